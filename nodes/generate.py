@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
@@ -15,21 +15,20 @@ import prompts
 from domain.answers import Answer, Usage
 from domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
 from domain.events import Done, as_values
-from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
-from domain.text import counted
+from domain.retrieval import Mode, RetrievedItem
+from domain.scope import Scope
 from models.chat.chat_model import ChatModel
 from nodes.answers.answer_generator import AnswerGenerator
 from nodes.answers.answering import AnswerEvent, said
 from nodes.answers.computed import ComputedTable, computed_tables, with_computed
 from nodes.answers.introducing import introduction
-from nodes.answers.quoting import quoted
-from nodes.answers.reporting import Reading, mapped, reported
+from nodes.answers.reporting import Reading, mapped
 from nodes.answers.revising import Review
-from nodes.answers.summing import MOST_PASSAGES, with_whole_of_named
+from nodes.answers.without_model import WithoutModel, reports_of
 from nodes.answers.writing import Writing, written
 from nodes.asking import BY_RULE, conversation
-from nodes.citing.attached import attached_items, is_answered
-from nodes.citing.checking import UNCHECKED, Checks, still_stored
+from nodes.citing.attached import attached_items
+from nodes.citing.checking import checks_of
 from nodes.context import RunContext, scope_of
 from nodes.multimodal.looking import attachments_of
 from nodes.pacing import paced
@@ -39,7 +38,6 @@ from nodes.state import State
 
 WITHOUT_DOCUMENTS = "Answered without looking at any document."
 MODEL_FAILED = "The chat model failed, so the answer is quoted from the documents: {reason}"
-OUTDATED = "Changed or removed after the search, and so not quoted: {passages}."
 NOT_COMPUTED = "Nothing was computed over tables of the documents: {reason}"
 NO_MODEL_NAME = "none"
 
@@ -57,8 +55,10 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
         ModelUnavailable, ModelOutputInvalid: the chat model failed, in the middle of its answer or
             where there are no documents to quote instead.
     """
-    writer = _Writer(state, runtime, await _attached(state, runtime.context))
-    await writer.compute()
+    run, scope = runtime.context, scope_of(state, runtime)
+    attached = await _attached(state, run)
+    tables, unread = await _computed(state, run, scope)
+    writer = _Writer(state, run, scope, attached, tables, unread)
     answer = Answer("", mode=state.strategy)
     async with aclosing(writer.events()) as events:
         async for event in events:
@@ -69,7 +69,7 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
                 runtime.stream_writer(as_values(event))
     before = (warning for warning in state.warnings if warning != writer.implied)
     warnings = noted(before, *writer.warnings, *answer.warnings)
-    most = runtime.context.deps.settings.conversations.turns
+    most = run.deps.settings.conversations.turns
     return {
         "answer": answer.answer,
         "messages": closing(state, answer, warnings, most),
@@ -97,128 +97,78 @@ async def _attached(state: State, run: RunContext) -> list[RetrievedItem]:
     return await asyncio.to_thread(attached_items, attachments_of(state), state.language, tokens)
 
 
+async def _computed(
+    state: State, run: RunContext, scope: Scope
+) -> tuple[list[ComputedTable], list[str]]:
+    """What the question asks to compute of tables that were found, where all their rows may be read; and why not.
+
+    Filters bound the passages that an answer may rest on: only those of documents and sections let
+    a table through whole.
+    """
+    tables = run.deps.tables
+    bounded = not _OF_WHOLE_TABLES.issuperset(state.filters or ())
+    if tables is None or bounded or state.strategy == Mode.BYPASS:
+        return [], []
+    parts = partial(tables.parts, scope)
+    try:
+        return await computed_tables(state.question, state.items, state.language, parts), []
+    except DependencyError as error:
+        return [], [NOT_COMPUTED.format(reason=error.message)]
+
+
+@dataclass(slots=True)
 class _Writer:
     """The way in which one question is answered.
 
     Attributes:
+        state: the question, and what was found.
+        run: the choices for it, and what it is answered with.
+        scope: whose knowledge base.
+        attached: what came with the question.
+        tables: what was computed of tables that were found.
         warnings: what was not as it should be, beside those of the answer itself.
         lost: what a call that gave no answer has cost.
         implied: the earlier warning that these make superfluous.
     """
 
-    def __init__(
-        self, state: State, runtime: Runtime[RunContext], attached: list[RetrievedItem]
-    ) -> None:
-        self._state = state
-        self._attached = attached
-        self._run = runtime.context
-        self._deps = runtime.context.deps
-        self._scope = scope_of(state, runtime)
-        self._tables = list[ComputedTable]()
-        self.warnings = list[str]()
-        self.lost = Usage()
-        self.implied = ""
-
-    async def compute(self) -> None:
-        """Compute what the question asks of tables that were found, where all their rows may be read.
-
-        Filters bound the passages that an answer may rest on: only those of documents and sections let
-        a table through whole.
-        """
-        state, tables = self._state, self._deps.tables
-        bounded = not _OF_WHOLE_TABLES.issuperset(state.filters or ())
-        if tables is None or bounded or state.strategy == Mode.BYPASS:
-            return
-        try:
-            self._tables = await computed_tables(
-                state.question, state.items, state.language, partial(tables.parts, self._scope)
-            )
-        except DependencyError as error:
-            self.warnings.append(NOT_COMPUTED.format(reason=error.message))
+    state: State
+    run: RunContext
+    scope: Scope
+    attached: list[RetrievedItem]
+    tables: list[ComputedTable]
+    warnings: list[str]
+    lost: Usage = field(default_factory=Usage)
+    implied: str = ""
 
     def events(self) -> AsyncGenerator[AnswerEvent]:
         """Yield the answer, up to and with `Done`."""
-        if self._state.strategy == Mode.BYPASS and not self._attached:
+        if self.state.strategy == Mode.BYPASS and not self.attached:
             return self._directly()
-        if self._deps.chat is None or not (self._state.items or self._attached):
-            return self._quoted()
-        if self._state.unreachable:
-            return self._instead_of_model(self._state.unreachable)
+        if self.run.deps.chat is None or not (self.state.items or self.attached):
+            return self._without_model.events()
+        if self.state.unreachable:
+            return self._instead_of_model(self.state.unreachable)
         if lacking := self._budget.lacks():
-            self.warnings.append(reached(lacking, self._deps.settings.limits))
-            return self._quoted()
-        return self._written(self._deps.chat)
+            self.warnings.append(reached(lacking, self.run.deps.settings.limits))
+            return self._without_model.events()
+        return self._written(self.run.deps.chat)
 
     @property
     def _budget(self) -> Budget:
-        return budget_of(self._state, self._run)
+        return budget_of(self.state, self.run)
 
     @property
-    def _history(self) -> str:
-        return conversation(self._state.history)
-
-    @property
-    def _reports(self) -> list[RetrievedItem]:
-        return [item for item in self._state.around if item.kind is ItemKind.COMMUNITY]
-
-    async def _quoted(self) -> AsyncGenerator[AnswerEvent]:
-        """Without a chat model: findings of reports where they were asked for and nothing was computed, else quotations."""
-        state, items = self._state, await self._current()
-        async for event in self._without_model(state.question, items, state.language):
-            yield event
-
-    async def _without_model(
-        self, question: str, items: Sequence[RetrievedItem], language: str
-    ) -> AsyncGenerator[AnswerEvent]:
-        answerer, known = self._deps.answerer, {item.id for item in items}
-        tables = [table for table in self._tables if known & table.passages]
-        begun = False
-        computed = bool(tables) or any(map(is_answered, self._attached))
-        if self._state.strategy == Mode.GLOBAL and not computed:
-            async for event in reported(question, self._reports, items, language, answerer.name):
-                begun = True
-                yield event
-        if not begun:
-            async for event in quoted(answerer, question, items, language, tables):
-                yield event
-
-    async def _current(self) -> list[RetrievedItem]:
-        """The passages that the stored documents still have as they were found."""
-        items = await self._read()
-        try:
-            kept = await still_stored(self._checks.still_there, items)
-        except DependencyError as error:
-            self.warnings.append(UNCHECKED.format(reason=error.message))
-            return [*self._attached, *items]
-        if len(kept) < len(items):
-            self.warnings.append(
-                OUTDATED.format(passages=counted(len(items) - len(kept), "passage"))
-            )
-        return [*self._attached, *kept]
-
-    async def _read(self) -> list[RetrievedItem]:
-        """What was found, with the whole of a document that is to be summed up."""
-        state = self._state
-        try:
-            return await with_whole_of_named(state.question, state.items, self._search_in)
-        except DependencyError:  # what was found is enough to answer from
-            return state.items
-
-    async def _search_in(self, document: str) -> Retrieval:
-        return await self._deps.retriever.search(
-            self._scope,
-            self._state.question,
-            mode=Mode.NAIVE,
-            top_k=MOST_PASSAGES,
-            filters={**(self._state.filters or {}), "documentIds": [document]},
+    def _without_model(self) -> WithoutModel:
+        return WithoutModel(
+            self.state, self.run.deps, self.scope, self.attached, self.tables, self.warnings
         )
 
     async def _directly(self) -> AsyncGenerator[AnswerEvent]:
         """Without any document: by the chat model, or a sentence that says why not."""
-        chat, state = self._deps.chat, self._state
+        chat, state = self.run.deps.chat, self.state
         if chat is None:
             told = await introduction(
-                state.question, state.language, self._scope, self._deps.documents
+                state.question, state.language, self.scope, self.run.deps.documents
             )
             for event in said(told, NO_MODEL_NAME):
                 yield event
@@ -227,7 +177,7 @@ class _Writer:
         messages = prompts.BYPASS.messages(
             state.language,
             question=prompts.as_data(state.question),
-            history=prompts.as_data(self._history),
+            history=prompts.as_data(conversation(state.history)),
         )
         prompt = prompts.BYPASS.version(state.language)
         writing = Writing(chat, messages, prompt, self._budget)
@@ -254,40 +204,31 @@ class _Writer:
         """Quoted, since the model failed for this reason; which also goes for what was judged by rule."""
         self.warnings.append(MODEL_FAILED.format(reason=reason))
         self.implied = BY_RULE.format(reason=reason)
-        async for event in self._quoted():
+        async for event in self._without_model.events():
             yield event
 
     def _writing(self, chat: ChatModel) -> AsyncGenerator[AnswerEvent]:
         """From all that was found at once; in `global` from points that calls of their own took down."""
-        state, limits, budget = self._state, self._deps.settings.limits, self._budget
+        state, limits, budget = self.state, self.run.deps.settings.limits, self._budget
         tokens = max(_LEAST_CONTEXT, min(limits.context_tokens, budget.prompt_tokens // 2))
-        items = with_computed(state.items, self._tables)
-        found = [*self._attached, *items, *state.around]
+        items = with_computed(state.items, self.tables)
+        found = [*self.attached, *items, *state.around]
 
         def writer() -> AnswerGenerator:
             return AnswerGenerator(
                 chat,
                 context_tokens=tokens,
-                checks=self._checks,
-                instead=self._without_model,
-                repair=self._deps.settings.answers.repair and self._run.choices.repair,
+                checks=checks_of(self.run.deps, self.scope),
+                instead=self._without_model.answer,
+                repair=self.run.deps.settings.answers.repair and self.run.choices.repair,
                 budget=self._budget,
             )
 
         calls = min(limits.report_calls, budget.calls - 1)
-        seconds = 0.0 if state.by_rule else judging_budget(state, self._run).seconds
-        if state.strategy == Mode.GLOBAL and self._reports and calls > 0 and seconds > 0:
+        seconds = 0.0 if state.by_rule else judging_budget(state, self.run).seconds
+        if state.strategy == Mode.GLOBAL and reports_of(state) and calls > 0 and seconds > 0:
             reading = Reading(chat, calls, seconds, tokens, state.language)
             return mapped(writer, state.question, found, reading, self.warnings)
         return writer().astream(
-            state.question, found, language=state.language, history=self._history
-        )
-
-    @property
-    def _checks(self) -> Checks:
-        quotes = self._deps.quotes
-        return Checks(
-            partial(quotes.still_there, self._scope) if quotes else None,
-            self._deps.judge,
-            self._deps.settings.answers.judge_threshold,
+            state.question, found, language=state.language, history=conversation(state.history)
         )

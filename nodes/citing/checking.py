@@ -11,17 +11,20 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from domain.answers import Citation, Quoted
 from domain.errors import DependencyError
 from domain.events import Cited, Token
 from domain.happenings import CitationsDropped, tell
 from domain.retrieval import RetrievedItem
+from domain.scope import Scope
 from domain.tasks import stop
 from models.protocols import Reranker
 from nodes.citing import markers
 from nodes.citing.cited_text import CitedText, Finished, Verdict
 from nodes.citing.support import CONTRADICTED, QuotedPassage, claim_of
+from nodes.context import Dependencies
 
 UNCHECKED = "The citations could not be compared with the stored documents: {reason}"
 # The store answers within this time, so that a citation follows its sentence; a model may take longer,
@@ -53,6 +56,15 @@ class Checks:
 
     def __bool__(self) -> bool:
         return self.still_there is not None or self.judge is not None
+
+
+def checks_of(deps: Dependencies, scope: Scope) -> Checks:
+    """How citations of a knowledge base are checked, by what the system has for it."""
+    return Checks(
+        partial(deps.quotes.still_there, scope) if deps.quotes else None,
+        deps.judge,
+        deps.settings.answers.judge_threshold,
+    )
 
 
 class Checking:

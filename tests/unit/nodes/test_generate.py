@@ -15,10 +15,11 @@ from models.offline.extractive import ExtractiveAnswerer
 from nodes.answers.answering import NOTHING_FOUND
 from nodes.answers.introducing import NO_MODEL
 from nodes.answers.revising import OTHER_LANGUAGE
+from nodes.answers.without_model import OUTDATED
 from nodes.answers.writing import CUT_OFF
 from nodes.citing.checking import UNCHECKED
 from nodes.context import Context, RunContext
-from nodes.generate import NOT_COMPUTED, OUTDATED, WITHOUT_DOCUMENTS, generate
+from nodes.generate import NOT_COMPUTED, WITHOUT_DOCUMENTS, generate
 from nodes.pacing import Pace
 from nodes.state import State
 from tests.unit.nodes.conftest import Bench, Build, chat, item

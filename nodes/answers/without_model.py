@@ -1,0 +1,101 @@
+"""The answer without a chat model: findings of reports or quotations, from what the stored documents still say."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+
+from domain.errors import DependencyError
+from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
+from domain.scope import Scope
+from domain.text import counted
+from nodes.answers.answering import AnswerEvent
+from nodes.answers.computed import ComputedTable
+from nodes.answers.quoting import quoted
+from nodes.answers.reporting import reported
+from nodes.answers.summing import MOST_PASSAGES, with_whole_of_named
+from nodes.citing.attached import is_answered
+from nodes.citing.checking import UNCHECKED, checks_of, still_stored
+from nodes.context import Dependencies
+from nodes.state import State
+
+OUTDATED = "Changed or removed after the search, and so not quoted: {passages}."
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutModel:
+    """Answers one question from its documents.
+
+    Attributes:
+        state: the question, and what was found.
+        deps: where documents are searched and compared, and who quotes them.
+        scope: whose they are.
+        attached: what came with the question.
+        tables: what was computed of tables that were found.
+        warnings: takes what was not as it should be.
+    """
+
+    state: State
+    deps: Dependencies
+    scope: Scope
+    attached: Sequence[RetrievedItem]
+    tables: Sequence[ComputedTable]
+    warnings: list[str]
+
+    async def events(self) -> AsyncGenerator[AnswerEvent]:
+        """Yield the answer from all that was found."""
+        state, items = self.state, await self._current()
+        async for event in self.answer(state.question, items, state.language):
+            yield event
+
+    async def answer(
+        self, question: str, items: Sequence[RetrievedItem], language: str
+    ) -> AsyncGenerator[AnswerEvent]:
+        """Yield findings of reports where they were asked for and nothing was computed, else quotations of `items`."""
+        answerer, known = self.deps.answerer, {item.id for item in items}
+        tables = [table for table in self.tables if known & table.passages]
+        begun = False
+        computed = bool(tables) or any(map(is_answered, self.attached))
+        if self.state.strategy == Mode.GLOBAL and not computed:
+            reports = reports_of(self.state)
+            async for event in reported(question, reports, items, language, answerer.name):
+                begun = True
+                yield event
+        if not begun:
+            async for event in quoted(answerer, question, items, language, tables):
+                yield event
+
+    async def _current(self) -> list[RetrievedItem]:
+        """The passages that the stored documents still have as they were found."""
+        items = await self._read()
+        try:
+            kept = await still_stored(checks_of(self.deps, self.scope).still_there, items)
+        except DependencyError as error:
+            self.warnings.append(UNCHECKED.format(reason=error.message))
+            return [*self.attached, *items]
+        if len(kept) < len(items):
+            passages = counted(len(items) - len(kept), "passage")
+            self.warnings.append(OUTDATED.format(passages=passages))
+        return [*self.attached, *kept]
+
+    async def _read(self) -> list[RetrievedItem]:
+        """What was found, with the whole of a document that is to be summed up."""
+        state = self.state
+        try:
+            return await with_whole_of_named(state.question, state.items, self._search_in)
+        except DependencyError:  # what was found is enough to answer from
+            return state.items
+
+    async def _search_in(self, document: str) -> Retrieval:
+        return await self.deps.retriever.search(
+            self.scope,
+            self.state.question,
+            mode=Mode.NAIVE,
+            top_k=MOST_PASSAGES,
+            filters={**(self.state.filters or {}), "documentIds": [document]},
+        )
+
+
+def reports_of(state: State) -> list[RetrievedItem]:
+    """The reports of communities that were found."""
+    return [item for item in state.around if item.kind is ItemKind.COMMUNITY]
