@@ -107,6 +107,8 @@ class Threads(AsyncPostgresSaver):
     ) -> AsyncIterator[Turn]:
         """Hold a conversation for one turn, to the exclusion of all processes; only its end is kept.
 
+        A turn that failed leaves the conversation as it was, with nothing of what came with its question.
+
         Args:
             thread_id: the conversation; begun when it is new.
             question: of the turn.
@@ -136,15 +138,16 @@ class Threads(AsyncPostgresSaver):
             if new and not turn.done:
                 await to_its_end(self._forget([key]))
             else:
-                await to_its_end(self._ended(key, busy_until))
+                await to_its_end(self._ended(key, busy_until, done=turn.done))
                 if new:
                     await self.forget_older(keep)
 
-    async def _ended(self, key: str, busy_until: datetime) -> None:
+    async def _ended(self, key: str, busy_until: datetime, *, done: bool) -> None:
+        values = {"key": key, "busy_until": busy_until}
         # Not the saver's `aprune`: that chooses an isolation level, too late inside our transaction.
         async with self._database.transaction(self._user_id) as connection:
-            await connection.execute(_SQL["keep_latest"], {"key": key})
-            await connection.execute(_SQL["end"], {"key": key, "busy_until": busy_until})
+            if await (await connection.execute(_SQL["end"], values)).fetchone():
+                await connection.execute(_SQL["keep_one"], {"key": key, "done": done})
 
     async def known(self, limit: int = 100, after: Thread | None = None) -> list[Thread]:
         """The conversations, the latest first; those that follow `after`, where it is given."""

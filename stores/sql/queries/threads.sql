@@ -22,9 +22,10 @@ on conflict (key) do update set busy_until = excluded.busy_until
 returning busy_until, xmax = 0 as new;
 
 -- name: end
--- Give it back, unless the turn took so long that another has it by now.
+-- Give it back, unless the turn took so long that another has it by now: then no row.
 update conversations set busy_until = null, updated_at = now()
-where key = %(key)s and busy_until = %(busy_until)s;
+where key = %(key)s and busy_until = %(busy_until)s
+returning key;
 
 -- name: stale
 -- Those in which nothing was said for long.
@@ -32,21 +33,23 @@ select k.thread_id from checkpoints k left join conversations c on c.key = k.thr
 where k.user_id = %(user_id)s group by k.thread_id
 having coalesce(max(c.updated_at), max(k.created_at)) < now() - %(age)s;
 
--- name: keep_latest
--- Of a conversation only where it is now: its last checkpoint, and the values that this one holds.
-with newest as (
+-- name: keep_one
+-- Of a conversation only where it is now, with the values that this checkpoint holds: behind its turn,
+-- or, where that failed, before it.
+with kept as (
   select thread_id, checkpoint_ns, checkpoint_id, checkpoint from checkpoints
-  where thread_id = %(key)s and checkpoint_ns = '' order by checkpoint_id desc limit 1
+  where thread_id = %(key)s and checkpoint_ns = ''
+  order by case when %(done)s then checkpoint_id end desc, checkpoint_id limit 1
 ), steps as (
-  delete from checkpoints c using newest n where c.thread_id = n.thread_id
-    and c.checkpoint_ns = n.checkpoint_ns and c.checkpoint_id < n.checkpoint_id
+  delete from checkpoints c using kept k where c.thread_id = k.thread_id
+    and c.checkpoint_ns = k.checkpoint_ns and c.checkpoint_id <> k.checkpoint_id
 ), writes as (
-  delete from checkpoint_writes w using newest n where w.thread_id = n.thread_id
-    and w.checkpoint_ns = n.checkpoint_ns and w.checkpoint_id < n.checkpoint_id
+  delete from checkpoint_writes w using kept k where w.thread_id = k.thread_id
+    and w.checkpoint_ns = k.checkpoint_ns and w.checkpoint_id <> k.checkpoint_id
 )
-delete from checkpoint_blobs b using newest n where b.thread_id = n.thread_id
-  and b.checkpoint_ns = n.checkpoint_ns
-  and b.version is distinct from (n.checkpoint -> 'channel_versions' ->> b.channel);
+delete from checkpoint_blobs b using kept k where b.thread_id = k.thread_id
+  and b.checkpoint_ns = k.checkpoint_ns
+  and b.version is distinct from (k.checkpoint -> 'channel_versions' ->> b.channel);
 
 -- name: forget
 -- Conversations with all that was kept of them.

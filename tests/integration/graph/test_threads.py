@@ -114,6 +114,23 @@ async def test_only_the_last_step_is_kept_where_nothing_else_is_wanted(
     assert (await say(ann, "t", "four"))["said"] == ["one", "two", "three", "four"]
 
 
+async def test_a_turn_that_failed_leaves_nothing_and_the_conversation_as_it_was(
+    ann: Threads, database: Database
+) -> None:
+    async with ann.turn("t", "one", HOUR, HOUR) as turn:
+        await say(ann, "t", "one")
+        turn.done = True
+    async with ann.turn("t", "two", HOUR, HOUR):
+        await say(ann, "t", "two")
+    async with database.transaction(ann._user_id) as connection:
+        blobs = await connection.execute(
+            "select count(*), count(distinct channel) from checkpoint_blobs"
+        )
+        number, channels = await blobs.fetchone() or (0, 0)
+        assert number == channels
+    assert (await say(ann, "t", "three"))["said"] == ["one", "three"]
+
+
 async def test_a_turn_has_the_conversation_for_itself_until_it_ends_or_is_lost(
     ann: Threads, bob: Threads
 ) -> None:
