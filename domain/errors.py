@@ -54,8 +54,11 @@ from domain.answers import Usage
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
-class SextantError(Exception):
+class SextantError(RuntimeError):
     """Base of all errors raised on purpose.
+
+    A RuntimeError, because LangGraph's server shows those who wait for a run only what Python's own kinds
+    of errors say; of any other it says "An internal error occurred".
 
     Attributes:
         code: stable machine-readable name, also used in HTTP problem documents.

@@ -10,13 +10,19 @@ def checked_question(asked: object, longest: int | None = None) -> str:
     """The question as it is searched: storable text without white space at its ends.
 
     Args:
-        asked: what a caller sent; anything but text counts as empty.
+        asked: what a caller sent; None counts as empty.
         longest: most characters; None: any number.
 
     Raises:
-        QuestionInvalid: nothing is left, or more than `longest` characters.
+        QuestionInvalid: it is no text, nothing is left of it, or more than `longest` characters.
     """
-    question = clean_text(asked).strip() if isinstance(asked, str) else ""
+    if not isinstance(asked, str | None):
+        raise QuestionInvalid(
+            f"The question is {asked!r:.40}, which is no text.",
+            next_step="Ask in a text.",
+            field="query",
+        )
+    question = clean_text(asked or "").strip()
     if not question:
         raise QuestionInvalid("The question is empty.", next_step="Ask something.", field="query")
     if longest is not None and len(question) > longest:

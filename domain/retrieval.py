@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from domain.errors import OptionInvalid
+
 
 class Mode(StrEnum):
     """The six retrieval modes (seed 002). `auto` is not a mode: it lets `analyze` choose one."""
@@ -121,6 +123,40 @@ class RetrievedItem:
 
 
 _OF_ITEM = _setters(RetrievedItem)
+
+
+def items_of(values: Sequence[object]) -> list[RetrievedItem]:
+    """Items, of which any may be written as a mapping of its fields (`dataclasses.asdict`).
+
+    Raises:
+        OptionInvalid: one is neither; the field says which.
+    """
+    if not isinstance(values, list | tuple):
+        raise _no_item("items")
+    return [
+        value if isinstance(value, RetrievedItem) else _item_of(value, f"items[{number}]")
+        for number, value in enumerate(values)
+    ]
+
+
+def _item_of(plain: object, field: str) -> RetrievedItem:
+    try:
+        values = dict(plain)  # type: ignore[call-overload]
+        lanes = {name: LaneScore(**lane) for name, lane in (values.get("lanes") or {}).items()}
+        item = RetrievedItem(**values | {"kind": ItemKind(values["kind"]), "lanes": lanes})
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise _no_item(field) from error
+    if not (isinstance(item.id, str) and isinstance(item.text, str)):
+        raise _no_item(field)
+    return item
+
+
+def _no_item(field: str) -> OptionInvalid:
+    return OptionInvalid(
+        f"{field} is no retrieved item.",
+        next_step="Give a list of items as the state has them: kind, id, text, score and the rest.",
+        field=field,
+    )
 
 
 def rescored(item: RetrievedItem, score: float) -> RetrievedItem:

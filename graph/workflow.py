@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, Protocol, cast
 
@@ -35,7 +35,7 @@ from nodes.grade import after_grade, grade
 from nodes.refine import after_refine, refine
 from nodes.retrieve import retrieve
 from nodes.route import after_route, route
-from nodes.spending import usage_of
+from nodes.spending import deadline, usage_of
 from nodes.state import InputState, OutputState, State
 
 # Any: callers give mappings with the keys of Context and InputState, and get those of OutputState.
@@ -151,6 +151,7 @@ def _bound(
         try:
             context = RunContext(runtime.context or _NO_CHOICES, await resolve())
             started = time.perf_counter()
+            state = _with_time(state, context)
             with allowing(_calls_left(node, state, context)) as allowance:
                 work = node(state, cast("Any", runtime).override(context=context))
                 result = await (_in_time(name, seconds, work) if seconds else work)
@@ -164,13 +165,18 @@ def _bound(
             raise
         else:
             outcome = Outcome.OK
-            return _accounted(
-                result, name, state, (time.perf_counter() - started) * 1000, allowance.made
-            )
+            milliseconds = (time.perf_counter() - started) * 1000
+            result = {"deadline": state.deadline} | result
+            return _accounted(result, name, state, milliseconds, allowance.made)
         finally:
             tell(NodeRan(name, (time.perf_counter() - started) * 1000, state.attempts, outcome))
 
     return run
+
+
+def _with_time(state: State, run: RunContext) -> State:
+    """The state with its deadline: a run that goes on from a checkpoint begins a new one."""
+    return state if state.deadline else replace(state, deadline=deadline(run))
 
 
 async def _in_time(name: str, seconds: float, work: Awaitable[Update]) -> Update:

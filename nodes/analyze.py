@@ -26,7 +26,7 @@ from nodes.context import RunContext, scope_of
 from nodes.multimodal.keeping import look_again
 from nodes.multimodal.looking import look_at, opened, with_attachments
 from nodes.question.arithmetic import is_arithmetic
-from nodes.question.conversing import Asked, asked, history_of, opening
+from nodes.question.conversing import ROLES, Asked, asked, history_of, opening
 from nodes.question.follow_up import standing_alone
 from nodes.question.names import names_in, telling_words
 from nodes.question.parts import MOST_PARTS, clauses_of, sides_of
@@ -146,12 +146,28 @@ def _check_options(state: State) -> None:
     history: object = state.history or ()
     listed = isinstance(history, Sequence) and all(isinstance(turn, Mapping) for turn in history)
     if not listed:
+        raise _no_history("The history holds something else than turns of a conversation.")
+    for turn in state.history or ():
+        role: object = turn.get("role")
+        content: object = turn.get("content")
+        if role not in ROLES or not isinstance(content, str):
+            raise _no_history("A turn of the history lacks its role or its text.")
+    rerank: object = state.rerank
+    if not isinstance(rerank, bool):
         raise OptionInvalid(
-            "The history holds something else than turns of a conversation.",
-            next_step='Give it as [{"role": "user", "content": "…"}, …].',
-            field="history",
+            f"rerank is {rerank!r:.40}; it must be true or false.",
+            next_step="Leave it out to let the reranker, where there is one, order the passages.",
+            field="rerank",
         )
     ChunkFilters.read(state.filters or None)
+
+
+def _no_history(message: str) -> OptionInvalid:
+    return OptionInvalid(
+        message,
+        next_step='Give it as [{"role": "user", "content": "…"}, …]; roles: user, assistant, system.',
+        field="history",
+    )
 
 
 def _new_turn(state: State, asked_for: Asked, run: RunContext) -> dict[str, Any]:
@@ -160,8 +176,8 @@ def _new_turn(state: State, asked_for: Asked, run: RunContext) -> dict[str, Any]
     question = checked_question(asked_for.query, limits.question_chars)
     return forgotten() | {
         **opening(asked_for),
-        "history": history_of(state, asked_for, limits),
-        "multimodal_content": asked_for.content,
+        "asked": "" if asked_for.message else question,
+        "before": history_of(state, asked_for, limits),
         "question": question,
         "search": question,
         "language": language_of(question) if language == "auto" else language,
@@ -176,7 +192,7 @@ async def _understand(state: State, run: RunContext) -> tuple[dict[str, Any], bo
     longest = run.deps.settings.limits.question_chars
     if run.deps.chat is None:
         return _by_rule(state, longest), is_broad(state.question)
-    history = conversation(state.history)
+    history = conversation(state.before)
     messages = prompts.ANALYZE.messages(
         state.language,
         question=prompts.as_data(state.question),
@@ -206,18 +222,18 @@ def _made_to_stand_alone(said: str, state: State, longest: int) -> str:
     Small models write "string" there, the answer or a translation: what shares no word with the question and the
     conversation would search for something that nobody asked, and the rule's wording is taken.
     """
-    if not state.history:
+    if not state.before:
         return state.question
     question = clean_text(said).strip()[:longest]
-    talked = " ".join([state.question, *(turn["content"] for turn in state.history)])
+    talked = " ".join([state.question, *(turn["content"] for turn in state.before)])
     if set(terms(question)).isdisjoint(terms(talked)):
-        return standing_alone(state.question, state.history)[:longest]
+        return standing_alone(state.question, state.before)[:longest]
     return question
 
 
 def _by_rule(state: State, longest: int) -> dict[str, Any]:
     """The question as its own words tell it, with those of the conversation that it leans on."""
-    question = standing_alone(state.question, state.history)[:longest]
+    question = standing_alone(state.question, state.before)[:longest]
     names = names_in(question)
     themes = [word for word in telling_words(question) if not any(word in name for name in names)]
     asked = "the documents as a whole" if is_broad(state.question) else "particular passages"

@@ -82,7 +82,10 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
         "prompt": answer.prompt,
         "usage": asdict(usage_of(state) + answer.usage + writer.lost),
         "warnings": warnings,
-        # No checkpoint of a finished turn holds the texts of passages: documents may be deleted.
+        # No checkpoint of a finished turn holds the texts of passages: documents may be deleted. What came
+        # with the question was needed until here.
+        "before": [],
+        "attachments": [],
         "items": [],
         "around": [],
         "found_for": {},
@@ -177,7 +180,7 @@ class _Writer:
         messages = prompts.BYPASS.messages(
             state.language,
             question=prompts.as_data(state.question),
-            history=prompts.as_data(conversation(state.history)),
+            history=prompts.as_data(conversation(state.before)),
         )
         prompt = prompts.BYPASS.version(state.language)
         writing = Writing(chat, messages, prompt, self._budget)
@@ -230,5 +233,5 @@ class _Writer:
             reading = Reading(chat, calls, seconds, tokens, state.language)
             return mapped(writer, state.question, found, reading, self.warnings)
         return writer().astream(
-            state.question, found, language=state.language, history=conversation(state.history)
+            state.question, found, language=state.language, history=conversation(state.before)
         )

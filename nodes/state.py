@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any
 
 from langchain_core.messages import AnyMessage
-from langgraph.channels import UntrackedValue
+from langgraph.channels import EphemeralValue, UntrackedValue
 from langgraph.graph import add_messages
 
-from domain.retrieval import AUTO, RetrievedItem
+from domain.retrieval import AUTO, RetrievedItem, items_of
 
 # The conversation, as chat interfaces have it: each message once, by its id.
 Messages = Annotated[list[AnyMessage], add_messages]
+
+
+def _replaced(_: list[RetrievedItem], new: Sequence[object]) -> list[RetrievedItem]:
+    """The new list instead of the old; whoever edits a state over HTTP writes its items as plain values."""
+    return items_of(new)
+
+
+Items = Annotated[list[RetrievedItem], _replaced]
 
 
 @dataclass(kw_only=True)
@@ -23,23 +32,23 @@ class InputState:
     `messages` say of it.
 
     With a checkpointer, what a turn leaves out keeps the value of the turn before. The question does
-    not, with its images, tables and history, for they belong to one turn and may be too large to be
-    kept (small tables are: `State.tables`); nor does `mode`: it is also an output, and the mode of one
-    answer must not bind the next.
+    not, with its images, tables and history, for they belong to one turn (small tables are kept:
+    `State.tables`); nor does `mode`: it is also an output, and the mode of one answer must not bind the
+    next. They are there for `analyze`, which takes from them what the rest of the turn needs.
     """
 
-    query: Annotated[str, UntrackedValue] = ""
+    query: Annotated[str, EphemeralValue] = ""
     messages: Messages = field(default_factory=list[AnyMessage])
     graph_id: str = "default"
     user_id: str | None = None
-    mode: Annotated[str, UntrackedValue] = AUTO
+    mode: Annotated[str, EphemeralValue] = AUTO
     top_k: int | None = None
     filters: dict[str, Any] | None = None
     rerank: bool = True
-    history: Annotated[list[dict[str, str]], UntrackedValue] = field(
+    history: Annotated[list[dict[str, str]], EphemeralValue] = field(
         default_factory=list[dict[str, str]]
     )
-    multimodal_content: Annotated[list[dict[str, Any]], UntrackedValue] = field(
+    multimodal_content: Annotated[list[dict[str, Any]], EphemeralValue] = field(
         default_factory=list[dict[str, Any]]
     )
 
@@ -54,7 +63,7 @@ class OutputState:
 
     messages: Messages = field(default_factory=list[AnyMessage])
     answer: str = ""
-    mode: Annotated[str, UntrackedValue] = ""
+    mode: Annotated[str, EphemeralValue] = ""
     citations: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     sources: Annotated[list[dict[str, Any]], UntrackedValue] = field(
         default_factory=list[dict[str, Any]]
@@ -75,11 +84,12 @@ class OutputState:
 class State(InputState, OutputState):
     """Everything the nodes pass on.
 
-    `analyze` begins each turn with the fields of the loop `forgotten`. `question` is the query made to
-    stand alone; `strategy` the mode in use, `reason` why. `entities` are the question's names, `linked`
-    those of them that the graph knows, with ids. `keywords` holds both levels: names and terms (low),
-    and what the question is about (high). `subquestions` are its parts, `unanswered` those that the
-    passages do not answer.
+    `analyze` begins each turn with the fields of the loop `forgotten`. `asked` is the query as it was
+    given (empty: the last of `messages` asks), `before` what was said before it, as much as fits.
+    `question` is the query made to stand alone; `strategy` the mode in use, `reason` why. `entities` are
+    the question's names, `linked` those of them that the graph knows, with ids. `keywords` holds both
+    levels: names and terms (low), and what the question is about (high). `subquestions` are its parts,
+    `unanswered` those that the passages do not answer.
 
     `search` is the query to run next, `beside` others that run with it, and `bridges` others that are
     searched by meaning alone, `abroad` the question as it is searched in documents of the other
@@ -93,9 +103,12 @@ class State(InputState, OutputState):
     `by_rule`: the chat model did not come up with a judgement, through no fault of the prompt, so that
     rules judge from there on and the answer gets what time and calls are left. `unreachable` says why
     the chat model is not asked again in this turn, where no connection to it could be made. `deadline`
-    is when models and searches must be done (seconds since the epoch; 0: not begun).
+    is when models and searches must be done (seconds since the epoch; 0: not begun). No checkpoint has
+    it: a run that goes on from one has its time before it.
     """
 
+    asked: str = ""
+    before: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     question: str = ""
     language: str = "en"
     complexity: str = "complex"
@@ -114,11 +127,9 @@ class State(InputState, OutputState):
     abroad: list[str] = field(default_factory=list[str])
     searched: list[str] = field(default_factory=list[str])
     found_for: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    items: list[RetrievedItem] = field(default_factory=list[RetrievedItem])
-    around: list[RetrievedItem] = field(default_factory=list[RetrievedItem])
-    attachments: Annotated[list[dict[str, Any]], UntrackedValue] = field(
-        default_factory=list[dict[str, Any]]
-    )
+    items: Items = field(default_factory=list[RetrievedItem])
+    around: Items = field(default_factory=list[RetrievedItem])
+    attachments: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     tables: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     evidence: list[str] = field(default_factory=list[str])
     relevance: float = 0.0
@@ -127,7 +138,7 @@ class State(InputState, OutputState):
     missing: str = ""
     by_rule: bool = False
     unreachable: str = ""
-    deadline: float = 0.0
+    deadline: Annotated[float, UntrackedValue] = 0.0
 
 
 # What a conversation goes on with: whatever a caller may leave out, and the tables at hand.

@@ -22,6 +22,7 @@ from nodes.state import State
 Turn = dict[str, str]
 
 _ROLES = {"human": "user", "ai": "assistant", "system": "system"}
+ROLES = frozenset(_ROLES.values())
 _IMAGES = frozenset({"image", "image_url"})
 # What a conversation keeps of a source: its text is in the documents, its lanes are of that search.
 _NOT_KEPT = frozenset({"text", "lanes"})
@@ -76,7 +77,8 @@ def closing(state: State, answer: Answer, warnings: Sequence[str], most: int) ->
         warnings: all of them.
         most: turns kept; of more, the oldest go.
     """
-    question = asked(state).message
+    # A question that came as `query` stands in no message yet; else the user's message is the last.
+    question = None if state.asked else asked(state).message
     question_id = (question and question.id) or str(uuid4())
     said = AIMessage(
         answer.answer,
@@ -90,7 +92,7 @@ def closing(state: State, answer: Answer, warnings: Sequence[str], most: int) ->
             "warnings": list(warnings),
         },
     )
-    new = [said] if question else [HumanMessage(clean_text(state.query), id=question_id), said]
+    new = [said] if question else [HumanMessage(state.asked, id=question_id), said]
     too_many = len(state.messages) + len(new) - 2 * most
     old = [RemoveMessage(str(one.id)) for one in state.messages[: max(too_many, 0)]]
     return [*old, *new]

@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+import time
+from dataclasses import asdict
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from domain.errors import (
     DatabaseUnavailable,
     GraphNotFound,
     ModelUnavailable,
+    OptionInvalid,
     QuestionInvalid,
     SextantError,
 )
@@ -239,6 +242,7 @@ ROUND = ["refine", "retrieve", "grade"]
         ("route", {"strategy": "bypass"}, ["generate"]),
         ("route", {"strategy": "naive"}, ["retrieve", "grade", *ROUND, "generate"]),
         ("retrieve", {"items": [SYMPTOMS]}, ["grade", "generate"]),
+        ("retrieve", {"items": [asdict(SYMPTOMS)]}, ["grade", "generate"]),
         ("grade", {"sufficient": True}, ["generate"]),
         ("grade", {"rounds": 0}, ["generate"]),
         ("grade", {"missing": "体重"}, [*ROUND, "generate"]),
@@ -258,6 +262,67 @@ async def test_a_run_goes_on_from_a_state_that_was_edited_behind_any_node(
     await workflow.ainvoke(QUESTION, thread, interrupt_after=[behind])
     await workflow.aupdate_state(thread, edit, as_node=behind)
     assert [name async for step in workflow.astream(None, thread) for name in step] == then
+
+
+@pytest.mark.parametrize("edited", ["x", [7], [{"text": "x"}], [asdict(SYMPTOMS) | {"kind": "x"}]])
+async def test_passages_that_are_none_cannot_be_edited_in(bench: Build, edited: Any) -> None:
+    deps = bench(retriever=ScriptedRetriever([[SUN]]), answerer=ExtractiveAnswerer()).deps
+    workflow = create_query_workflow(dependencies=deps, checkpointer=InMemorySaver())
+    thread: RunnableConfig = {"configurable": {"thread_id": "1"}}
+    await workflow.ainvoke(QUESTION, thread, interrupt_after=["retrieve"])
+    with pytest.raises(OptionInvalid) as refused:
+        await workflow.aupdate_state(thread, {"items": edited})
+    assert str(refused.value.field).startswith("items")
+
+
+TABLE = {
+    "type": "table",
+    "table_data": "city,people\nOslo,7\nBergen,3",
+    "table_caption": "cities",
+}
+
+
+@pytest.mark.parametrize("node", ["analyze", "route", "retrieve", "grade", "generate"])
+async def test_a_run_goes_on_from_any_step_with_all_that_came_with_its_question(
+    bench: Build, node: str
+) -> None:
+    model = ListeningModel(messages=cycle([AIMessage("Oslo [T1:r1c1].")]))
+    deps = bench(retriever=ScriptedRetriever([[SYMPTOMS]]), chat=as_chat_model(model)).deps
+    workflow = create_query_workflow(dependencies=deps, checkpointer=InMemorySaver())
+    thread: RunnableConfig = {"configurable": {"thread_id": "1"}}
+    asked = {
+        "query": "And which of them is first?",
+        "mode": "naive",
+        "history": [{"role": "user", "content": "Do you know some cities?"}],
+        "multimodal_content": [TABLE],
+    }
+    told = await workflow.ainvoke(asked, thread)
+    steps = [step async for step in workflow.aget_state_history(thread)]
+    [before, *_] = [step for step in steps if step.next == (node,)]
+    model.heard.clear()
+    again = await workflow.ainvoke(None, before.config)
+    assert (again["answer"], again["mode"]) == (told["answer"], "naive")
+    assert [one.content for one in again["messages"]] == [asked["query"], told["answer"]]
+    assert "r1 | Oslo | 7" in model.heard[-1]
+    assert "Do you know some cities?" in model.heard[-1]
+    kept = (await workflow.aget_state(thread)).values
+    assert not kept["attachments"], "what came with a question goes when it is answered"
+    assert not kept["before"]
+
+
+async def test_who_looks_at_a_step_for_long_still_gets_an_answer_of_the_model(
+    bench: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = bench(retriever=ScriptedRetriever([[SYMPTOMS]]), chat=chat(ANALYSIS, ENOUGH, ANSWER))
+    workflow = create_query_workflow(dependencies=at.deps, checkpointer=InMemorySaver())
+    thread: RunnableConfig = {"configurable": {"thread_id": "1"}}
+    await workflow.ainvoke(QUESTION, thread, interrupt_before=["generate"])
+    an_hour_later = time.time() + 3600
+    monkeypatch.setattr(time, "time", lambda: an_hour_later)
+    answered = await workflow.ainvoke(None, thread)
+    assert answered["answer"].startswith("典型症状为多饮")
+    assert not answered["warnings"]
+    assert answered["messages"][0].content == QUESTION["query"]
 
 
 async def test_a_follow_up_shows_the_model_the_table_of_the_question_before(bench: Build) -> None:

@@ -43,6 +43,10 @@ async def test_a_mode_that_cannot_be_served_is_refused_with_those_that_can(
         ("filters", ["tags"]),
         ("history", "Hello"),
         ("history", [("user", "?")]),
+        ("history", [{"role": "wizard", "content": "?"}]),
+        ("history", [{"role": "user"}]),
+        ("history", [{"role": "user", "content": ["?"]}]),
+        ("rerank", "perhaps"),
     ],
 )
 async def test_what_is_of_another_shape_is_refused_by_its_name(
@@ -53,10 +57,17 @@ async def test_what_is_of_another_shape_is_refused_by_its_name(
     assert refused.value.field == field
 
 
+@pytest.mark.parametrize("query", [7, ["Why?"], {"text": "Why?"}])
+async def test_a_question_that_is_no_text_is_not_called_empty(bench: Build, query: Any) -> None:
+    with pytest.raises(QuestionInvalid, match="no text") as refused:
+        await analyze(State(query=query), bench().runtime)
+    assert refused.value.field == "query"
+
+
 async def test_no_history_may_be_given_as_none(bench: Build) -> None:
     nothing: Any = None
     update = await analyze(State(query="Why?", history=nothing), bench().runtime)
-    assert update["history"] == []
+    assert update["before"] == []
 
 
 @pytest.mark.parametrize("top_k", [0, -1, 51, "many"])
@@ -75,11 +86,11 @@ async def test_whatever_the_last_turn_left_is_forgotten_but_what_a_conversation_
     bench: Build,
 ) -> None:
     kept = {
-        "query", "messages", "graph_id", "user_id", "mode", "top_k", "filters", "rerank", "tables"
+        "query", "messages", "graph_id", "user_id", "mode", "top_k", "filters", "rerank", "tables",
+        "history", "multimodal_content",
     }  # fmt: skip
     asked = vars(State(query="Why?"))
-    given = kept | {"history", "multimodal_content"}
-    left = {name: "left" for name in asked if name not in given}
+    left = {name: "left" for name in asked if name not in kept}
     begun = await analyze(State(**asked | left), bench().runtime)
     first = await analyze(State(**asked), bench().runtime)
     assert begun | {"deadline": 0} == first | {"deadline": 0}
