@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field
 
 from domain.retrieval import MOST_PASSAGES
-from domain.scope import Scope
+from domain.scope import DEFAULT_GRAPH, Scope
 from domain.settings import Settings
 from domain.settings.limits import MOST_ROUNDS
 from nodes.state import State
@@ -35,6 +35,10 @@ class Context(BaseModel):
 
     mode: Literal["auto", "naive", "local", "global", "hybrid", "mix", "bypass"] = Field(
         "auto", description="How to retrieve, where the input leaves `mode` at auto."
+    )
+    graph_id: str = Field(
+        DEFAULT_GRAPH,
+        description="The knowledge base, where the input leaves `graph_id` at default.",
     )
     top_k: int | None = Field(
         None,
@@ -96,7 +100,11 @@ class RunContext:
 
 
 def scope_of(state: State, runtime: Runtime[RunContext]) -> Scope:
-    """Return whose knowledge base a run is about; a server's login outranks the input's `user_id`."""
-    login = runtime.server_info and runtime.server_info.user
-    user_id = login.identity if login else state.user_id
-    return Scope(user_id or runtime.context.deps.settings.user_id, state.graph_id)
+    """Return whose knowledge base a run is about, and which.
+
+    A server's login outranks the input's `user_id`; what the input names outranks the run's choice.
+    """
+    run, login = runtime.context, runtime.server_info and runtime.server_info.user
+    user_id = (login.identity if login else state.user_id) or run.deps.settings.user_id
+    named = state.graph_id != DEFAULT_GRAPH
+    return Scope(user_id, state.graph_id if named else run.choices.graph_id)

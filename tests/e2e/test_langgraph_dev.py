@@ -41,12 +41,15 @@ async def run(client: LangGraphClient, **options: Any) -> list[tuple[str, Any]]:
 
 
 async def test_studio_finds_the_graph_and_its_context_form(client: LangGraphClient) -> None:
-    [assistant] = await client.assistants.search()
+    # Those that a developer made with `make dev` are kept in the checkout.
+    [assistant] = await client.assistants.search(metadata={"created_by": "system"})
     assert assistant["graph_id"] == "sextant"
     schemas = await client.assistants.get_schemas(assistant["assistant_id"])
     form = schemas["context_schema"]
     assert form is not None
-    assert set(form["properties"]) == {"mode", "top_k", "max_attempts", "repair", "language"}
+    assert set(form["properties"]) == {
+        "mode", "graph_id", "top_k", "max_attempts", "repair", "language"
+    }  # fmt: skip
     assert all(field["description"] for field in form["properties"].values())
     assert "bypass" in form["properties"]["mode"]["enum"]
     drawn = await client.assistants.get_graph(assistant["assistant_id"])
@@ -96,6 +99,38 @@ async def test_a_thread_keeps_its_state_and_starts_each_turn_afresh(
     assert (again["mode"], again["citations"], again["attempts"]) == ("bypass", [], 0)
     history = await client.threads.get_history(thread)
     assert len(history) > 2
+
+
+async def test_whoever_only_waits_for_a_run_is_told_what_is_wrong(client: LangGraphClient) -> None:
+    with pytest.raises(Exception, match=r"no mode `telepathy`\. Available modes"):
+        await client.runs.wait(None, "sextant", input={"query": "Why?", "mode": "telepathy"})
+
+
+async def test_an_assistant_is_of_a_knowledge_base_and_chats_with_it_by_messages_alone(
+    client: LangGraphClient,
+) -> None:
+    chosen = {"graph_id": "studio", "mode": "naive"}
+    assistant = (await client.assistants.create("sextant", context=chosen))["assistant_id"]
+    said: dict[str, Any] = {"messages": [{"role": "user", "content": QUESTION["query"]}]}
+    result = await client.runs.wait(None, assistant, input=said)
+    await client.assistants.delete(assistant)
+    assert isinstance(result, dict)
+    assert result["mode"] == "naive"
+    assert result["citations"]
+
+
+async def test_a_run_that_was_stopped_goes_on_with_its_question_and_edited_passages(
+    client: LangGraphClient,
+) -> None:
+    thread = (await client.threads.create())["thread_id"]
+    await client.runs.wait(thread, "sextant", input=QUESTION, interrupt_after=["retrieve"])
+    values = (await client.threads.get_state(thread))["values"]
+    assert isinstance(values, dict)
+    await client.threads.update_state(thread, {"items": values["items"][:1]}, as_node="retrieve")
+    result = await client.runs.wait(thread, "sextant", input=None)
+    assert isinstance(result, dict)
+    assert result["messages"][0]["content"] == QUESTION["query"]
+    assert [one["chunk_id"] for one in result["sources"]] == [values["items"][0]["id"]]
 
 
 async def test_a_chat_goes_on_by_messages_alone(client: LangGraphClient) -> None:

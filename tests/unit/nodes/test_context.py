@@ -39,3 +39,14 @@ def test_a_login_outranks_the_input_and_the_input_the_setting(
 
 def test_without_a_server_the_input_says_whose(bench: Build) -> None:
     assert scope_of(State(user_id="bob", graph_id="kb"), bench().runtime) == Scope("bob", "kb")
+
+
+@pytest.mark.parametrize(
+    ("named", "chosen", "which"),
+    [("default", "hr", "hr"), ("kb", "hr", "kb"), ("kb", "default", "kb")],
+)
+def test_the_inputs_knowledge_base_outranks_the_runs_choice(
+    bench: Build, named: str, chosen: str, which: str
+) -> None:
+    state, runtime = State(user_id="bob", graph_id=named), bench(graph_id=chosen).runtime
+    assert scope_of(state, runtime) == Scope("bob", which)
