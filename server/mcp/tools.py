@@ -75,7 +75,7 @@ Filters = Annotated[
 ]
 Debug = Annotated[bool, Field(description="Also tell times, and what gave each score.")]
 RankingMode = Literal["naive", "local", "global", "hybrid", "mix"]
-Mode = Literal["auto", "bypass"] | RankingMode
+Mode = Literal["auto", "bypass", RankingMode]
 
 
 class Tools:

@@ -63,14 +63,10 @@ def _turn(role: str, text: str) -> dict[str, str]:
 
 
 def _text(message: ChatMessage) -> str:
-    if message.content is None or isinstance(message.content, str):
-        return clean_text(message.content or "")
     return clean_text("\n".join(part.text or "" for part in message.content))
 
 
 def _images(message: ChatMessage) -> list[dict[str, Any]]:
-    if message.content is None or isinstance(message.content, str):
-        return []
     urls = [part.image_url.url for part in message.content if part.image_url]
     for url in urls:
         if not _DATA_URI.match(url):

@@ -48,11 +48,21 @@ class Part(_Theirs):
     image_url: ImageUrl | None = None
 
 
+def _parts(content: Any) -> Any:  # noqa: ANN401 - whatever was sent
+    """A text as its one part: of two ways to write content, errors would tell of both."""
+    if content is None:
+        return ()
+    return ({"type": "text", "text": content},) if isinstance(content, str) else content
+
+
 class ChatMessage(_Theirs):
     """One message of the chat."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: str | tuple[Part, ...] | None = None
+    content: Annotated[
+        tuple[Part, ...],
+        BeforeValidator(_parts, json_schema_input_type=str | tuple[Part, ...] | None),
+    ] = ()
 
 
 class StreamOptions(_Theirs):

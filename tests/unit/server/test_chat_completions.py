@@ -8,10 +8,12 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from domain.answers import Answer, Source, Usage
 from domain.errors import OptionInvalid, QuestionInvalid
 from domain.events import Done, Failed, Reset, Status, Token
+from domain.options import field_at
 from domain.retrieval import AUTO, Mode
 from server.openai import messages, models
 from server.openai.completions import Completion
@@ -162,6 +164,22 @@ def streamed(completion: Completion, *events: Token | Reset | Done | Failed | St
     encode = completion.encoder()
     text = b"".join(encode(event) for event in events).decode()
     return [line.removeprefix("data: ") for line in text.split("\n\n") if line]
+
+
+@pytest.mark.parametrize(
+    ("content", "field"),
+    [
+        (7, "messages[0].content"),
+        (["x"], "messages[0].content[0]"),
+        ([{"type": "file", "file": {"file_id": "x"}}], "messages[0].content[0].type"),
+        ([{"type": "image_url", "image_url": "x"}], "messages[0].content[0].image_url"),
+    ],
+)
+def test_what_cannot_be_content_is_told_by_its_place(content: object, field: str) -> None:
+    asked = {"model": "sextant", "messages": [{"role": "user", "content": content}]}
+    with pytest.raises(ValidationError) as refused:
+        ChatRequest.model_validate(asked)
+    assert field_at(refused.value.errors()[0]["loc"]) == field
 
 
 def test_a_stream_begins_with_the_role_and_ends_with_done() -> None:

@@ -261,6 +261,13 @@ async def test_a_wrong_call_is_told_what_is_wrong(  # noqa: PLR0917 - reads as a
     assert "Traceback" not in text_of(result)
 
 
+async def test_the_modes_of_an_answer_are_all_told(served: Served, keys: dict[str, str]) -> None:
+    async with client_of(served, keys[OWNER]) as client:
+        result = await client.call_tool("kb.ask", {"query": "Why?", "mode": "telepathy"})
+    modes = "'auto', 'bypass', 'naive', 'local', 'global', 'hybrid' or 'mix'"
+    assert text_of(result) == f"option_invalid: mode: Input should be {modes}."
+
+
 @pytest.mark.parametrize(
     ("arguments", "field"),
     [
