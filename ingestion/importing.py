@@ -19,7 +19,7 @@ from ingestion.parsing.detect import media_type
 from ingestion.pipeline import Ingested, Ingestor
 from ingestion.progress import OnStage, silent
 from ingestion.transfer.batches import next_of
-from ingestion.transfer.documents import GAP, chunk_id, pack
+from ingestion.transfer.documents import GAP, chunk_id, pack, placed
 from ingestion.transfer.evidence import EvidenceWriter
 from ingestion.transfer.facts.stating import FactStater
 from ingestion.transfer.lines import ChunkLine, DocumentLine, LineInvalid, Problem, check_sections
@@ -216,13 +216,27 @@ def _fault(line: DocumentLine, chunks: Sequence[ChunkLine]) -> str:
 
 
 def _misplaced(line: DocumentLine, chunks: Sequence[ChunkLine]) -> Iterator[str]:
-    """A remark on each chunk that names a section which its document does not have."""
+    """A remark on each chunk that names a section or a place which its document does not have."""
+    for chunk, start in _elsewhere(line.text or "", chunks):
+        yield (
+            f"Its chunk {chunk.id!r:.80} does not stand at {chunk.start} of its text, where `start` puts it; "
+            f"it was put at {start}. Count characters, not bytes."
+        )
     for chunk in chunks:
         if chunk.section is not None and chunk.section >= len(line.sections):
             yield (
                 f"Its chunk {chunk.id!r:.80} names section {chunk.section}, of "
                 f"{len(line.sections)} (from 0); it was put in none."
             )
+
+
+def _elsewhere(text: str, chunks: Sequence[ChunkLine]) -> list[tuple[ChunkLine, int]]:
+    """The chunks that lie elsewhere than they say, and where."""
+    if all(one.start is None or text.startswith(one.text, one.start) for one in chunks):
+        return []
+    _, starts = placed(text, chunks)
+    pairs = zip(chunks, starts, strict=True)
+    return [(one, start) for one, start in pairs if one.start not in (None, start)]
 
 
 def _passed_over(line: DocumentLine) -> Iterator[str]:

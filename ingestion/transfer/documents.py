@@ -69,7 +69,7 @@ def joined(
     say, else where the document's text has them, looked for in order; those that it does not have
     are appended, so that `text[chunk.start:chunk.end]` is every chunk's text.
     """
-    text, starts = _placed(document.text or "", chunks)
+    text, starts = placed(document.text or "", chunks)
     title = document.title or document.id
     root_id = uuid5(document_id, "root")
     root = Section(root_id, None, title, 0, 0, 0, len(text), heading_source=HeadingSource.ROOT)
@@ -98,7 +98,8 @@ def joined(
     )
 
 
-def _placed(text: str, chunks: Sequence[ChunkLine]) -> tuple[str, list[int]]:
+def placed(text: str, chunks: Sequence[ChunkLine]) -> tuple[str, list[int]]:
+    """A document's text with the chunks that it does not have appended, and where each chunk starts in it."""
     starts, parts, length, cursor = list[int](), [text] if text else [], len(text), 0
     for line in chunks:
         piece, start = line.text, -1 if line.start is None else line.start

@@ -16,7 +16,9 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
+    Tag,
     TypeAdapter,
     ValidationError,
     field_serializer,
@@ -165,6 +167,19 @@ class Mentioned(_Line):
     description: Text = ""
 
 
+# What a chunk's entity may be given as: its name, or an object. Told by the value, so that a fault is told of that.
+_NAMED, _DESCRIBED = "named", "described"
+
+
+def _given_as(entity: object) -> str:
+    return _DESCRIBED if isinstance(entity, Mapping | Mentioned) else _NAMED
+
+
+MentionedAs = Annotated[
+    Annotated[Name, Tag(_NAMED)] | Annotated[Mentioned, Tag(_DESCRIBED)], Discriminator(_given_as)
+]
+
+
 class ChunkLine(_Line):
     """A passage; one without `document_id` is a document of its own.
 
@@ -178,7 +193,7 @@ class ChunkLine(_Line):
     document_id: Id | None = None
     title: Text = ""
     text: Annotated[Text, AfterValidator(_filled)]
-    entities: list[Name | Mentioned] = []
+    entities: list[MentionedAs] = []
     triples: list[tuple[Name, Type, Name]] = []
     start: Place | None = None
     section: Place | None = None
@@ -329,8 +344,8 @@ def _reason(error: ValidationError) -> str:
     fault = error.errors(include_url=False)[0]
     if fault["type"] in ("union_tag_invalid", "union_tag_not_found"):
         return "type: must be document, chunk, entity, relation or decision."
-    # The first place is the kind of line that was tried.
-    place = field_at(fault["loc"][1:])
+    # The first place is the kind of line that was tried; an entity's is followed by what it was given as.
+    place = field_at([step for step in fault["loc"][1:] if step not in (_NAMED, _DESCRIBED)])
     said = fault["msg"].removeprefix("Value error, ")
     return f"{place}: {said}." if place else f"{said}."
 

@@ -154,6 +154,29 @@ async def test_what_only_a_document_with_chunks_has_is_told_where_it_has_none(
     assert "sections, filename were passed over" in problem.reason
 
 
+async def test_a_chunk_that_does_not_stand_where_it_says_is_kept_where_it_is_found_and_told(
+    importer: Importer, scope: Scope
+) -> None:
+    lines: list[Line] = [
+        {"type": "document", "id": "d", "text": "First. Second."},
+        {"type": "chunk", "id": "right", "documentId": "d", "text": "First.", "start": 0},
+        {"type": "chunk", "id": "found", "documentId": "d", "text": "Second.", "start": 3},
+        {"type": "chunk", "id": "added", "documentId": "d", "text": "Third.", "start": 99},
+    ]
+
+    report = await importer.import_graph(scope, stream(lines), strict=True)
+
+    assert report.chunks == 3
+    assert [one.reason.partition(",")[0] for one in report.problems] == [
+        "Its chunk 'found' does not stand at 3 of its text",
+        "Its chunk 'added' does not stand at 99 of its text",
+    ]
+    assert [one.reason.split("; ")[1].split(".")[0] for one in report.problems] == [
+        "it was put at 7",
+        "it was put at 16",
+    ]
+
+
 async def test_a_file_that_cannot_be_read_says_so(
     importer: Importer, scope: Scope, tmp_path: Path
 ) -> None:

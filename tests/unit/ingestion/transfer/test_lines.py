@@ -78,6 +78,18 @@ def test_reads_every_kind_of_the_format() -> None:
         (b'{"type": "entity", "id": "e1", "name": "a", "aliases": [""]}', "aliases[0]: "),
         (b'{"type": "chunk", "id": "c", "text": "x", "triples": [["a", "b"]]}', "triples[0][2]: "),
         (
+            b'{"type": "chunk", "id": "c", "text": "x", "entities": ["a", {"name": ""}]}',
+            "entities[1].name: must not be empty.",
+        ),
+        (
+            b'{"type": "chunk", "id": "c", "text": "x", "entities": [""]}',
+            "entities[0]: must not be empty.",
+        ),
+        (
+            b'{"type": "chunk", "id": "c", "text": "x", "entities": [5]}',
+            "entities[0]: Input should be a valid string.",
+        ),
+        (
             json.dumps(relation(weight=float("nan"))).encode(),
             "weight: Input should be a finite number",
         ),
