@@ -10,18 +10,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePath
 from uuid import UUID
 
 from domain.errors import FileRejected, OptionInvalid
 from domain.scope import Scope
-from ingestion.parsing.detect import media_type
 from ingestion.pipeline import Ingested, Ingestor
 from ingestion.progress import OnStage, silent
 from ingestion.transfer.batches import next_of
-from ingestion.transfer.documents import GAP, chunk_id, pack, placed
+from ingestion.transfer.documents import GAP, chunk_id, placed, upload
 from ingestion.transfer.evidence import EvidenceWriter
-from ingestion.transfer.facts.stating import FactStater
+from ingestion.transfer.facts.telling import FactTeller
 from ingestion.transfer.lines import ChunkLine, DocumentLine, LineInvalid, Problem, check_sections
 from ingestion.transfer.reading import Source, read_into
 from ingestion.transfer.spool import DOCUMENTS_ROOM, Numbered, Spool, size_of, spool
@@ -82,10 +80,10 @@ class Importer:
                 anything is stored, except one that names what is neither in the import nor stored,
                 which stops it after the documents, and sections beyond a text that only the chunks
                 make, which stop it at their document.
-            facts_as_passages: make a passage of every relation that no chunk states, and of every
-                entity's description and aliases, so that questions find them: a document for each entity
-                (`ingestion/transfer/facts`).
-            on_progress: called with (`lines`, `facts`, `documents`, `graph` or `storing`, done, total; 0 = not
+            facts_as_passages: tell in passages what the graph then says of each entity of the lines: its
+                description and aliases, and by the user's own word what it is to others, where no chunk
+                states that. So questions find it: a document for each entity (`ingestion/transfer/facts`).
+            on_progress: called with (`lines`, `documents`, `graph`, `storing` or `facts`, done, total; 0 = not
                 known).
 
         Raises:
@@ -96,11 +94,9 @@ class Importer:
         run = _Run(ImportReport(), strict, on_progress or silent)
         with spool() as lines:
             await self._read(lines, source, run)
-            if facts_as_passages:
-                await self._state_facts(scope, lines, run)
             await self._store_documents(scope, lines, run)
             async with self._record.writing(scope, bare=False) as writer:
-                evidence = EvidenceWriter(scope, writer, lines)
+                evidence = EvidenceWriter(scope, writer, lines, subjects=facts_as_passages)
                 done = 0
                 total = lines.document_count()
                 total += sum(map(lines.count, ("entity", "relation", "decision")))
@@ -111,6 +107,8 @@ class Importer:
                 run.on_progress("storing", 0, 0)
                 run.report.entities = evidence.entities
                 run.report.relations = evidence.relations
+            if facts_as_passages:
+                await self._tell_facts(scope, lines, run)
         return run.report
 
     async def _read(self, lines: Spool, source: Source, run: _Run) -> None:
@@ -119,11 +117,14 @@ class Importer:
             run.on_progress("lines", lines.size, 0)
         run.note(await asyncio.to_thread(lines.orphans))
 
-    async def _state_facts(self, scope: Scope, lines: Spool, run: _Run) -> None:
-        total = sum(map(lines.count, ("entity", "relation")))
-        async with self._record.reading(scope) as stored:
-            stater = FactStater(scope, lines, stored)
-            await stater.state(lambda done: run.on_progress("facts", done, total))
+    async def _tell_facts(self, scope: Scope, lines: Spool, run: _Run) -> None:
+        total = await asyncio.to_thread(lines.count, "subject")
+        teller = FactTeller(scope, lines, self._record, self._ingestor)
+        told = await teller.tell(lambda done: run.on_progress("facts", done, total))
+        run.report.documents += told.documents
+        run.report.unchanged += told.unchanged
+        run.report.chunks += told.chunks
+        run.report.warnings += tuple(told.warnings)
 
     async def _store_documents(self, scope: Scope, lines: Spool, run: _Run) -> None:
         total, done = await asyncio.to_thread(lines.document_count), 0
@@ -186,21 +187,7 @@ def _is_usable(document: Numbered[DocumentLine], chunks: Sequence[ChunkLine], ru
 def _uploads(
     documents: Sequence[tuple[Numbered[DocumentLine], Sequence[ChunkLine]]],
 ) -> list[Upload]:
-    return [_upload(one.line, chunks) for one, chunks in documents]
-
-
-def _upload(line: DocumentLine, chunks: Sequence[ChunkLine]) -> Upload:
-    """A document as the store takes it: with its chunks, or as the text that it is."""
-    filename = _filename(line) if chunks else f"{line.title or line.id}.txt"
-    return Upload(
-        line.id,
-        filename,
-        media_type(filename),
-        pack(line, chunks) if chunks else (line.text or "").encode(),
-        line.id,
-        line.stored_metadata(),
-        b"" if chunks else pack(line.model_copy(update={"text": None}), ()),
-    )
+    return [upload(one.line, chunks) for one, chunks in documents]
 
 
 def _fault(line: DocumentLine, chunks: Sequence[ChunkLine]) -> str:
@@ -247,10 +234,6 @@ def _passed_over(line: DocumentLine) -> Iterator[str]:
             f"Without chunks its text is cut as a text file's is; {', '.join(given)} were passed over. "
             "Give its chunks, too, to keep them."
         )
-
-
-def _filename(line: DocumentLine) -> str:
-    return PurePath(line.filename).name or line.title or line.id
 
 
 def _ids(document_id: UUID, chunks: Sequence[ChunkLine]) -> dict[str, UUID]:

@@ -97,7 +97,7 @@ class Ingestor:
         hosts: ParserHosts | None = None,
         captioner: Captioner | None = None,
     ) -> None:
-        self._documents = documents
+        self.documents = documents
         self._jobs = jobs
         # What a model reads takes minutes: nothing to be gained together, and others would wait.
         self._most_together = _TOGETHER if extractor is None else 1
@@ -258,7 +258,7 @@ class Ingestor:
     ) -> Ingested:
         source, filename = upload.source, upload.filename
         check_size(upload.content, filename, self._limits)
-        registered = await together.ask(self._documents.register_all, upload)
+        registered = await together.ask(self.documents.register_all, upload)
         document_id, other = registered.document_id, registered.same_as
         if registered.job_id is None:
             return Ingested(source, filename, document_id, unchanged=True, same_as=other)

@@ -207,7 +207,7 @@ class Sextant(Asking):
         scope = self._scope(graph_id)
         try:
             async with asyncio.timeout(patience):
-                report.warnings = await self._refresher.refresh(scope, on_stage=on_progress)
+                report.warnings += await self._refresher.refresh(scope, on_stage=on_progress)
         except TimeoutError:
             await self._refresher.leave_to_worker(scope)
             report.pending = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -13,7 +14,9 @@ from pydantic import ValidationError
 from domain.documents import Chunk, HeadingSource, Modality, ParsedDocument, Section
 from domain.errors import FileBroken
 from domain.text import estimate_tokens, language_of
+from ingestion.parsing.detect import media_type
 from ingestion.transfer.lines import ChunkLine, DocumentLine, created_at
+from stores.documents.registering import Upload
 
 GAP = "\n\n"
 _MARK = b'{"format":"sextant-document"}\n'
@@ -24,6 +27,21 @@ def pack(document: DocumentLine, chunks: Sequence[ChunkLine]) -> bytes:
     lines = [document, *chunks]
     return _MARK + b"\n".join(
         orjson.dumps(line.wire(), option=orjson.OPT_SORT_KEYS) for line in lines
+    )
+
+
+def upload(line: DocumentLine, chunks: Sequence[ChunkLine]) -> Upload:
+    """A document as the store takes it: with its chunks, or as the text that it is."""
+    named = PurePath(line.filename).name or line.title or line.id
+    filename = named if chunks else f"{line.title or line.id}.txt"
+    return Upload(
+        line.id,
+        filename,
+        media_type(filename),
+        pack(line, chunks) if chunks else (line.text or "").encode(),
+        line.id,
+        line.stored_metadata(),
+        b"" if chunks else pack(line.model_copy(update={"text": None}), ()),
     )
 
 

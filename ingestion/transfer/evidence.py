@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from domain.graph import MentionKind
@@ -17,7 +18,8 @@ from ingestion.transfer.lines import ChunkLine, DecisionLine, EntityLine, Mentio
 from ingestion.transfer.placing import placed, renamed
 from ingestion.transfer.spool import DOCUMENTS_ROOM, Numbered, Spool, Stated, size_of
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
-from stores.graph.ids import entity_id
+from stores.graph.facts import called, telling, told
+from stores.graph.ids import entity_id, relation_id
 from stores.graph.names import read_names
 from stores.graph.resolution.deciding import decide_one, decide_pairs_two
 from stores.graph.resolution.merges import Merge
@@ -39,12 +41,18 @@ _MOST_ENDS = 50_000
 
 
 class EvidenceWriter:
-    """Writes the evidence of one import; the spool knows by then where its chunks are stored."""
+    """Writes the evidence of one import; the spool knows by then where its chunks are stored.
 
-    def __init__(self, scope: Scope, writer: GraphWriter, lines: Spool) -> None:
+    `subjects`: note there of whom this changes what passages may tell (`ingestion/transfer/facts`).
+    """
+
+    def __init__(
+        self, scope: Scope, writer: GraphWriter, lines: Spool, *, subjects: bool = False
+    ) -> None:
         self._scope = scope
         self._writer = writer
         self._lines = lines
+        self._subjects = subjects
         self.entities = 0
         self.relations = 0
         self._known: set[Bearer] | None = None
@@ -75,6 +83,7 @@ class EvidenceWriter:
     async def _add_chunks(self, chunks: Sequence[ChunkLine]) -> None:
         evidence = await asyncio.to_thread(self._said, chunks)
         self.relations += len(evidence.relations)
+        await self._note(row.source_id for row in evidence.relations)
         await self._writer.add(evidence)
 
     def _said(self, chunks: Sequence[ChunkLine]) -> GraphEvidence:
@@ -102,6 +111,7 @@ class EvidenceWriter:
             self._called, groups, plain, owners, known
         )
         self.entities += len(evidence.mentions)
+        await self._note_called(evidence.mentions)
         await self._note_names(evidence.aliases)
         await self._writer.keep_aliases(whole, [*evidence.aliases, *self._own[before:]])
         await self._writer.add(evidence)
@@ -159,14 +169,36 @@ class EvidenceWriter:
     async def _add_relations(self, batch: Sequence[Numbered[Stated]]) -> list[Problem]:
         ends, chunks = await self._resolved(batch)
         evidence, problems = await asyncio.to_thread(self._asserted, batch, ends, chunks)
-        if told := [line for _, line in batch if line.told]:
-            await self._writer.take_back(
-                (ends[line.source][0], ends[line.target][0], line.relation_type)
-                for line in told
-                if line.source in ends and line.target in ends
-            )
-        await self._writer.add(evidence)
+        await self._note(row.source_id for row in evidence.relations)
+        await self._writer.add(await self._placed(evidence))
         return problems
+
+    async def _placed(self, evidence: GraphEvidence) -> GraphEvidence:
+        """Relations by the user's own word with the passages that state them in his stead, where there are."""
+        own = {
+            relation_id(row.source_id, row.target_id, row.relation_type): row
+            for row in evidence.relations
+            if row.chunk_id is None
+        }
+        places = await told(self._writer, own) if own and self._writer.version else {}
+        if not places:
+            return evidence
+        kept = [row for row in evidence.relations if row.chunk_id is not None]
+        kept += [row._replace(chunk_id=places.get(one)) for one, row in own.items()]
+        return replace(evidence, relations=kept)
+
+    async def _note_called(self, asserted: Sequence[MentionRow]) -> None:
+        """Note these entities; of one that is called otherwise from here on, also who is something to it."""
+        if self._subjects and self._writer.version:
+            names = {row.entity_id: row.name for row in asserted}
+            before = await called(self._writer, names)
+            renamed = [one.id for one in before.values() if one.name != names[one.id]]
+            await self._note(await telling(self._writer, renamed))
+        await self._note(row.entity_id for row in asserted)
+
+    async def _note(self, ids: Iterable[UUID]) -> None:
+        if self._subjects:
+            await asyncio.to_thread(self._lines.note_subjects, ids)
 
     def _asserted(
         self,

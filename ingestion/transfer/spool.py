@@ -39,8 +39,9 @@ create index entity_uuid on entity (uuid);
 create index entity_line on entity (line);
 create table alias (norm text, entity blob, name text, primary key (norm, entity)) without rowid;
 create table mention (entity blob, chunk blob, primary key (entity, chunk)) without rowid;
-create table relation (line int primary key, body blob, passage text);
+create table relation (line int primary key, body blob);
 create table decision (line int primary key, body blob);
+create table subject (entity blob primary key) without rowid;
 """
 
 
@@ -55,10 +56,7 @@ class Numbered(NamedTuple, Generic[L_co]):
 
 
 class Stated(NamedTuple):
-    """A relation as its line says it: read back from here, it need not be checked again.
-
-    `told`: the chunk was made for it, and states it in the user's stead (`ingestion/transfer/facts`).
-    """
+    """A relation as its line says it: read back from here, it need not be checked again."""
 
     source: str
     target: str
@@ -66,10 +64,9 @@ class Stated(NamedTuple):
     description: str
     weight: float
     chunk_ids: list[str]
-    told: bool = False
 
 
-_said_of = attrgetter(*Stated._fields[:-1])
+_said_of = attrgetter(*Stated._fields)
 
 # Characters of the documents that are read from here at a time: some of 50 MB are not in memory together.
 DOCUMENTS_ROOM = 4_000_000
@@ -86,24 +83,23 @@ class Spool:
 
     Attributes:
         size: how many lines there are; one that replaces another is not counted again.
-        rows: the file, for what else waits in it.
     """
 
     def __init__(self) -> None:
         self.size = 0
         # A file without a name, so that nothing is left of it even by a process that is killed.
-        self.rows = sqlite3.connect("", check_same_thread=False, isolation_level=None)
-        self.rows.executescript(_TABLES)
+        self._rows = sqlite3.connect("", check_same_thread=False, isolation_level=None)
+        self._rows.executescript(_TABLES)
 
     def close(self) -> None:
         """Close the file, which is its end."""
-        self.rows.close()
+        self._rows.close()
 
     def add(self, lines: Sequence[Numbered[Line]]) -> list[Problem]:
         """Keep lines; one that repeats the id of another replaces it, which is reported."""
-        self.rows.execute("begin")
+        self._rows.execute("begin")
         problems = [problem for one in lines for problem in self._add(*one)]
-        self.rows.execute("commit")
+        self._rows.execute("commit")
         return problems
 
     def _add(self, number: int, line: Line) -> Iterator[Problem]:
@@ -119,9 +115,9 @@ class Spool:
                 before = self._put("entity", key, (number, norm, line.name, _body(line), None))
             case RelationLine():
                 body = orjson.dumps(_said_of(line))
-                self.rows.execute("insert into relation values (?, ?, null)", (number, body))
+                self._rows.execute("insert into relation values (?, ?)", (number, body))
             case DecisionLine():
-                self.rows.execute("insert into decision values (?, ?)", (number, _body(line)))
+                self._rows.execute("insert into decision values (?, ?)", (number, _body(line)))
         if before is None:
             self.size += 1
         else:
@@ -132,26 +128,26 @@ class Spool:
         """Keep a line under its key; returns the line that had it before."""
         marks = ", ".join("?" * (len(values) + 1))
         insert = f"insert or {{}} into {table} values ({marks})"
-        if self.rows.execute(insert.format("ignore"), (key, *values)).rowcount:
+        if self._rows.execute(insert.format("ignore"), (key, *values)).rowcount:
             return None
         name = "key" if table == "entity" else "id"
         found = self._one(f"select line from {table} where {name} = ?", key)
-        self.rows.execute(insert.format("replace"), (key, *values))
+        self._rows.execute(insert.format("replace"), (key, *values))
         return found[0] if found else None
 
     def count(self, table: str) -> int:
         """How many lines of a kind there are."""
-        found: int = self.rows.execute(f"select count(*) from {table}").fetchone()[0]
+        found: int = self._rows.execute(f"select count(*) from {table}").fetchone()[0]
         return found
 
     def document_count(self) -> int:
         """How many documents there are, lone chunks included."""
-        lone = self.rows.execute("select count(*) from chunk where document_id is null")
+        lone = self._rows.execute("select count(*) from chunk where document_id is null")
         return self.count("document") + int(lone.fetchone()[0])
 
     def orphans(self) -> list[Problem]:
         """Take out the chunks of documents that no line describes."""
-        gone = self.rows.execute(
+        gone = self._rows.execute(
             "delete from chunk where document_id is not null and not exists "
             "(select 1 from document d where d.id = chunk.document_id) returning line, document_id"
         ).fetchall()
@@ -161,9 +157,9 @@ class Spool:
 
     def documents(self) -> Iterator[tuple[Numbered[DocumentLine], list[ChunkLine]]]:
         """Each document with its chunks in the order of their lines; lone chunks come last."""
-        for number, body in self.rows.execute("select line, body from document order by line"):
+        for number, body in self._rows.execute("select line, body from document order by line"):
             document = DocumentLine.model_validate(orjson.loads(body))
-            chunks = self.rows.execute(
+            chunks = self._rows.execute(
                 "select body from chunk where document_id = ? order by line", (document.id,)
             )
             yield (
@@ -171,42 +167,20 @@ class Spool:
                 [ChunkLine.model_validate(orjson.loads(chunk)) for (chunk,) in chunks],
             )
         query = "select line, body from chunk where document_id is null order by line"
-        for number, body in self.rows.execute(query):
+        for number, body in self._rows.execute(query):
             chunk = ChunkLine.model_validate(orjson.loads(body))
             yield Numbered(number, DocumentLine(id=chunk.id, title=chunk.title)), [chunk]
 
-    def add_told(
-        self, document: Numbered[DocumentLine], told: Sequence[tuple[ChunkLine, Sequence[int]]]
-    ) -> None:
-        """Keep a document that was made of lines: its chunks, and which relations each states, by line.
-
-        What is there already stays: an export has such documents in it.
-        """
-        own = document.line.id
-        self.rows.execute("begin")
-        values = (own, document.number, _body(document.line))
-        self.rows.execute("insert or ignore into document values (?, ?, ?)", values)
-        for place, (chunk, stated) in enumerate(told):
-            self.rows.execute(
-                "insert or ignore into chunk values (?, ?, ?, ?, null)",
-                (chunk.id, place, own, _body(chunk)),
-            )
-            self.rows.executemany(
-                "update relation set passage = ? where line = ?",
-                [(chunk.id, one) for one in stated],
-            )
-        self.rows.execute("commit")
-
     def stored(self, ids: dict[str, UUID]) -> None:
         """Note under which ids chunks were stored."""
-        self.rows.executemany(
+        self._rows.executemany(
             "update chunk set uuid = ? where id = ?",
             [(uuid.bytes, external_id) for external_id, uuid in ids.items()],
         )
 
     def entities(self) -> Iterator[list[Numbered[EntityLine]]]:
         """The entities of each name in turn, ordered by id."""
-        rows = self.rows.execute("select norm, line, body from entity order by norm, key")
+        rows = self._rows.execute("select norm, line, body from entity order by norm, key")
         for _, group in groupby(rows, key=lambda row: row[0]):
             yield [
                 Numbered(number, EntityLine.model_validate(orjson.loads(body)))
@@ -215,22 +189,22 @@ class Spool:
 
     def named(self, ids: Iterable[tuple[int, UUID]]) -> None:
         """Note under which ids the entities of lines are stored."""
-        self.rows.execute("begin")
-        self.rows.executemany(
+        self._rows.execute("begin")
+        self._rows.executemany(
             "update entity set uuid = ? where line = ?", [(one.bytes, line) for line, one in ids]
         )
-        self.rows.execute("commit")
+        self._rows.execute("commit")
 
     def called(self, names: Iterable[tuple[str, UUID, str]]) -> None:
         """Note further names of entities: that name, normalised, the entity, and its own name."""
-        self.rows.executemany(
+        self._rows.executemany(
             "insert or replace into alias values (?, ?, ?)",
             [(norm, entity.bytes, name) for norm, entity, name in names],
         )
 
     def bearers(self, norms: Collection[str]) -> list[tuple[str, UUID, str]]:
         """Those of this import that have these normalised names: that name, entity, and own name."""
-        found = self.rows.execute(
+        found = self._rows.execute(
             "select norm, entity, name from alias where norm in (select value from json_each(?))",
             (orjson.dumps([*norms]).decode(),),
         )
@@ -238,23 +212,32 @@ class Spool:
 
     def relations(self) -> Iterator[Numbered[Stated]]:
         """All relations, in order."""
-        query = "select line, body, passage from relation order by line"
-        for number, body, passage in self.rows.execute(query):
-            stated = Stated(*orjson.loads(body))
-            if passage:
-                stated = stated._replace(chunk_ids=[passage], told=True)
-            yield Numbered(number, stated)
+        for number, body in self._rows.execute("select line, body from relation order by line"):
+            yield Numbered(number, Stated(*orjson.loads(body)))
 
     def decisions(self) -> Iterator[Numbered[DecisionLine]]:
         """All decisions, in order."""
-        for number, body in self.rows.execute("select line, body from decision order by line"):
+        for number, body in self._rows.execute("select line, body from decision order by line"):
             yield Numbered(number, DecisionLine.model_validate(orjson.loads(body)))
+
+    def note_subjects(self, ids: Iterable[UUID]) -> None:
+        """Note entities of which this import says something."""
+        self._rows.execute("begin")
+        self._rows.executemany(
+            "insert or ignore into subject values (?)", [(one.bytes,) for one in ids]
+        )
+        self._rows.execute("commit")
+
+    def subjects(self) -> Iterator[UUID]:
+        """The entities that were noted, each once."""
+        for (one,) in self._rows.execute("select entity from subject order by entity"):
+            yield UUID(bytes=one)
 
     def mentions(self, pairs: Sequence[tuple[UUID, UUID]]) -> list[bool]:
         """Note that chunks mention entities; which of the pairs (entity, chunk) are new."""
         query = "insert or ignore into mention values (?, ?)"
         return [
-            self.rows.execute(query, (entity.bytes, chunk.bytes)).rowcount > 0
+            self._rows.execute(query, (entity.bytes, chunk.bytes)).rowcount > 0
             for entity, chunk in pairs
         ]
 
@@ -265,7 +248,7 @@ class Spool:
 
     def entities_by_id(self, external_ids: Collection[str]) -> dict[str, tuple[UUID, str]]:
         """The ids and names of those entities taken from this import that have these ids of the user's."""
-        found = self.rows.execute(
+        found = self._rows.execute(
             "select wanted.value, e.uuid, e.name from json_each(?) as wanted "
             "cross join entity e on e.key = 'id ' || wanted.value and e.uuid is not null",
             (orjson.dumps([*external_ids]).decode(),),
@@ -281,7 +264,7 @@ class Spool:
         return self._one(query, entity_id.bytes) is not None
 
     def _one(self, query: str, key: object) -> tuple[Any, ...] | None:
-        row: tuple[Any, ...] | None = self.rows.execute(query, (key,)).fetchone()
+        row: tuple[Any, ...] | None = self._rows.execute(query, (key,)).fetchone()
         return row
 
 

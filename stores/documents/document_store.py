@@ -198,8 +198,16 @@ class DocumentStore(DocumentReader):
         Raises:
             DocumentNotFound: no such document in this scope.
         """
+        if not await self._remove(scope, document_id, give_back=False):
+            raise not_found(document_id)
+
+    async def withdraw(self, scope: Scope, document_id: UUID) -> None:
+        """Remove a document that tells facts of the graph, but not the facts; nothing if it is gone."""
+        await self._remove(scope, document_id, give_back=True)
+
+    async def _remove(self, scope: Scope, document_id: UUID, *, give_back: bool) -> bool:
         async with self._database.transaction(scope.user_id) as connection:
             row = require_scope(await share_scope(connection, scope), document_id)
-            if not await delete_document(connection, row, document_id):
-                raise not_found(document_id)
+            there = await delete_document(connection, row, document_id, give_back=give_back)
         await forget_words(self._database.settings, scope)
+        return there

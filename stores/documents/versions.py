@@ -144,8 +144,12 @@ def reason_of(error: BaseException | None) -> dict[str, str | None]:
     return {"error_code": code, "error": str(error) or type(error).__name__}
 
 
-async def delete_document(connection: Connection, row: ScopeRow, document_id: UUID) -> bool:
+async def delete_document(
+    connection: Connection, row: ScopeRow, document_id: UUID, *, give_back: bool = False
+) -> bool:
     """Remove a document and all that came from it; False when it was not there.
+
+    `give_back`: but for what its passages state in the user's stead (`stores.graph.facts`).
 
     In the caller's one transaction: chunks with their vectors and grams, then the evidence that they and
     the titles put into the graph, of which entities and relations are sums (`stores.graph.writing`), and
@@ -158,15 +162,18 @@ async def delete_document(connection: Connection, row: ScopeRow, document_id: UU
     }
     if await fetch_one(connection, "lock_document", key) is None:
         return False
-    await remove_chunks(connection, key)
+    await remove_chunks(connection, key, give_back=give_back)
     await connection.execute(_SQL["delete"], key)
     return True
 
 
-async def remove_chunks(connection: Connection, key: dict[str, Any]) -> None:
+async def remove_chunks(
+    connection: Connection, key: dict[str, Any], *, give_back: bool = False
+) -> None:
     """Remove a document's live chunks, and what they and its titles put into the graph."""
     await connection.execute(_CHUNK_SQL["remove_chunks"], key)
-    await forget_document(connection, key["scope_id"], key["document_id"])
+    where = key["scope_id"], key["document_id"]
+    await forget_document(connection, *where, give_back=give_back)
 
 
 async def keep_stored(connection: Connection, opened: OpenVersion, wanted: set[UUID]) -> set[UUID]:
@@ -233,7 +240,7 @@ async def write_brought(connection: Connection, opened: OpenVersion) -> None:
 async def make_live(connection: Connection, opened: OpenVersion) -> None:
     """Let the pending version take the live one's place."""
     if not opened.first:
-        await remove_chunks(connection, opened.key)
+        await remove_chunks(connection, opened.key, give_back=True)
         await connection.execute(_CHUNK_SQL["release_staged"], opened.key)
         await connection.execute(_SQL["drop_live_version"], opened.key)
     await connection.execute(_SQL["publish"], {**opened.key, "document_ids": [opened.document_id]})

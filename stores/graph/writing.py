@@ -25,7 +25,7 @@ from stores.graph.evidence import (
     one_line,
     without,
 )
-from stores.graph.ids import NIL, name_digest, name_tokens, relation_id
+from stores.graph.ids import NIL, name_digest, name_tokens
 from stores.graph.loading.assertions import (
     ENTITY_TYPES,
     MOST_HELD,
@@ -116,9 +116,16 @@ class GraphWriter:
         for table, batch in {"names": words, "aliases": accepted.aliases, **rows}.items():
             await self._copy(table, batch)
 
-    async def forget(self, document_id: UUID, ids: Sequence[UUID] | None = None) -> None:
-        """Remove the evidence of a document, or only that of its chunks `ids`."""
+    async def forget(
+        self, document_id: UUID, ids: Sequence[UUID] | None = None, *, give_back: bool = False
+    ) -> None:
+        """Remove the evidence of a document, or only that of its chunks `ids`.
+
+        `give_back`: what its passages state in the user's stead is his own word again.
+        """
         await self.derive()
+        if give_back:
+            await self._gain(_SQL["give_back"], document_id=document_id)
         values = {"document_id": document_id, "ids": None if ids is None else list(ids)}
         for table in ("mentions", "relations"):
             await self._lose(f"forget_{table}", **values)
@@ -137,12 +144,6 @@ class GraphWriter:
             named, keys = zip(*gone, strict=True)
             own = {"entities": list(named), "keys": list(keys)}
             await self._lose("forget_aliases", document_id=NIL, **own)
-
-    async def take_back(self, relations: Iterable[tuple[UUID, UUID, str]]) -> None:
-        """Forget that the user asserted these relations (source, target, type), which a passage states now."""
-        if self.version:
-            ids = [relation_id(*one) for one in relations]
-            await self._lose("forget_asserted", relations=ids)
 
     async def derive(self) -> None:
         """Store what waits, and bring everything that is derived up to date with the evidence."""
@@ -320,11 +321,17 @@ async def writing(connection: Connection, scope_id: int) -> AsyncIterator[GraphW
 
 
 async def forget_document(
-    connection: Connection, scope_id: int, document_id: UUID, ids: Sequence[UUID] | None = None
+    connection: Connection,
+    scope_id: int,
+    document_id: UUID,
+    ids: Sequence[UUID] | None = None,
+    *,
+    give_back: bool = False,
 ) -> None:
     """Remove the evidence of a document, or only of its chunks `ids`, and derive what follows.
 
-    Afterwards the graph equals the one that the other documents alone would have made.
+    Afterwards the graph equals the one that the other documents alone would have made. `give_back` is
+    `GraphWriter.forget`'s.
     """
     async with writing(connection, scope_id) as writer:
-        await writer.forget(document_id, ids)
+        await writer.forget(document_id, ids, give_back=give_back)

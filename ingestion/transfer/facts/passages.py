@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import groupby
 from typing import NamedTuple
+from uuid import UUID
 
 from domain.graph import FACTS_OF
 from domain.language.sentences import sentence_spans
 from domain.text import has_cjk
 from ingestion.transfer.facts.sentences import also_called, described, sentence
 from ingestion.transfer.lines import ChunkLine, DocumentLine
+from stores.graph.ids import NIL
 
 # The tag of these documents, by which a search can take only them.
 TAG = "graph"
@@ -31,7 +33,7 @@ class Subject:
     """An entity of which a graph says something.
 
     `key` tells it from all others and stays from import to import; `plain`: its name alone means it, and not
-    another of that name; `line` is where it was met, from 1.
+    another of that name.
     """
 
     key: str
@@ -39,7 +41,6 @@ class Subject:
     own_id: str = ""
     description: str = ""
     plain: bool = True
-    line: int = 0
 
 
 class Fact(NamedTuple):
@@ -49,6 +50,8 @@ class Fact(NamedTuple):
     target: str
     name: str
     description: str = ""
+    entity_id: UUID = NIL
+    weight: float = 1.0
 
 
 class Passage(NamedTuple):

@@ -322,14 +322,24 @@ with gone as (
 insert into changed_relations
 select scope_id, source_id, target_id, relation_type, weight, -1 from gone;
 
--- name: forget_asserted
--- Relations that the user asserted, as far as it is his own word and not a chunk's.
-with gone as (
-  delete from relation_evidence where scope_id = %(scope_id)s and relation_id = any(%(relations)s)
-    and chunk_id = %(nil)s returning *
+-- name: give_back
+-- What passages that tell the facts of a graph state in the user's stead is his own word again.
+with own as (
+  insert into relation_evidence (scope_id, relation_id, chunk_id, user_id, document_id, source_id,
+    target_id, relation_type, description, weight)
+  select distinct on (e.relation_id) e.scope_id, e.relation_id, %(nil)s, e.user_id, %(nil)s, e.source_id,
+    e.target_id, e.relation_type, e.description, e.weight
+  from relation_evidence e
+  where e.scope_id = %(scope_id)s and e.document_id = %(document_id)s and e.document_id <> %(nil)s
+    and exists (select from documents d join document_versions v
+      on v.document_id = d.id and v.version = d.live_version
+      where d.id = e.document_id and v.metadata ? 'factsOf')
+  order by e.relation_id, e.chunk_id
+  on conflict do nothing
+  returning *
 )
 insert into changed_relations
-select scope_id, source_id, target_id, relation_type, weight, -1 from gone;
+select scope_id, source_id, target_id, relation_type, weight, 1 from own;
 
 -- name: forget_extractions
 -- A chat model has to read the chunks anew, if they come again.

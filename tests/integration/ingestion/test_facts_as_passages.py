@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from domain.errors import OptionInvalid
+from domain.errors import DependencyError, OptionInvalid
 from domain.scope import Scope
 from ingestion.importing import Importer, ImportReport
+from ingestion.pipeline import Ingestor
+from ingestion.transfer.facts.telling import FactTeller
 from stores.documents.document_store import DocumentStore
 from stores.graph.record import GraphRecord
 from stores.postgresql.database import Database
@@ -110,16 +112,17 @@ async def test_the_same_again_changes_nothing_in_whatever_order_its_lines_come(
     assert await facts(database, scope) == before
 
 
-async def test_a_changed_fact_takes_the_place_of_the_old_one(
+async def test_a_later_word_on_a_fact_takes_the_place_of_the_old_one(
     importer: Importer, database: Database, scope: Scope
 ) -> None:
     await imported(importer, scope, *GRAPH)
-    changed = [relation("e1", "TREATS", "e5"), *GRAPH[1:]]
+    later = relation("e1", "TREATS", "e2", weight=2, description="since 1957")
 
-    await imported(importer, scope, *changed)
+    await imported(importer, scope, later)
 
     anew = replace(scope, graph_id="anew")
-    await imported(importer, anew, *changed)
+    await imported(importer, anew, later, *GRAPH[1:])
+    assert "Metformin treats Type 2 diabetes (since 1957)." in await texts(database, scope)
     assert "Metformin treats Type 2 diabetes." not in await texts(database, scope)
     assert await facts(database, scope) == await facts(database, anew)
 
@@ -151,16 +154,20 @@ async def test_deleting_an_entitys_document_takes_its_facts_along(
     assert await facts(database, scope) == await facts(database, anew)
 
 
-async def test_an_import_without_the_option_leaves_the_passages(
-    importer: Importer, database: Database, scope: Scope
+async def test_an_import_without_the_option_leaves_passages_and_weights(
+    importer: Importer, database: Database, record: GraphRecord, scope: Scope
 ) -> None:
     await imported(importer, scope, *GRAPH)
-    before = await texts(database, scope)
+    before, version = await facts(database, scope), await record.version(scope)
 
     report = await importer.import_graph(scope, stream(GRAPH), strict=True)
 
     assert (report.documents, report.chunks) == (0, 0)
-    assert await texts(database, scope) == before
+    assert await facts(database, scope) == before
+    assert await record.version(scope) == version
+    heavier = relation("e1", "BRAND", "e4", weight=5)
+    await importer.import_graph(scope, stream([heavier]), strict=True)
+    assert ("BRAND", 5, 1) in (await facts(database, scope))["relations"]
 
 
 async def test_a_later_import_may_name_what_an_earlier_one_brought(
@@ -168,19 +175,162 @@ async def test_a_later_import_may_name_what_an_earlier_one_brought(
 ) -> None:
     await importer.import_graph(scope, stream(GRAPH), strict=True)
 
-    await imported(
-        importer,
-        scope,
-        relation("e2", "SEEN_IN", "gestational diabetes"),
-        relation("dimethylbiguanide", "CAUSES", "乳酸酸中毒"),
-    )
+    await imported(importer, scope, relation("e2", "SEEN_IN", "gestational diabetes"))
 
+    # All that there is to say of whom the lines speak, and nothing of others.
+    assert await texts(database, scope) == ["Type 2 diabetes is seen in Gestational diabetes."]
+    await imported(importer, scope, relation("dimethylbiguanide", "CAUSES", "乳酸酸中毒"))
     assert await texts(database, scope) == [
         "Metformin causes 乳酸酸中毒.",
+        "Metformin is also called Dimethylbiguanide.",
+        "Metformin treats Gestational diabetes (where diet is not enough).",
+        "Metformin treats Type 2 diabetes.",
+        "Metformin, brand: Glucophage.",
+        "Metformin: A biguanide.",
+        "Metformin的并发症是乳酸酸中毒。",
         "Type 2 diabetes is seen in Gestational diabetes.",
     ]
     named = {one.external_id for one in await documents.list(scope)}
     assert named == {"facts of id e1", "facts of id e2"}
+
+
+async def test_part_of_a_graph_adds_to_what_is_told_and_takes_nothing(
+    importer: Importer, database: Database, scope: Scope
+) -> None:
+    await imported(importer, scope, *GRAPH)
+
+    await imported(importer, scope, relation("e1", "TREATS", "e5"))
+
+    anew = replace(scope, graph_id="anew")
+    await imported(importer, anew, *GRAPH, relation("e1", "TREATS", "e5"))
+    assert "Metformin treats Type 2 diabetes and 乳酸酸中毒." in await texts(database, scope)
+    assert await facts(database, scope) == await facts(database, anew)
+
+
+async def test_what_an_entitys_line_leaves_out_is_told_no_longer(
+    importer: Importer, database: Database, documents: DocumentStore, scope: Scope
+) -> None:
+    await imported(importer, scope, *GRAPH)
+
+    await imported(importer, scope, entity("e4", "GLUCOPHAGE"), entity("e1", "Metformin"))
+
+    assert await texts(database, scope) == [
+        "Metformin treats Gestational diabetes (where diet is not enough).",
+        "Metformin treats Type 2 diabetes.",
+        "Metformin, brand: GLUCOPHAGE.",
+        "Metformin的并发症是乳酸酸中毒。",
+    ]
+    assert [one.external_id for one in await documents.list(scope)] == ["facts of id e1"]
+
+
+async def test_an_entity_that_is_given_an_id_later_keeps_one_document(
+    importer: Importer, database: Database, documents: DocumentStore, scope: Scope
+) -> None:
+    first: list[Line] = [
+        {"type": "entity", "name": "Insulin", "description": "A hormone."},
+        {"type": "entity", "name": "Diabetes"},
+        relation("insulin", "TREATS", "diabetes"),
+    ]
+    await imported(importer, scope, *first)
+
+    await imported(importer, scope, entity("i", "Insulin", "A peptide."))
+
+    assert [one.external_id for one in await documents.list(scope)] == ["facts of id i"]
+    assert await texts(database, scope) == ["Insulin treats Diabetes.", "Insulin: A peptide."]
+    assert (await facts(database, scope))["relations"] == [("TREATS", 1, 1)]
+
+
+async def test_what_a_chunk_states_later_is_told_no_longer(
+    importer: Importer, database: Database, scope: Scope
+) -> None:
+    graph: list[Line] = [
+        {"type": "entity", "name": "Insulin"},
+        {"type": "entity", "name": "Diabetes"},
+        relation("insulin", "TREATS", "diabetes", weight=3),
+    ]
+    said = "Insulin has been given in diabetes since 1922."
+    chunk: Line = {"type": "chunk", "id": "c1", "text": said,
+                   "triples": [["insulin", "TREATS", "diabetes"]]}  # fmt: skip
+    await imported(importer, scope, *graph)
+
+    await imported(importer, scope, chunk)
+
+    assert await texts(database, scope) == [said]
+    assert ("TREATS", 4, 2) in (await facts(database, scope))["relations"]
+
+
+async def test_an_import_broken_off_before_its_passages_state_anything_loses_nothing(
+    importer: Importer, database: Database, scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def break_off(*_: object) -> None:
+        raise DependencyError("gone")
+
+    await imported(importer, scope, *GRAPH)
+    before, more = await facts(database, scope), relation("e1", "TREATS", "e5")
+    with monkeypatch.context() as patched:
+        patched.setattr(FactTeller, "_state", break_off)
+        with pytest.raises(DependencyError):
+            await imported(importer, scope, more)
+    broken = await facts(database, scope)
+
+    await imported(importer, scope, more)
+
+    anew = replace(scope, graph_id="anew")
+    await imported(importer, anew, *GRAPH, more)
+    assert broken["relations"] == sorted([*before["relations"], ("TREATS", 1, 1)])
+    assert await facts(database, scope) == await facts(database, anew)
+
+
+def parts(dice: random.Random) -> tuple[list[Line], list[Line]]:
+    """Two files about the same entities, some called by their names alone and spelled in two ways."""
+    names = ["Alpha", "Beta ray", "糖尿病", "δ", "Zoë 🤒", "two\nlines"]
+    spelled = [*names, "ALPHA", "beta  ray"]
+    ids = [f"e{number}" for number in range(3)]
+    first: list[Line] = [{"type": "entity", "name": name} for name in names]
+    first += [{"type": "chunk", "id": f"c{n}", "text": f"Of {dice.choice(names)}."} for n in (0, 1)]
+    second = list[Line]()
+    for place, one in enumerate(ids):
+        for lines in dice.sample([first, second], dice.choice([1, 1, 2])):
+            aliases = dice.sample(["uno", "dos", "三"], dice.randint(0, 2))
+            said = dice.choice(["", "Said of it.", f"{names[place]} is told."])
+            spelling = dice.choice([names[place], names[place].upper()])
+            lines.append(entity(one, spelling, said, *aliases))
+    in_first = [*spelled, *(one["id"] for one in first if one["type"] == "entity" and "id" in one)]
+    for lines, ends in ((first, in_first), (second, [*spelled, *ids])):
+        for _ in range(12):
+            source, target = dice.sample(ends, 2)
+            kind = dice.choice(["IS", "TREATS", "并发症"])
+            lines.append(relation(source, kind, target, weight=dice.choice([1, 0.1, 3]),
+                                  description=dice.choice(["", "", "since 1922"]),
+                                  chunkIds=dice.choice([[], [], [], ["c0"], ["c1", "c0"]])))  # fmt: skip
+    first.append({"type": "decision", "source": "δ", "target": dice.choice(["Alpha", "糖尿病"])})
+    second.append({"type": "chunk", "id": "c2", "text": "Both.", "entities": dice.sample(spelled, 2),
+                   "triples": [[dice.choice(spelled), "IS", dice.choice(spelled)]]})  # fmt: skip
+    return first, second
+
+
+@pytest.mark.parametrize("seed", range(16))
+async def test_two_files_after_each_other_tell_what_both_in_one_do(
+    graphed: Ingestor, database: Database, record: GraphRecord, scope: Scope, seed: int
+) -> None:
+    importer = Importer(graphed, record)
+    first, second = parts(random.Random(seed))  # noqa: S311 - a test's dice
+
+    for lines in (first, second):
+        await importer.import_graph(scope, stream(lines), facts_as_passages=True)
+
+    anew = replace(scope, graph_id="anew")
+    await importer.import_graph(anew, stream([*first, *second]), facts_as_passages=True)
+    told, wanted = await facts(database, scope), await facts(database, anew)
+    for one in (
+        told,
+        wanted,
+    ):  # of two spellings of an alias the first stays, with the option or without
+        one["aliases"] = sorted((norm, source) for norm, _, source in one["aliases"])
+    assert told == wanted
+    version = await record.version(scope)
+    again = await importer.import_graph(scope, stream(second), facts_as_passages=True)
+    assert (again.unchanged, await record.version(scope)) == (again.documents, version)
 
 
 async def test_what_chunks_state_is_not_told_again(

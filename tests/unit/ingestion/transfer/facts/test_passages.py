@@ -2,82 +2,35 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.transfer.facts.passages import Fact, Passage, Subject, document_of, passages_of
-from ingestion.transfer.facts.spooled import FactSpool, Named
-from ingestion.transfer.spool import Numbered, Stated, spool
+from ingestion.transfer.facts.passages import Fact, Subject, document_of, passages_of
 
-NAMES = ["Insulin", "Metformin", "糖尿病", "头痛", "Fever"]
-ENDS = {name: Named(f"name {name}", name) for name in NAMES}
-
-relations = st.builds(
-    Stated,
-    st.sampled_from(NAMES),
-    st.sampled_from(NAMES),
-    st.sampled_from(["TREATS", "CAUSES", "并发症"]),
-    st.sampled_from(["", "since 1922", "It helps."]),
-    st.just(1.0),
-    st.sampled_from([[], [], ["c1"]]),
-)
-triples = st.tuples(
-    st.sampled_from(NAMES), st.sampled_from(["TREATS", "CAUSES"]), st.sampled_from(NAMES)
-)
+facts = st.lists(
+    st.builds(
+        Fact,
+        st.sampled_from(["CAUSES", "TREATS", "并发症"]),
+        st.sampled_from(["id 1", "id 2", "id 3", "id 4"]),
+        st.sampled_from(["Metformin", "糖尿病", "头痛", "Fever 🤒", "two\nlines"]),
+        st.sampled_from(["", "since 1922", "It helps."]),
+    ),
+    max_size=40,
+    unique_by=lambda one: one[:2],
+).map(sorted)
 
 
-def told(
-    lines: Sequence[Stated], heard: Sequence[tuple[str, str, str]] = ()
-) -> list[tuple[Subject, list[Passage]]]:
-    with spool() as kept:
-        facts = FactSpool(kept.rows)
-        facts.add_told([], heard)
-        facts.add_facts([Numbered(n, line) for n, line in enumerate(lines, start=1)], ENDS)
-        return [(one, list(passages_of(one, facts.facts(one.key)))) for one in facts.subjects()]
+@given(facts)
+def test_each_fact_is_told_once_with_all_that_is_said_of_it(facts: list[Fact]) -> None:
+    passages = list(passages_of(Subject("name insulin", "Insulin"), facts))
 
-
-@given(st.lists(relations, max_size=40), st.lists(triples, max_size=3))
-def test_each_fact_that_no_chunk_states_is_told_once_as_its_last_line_says(
-    lines: list[Stated], heard: list[tuple[str, str, str]]
-) -> None:
-    of = {(one.source, one.relation_type, one.target): one for one in lines if not one.chunk_ids}
-    stated = {(one.source, one.relation_type, one.target) for one in lines if one.chunk_ids}
-    wanted = {key for key in of if key[0] != key[2]} - stated - set(heard)
-
-    passages = told(lines, heard)
-
-    found = Counter(
-        (subject.name, fact.relation_type, fact.name)
-        for subject, some in passages
-        for passage in some
-        for fact in passage.facts
-    )
-    assert found == Counter(wanted)
-    for subject, some in passages:
-        for passage in some:
-            text = passage.line.text
-            assert subject.name in text
-            assert all(fact.name in text for fact in passage.facts)
-            assert all(
-                of[subject.name, fact.relation_type, fact.name].description in text
-                for fact in passage.facts
-            )
-    ids = [passage.line.id for _, some in passages for passage in some]
+    assert sorted(fact for passage in passages for fact in passage.facts) == facts
+    for passage in passages:
+        text = passage.line.text
+        assert "Insulin" in text
+        assert all(fact.name in text and fact.description in text for fact in passage.facts)
+    ids = [passage.line.id for passage in passages]
     assert len(ids) == len(set(ids))
-
-
-@given(st.lists(relations, max_size=20, unique_by=lambda one: one[:3]), st.randoms())
-def test_the_order_of_lines_changes_no_passage(lines: list[Stated], random: object) -> None:
-    shuffled = list(lines)
-    getattr(random, "shuffle")(shuffled)  # noqa: B009 - hypothesis' own type is private
-
-    def lines_of(passages: list[tuple[Subject, list[Passage]]]) -> list[dict[str, object]]:
-        return [passage.line.wire() for _, some in passages for passage in some]
-
-    assert lines_of(told(shuffled)) == lines_of(told(lines))
 
 
 def test_a_hub_has_many_passages_and_a_changed_fact_changes_only_its_own() -> None:

@@ -1,0 +1,233 @@
+"""Makes passages of what the user says of entities and no passage of theirs does.
+
+What there is to tell is read from the graph, after the lines of an import have gone into it: so it is all that
+imports have said of an entity, and not the last one's part. Passages are ordinary documents and chunks; each
+relation is then stated by its passage in the user's stead. Should an import be broken off in between, the
+relations stand by the user's own word, and the next one tells them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from uuid import UUID
+
+from domain.errors import FileRejected
+from domain.graph import MentionKind
+from domain.scope import Scope
+from domain.text import normalise_name
+from ingestion.pipeline import Ingested, Ingestor
+from ingestion.transfer.batches import next_of
+from ingestion.transfer.documents import chunk_id, upload
+from ingestion.transfer.facts.passages import Fact, Passage, Subject, document_of, passages_of
+from ingestion.transfer.lines import DocumentLine
+from ingestion.transfer.spool import Spool
+from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
+from stores.graph.facts import (
+    Called,
+    FactsDocument,
+    OwnWord,
+    called,
+    facts_documents,
+    other_names,
+    own_word,
+    place,
+)
+from stores.graph.ids import entity_id
+from stores.graph.record import GraphRecord
+
+_BATCH = 200  # entities at a time
+_RELATIONS = 20_000  # of theirs together, but for one that has more
+
+
+@dataclass(slots=True)
+class Told:
+    """What telling brought: documents, those of them that were there already, their passages.
+
+    `warnings` name entities whose passages cannot be stored, and say why.
+    """
+
+    documents: int = 0
+    unchanged: int = 0
+    chunks: int = 0
+    warnings: list[str] = field(default_factory=list[str])
+
+
+class Telling(NamedTuple):
+    """An entity with its document and passages; none where there is nothing to tell.
+
+    `there` is the document as it is stored, `others` those that told of the entity under another name.
+    """
+
+    id: UUID
+    subject: Subject
+    document: DocumentLine
+    passages: Sequence[Passage]
+    there: FactsDocument | None
+    others: Sequence[FactsDocument]
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether all is stored already: ids of passages are made from all that they say."""
+        wanted = {passage.line.id for passage in self.passages}
+        return self.there is not None and wanted == set(self.there.passages)
+
+
+class FactTeller:
+    """Tells what the graph of `scope` says of the entities that an import has noted in its spool."""
+
+    def __init__(self, scope: Scope, lines: Spool, record: GraphRecord, ingestor: Ingestor) -> None:
+        self._scope = scope
+        self._lines = lines
+        self._record = record
+        self._ingestor = ingestor
+
+    async def tell(self, on_done: Callable[[int], None]) -> Told:
+        """Bring the passages of all of them up to date; `on_done` hears how many entities are."""
+        told, done = Told(), 0
+        subjects = self._lines.subjects()
+        while ids := await next_of(subjects, _BATCH):
+            async with self._record.reading(self._scope) as stored:
+                found = await called(stored, ids)
+            for some in _groups([found[one] for one in ids if one in found]):
+                await self._tell(some, told)
+            on_done(done := done + len(ids))
+        return told
+
+    async def _tell(self, entities: Sequence[Called], told: Told) -> None:
+        tellings = await self._read(entities)
+        fresh = [one for one in tellings if one.passages and not one.unchanged]
+        results = dict(zip((one.id for one in fresh), await self._store(fresh), strict=True))
+        stored = list[tuple[Telling, UUID]]()
+        for one in tellings:
+            result = results.get(one.id)
+            own = result.document_id if result else one.there and one.there.id
+            if result is not None and isinstance(result.error, FileRejected):
+                told.warnings.append(
+                    f"What the graph says of {one.subject.name!r:.80}: {result.error}"
+                )
+            elif result is not None and result.error is not None:
+                raise result.error
+            elif one.passages and own is not None:
+                stored.append((one, own))
+                told.documents += 1
+                told.unchanged += result is None or result.unchanged
+                told.chunks += len(one.passages)
+        for one in tellings:
+            gone = [*one.others, *([one.there] if one.there and not one.passages else [])]
+            for document in gone:
+                await self._ingestor.documents.withdraw(self._scope, document.id)
+        await self._state(stored)
+
+    async def _read(self, entities: Sequence[Called]) -> list[Telling]:
+        subjects = {one.id: self._subject(one) for one in entities}
+        names = {one: self._documents_of(subject) for one, subject in subjects.items()}
+        async with self._record.reading(self._scope) as stored:
+            there = await facts_documents(stored, [name for own in names.values() for name in own])
+            words = await own_word(stored, subjects, [one.id for one in there.values()])
+            targets = await called(stored, {word.target_id for word in words})
+            aliases = await other_names(stored, subjects)
+
+        def tellings() -> list[Telling]:
+            facts = _facts(words, targets)
+            return [
+                Telling(
+                    one,
+                    subject,
+                    document_of(subject),
+                    [*passages_of(subject, facts[one], _aliases(subject, aliases[one]))],
+                    there.get(names[one][0]),
+                    [there[name] for name in names[one][1:] if name in there],
+                )
+                for one, subject in subjects.items()
+            ]
+
+        return await asyncio.to_thread(tellings)
+
+    def _subject(self, one: Called) -> Subject:
+        plain = one.id == entity_id(self._scope, one.name)
+        return Subject(_key(one), one.name, one.external_id, one.description.strip(), plain)
+
+    def _documents_of(self, subject: Subject) -> list[str]:
+        """The name of its document; and that of the one which it had before the user gave it an id."""
+        names = [document_of(subject).id]
+        if subject.own_id and subject.plain:
+            names.append(document_of(Subject(_key_of("", subject.name), subject.name)).id)
+        return names
+
+    async def _store(self, tellings: Sequence[Telling]) -> list[Ingested]:
+        uploads = await asyncio.to_thread(
+            lambda: [upload(one.document, [said.line for said in one.passages]) for one in tellings]
+        )
+        return await self._ingestor.ingest_uploads(self._scope, uploads)
+
+    async def _state(self, stored: Sequence[tuple[Telling, UUID]]) -> None:
+        """Let passages state their facts, and mention whom they are about."""
+        evidence = await asyncio.to_thread(_evidence, stored)
+        async with self._record.writing(self._scope, bare=False) as writer:
+            await writer.add(evidence)
+            await place(writer, evidence.relations)
+
+
+def _facts(words: Sequence[OwnWord], targets: dict[UUID, Called]) -> defaultdict[UUID, list[Fact]]:
+    """What each entity is to others, by type and name."""
+    facts = defaultdict[UUID, list[Fact]](list)
+    for word in words:
+        if (target := targets.get(word.target_id)) is not None:
+            said = word.relation_type, _key(target), target.name, word.description
+            facts[word.source_id].append(Fact(*said, target.id, word.weight))
+    for said_of in facts.values():
+        said_of.sort(key=lambda one: (one.relation_type, normalise_name(one.name), one.target))
+    return facts
+
+
+def _aliases(subject: Subject, names: Sequence[tuple[str, str]]) -> list[str]:
+    own = normalise_name(subject.name)
+    return [name for norm, name in names if norm != own]
+
+
+def _evidence(stored: Sequence[tuple[Telling, UUID]]) -> GraphEvidence:
+    """What passages state, and whom they mention."""
+    mentions, relations = list[MentionRow](), list[RelationRow]()
+    for one, document in stored:
+        for passage in one.passages:
+            chunk = chunk_id(document, passage.line.id)
+            named = {fact.entity_id: fact.name for fact in passage.facts}
+            if passage.facts or passage.line.entities:
+                named[one.id] = one.subject.name
+            mentions += [
+                MentionRow(entity, chunk, MentionKind.IMPORT, name)
+                for entity, name in named.items()
+            ]
+            relations += [
+                RelationRow(
+                    one.id, fact.entity_id, fact.relation_type, chunk, fact.weight, fact.description
+                )
+                for fact in passage.facts
+            ]
+    return GraphEvidence(mentions, relations)
+
+
+def _groups(entities: Sequence[Called]) -> Iterator[list[Called]]:
+    """Entities in order, some with not too many relations together."""
+    group, held = list[Called](), 0
+    for one in entities:
+        if group and held + one.degree > _RELATIONS:
+            yield group
+            group, held = [], 0
+        group.append(one)
+        held += one.degree
+    if group:
+        yield group
+
+
+def _key(one: Called) -> str:
+    return _key_of(one.external_id, one.name)
+
+
+def _key_of(own_id: str, name: str) -> str:
+    """What tells an entity from all others: the user's own id, else its name."""
+    return f"id {own_id}" if own_id else f"name {normalise_name(name)}"
