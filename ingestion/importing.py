@@ -23,6 +23,7 @@ from ingestion.transfer.facts.telling import FactTeller
 from ingestion.transfer.lines import ChunkLine, DocumentLine, LineInvalid, Problem, check_sections
 from ingestion.transfer.reading import Source, read_into
 from ingestion.transfer.spool import DOCUMENTS_ROOM, Numbered, Spool, size_of, spool
+from ingestion.transfer.standing import Standing
 from stores.documents.registering import Upload
 from stores.graph.record import GraphCounts, GraphRecord
 
@@ -88,14 +89,18 @@ class Importer:
 
         Raises:
             OptionInvalid: the file cannot be read; or, with `strict`, what is wrong in which line.
+            GraphNotFound: the knowledge base was deleted meanwhile.
             DependencyError: the database or the embedding model is gone; the same import again goes
                 on from there.
         """
-        run = _Run(ImportReport(), strict, on_progress or silent)
+        standing = Standing(scope, self._record)
+        run = _Run(ImportReport(), strict, on_progress or silent, standing)
         with spool() as lines:
             await self._read(lines, source, run)
+            await standing.check()
             await self._store_documents(scope, lines, run)
             async with self._record.writing(scope, bare=False) as writer:
+                standing.found(writer.scope_id)
                 evidence = EvidenceWriter(scope, writer, lines, subjects=facts_as_passages)
                 done = 0
                 total = lines.document_count()
@@ -119,7 +124,7 @@ class Importer:
 
     async def _tell_facts(self, scope: Scope, lines: Spool, run: _Run) -> None:
         total = await asyncio.to_thread(lines.count, "subject")
-        teller = FactTeller(scope, lines, self._record, self._ingestor)
+        teller = FactTeller(scope, lines, self._record, self._ingestor, run.standing)
         told = await teller.tell(lambda done: run.on_progress("facts", done, total))
         run.report.documents += told.documents
         run.report.unchanged += told.unchanged
@@ -133,6 +138,7 @@ class Importer:
             usable = [one for one in batch if _is_usable(*one, run)]
             uploads = await asyncio.to_thread(_uploads, usable)
             taken = await self._ingestor.ingest_uploads(scope, uploads)
+            await run.standing.check()
             for (document, chunks), stored in zip(usable, taken, strict=True):
                 await self._note(lines, document.number, chunks, stored, run)
             done += len(batch)
@@ -146,7 +152,7 @@ class Importer:
             run.note([Problem(number, str(stored.error))])
             return
         if stored.error is not None:
-            raise stored.error
+            await run.standing.fail(stored.error)
         assert stored.document_id is not None  # noqa: S101 - it was stored
         await asyncio.to_thread(lines.stored, _ids(stored.document_id, chunks))
         run.report.documents += 1
@@ -159,6 +165,7 @@ class _Run:
     report: ImportReport
     strict: bool
     on_progress: OnStage
+    standing: Standing
 
     def note(self, problems: Sequence[Problem]) -> None:
         for problem in problems:

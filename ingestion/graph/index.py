@@ -101,7 +101,8 @@ class GraphIndexer:
     async def index_documents(self, scope: Scope, documents: Sequence[Indexed]) -> list[None]:
         """The same for several at once, all or none."""
         said = await asyncio.to_thread(lambda: [_said(scope, one) for one in documents])
-        async with self._record.writing(scope) as writer:
+        # One that was deleted meanwhile stays so.
+        async with self._record.writing(scope, bare=False) as writer:
             live_now = await live(writer, {one.document_id: one.version for one in documents})
             known = await self._known(scope, writer)
             there = [

@@ -235,7 +235,7 @@ class ModelExtractor:
                 return
 
     async def _store_outcomes(self, run: _Run, batch: list[_Outcome]) -> None:
-        async with self._record.writing(run.scope) as writer:
+        async with self._record.writing(run.scope, bare=False) as writer:
             for outcome in batch:
                 passage, error = outcome.passage, outcome.error
                 if outcome.found is not None:

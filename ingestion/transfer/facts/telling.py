@@ -25,6 +25,7 @@ from ingestion.transfer.documents import chunk_id, upload
 from ingestion.transfer.facts.passages import Fact, Passage, Subject, document_of, passages_of
 from ingestion.transfer.lines import DocumentLine
 from ingestion.transfer.spool import Spool
+from ingestion.transfer.standing import Standing
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.facts import (
     Called,
@@ -79,8 +80,16 @@ class Telling(NamedTuple):
 class FactTeller:
     """Tells what the graph of `scope` says of the entities that an import has noted in its spool."""
 
-    def __init__(self, scope: Scope, lines: Spool, record: GraphRecord, ingestor: Ingestor) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        lines: Spool,
+        record: GraphRecord,
+        ingestor: Ingestor,
+        standing: Standing,
+    ) -> None:
         self._scope = scope
+        self._standing = standing
         self._lines = lines
         self._record = record
         self._ingestor = ingestor
@@ -91,6 +100,7 @@ class FactTeller:
         subjects = self._lines.subjects()
         while ids := await next_of(subjects, _BATCH):
             async with self._record.reading(self._scope) as stored:
+                self._standing.found(stored.scope_id)
                 found = await called(stored, ids)
             for some in _groups([found[one] for one in ids if one in found]):
                 await self._tell(some, told)
@@ -110,7 +120,7 @@ class FactTeller:
                     f"What the graph says of {one.subject.name!r:.80}: {result.error}"
                 )
             elif result is not None and result.error is not None:
-                raise result.error
+                await self._standing.fail(result.error)
             elif one.passages and own is not None:
                 stored.append((one, own))
                 told.documents += 1
@@ -126,6 +136,7 @@ class FactTeller:
         subjects = {one.id: self._subject(one) for one in entities}
         names = {one: self._documents_of(subject) for one, subject in subjects.items()}
         async with self._record.reading(self._scope) as stored:
+            self._standing.found(stored.scope_id)
             there = await facts_documents(stored, [name for own in names.values() for name in own])
             words = await own_word(stored, subjects, [one.id for one in there.values()])
             targets = await called(stored, {word.target_id for word in words})
@@ -168,6 +179,7 @@ class FactTeller:
         """Let passages state their facts, and mention whom they are about."""
         evidence = await asyncio.to_thread(_evidence, stored)
         async with self._record.writing(self._scope, bare=False) as writer:
+            self._standing.found(writer.scope_id)
             await writer.add(evidence)
             await place(writer, evidence.relations)
 

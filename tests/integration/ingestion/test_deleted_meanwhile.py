@@ -1,0 +1,57 @@
+"""A knowledge base that is deleted while something is imported into it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from domain.errors import GraphNotFound
+from domain.scope import Scope
+from domain.settings import Settings
+from ingestion.graph.index import GraphIndexer
+from ingestion.pipeline import Ingestor
+from ingestion.transfer.importing import Importer
+from models.protocols import Vectors
+from stores.documents.document_store import DocumentStore
+from stores.graph.record import GraphRecord
+from stores.knowledge_bases import KnowledgeBases
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
+from testing.hash_embedder import HashEmbedder
+from tests.integration.ingestion.transferred import Line, stream
+
+LINES: list[Line] = [
+    {"type": "chunk", "id": f"c{number}", "text": f"Leaf {number}."} for number in range(45)
+] + [
+    {"type": "entity", "name": "Insulin", "description": "A hormone."},
+    {"type": "entity", "name": "Diabetes"},
+    {"type": "relation", "source": "insulin", "target": "diabetes", "relationType": "TREATS"},
+]
+
+
+@pytest.mark.parametrize("passage", ["Leaf 0.", "Leaf 19.", "Leaf 33.", "Leaf 44.", "Insulin"])
+@pytest.mark.parametrize("again", [False, True])
+async def test_the_import_says_so_and_does_not_make_it_again(
+    database: Database, settings: Settings, scope: Scope, passage: str, again: bool
+) -> None:
+    class Deleting(HashEmbedder):
+        async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+            if any(passage in text for text in texts):
+                await KnowledgeBases(database).delete(scope)
+            return await super().embed_passages(texts)
+
+    def importer(embedder: HashEmbedder) -> Importer:
+        stores = DocumentStore(database), JobStore(database)
+        ingestor = Ingestor(*stores, embedder, settings, GraphIndexer(database))
+        return Importer(ingestor, GraphRecord(database))
+
+    if again:  # it was there before
+        await importer(HashEmbedder(384)).import_graph(
+            scope, stream([{"type": "chunk", "id": "x", "text": "X."}])
+        )
+
+    with pytest.raises(GraphNotFound, match="'default' was deleted while the import ran"):
+        await importer(Deleting(384)).import_graph(scope, stream(LINES), facts_as_passages=True)
+
+    assert await KnowledgeBases(database).list(scope.user_id) == []
