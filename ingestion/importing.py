@@ -19,7 +19,7 @@ from ingestion.progress import OnStage, silent
 from ingestion.transfer.batches import next_of
 from ingestion.transfer.documents import GAP, chunk_id, placed, upload
 from ingestion.transfer.evidence import EvidenceWriter
-from ingestion.transfer.facts.telling import FactTeller
+from ingestion.facts.telling import FactTeller
 from ingestion.transfer.lines import ChunkLine, DocumentLine, LineInvalid, Problem, check_sections
 from ingestion.transfer.reading import Source, read_into
 from ingestion.transfer.spool import DOCUMENTS_ROOM, Numbered, Spool, size_of, spool
@@ -83,7 +83,7 @@ class Importer:
                 make, which stop it at their document.
             facts_as_passages: tell in passages what the graph then says of each entity of the lines: its
                 description and aliases, and by the user's own word what it is to others, where no chunk
-                states that. So questions find it: a document for each entity (`ingestion/transfer/facts`).
+                states that. So questions find it: a document for each entity (`ingestion/facts`).
             on_progress: called with (`lines`, `documents`, `graph`, `storing` or `facts`, done, total; 0 = not
                 known).
 

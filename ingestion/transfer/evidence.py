@@ -43,7 +43,7 @@ _MOST_ENDS = 50_000
 class EvidenceWriter:
     """Writes the evidence of one import; the spool knows by then where its chunks are stored.
 
-    `subjects`: note there of whom this changes what passages may tell (`ingestion/transfer/facts`).
+    `subjects`: note there of whom this changes what passages may tell (`ingestion/facts`).
     """
 
     def __init__(

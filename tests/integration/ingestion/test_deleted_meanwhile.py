@@ -11,7 +11,7 @@ from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingestor
-from ingestion.transfer.importing import Importer
+from ingestion.importing import Importer
 from models.protocols import Vectors
 from stores.documents.document_store import DocumentStore
 from stores.graph.record import GraphRecord

@@ -11,7 +11,7 @@ from domain.errors import DependencyError, OptionInvalid
 from domain.scope import Scope
 from ingestion.importing import Importer, ImportReport
 from ingestion.pipeline import Ingestor
-from ingestion.transfer.facts.telling import FactTeller
+from ingestion.facts.telling import FactTeller
 from stores.documents.document_store import DocumentStore
 from stores.graph.record import GraphRecord
 from stores.postgresql.database import Database

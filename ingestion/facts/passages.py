@@ -12,7 +12,7 @@ from uuid import UUID
 from domain.graph import FACTS_OF
 from domain.language.sentences import sentence_spans
 from domain.text import has_cjk
-from ingestion.transfer.facts.sentences import also_called, described, sentence
+from ingestion.facts.sentences import also_called, described, sentence
 from ingestion.transfer.lines import ChunkLine, DocumentLine
 from stores.graph.ids import NIL
 

@@ -22,7 +22,7 @@ from domain.text import normalise_name
 from ingestion.pipeline import Ingested, Ingestor
 from ingestion.transfer.batches import next_of
 from ingestion.transfer.documents import chunk_id, upload
-from ingestion.transfer.facts.passages import Fact, Passage, Subject, document_of, passages_of
+from ingestion.facts.passages import Fact, Passage, Subject, document_of, passages_of
 from ingestion.transfer.lines import DocumentLine
 from ingestion.transfer.spool import Spool
 from ingestion.transfer.standing import Standing
