@@ -14,12 +14,12 @@ from uuid import UUID
 
 from domain.errors import FileRejected, OptionInvalid
 from domain.scope import Scope
+from ingestion.facts.telling import FactTeller
 from ingestion.pipeline import Ingested, Ingestor
 from ingestion.progress import OnStage, silent
 from ingestion.transfer.batches import next_of
 from ingestion.transfer.documents import GAP, chunk_id, placed, upload
 from ingestion.transfer.evidence import EvidenceWriter
-from ingestion.facts.telling import FactTeller
 from ingestion.transfer.lines import ChunkLine, DocumentLine, LineInvalid, Problem, check_sections
 from ingestion.transfer.reading import Source, read_into
 from ingestion.transfer.spool import DOCUMENTS_ROOM, Numbered, Spool, size_of, spool

@@ -19,10 +19,10 @@ from domain.errors import FileRejected
 from domain.graph import MentionKind
 from domain.scope import Scope
 from domain.text import normalise_name
+from ingestion.facts.passages import Fact, Passage, Subject, document_of, passages_of
 from ingestion.pipeline import Ingested, Ingestor
 from ingestion.transfer.batches import next_of
 from ingestion.transfer.documents import chunk_id, upload
-from ingestion.facts.passages import Fact, Passage, Subject, document_of, passages_of
 from ingestion.transfer.lines import DocumentLine
 from ingestion.transfer.spool import Spool
 from ingestion.transfer.standing import Standing

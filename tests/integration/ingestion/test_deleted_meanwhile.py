@@ -10,8 +10,8 @@ from domain.errors import GraphNotFound
 from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.graph.index import GraphIndexer
-from ingestion.pipeline import Ingestor
 from ingestion.importing import Importer
+from ingestion.pipeline import Ingestor
 from models.protocols import Vectors
 from stores.documents.document_store import DocumentStore
 from stores.graph.record import GraphRecord

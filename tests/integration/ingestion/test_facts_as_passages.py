@@ -9,9 +9,9 @@ import pytest
 
 from domain.errors import DependencyError, OptionInvalid
 from domain.scope import Scope
+from ingestion.facts.telling import FactTeller
 from ingestion.importing import Importer, ImportReport
 from ingestion.pipeline import Ingestor
-from ingestion.facts.telling import FactTeller
 from stores.documents.document_store import DocumentStore
 from stores.graph.record import GraphRecord
 from stores.postgresql.database import Database
