@@ -14,10 +14,12 @@ from domain.settings import ExtractionSettings, IngestionSettings, Settings
 from ingestion.graph.extraction.extract_llm import ModelExtractor, estimate_extraction
 from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingested, Ingestor
+from ingestion.transfer.importing import Importer
 from models.chat.building import build_chat_model
 from stores.documents.document_store import DocumentStore
 from stores.graph.extraction import ExtractionCounts, ExtractionStore
 from stores.graph.postgres import PostgresGraph
+from stores.graph.record import GraphRecord
 from stores.postgresql.database import Database
 from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
@@ -32,6 +34,7 @@ from testing.replies import (
     refusal,
     usage_of,
 )
+from tests.integration.ingestion.transferred import Line, stream
 
 CURIE = {
     "entities": [
@@ -83,7 +86,10 @@ class World:
         self.graph = PostgresGraph(database)
 
     async def ingest(self, scope: Scope, content: bytes, name: str = "curie.md") -> Ingested:
-        ingestor = Ingestor(
+        return await self.ingestor().ingest_bytes(scope, content, name)
+
+    def ingestor(self) -> Ingestor:
+        return Ingestor(
             DocumentStore(self.database),
             JobStore(self.database),
             HashEmbedder(384),
@@ -91,7 +97,6 @@ class World:
             GraphIndexer(self.database),
             extractor=self.extractor,
         )
-        return await ingestor.ingest_bytes(scope, content, name)
 
     async def counts(self, scope: Scope) -> tuple[int, int, int]:
         """(done, failed, waiting)."""
@@ -141,6 +146,25 @@ async def test_what_the_model_finds_becomes_evidence_with_its_place(
         assert {name: text[start:end] for name, text, start, end in places} == {
             name: name for name in names
         }
+
+
+async def test_passages_of_a_graphs_facts_are_not_read_for_what_is_known(
+    world: Start, database: Database, scope: Scope
+) -> None:
+    lines: list[Line] = [
+        {"type": "chunk", "id": "c", "text": TEXT},
+        {"type": "entity", "name": "Insulin", "description": "A hormone."},
+        {"type": "entity", "name": "Diabetes"},
+        {"type": "relation", "source": "insulin", "target": "diabetes", "relationType": "TREATS"},
+    ]
+    async with world([as_json(CURIE)]) as opened:
+        importer = Importer(opened.ingestor(), GraphRecord(database))
+        report = await importer.import_graph(scope, stream(lines), facts_as_passages=True)
+        assert report.chunks == 3
+        assert await opened.counts(scope) == (1, 0, 0)
+        assert len(opened.server.requests) == 1
+        estimate = await estimate_extraction(database, scope, opened.settings)
+        assert estimate.passages == 0
 
 
 async def test_a_refusal_leaves_the_document_searchable_and_is_tried_again(
