@@ -13,8 +13,8 @@ from domain.scope import Scope
 from domain.settings import ExtractionSettings, IngestionSettings, Settings
 from ingestion.graph.extraction.extract_llm import ModelExtractor, estimate_extraction
 from ingestion.graph.index import GraphIndexer
+from ingestion.importing import Importer
 from ingestion.pipeline import Ingested, Ingestor
-from ingestion.transfer.importing import Importer
 from models.chat.building import build_chat_model
 from stores.documents.document_store import DocumentStore
 from stores.graph.extraction import ExtractionCounts, ExtractionStore
