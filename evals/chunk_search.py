@@ -19,7 +19,7 @@ from pathlib import Path
 from domain.configuration import load_settings
 from domain.retrieval import RetrievedItem
 from domain.scope import Scope
-from domain.settings import RetrievalSettings
+from domain.settings import Settings
 from evals.arguments import names_of_sets, parser_of_sets
 from evals.corpus import EVAL_USER, corpus_scope, load_corpus
 from evals.dataset import Question as Asked
@@ -79,13 +79,15 @@ async def found_by_lanes(database: Database, embedder: Embedder, folder: Path) -
 
 
 def orders(
-    found: Found, constants: RetrievalSettings, presets: Mapping[str, MetadataWeights]
+    found: Found, settings: Settings, presets: Mapping[str, MetadataWeights]
 ) -> dict[str, list[RetrievedItem]]:
     """The ranking of every way to join the two lanes."""
+    constants = settings.retrieval
     weights = {VECTOR: constants.vector_weight, KEYWORD: constants.keyword_weight}
     hits = {run.name: run.hits for run in found.runs}
     fused = fuse(hits, weights, constants.rrf_k)
-    asked, items = Question(found.question.query, datetime.now(UTC)), {one.id: one for one in fused}
+    asked = Question(found.question.query, datetime.now(UTC), settings.chunk_search.half_life)
+    items = {one.id: one for one in fused}
     lanes = scores_of(found.runs)
     return {
         "naive": list(hits[VECTOR]),
@@ -107,7 +109,7 @@ async def main(folder: Path, names: Sequence[str]) -> None:
             found = await found_by_lanes(database, embedder, folder / name)
             values = defaultdict[str, list[tuple[float, ...]]](list)
             for one in found:
-                ranked = orders(one, settings.retrieval, PRESETS)
+                ranked = orders(one, settings, PRESETS)
                 for way, items in ranked.items():
                     values[way].append(_measures(one.question, items))
             for way, measured in values.items():

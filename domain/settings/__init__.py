@@ -22,7 +22,12 @@ from domain.settings.ingestion import (
     WorkerSettings,
 )
 from domain.settings.limits import LimitSettings
-from domain.settings.retrieval import EntitySearchSettings, RetrievalSettings, SearchLogSettings
+from domain.settings.retrieval import (
+    ChunkSearchSettings,
+    EntitySearchSettings,
+    RetrievalSettings,
+    SearchLogSettings,
+)
 from domain.settings.serving import (
     AuthSettings,
     HttpSettings,
@@ -35,6 +40,7 @@ __all__ = [
     "PACKAGED_EMBEDDING",
     "AnswerSettings",
     "AuthSettings",
+    "ChunkSearchSettings",
     "CommunitySettings",
     "ConversationSettings",
     "EntitySearchSettings",
@@ -161,6 +167,7 @@ class Settings(BaseSettings):
     communities: CommunitySettings = CommunitySettings()
     extraction: ExtractionSettings = ExtractionSettings()
     search_log: SearchLogSettings = SearchLogSettings()
+    chunk_search: ChunkSearchSettings = ChunkSearchSettings()
     entity_search: EntitySearchSettings = EntitySearchSettings()
     multimodal: MultimodalSettings = MultimodalSettings()
     auth: AuthSettings = AuthSettings()

@@ -99,6 +99,32 @@ class RetrievalSettings(Group):
     )
 
 
+class ChunkSearchSettings(Group):
+    """The ranking `balanced` of the chunk search, and the reranker's share; the latter is seed 004's.
+
+    The seed has no numbers for α to η.
+    """
+
+    vector_weight: Weight = Field(0.50, description="α, weight of similarity to the question.")
+    keyword_weight: Weight = Field(0.25, description="β, weight of the question's keywords.")
+    hierarchy_weight: Weight = Field(0.05, description="γ, weight of the titles above.")
+    recency_weight: Weight = Field(0.02, description="δ, weight of time decay.")
+    topic_weight: Weight = Field(0.08, description="ε, weight of topics, keywords and entities.")
+    modality_weight: Weight = Field(
+        0.05, description="ζ, weight of being a table or image where one is asked for."
+    )
+    neighbour_weight: Weight = Field(0.05, description="η, weight of what is found beside it.")
+    half_life: float = Field(
+        365.0, gt=0, description="Days after which half of a passage's recency is left."
+    )
+    rerank_share: float = Field(
+        0.4,
+        ge=0,
+        le=1,
+        description="The reranker's part of a score; the seven signals have the rest.",
+    )
+
+
 class EntitySearchSettings(Group):
     """Searching entities; defaults are those of seed 001."""
 

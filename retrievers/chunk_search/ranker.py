@@ -10,7 +10,7 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.errors import RetrievalError
-from domain.settings import RetrievalSettings
+from domain.settings import Settings
 from models.protocols import Reranker
 from retrievers.by_id import ids_of, score_at
 from retrievers.chunk_search.ranking import MetadataRanking, Ranked, rank_by_metadata, with_rerank
@@ -59,7 +59,7 @@ class ChunkRanker:
         database: where the chunks are.
         lanes: find them; their ids and scores are all that is asked of them.
         reranker: has its share of the score; None: none has.
-        settings: constants of retrieval.
+        settings: constants.
         traits: when given, what is known of chunks in memory is not asked for.
     """
 
@@ -68,14 +68,14 @@ class ChunkRanker:
         database: Database,
         lanes: Sequence[Lane],
         reranker: Reranker | None,
-        settings: RetrievalSettings,
+        settings: Settings,
         traits: HotTraits | None = None,
     ) -> None:
         self._database = database
         self._chunks = ChunkStore(database)
         self._lanes = lanes
         self._reranker = reranker
-        self._settings = settings
+        self._settings, self._own = settings.retrieval, settings.chunk_search
         self._traits = traits
 
     async def rank(
@@ -96,7 +96,8 @@ class ChunkRanker:
         timings = {run.name: run.milliseconds for run in runs}
         started = time.perf_counter()
         traits = await self._described(query, runs)
-        ranking = rank_by_metadata(Question(query.text, now), traits, scores_of(runs), weights)
+        asked = Question(query.text, now, self._own.half_life)
+        ranking = rank_by_metadata(asked, traits, scores_of(runs), weights)
         timings["ranking"] = (time.perf_counter() - started) * 1000
         if rerank and self._reranker is not None:
             started = time.perf_counter()
@@ -125,7 +126,7 @@ class ChunkRanker:
         judgement = await judge(reranker, query.text, texts, limits)
         if not judgement.scores:
             return ranking, judgement.warning
-        return with_rerank(ranking, judgement.scores), None
+        return with_rerank(ranking, judgement.scores, self._own.rerank_share), None
 
 
 def scores_of(runs: Sequence[LaneRun]) -> dict[str, Found]:

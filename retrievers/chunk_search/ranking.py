@@ -1,7 +1,7 @@
 """Ranking chunks by what is known of them beside text and vector (seed 004).
 
 `hybrid = Σ weight · share ÷ Σ weight` over seven signals (`signals.py`), then
-`final = 0.6 · hybrid + 0.4 · rerank` where a reranker has scored.
+`final = 0.6 · hybrid + 0.4 · rerank` where a reranker has scored; weights and shares are settings.
 """
 
 from __future__ import annotations
@@ -13,14 +13,10 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from domain.retrieval import LEAST_SCORE
-from retrievers.chunk_search.signals import HALF_LIFE, Found, Numbers, Question, signals_of
+from retrievers.chunk_search.signals import Found, Numbers, Question, signals_of
 from retrievers.chunk_search.weights import MetadataWeights
 from retrievers.numeric.normalising import min_max
 from stores.chunks.traits import Traits
-
-# Seed 004: "最终得分 = 0.6 * hybrid + 0.4 * rerank".
-HYBRID_SHARE, RERANK_SHARE = 0.6, 0.4
-CONSTANTS = {"hybridShare": HYBRID_SHARE, "rerankShare": RERANK_SHARE, "halfLifeDays": HALF_LIFE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +120,19 @@ def rank_by_metadata(
     return _ordered(MetadataRanking(ids, hybrid, raw, shares, hybrid, weights, lanes))
 
 
-def with_rerank(ranking: MetadataRanking, scores: Sequence[float]) -> MetadataRanking:
-    """The order after a reranker has scored the first: `0.6 · hybrid + 0.4 · rerank`.
+def with_rerank(ranking: MetadataRanking, scores: Sequence[float], share: float) -> MetadataRanking:
+    """The order after a reranker has scored the first: `(1 − share) · hybrid + share · rerank`.
 
     Its scores are brought to 0..1 among those it gave; chunks that it did not read get 0.
+
+    Args:
+        ranking: the order before.
+        scores: of its first chunks.
+        share: the reranker's, 0..1; 0.4 in seed 004: "最终得分 = 0.6 * hybrid + 0.4 * rerank".
     """
     shares = np.zeros(len(ranking))
     shares[: len(scores)] = min_max(scores)
-    final = HYBRID_SHARE * ranking.hybrid + RERANK_SHARE * shares
+    final = (1 - share) * ranking.hybrid + share * shares
     return _ordered(replace(ranking, scores=final, reranked=shares))
 
 

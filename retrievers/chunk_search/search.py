@@ -34,7 +34,7 @@ from domain.scope import Scope
 from models.protocols import Embedder, Reranker
 from retrievers.chunk_search.hits import ChunkHits, HitModel, SearchHit
 from retrievers.chunk_search.ranker import ChunkRanker, ChunkRanking
-from retrievers.chunk_search.ranking import CONSTANTS, Ranked
+from retrievers.chunk_search.ranking import Ranked
 from retrievers.chunk_search.weights import MetadataWeights
 from retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane
 from retrievers.lanes.unknown import warn_of_unknown
@@ -135,7 +135,7 @@ class ChunkSearch:
     Args:
         database: where they are.
         embedder: turns the question into a vector.
-        reranker: has 0.4 of the final score; None: the hybrid score is the final one.
+        reranker: has its share of the final score; None: the hybrid score is the final one.
         hot: when given, what is searched often is searched in memory.
     """
 
@@ -154,7 +154,7 @@ class ChunkSearch:
         # By id: what both lanes found is then read once, and of what is not shown no text.
         lanes = (VectorLane(chunks, embedder, whole=False), KeywordLane(chunks, whole=False))
         traits = HotTraits(database, hot.room) if hot else None
-        self._ranker = ChunkRanker(database, lanes, reranker, self._settings.retrieval, traits)
+        self._ranker = ChunkRanker(database, lanes, reranker, self._settings, traits)
         self._kept: HotRankings[ChunkRanking] = HotRankings(_KEPT_SECONDS, _KEPT, _KEPT_PER_USER)
 
     @property
@@ -220,14 +220,15 @@ class ChunkSearch:
             total=len(ranking),
             search_time_ms=spent,
             warnings=tuple(dict.fromkeys(warnings)),
-            debug=_debug(asked, ranking, spent) if request.debug else None,
+            debug=self._debug(asked, ranking, spent) if request.debug else None,
         )
         return found, {} if kept else ranking.timings
 
     def _asked(
         self, scope: Scope, request: SearchRequest, now: datetime, hot: HotScopes | None
     ) -> _Asked:
-        weights = MetadataWeights.read(request.ranking)
+        balanced = MetadataWeights.of(self._settings.chunk_search)
+        weights = MetadataWeights.read(request.ranking, balanced)
         query = self._query(scope, request, hot)
         key = identity(scope, query.text, query.limit, query.filters, weights, request.rerank)
         position = None if request.cursor is None else decode(request.cursor, key)
@@ -256,15 +257,19 @@ class ChunkSearch:
             hot=hot.of(scope) if hot and filters is None else None,
         )
 
+    def _debug(self, asked: _Asked, ranking: ChunkRanking, spent: float) -> dict[str, Any]:
+        own = self._settings.chunk_search
+        return {
+            "keywords": asked.query.keywords,
+            "weights": asdict(asked.weights),
+            "constants": {
+                "hybridShare": 1 - own.rerank_share,
+                "rerankShare": own.rerank_share,
+                "halfLifeDays": own.half_life,
+            },
+            "timings": {**ranking.timings, "total": spent},
+        }
+
 
 def _end(asked: _Asked, last: Ranked) -> str:
     return encode(Position(asked.moment, last.score, UUID(last.id)), asked.key)
-
-
-def _debug(asked: _Asked, ranking: ChunkRanking, spent: float) -> dict[str, Any]:
-    return {
-        "keywords": asked.query.keywords,
-        "weights": asdict(asked.weights),
-        "constants": CONSTANTS,
-        "timings": {**ranking.timings, "total": spent},
-    }

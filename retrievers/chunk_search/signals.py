@@ -22,7 +22,6 @@ from retrievers.numeric.normalising import min_max
 from retrievers.ranking.decay import age_in_days, time_decay
 from stores.chunks.traits import Traits
 
-HALF_LIFE = 365.0  # days, as in `rank_results`
 # A section's own title says most of what is in it; each level up says less.
 _UPWARD = 0.7
 
@@ -46,12 +45,12 @@ Numbers = npt.NDArray[np.float64]
 class Question:
     """What the signals need of a question.
 
-    `now` is the moment from which ages count.
+    `now` is the moment from which ages count, `half_life` the days after which half of recency is left.
     """
 
     text: str
     now: datetime
-    half_life: float = HALF_LIFE
+    half_life: float
     terms: frozenset[str] = field(init=False)
     _pairs: tuple[str, ...] = field(init=False)
     _words: frozenset[str] = field(init=False)

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 
 from domain.errors import OptionInvalid
 from domain.options import as_weight
+from domain.settings import ChunkSearchSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +49,42 @@ class MetadataWeights:
             )
 
     @classmethod
-    def read(cls, given: str | Mapping[str, float] | MetadataWeights | None) -> MetadataWeights:
+    def of(cls, settings: ChunkSearchSettings) -> MetadataWeights:
+        """Those that the settings call balanced.
+
+        Raises:
+            OptionInvalid: all are 0.
+        """
+        return cls(
+            vector=settings.vector_weight,
+            keyword=settings.keyword_weight,
+            hierarchy=settings.hierarchy_weight,
+            recency=settings.recency_weight,
+            topic=settings.topic_weight,
+            modality=settings.modality_weight,
+            neighbour=settings.neighbour_weight,
+        )
+
+    @classmethod
+    def read(
+        cls,
+        given: str | Mapping[str, float] | MetadataWeights | None,
+        balanced: MetadataWeights | None = None,
+    ) -> MetadataWeights:
         """The weights of a request: a preset's name, or single weights over those of `balanced`.
+
+        Args:
+            given: what the request says.
+            balanced: the preset of that name; None: its defaults.
 
         Raises:
             OptionInvalid: there is no such preset or signal, or a weight means nothing.
         """
-        if given is None or isinstance(given, cls):
-            return given or PRESETS[BALANCED]
-        if isinstance(given, str):
-            return PRESETS[_known(given, list(PRESETS), "preset")]
+        presets = {**PRESETS, BALANCED: balanced or PRESETS[BALANCED]}
+        if isinstance(given, cls):
+            return given
+        if given is None or isinstance(given, str):
+            return presets[_known(BALANCED if given is None else given, list(presets), "preset")]
         if not isinstance(given, Mapping):
             raise OptionInvalid(
                 "The ranking is neither a preset nor a mapping of weights.",
@@ -66,7 +93,7 @@ class MetadataWeights:
             )
         signals = [one.name for one in fields(cls)]
         return replace(
-            PRESETS[BALANCED], **{_known(k, signals, "signal"): v for k, v in given.items()}
+            presets[BALANCED], **{_known(k, signals, "signal"): v for k, v in given.items()}
         )
 
 

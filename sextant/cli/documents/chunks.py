@@ -78,7 +78,7 @@ def search_chunks(
         terminal.emit(found.model_dump(mode="json", by_alias=True))
         return
     for rank, hit in enumerate(found.results, start=1):
-        _print(rank, hit)
+        _print(rank, hit, found.debug and found.debug["constants"])
     if not found.results:
         terminal.say("Nothing found.")
     for warning in found.warnings:
@@ -86,6 +86,8 @@ def search_chunks(
     if found.debug is not None:
         timings = found.debug["timings"].items()
         terminal.table(("STEP", "MS"), [(step, f"{spent:.1f}") for step, spent in timings])
+        told = (f"{name} {value:g}" for name, value in found.debug["constants"].items())
+        terminal.faint(f"constants: {', '.join(told)}")
     if found.next_cursor:
         terminal.note(f"There are more: --cursor {found.next_cursor}")
 
@@ -106,7 +108,7 @@ def describe(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
         terminal.say(f"Described {counted(number, 'document')}.")
 
 
-def _print(rank: int, hit: SearchHit) -> None:
+def _print(rank: int, hit: SearchHit, constants: Mapping[str, float] | None) -> None:
     place = " › ".join((hit.filename, *hit.parent_section_path))
     terminal.heading(f"{rank}. {place}  {hit.score:.4f}")
     terminal.prose(_short(hit.text), "   ")
@@ -121,11 +123,13 @@ def _print(rank: int, hit: SearchHit) -> None:
             terminal.faint(f"   {name}: {', '.join(words)}")
     for near in hit.neighbors or ():
         terminal.faint(f"   {near.relation}: {_short(near.text)}")
-    if hit.signals is not None:
-        _print_signals(hit.signals, hit.scores)
+    if hit.signals is not None and constants is not None:
+        _print_signals(hit.signals, hit.scores, constants)
 
 
-def _print_signals(signals: Mapping[str, Signal], scores: Mapping[str, float]) -> None:
+def _print_signals(
+    signals: Mapping[str, Signal], scores: Mapping[str, float], constants: Mapping[str, float]
+) -> None:
     rows = [
         (
             name,
@@ -139,10 +143,9 @@ def _print_signals(signals: Mapping[str, Signal], scores: Mapping[str, float]) -
     ]
     terminal.table(("SIGNAL", "RANK", "RAW", "SHARE", "WEIGHT", "GIVES"), rows)
     if "rerank" in scores:
-        from retrievers.chunk_search.ranking import HYBRID_SHARE, RERANK_SHARE
-
-        shares = f"{HYBRID_SHARE} × {scores['hybrid']:.4f} + {RERANK_SHARE} × rerank"
-        terminal.faint(f"   {shares} {scores['rerank']:.4f}")
+        hybrid = f"{constants['hybridShare']:g} × {scores['hybrid']:.4f}"
+        rerank = f"{constants['rerankShare']:g} × rerank {scores['rerank']:.4f}"
+        terminal.faint(f"   {hybrid} + {rerank}")
     terminal.say("")
 
 

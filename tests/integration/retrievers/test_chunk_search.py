@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -11,7 +12,7 @@ import pytest_asyncio
 
 from domain.errors import EmbeddingModelChanged, GraphNotFound, OptionInvalid, QuestionInvalid
 from domain.scope import Scope
-from domain.settings import Settings
+from domain.settings import ChunkSearchSettings, Settings
 from domain.text import language_of
 from ingestion.graph.index import GraphIndexer
 from ingestion.pipeline import Ingestor
@@ -177,6 +178,27 @@ async def test_the_reranker_has_four_tenths_of_the_final_score(
         assert hit.score == pytest.approx(expected)
     plain = await ask(search, filled, "付款节点", rerank=False)
     assert "rerank" not in plain.results[0].scores
+
+
+async def test_weights_shares_and_half_life_are_settings_and_told(
+    database: Database, filled: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DESIGN §6: "Every weight and constant above is a setting …, and is reported in `debug`."""
+    given = ChunkSearchSettings(rerank_share=0.9, half_life=30, vector_weight=1, topic_weight=0)
+    settings = database.settings.model_copy(update={"chunk_search": given})
+    monkeypatch.setattr(database, "settings", settings)
+    search = ChunkSearch(database, HashEmbedder(384), Backwards())
+    in_a_month = datetime.now(UTC) + timedelta(days=30)
+    request = SearchRequest(query="付款节点", debug=True)
+    found = await search.search(filled, request, now=in_a_month)
+    for hit in found.results:
+        expected = 0.1 * hit.scores["hybrid"] + 0.9 * hit.scores["rerank"]
+        assert hit.score == pytest.approx(expected)
+        assert hit.scores["recency"] == pytest.approx(0.5, abs=0.01)
+    assert found.debug is not None
+    constants = {"hybridShare": 0.1, "rerankShare": 0.9, "halfLifeDays": 30}
+    assert found.debug["constants"] == pytest.approx(constants)
+    assert (found.debug["weights"]["vector"], found.debug["weights"]["topic"]) == (1, 0)
 
 
 async def test_document_tags_given_at_upload_are_a_filter(

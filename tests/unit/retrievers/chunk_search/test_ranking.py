@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import OptionInvalid
+from domain.settings import ChunkSearchSettings
 from retrievers.chunk_search.ranking import MetadataRanking, Ranked, rank_by_metadata, with_rerank
 from retrievers.chunk_search.signals import Found, Question, hierarchy_share, topic_share
 from retrievers.chunk_search.weights import PRESETS, MetadataWeights
@@ -123,7 +124,7 @@ def test_what_a_lane_did_not_find_has_no_share_of_it() -> None:
 def test_the_final_score_is_six_tenths_hybrid_and_four_tenths_rerank() -> None:
     """Seed 004, 二次排序: "最终得分 = 0.6 * hybrid + 0.4 * rerank". Scores 2, 8, 5 become 0, 1, 0.5."""
     before = rank(question(), [A, B, C, D])
-    after = {one.id: one for one in all_of(with_rerank(before, [2.0, 8.0, 5.0]))}
+    after = {one.id: one for one in all_of(with_rerank(before, [2.0, 8.0, 5.0], share=0.4))}
     shares = dict(zip(before.ids, (0.0, 1.0, 0.5, 0.0), strict=True))
     for one in all_of(before):
         expected = max(0.6 * one.hybrid + 0.4 * shares[one.id], 1e-9)
@@ -176,8 +177,18 @@ def test_presets_put_sections_or_entities_first() -> None:
 
 def test_weights_are_read_from_presets_and_single_values() -> None:
     assert MetadataWeights.read(None) == MetadataWeights() == PRESETS["balanced"]
+    assert MetadataWeights.of(ChunkSearchSettings()) == MetadataWeights()
     assert MetadataWeights.read("entity-first").topic == 0.35
     assert MetadataWeights.read({"topic": 1}) == replace(MetadataWeights(), topic=1)
+
+
+def test_the_settings_say_what_balanced_is() -> None:
+    """DESIGN §6: every weight is a setting. Single weights of a request go over these."""
+    own = MetadataWeights.of(ChunkSearchSettings(vector_weight=0.2, topic_weight=0.6))
+    assert (own.vector, own.keyword, own.topic) == (0.2, 0.25, 0.6)
+    assert MetadataWeights.read(None, own) == MetadataWeights.read("balanced", own) == own
+    assert MetadataWeights.read({"keyword": 0}, own) == replace(own, keyword=0)
+    assert MetadataWeights.read("entity-first", own) == PRESETS["entity-first"]
 
 
 @pytest.mark.parametrize("bad", [-0.1, float("nan"), float("inf"), "much", None, True])
