@@ -119,7 +119,8 @@ def _chosen(query: LaneQuery, reading: Reading) -> list[ScoredReport]:
         if score < least or len(chosen) == _CHOSEN:
             break
         if len(report.members & covered) <= _REPEATS * len(report.members):
-            chosen.append(ScoredReport(report, score, fits.lanes(place)))
+            own = LaneScore(len(chosen) + 1, score, contribution=score)
+            chosen.append(ScoredReport(report, score, {REPORTS: own, **fits.lanes(place)}))
             covered |= report.members
     return chosen
 

@@ -191,6 +191,21 @@ async def test_global_gives_reports_and_then_the_passages_they_rest_on(
     assert {"Openings", "Endgames"} <= {one["name"] for one in found.graph_context.entities}
 
 
+async def test_a_report_tells_which_lane_found_it_and_where_its_score_comes_from(
+    retriever: GraphRetriever, reported: Scope
+) -> None:
+    """Issue 5: "every result can say which lane found it, with rank, score, weight and time"."""
+    found = await retriever.search(
+        reported, "Which board games are told of?", mode="global", top_k=4
+    )
+    reports = [item for item in found.results if item.kind is ItemKind.COMMUNITY]
+    assert [item.lanes["reports"].rank for item in reports] == [*range(1, len(reports) + 1)]
+    for item in found.results:
+        told = sum(lane.contribution or 0.0 for lane in item.lanes.values())
+        assert told == pytest.approx(item.score)
+    assert found.timings["reports"] > 0
+
+
 async def test_reports_come_along_in_hybrid_and_mix_but_results_are_passages(
     retriever: GraphRetriever, reported: Scope
 ) -> None:
