@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from domain.errors import RetrievalError
 from domain.settings import Settings
 from models.protocols import Reranker
 from retrievers.by_id import ids_of, score_at
 from retrievers.chunk_search.ranking import MetadataRanking, Ranked, rank_by_metadata, with_rerank
 from retrievers.chunk_search.signals import Found, Question
 from retrievers.chunk_search.weights import MetadataWeights
-from retrievers.lanes.degrading import degraded, log_failures
+from retrievers.lanes.degrading import degraded, require_one
 from retrievers.lanes.keywords import NO_KEYWORDS
 from retrievers.lanes.lane import Lane, LaneQuery, LaneRun, run_lanes
 from retrievers.memory.traits import HotTraits
@@ -90,9 +89,10 @@ class ChunkRanker:
             RetrievalError: every lane failed; carries each cause.
         """
         runs = await run_lanes(self._lanes, query, self._settings.lane_timeout)
+        require_one(runs)
         if not query.keywords:
             query.warn(NO_KEYWORDS)
-        warnings = [*_checked(runs), *query.warnings]
+        warnings = [*degraded(runs), *query.warnings]
         timings = {run.name: run.milliseconds for run in runs}
         started = time.perf_counter()
         traits = await self._described(query, runs)
@@ -136,11 +136,3 @@ def scores_of(runs: Sequence[LaneRun]) -> dict[str, Found]:
         for run in runs
         if run.error is None
     }
-
-
-def _checked(runs: Sequence[LaneRun]) -> tuple[str, ...]:
-    failed = {run.name: run.error for run in runs if run.error is not None}
-    log_failures(failed)
-    if len(failed) == len(runs):
-        raise RetrievalError(failed)
-    return degraded(runs)

@@ -18,7 +18,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import VectorStore
 from pydantic import AliasChoices, ConfigDict, Field, PrivateAttr, SkipValidation, field_validator
 
-from domain.errors import OptionInvalid, RetrievalError
+from domain.errors import OptionInvalid
 from domain.questions import checked_question
 from domain.retrieval import RetrievedItem
 from domain.scope import Scope
@@ -28,7 +28,7 @@ from retrievers.hybrid_retriever.bm25_rerank import rerank_linear, rerank_rrf
 from retrievers.hybrid_retriever.lanes import StoreKeywordLane, StoreVectorLane
 from retrievers.hybrid_retriever.options import HybridRetrieverOptions
 from retrievers.hybrid_retriever.store import HybridStore, hybrid_store
-from retrievers.lanes.degrading import degraded, log_failures
+from retrievers.lanes.degrading import degraded, require_one
 from retrievers.lanes.keywords import NO_KEYWORDS
 from retrievers.lanes.lane import KEYWORD, VECTOR, Lane, LaneQuery, LaneRun, log_found, run_lanes
 from retrievers.numeric.bm25 import BM25
@@ -190,10 +190,7 @@ class HybridRetriever(BaseRetriever):
             StoreKeywordLane(self._store.rows),
         ]
         runs = await run_lanes(lanes, request, self.options.lane_timeout)
-        failed = {run.name: run.error for run in runs if run.error is not None}
-        log_failures(failed)
-        if len(failed) == len(runs):
-            raise RetrievalError(failed)
+        require_one(runs)
         return runs
 
     def _fused(self, runs: Sequence[LaneRun], timings: dict[str, float]) -> list[RetrievedItem]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 
+from domain.errors import RetrievalError
 from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun
 
 logger = logging.getLogger(__name__)
@@ -27,6 +28,18 @@ def degraded(runs: Sequence[LaneRun]) -> tuple[str, ...]:
     for sentence in sentences:
         logger.warning(sentence)
     return tuple(sentences)
+
+
+def require_one(runs: Sequence[LaneRun]) -> None:
+    """Log which lanes failed; without one that did not there is nothing to go on with.
+
+    Raises:
+        RetrievalError: every lane failed; carries each cause.
+    """
+    failed = {run.name: run.error for run in runs if run.error is not None}
+    log_failures(failed)
+    if len(failed) == len(runs):
+        raise RetrievalError(failed)
 
 
 def go_without(part: str, cause: Exception, query: LaneQuery, said: Mapping[str, str]) -> None:

@@ -114,11 +114,7 @@ class Writer(RowNames):
         column = self._columns[self._asked.column or 0]
         found = in_order(self._asked.operation, column, rows, rank.last, only=rank.only)
         for row in found[: max(rank.last, _LISTED)]:
-            shown = column.values[row].text.strip()
-            text = self._texts[Operation.VALUE].format(
-                row=self._row(row), column=column.name, value=shown
-            )
-            yield Finding(text, _cell(row, column.index), shown, self._label(row), listed=True)
+            yield self._value(row, column)
 
     def _outermost(self, result: Result, column: Column) -> Iterator[Finding]:
         text_of: str = self._texts[
@@ -186,11 +182,15 @@ class Writer(RowNames):
         )
         yield Finding(told, f"c{column.index + 1}", apart)
         for row in rows:
-            shown = column.values[row].text.strip()
-            text = self._texts[Operation.VALUE].format(
-                row=self._row(row), column=column.name, value=shown
-            )
-            yield Finding(text, _cell(row, column.index), shown, self._label(row), listed=True)
+            yield self._value(row, column)
+
+    def _value(self, row: int, column: Column) -> Finding:
+        """What a cell holds, as one of several."""
+        shown = column.values[row].text.strip()
+        text = self._texts[Operation.VALUE].format(
+            row=self._row(row), column=column.name, value=shown
+        )
+        return Finding(text, _cell(row, column.index), shown, self._label(row), listed=True)
 
     def _columns_apart(self, row: int) -> Iterator[Finding]:
         """How far two columns are apart in one row, and the value of each; nothing where a cell has none."""
@@ -202,17 +202,16 @@ class Writer(RowNames):
         if any(value.kind is not ValueKind.NUMBER for value in values):
             return
         apart, joint = shown_number(difference(*values), one), self._texts["and"]
-        cells = [(column, column.values[row].text.strip()) for column in (one, other)]
-        pairs = [self._texts["pair"].format(row=at.name, value=shown) for at, shown in cells]
+        pairs = [
+            self._texts["pair"].format(row=at.name, value=at.values[row].text.strip())
+            for at in (one, other)
+        ]
         told = self._texts["columns_apart"].format(
             row=self._row(row), value=apart, rows=joint.join(pairs)
         )
         yield Finding(told, f"c{one.index + 1}", apart)
-        for column, shown in cells:
-            text = self._texts[Operation.VALUE].format(
-                row=self._row(row), column=column.name, value=shown
-            )
-            yield Finding(text, _cell(row, column.index), shown, self._label(row), listed=True)
+        for column in (one, other):
+            yield self._value(row, column)
 
     def _across(self, row: int) -> Iterator[Finding]:
         """What several columns of one row add up to; nothing where a cell has no number."""
