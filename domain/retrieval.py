@@ -24,7 +24,7 @@ class Mode(StrEnum):
 AUTO = "auto"
 
 LEAST_SCORE = 1e-9
-"""What a result scores at least: scores are promised to be above 0, and a cosine, or the worst of a list, need not be."""
+"""What a result scores at least: above 0, as is promised; a cosine, or the worst of a list, need not be."""
 
 MOST_PASSAGES = 50
 """Passages that one answer may be made of; `top_k` says how many."""

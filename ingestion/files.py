@@ -15,9 +15,10 @@ Paths = str | Path | Iterable[str | Path]
 def find_files(paths: Paths) -> list[Path]:
     """Absolute paths of the files meant, each once: named files, and the readable ones in folders.
 
-    A folder gives, in order of name and recursively, what has an extension we read (`left_out` says of the others); hidden files
-    and folders are left out, links out of it not followed. A named file is taken whatever its name
-    is, also when it does not exist, and so is a folder that may not be looked into (reading it says so).
+    A folder gives, in order of name and recursively, what has an extension we read (`left_out` says of the
+    others); hidden files and folders are left out, links out of it not followed. A named file is taken
+    whatever its name is, also when it does not exist, and so is a folder that may not be looked into
+    (reading it says so).
     """
     return _each(file for file, is_read in _files(paths) if is_read)
 

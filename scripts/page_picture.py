@@ -1,6 +1,6 @@
-"""Takes `docs/page.png` and `docs/graph.png` anew: `page_picture.py ADDRESS` of a server whose `demo` holds the samples, nothing else.
+"""Takes `docs/page.png` and `docs/graph.png` anew: `page_picture.py ADDRESS`.
 
-CONTRIBUTING.md has the commands.
+The server's knowledge base `demo` holds the samples and nothing else; CONTRIBUTING.md has the commands.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which of two documents of one series is newer, as their names tell: `policy-v2` and `policy-v3`, minutes by their days."""
+"""Which of two documents of a series is newer, by their names: `policy-v2` and `policy-v3`, minutes by their days."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ section option caption product
 _NO_FAMILY = frozenset(_NONE.split())
 _SHORTEST_VERB = 3
 _SHORTEST_BEFORE_ATION = 5  # form and formation, state and station are two things
-# Verbs and nouns whose forms no ending makes, but for those that are words of something else (left, found, saw, ground).
+# Verbs and nouns whose forms no ending makes; not those that are words of something else (left, found, saw, ground).
 _IRREGULAR = """
 arise arose arisen, awake awoke awoken, become became, begin began begun, bend bent, bite bit bitten, bleed bled,
 blow blew blown, break broke broken, bring brought, build built, burn burnt, buy bought, catch caught,

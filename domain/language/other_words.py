@@ -113,8 +113,8 @@ def named_otherwise(question: str) -> Otherwise:
 def told_otherwise(question: str) -> Otherwise:
     """Words of `question`, and where a normalised text says the same otherwise.
 
-    As `named_otherwise`; as a number with its unit, where that is asked for; as whoever does it, where "Who owns it?" is
-    answered by its owner.
+    As `named_otherwise`; as a number with its unit, where that is asked for; as whoever does it, where
+    "Who owns it?" is answered by its owner.
     """
     plain = plain_of(question)
     found = list(named_otherwise(question))

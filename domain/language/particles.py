@@ -34,7 +34,7 @@ def _base(verb: str) -> str:
 
 
 def with_joined(question: str, texts: Iterable[str]) -> str:
-    """The question with a verb and its particle as one word where a text has that: "start up" as "startup" or "start-up"."""
+    """The question with a verb and its particle as one word where a text has that: "start up" as "startup"."""
     pairs = joined(question)
     if not pairs:
         return question

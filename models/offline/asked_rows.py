@@ -1,8 +1,8 @@
 """Which rows of a table answer: the one that is asked for, or the one for all others.
 
 A question about Tokyo's limit is answered by Tokyo's row, not by the rows beside it, however alike they
-are; one about Paris, of which no row speaks, by the row "Other cities" where the table has one; one about limits over 150 by all rows that have
-such a limit; one about the highest by the row that has it.
+are; one about Paris, of which no row speaks, by the row "Other cities" where the table has one; one about
+limits over 150 by all rows that have such a limit; one about the highest by the row that has it.
 """
 
 from __future__ import annotations
@@ -168,7 +168,8 @@ def _rows_within(
     """The rows of the best's table that keep the bounds which the question sets, in the table's order.
 
     Or those in whose range a number of the question lies ("up to 5,000"), or those with the largest or
-    smallest value, where it asks for that and the passage has the whole table. None where the question asks for neither, or it is not certain of which column.
+    smallest value, where it asks for that and the passage has the whole table. None where the question asks
+    for neither, or it is not certain of which column.
     """
     if not _is_row(best):
         return []
@@ -206,8 +207,9 @@ def is_beside_computed(row: _HasText, question: str) -> bool:
     """Whether a row cannot be the answer to a question for those that keep a bound, or for the most of all.
 
     "Which parts cost more than 100?" is not answered by part 100, "Which have no stock?" by any that does not
-    say so, "Which are due before May?" by any, nor "Which part is the dearest?" by any part: where no row is known to be it (`rows_together`), none is shown. A row that states a bound itself
-    ("over 500 km"), or says that it is the most ("Maximum load"), may be what is asked for.
+    say so, "Which are due before May?" by any, nor "Which part is the dearest?" by any part: where no row is
+    known to be it (`rows_together`), none is shown. A row that states a bound itself ("over 500 km"), or says
+    that it is the most ("Maximum load"), may be what is asked for.
     """
     if not _is_row(row):
         return False

@@ -66,6 +66,6 @@ def _bar(candidate: Candidate, chosen: Sequence[Candidate], asked: frozenset[str
 
 
 def _says_other(one: Candidate, other: Candidate, asked: frozenset[str]) -> bool:
-    """Whether it says something else than `other`: in other words, of another thing that is asked for, or of other values."""
+    """Whether it says something else than `other`: by its words, what is asked for, or its values."""
     alike = len(one.terms & other.terms) / (len(one.terms | other.terms) or 1)
     return alike < _SAME or bool(one.terms & asked - other.terms) or restates(one, other)

@@ -17,9 +17,9 @@ _INTRODUCES = re.compile(r"[:：][*_]*$")
 
 
 def listings(text: str) -> list[Listing]:
-    """The lists in `text`, each with the sentence above it that ends in a colon, the code that such a line introduces, and scenarios.
+    """The lists in `text`, code that a line introduces, and scenarios.
 
-    What is indented below an item belongs to it.
+    A list comes with the sentence above it that ends in a colon; what is indented below an item belongs to it.
     """
     lines = lines_of(text)
     found = scenarios(lines)
@@ -100,7 +100,7 @@ def _items(lines: Sequence[Line], place: int) -> tuple[tuple[int, int], ...]:
 
 
 def _code(lines: Sequence[Line], place: int) -> tuple[tuple[int, int], ...]:
-    """The lines of code from a line up to its end; none where it has no end here, or has it later than an answer would."""
+    """The lines of code from a line up to its end; none where it has no end here, or is longer than an answer."""
     for end, line in enumerate(lines[place : place + MOST_ITEMS + 1], place):
         if line.is_fence:
             return tuple((one.start, one.end) for one in lines[place:end])

@@ -19,7 +19,7 @@ _SENTENCES = 3
 def with_opening_told(
     question: str, items: Sequence[RetrievedItem], spans: Sequence[Span]
 ) -> list[Span]:
-    """`spans` with the first sentences of a passage for one of them that has no word of the question, as its heading has.
+    """`spans` with the first sentences of a passage for one that has no word of the question.
 
     Such a sentence answers by its heading alone, and no better than those it follows.
     """

@@ -135,7 +135,8 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
     found = list[Foreign]()
     kind = asked_quantity(question)
     dated = kind is not None and kind.of_sections
-    # Of E47 or an incident that is named, whatever is said may be the cause. With nothing beside it the nearest is enough.
+    # Of E47 or an incident that is named, whatever is said may be the cause; with nothing beside it the nearest is
+    # enough.
     why = beside and not asked and asks_why(question)
     rank = 0
     for source, passage in enumerate(passages):
@@ -228,7 +229,7 @@ def _says_little(text: str) -> bool:
 
 
 def _tells_only_a_day(text: str) -> bool:
-    """Whether an English text has no more than a word besides a day: "Date: 2 June 2026." is near to any short question."""
+    """Whether an English text has a word besides a day at most: "Date: 2 June 2026." is near to any short question."""
     plain = normalise(text)
     rest = without_dates(plain)
     words = [word for word in _PLAIN_WORD.findall(rest) if word not in ENGLISH_STOP_WORDS]
@@ -296,7 +297,7 @@ def _scores(sentences: Sequence[Foreign], cosines: Sequence[float], *, beside: b
 
 
 def _sentences(passage: RetrievedItem) -> Iterator[tuple[int, int, str]]:
-    """Each sentence's place, and it under what stands over it; no head, title, field of one word, no mere names in code."""
+    """Each sentence's place, and it under what stands over it; no heads, titles, fields of one word, names in code."""
     heads = table_heads(passage)
     titles = item_titles(passage.text)
     for start, end in quotable_spans(passage.text):

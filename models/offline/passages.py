@@ -34,7 +34,7 @@ _LONG = 160
 
 
 def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield `(start, end)` of what can be quoted from `text`: sentences with a word, rows, clauses of long sentences."""
+    """Yield `(start, end)` of what can be quoted of `text`: sentences with a word, rows, clauses of long sentences."""
     for start, end in sentence_spans(text):
         if text.startswith(FENCE, start):
             continue

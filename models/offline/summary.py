@@ -83,7 +83,7 @@ def _told(words: Sequence[str], item: RetrievedItem) -> float:
 
 
 def _leads(passages: Sequence[int], items: Sequence[RetrievedItem], *, decided: bool) -> list[Span]:
-    """The first sentences of the passages by turns, or what says that something was decided, in the document's order."""
+    """The first sentences of the passages by turns, or what says that something was decided, in their order."""
     told = [[(place, *span) for span in _telling(items[place].text)] for place in passages]
     if decided:
         decisions = [

@@ -194,7 +194,7 @@ def asked_things(question: str, named: Collection[str] = ()) -> list[list[str]]:
 
 
 def owner_asked(question: str) -> list[str]:
-    """The words of what a question asks a property of: "light" of "the speed of light"; none of a mere name or number."""
+    """The words of what a question asks a property of: "light" of "the speed of light"; none of a name or number."""
     match = _PROPERTY_OF.search(plain_of(question))
     if match is None or not content_words(match["what"] or match["zh_what"]):
         return []

@@ -171,8 +171,9 @@ async def mapped(
     """Map and reduce: points are noted from groups of reports at once, then one answer is written.
 
     Reports that fit one call are read by one; more of them by at most `reading.calls`, besides those of
-    the `writer`, which answers and is made when they are read, from what is left then. The points name passages, and the answer cites passages, so that reports
-    lead but are never the evidence. A call that fails costs its reports only, with a warning.
+    the `writer`, which answers and is made when they are read, from what is left then. The points name
+    passages, and the answer cites passages, so that reports lead but are never the evidence. A call that
+    fails costs its reports only, with a warning.
 
     Source: the global search of GraphRAG (Edge et al. 2024, arXiv 2404.16130).
 

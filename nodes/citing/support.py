@@ -298,7 +298,7 @@ class _Denials:
         return any(other.affirms(claim_of(denied), least) for denied in self._denied)
 
     def affirms(self, claim: Claim, least: float) -> bool:
-        """Whether a share of `least` of a claim's terms stands where nothing is denied, and not half of it where something is."""
+        """Whether `least` of a claim's terms stands where nothing is denied, and not half of it where something is."""
         affirmed = self._affirmed.covers(claim)
         if len(claim) < _LEAST_TERMS or affirmed < least:
             return False

@@ -48,7 +48,7 @@ NO_VECTOR = {
 
 
 class Spent(dict[str, float]):
-    """Milliseconds that parts of the lanes over the index took, by the names that their ranks have in an item's `lanes`."""
+    """Milliseconds that parts of the lanes over the index took, by their names in an item's `lanes`."""
 
     @contextmanager
     def on(self, part: str) -> Iterator[None]:

@@ -61,10 +61,11 @@ _DWELLING_LEFT_OUT = 0.4
 # question: names that are all there is to go by (0.93 on prqa_zh and twowiki) tell better where to begin than what
 # fits does, a name beside much else (0.6 on drcd) does not. A quarter of the fourth power finds as much.
 _ALONE, _ALONE_SHARPNESS = 0.5, 8
-# Where the graph has a relation of the type that the question asks of what it names, the walk follows it, and the bridge,
-# which guesses by words, leads astray: it is left out, by this power of how far the names vouch for the question. Chosen
-# on half of the questions, where the third power finds as much; recall@2 of prqa_zh's two hops 90.1 to 93.4 (8 won, none
-# lost), all else as it was. With less than the third musique_openie, whose types are phrases, loses one of 50.
+# Where the graph has a relation of the type that the question asks of what it names, the walk follows it, and the
+# bridge, which guesses by words, leads astray: it is left out, by this power of how far the names vouch for the
+# question. Chosen on half of the questions, where the third power finds as much; recall@2 of prqa_zh's two hops
+# 90.1 to 93.4 (8 won, none lost), all else as it was. With less than the third musique_openie, whose
+# types are phrases, loses one of 50.
 _FOLLOWED_SHARPNESS = 4
 # What the lead of the passage that fits best counts beside the walk's mass (`_ahead`).
 _LEAD = 2.0

@@ -154,7 +154,7 @@ def _rivals(read: QuestionParts, over_rows: Operation | None, outermost: Operati
 
 
 def _how_much(read: QuestionParts) -> Asked | None:
-    """What a column adds up to of which a question asks how much it is, and does not say of what: "how much was spent?"."""
+    """The sum of a column of which a question asks how much it is, and does not say of what: "how much was spent?"."""
     amounts = [at for at in read.named_of(ValueKind.NUMBER) if at not in read.bound]
     asks = HOW_MUCH.search(read.text) is not None
     return summed(read, amounts[0]) if asks and len(amounts) == 1 else None
@@ -233,7 +233,7 @@ def _asks_other(read: QuestionParts, column: int) -> bool:
 
 
 def _counts_rows(read: QuestionParts, column: int) -> bool:
-    """Whether "the most employees" asks for the number of rows, or of what no column tells, and not for the most of one."""
+    """Whether "the most employees" asks for the number of rows, and not for the most of a column."""
     if not OF_ALL_ROWS.search(read.text):
         return False
     words = read.named_of(ValueKind.TEXT)
@@ -263,7 +263,7 @@ def _target(read: QuestionParts, operation: Operation) -> int | None:
 
 
 def _nearest(read: QuestionParts, columns: Sequence[int], operation: Operation) -> int:
-    """That one of several columns of which the most or least is asked: named right behind, in Chinese before, the word."""
+    """The one of several columns of which the most is asked: named right behind the word, in Chinese before it."""
     word = OPERATIONS[operation].search(read.text)
     if word is None or len(columns) == 1:
         return columns[0]

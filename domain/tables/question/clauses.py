@@ -1,4 +1,4 @@
-"""The questions that one question joins: "the highest and the lowest price", "which sold most, and what is the total?"."""
+"""The questions that one joins: "the highest and the lowest price", "which sold most, and what is the total?"."""
 
 from __future__ import annotations
 

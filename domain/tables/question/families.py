@@ -125,7 +125,7 @@ def _told_of(column: Column) -> str:
 
 
 def _words(text: str) -> Iterator[tuple[tuple[int, int], set[int], str]]:
-    """The words of a text that may be of a family: where they stand, of which listed ones, and what is left of one without endings."""
+    """The words of a text that may be of a family: where each stands, its listed families, its root without endings."""
     for match in _LISTED.finditer(text):
         yield match.span(), _FAMILIES[match[0]], _root(match[0])
     listed = {match.start() for match in _LISTED.finditer(text)}

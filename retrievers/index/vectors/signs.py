@@ -13,9 +13,10 @@ from retrievers.numeric.sparse import Floats, Places, dot, few_true
 _DIRECTIONS = 192
 # So many of them, to which a question is most nearly at right angles, are not counted for it.
 _IDLE = 0.4
-# Of n vectors so many times √n are kept: of 300 sentences about 100,000 others (all-MiniLM-L6-v2) they hold 99.9 % of the
-# 10 nearest, 98.9 of the 100 and 90.8 of the 500; of 110 questions over 3,536 passages (the packaged model) 99.0 of the 10,
-# 94.9 of the 50 and 80.6 of the 200. All signs of 320 directions by chance held as much, or less, with 8.
+# Of n vectors so many times √n are kept: of 300 sentences about 100,000 others (all-MiniLM-L6-v2) they hold 99.9 %
+# of the 10 nearest, 98.9 of the 100 and 90.8 of the 500; of 110 questions over 3,536 passages (the packaged model)
+# 99.0 of the 10, 94.9 of the 50 and 80.6 of the 200. All signs of 320 directions by chance held as much, or less,
+# with 8.
 _KEPT = 7
 # So many vectors say along which directions vectors differ most and how to turn them, found in so many turns each.
 _TELLING, _TURNS, _TURNED = 8192, 2, 10
@@ -34,9 +35,9 @@ class Signs:
     Two vectors lie on different sides of the more directions the wider the angle between them (Charikar,
     "Similarity estimation techniques from rounding algorithms", 2002); of directions at right angles to each other
     fewer are needed (Ji, Li, Yan, Zhang and Tian, "Super-bit locality-sensitive hashing", 2012), and fewer still
-    where they lie among those along which the vectors differ most, turned so that few vectors are nearly at right angles
-    to them (Gong and Lazebnik, "Iterative quantization", 2011). To which side of a direction such a vector leans says
-    little. Of a question it is known to which directions it is, and these are not counted.
+    where they lie among those along which the vectors differ most, turned so that few vectors are nearly at right
+    angles to them (Gong and Lazebnik, "Iterative quantization", 2011). To which side of a direction such a vector
+    leans says little. Of a question it is known to which directions it is, and these are not counted.
 
     Bits lie by column, a word for each 64 directions: numpy counts what differs in one after the other sooner than
     SimSIMD compares row by row.

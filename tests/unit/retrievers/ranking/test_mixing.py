@@ -162,7 +162,7 @@ def test_the_more_names_vouch_for_a_question_the_more_of_the_walk_starts_from_th
 def test_words_lead_on_only_where_the_graph_has_no_relation_that_is_asked_of_what_is_named(
     kind: int, order: list[int]
 ) -> None:
-    """Liu's friend is Chen (1); the passage on Wang (2), whom Liu's mentions, too, says "friend" as the question does."""
+    """Liu's friend is Chen (1); the passage on Wang (2), whom Liu's mentions, too, says "friend", as is asked."""
     texts = [
         "Liu, friend of Chen, partner of Wang",
         "Chen, son of Zhu and Yu",
@@ -232,7 +232,7 @@ def test_of_a_large_graph_what_is_about_a_named_entity_is_walked_though_it_share
 
 
 def test_a_passage_titled_with_a_named_entity_leads_on_though_it_shares_no_word() -> None:
-    """Liu's own passage says nothing that is asked; of the two whom it mentions one was born, as the question has it."""
+    """Liu's own passage says nothing that is asked; of the two whom it mentions one was born, as is asked."""
     texts = ["letters", "Chen was born by the sea in spring", "Wang left", "Zhu was born", "plum"]
     graph = graph_of(5, 3, titles=[(row, row) for row in range(3)], mentions=[(0, 1), (0, 2)])
     ranking = rank(graph, Evidence(LexicalIndex.build(texts).match("born"), named={0: 1.0}))
