@@ -18,7 +18,7 @@ _ENDS_SENTENCE = re.compile(r"[.。!！?？]\W*$")
 
 
 def with_rows_told(items: Sequence[RetrievedItem], spans: Sequence[Span]) -> list[Span]:
-    """`spans` with the rows of a small table for its caption, where that is first; no caption beside a row of its table."""
+    """`spans` with the rows of a small table for its caption where that is first; none beside a row of its table."""
     if not spans:
         return []
     first, *others = spans

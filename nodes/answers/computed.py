@@ -215,7 +215,7 @@ def _speaks_of_all(question: str, beside: RetrievedItem, table: StoredTable) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What a table says: `text`, all of it; `known`, what it need not say; `whole`, its cells; `names`, its columns."""
+    """What a table says: `text`, all of it; `known`, what it need not say; `whole`, cells and column `names`."""
 
     text: str
     known: frozenset[str]
