@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from nodes.answers.summing import MOST_PASSAGES, with_whole_of_named
 from nodes.citing.attached import is_answered
 from nodes.citing.checking import UNCHECKED, checks_of, still_stored
 from nodes.context import Dependencies
+from nodes.question.own_names import by_own_names
 from nodes.state import State
 
 OUTDATED = "Changed or removed after the search, and so not quoted: {passages}."
@@ -62,7 +64,8 @@ class WithoutModel:
                 begun = True
                 yield event
         if not begun:
-            async for event in quoted(answerer, question, items, language, tables):
+            asked = await asyncio.to_thread(by_own_names, question, items, self.state.around)
+            async for event in quoted(answerer, asked, items, language, tables):
                 yield event
 
     async def _current(self) -> list[RetrievedItem]:

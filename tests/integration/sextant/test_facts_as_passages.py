@@ -51,6 +51,17 @@ async def rag(settings: Settings) -> AsyncIterator[Sextant]:
         assert report.graph.entities == alone.graph.entities == report.entities
         assert report.graph.relations == alone.graph.relations == report.relations
         assert not report.graph_alone
+        called = [
+            {"type": "entity", "name": name, "aliases": [alias]}
+            for name, alias in (
+                ("James Cameron", "Jim Cameron"), ("Type 2 diabetes", "T2DM"), ("糖尿病", "消渴症")
+            )
+        ]  # fmt: skip
+        treats: dict[str, Any] = {
+            "type": "relation", "source": "Metformin", "target": "T2DM", "relationType": "TREATS"
+        }  # fmt: skip
+        more = [*lines(), *called, {"type": "entity", "name": "Metformin"}, treats]
+        await opened.import_graph(more, "called", facts_as_passages=True)
         yield opened
 
 
@@ -90,6 +101,23 @@ async def test_modes_that_walk_the_graph_find_the_fact_behind_a_fact(
     assert "James Cameron was born in Kapuskasing." in texts
     relations = [one for one in found.graph_items if one.metadata.get("type") == "DIRECTED_BY"]
     assert relations
+
+
+@pytest.mark.parametrize("mode", ["auto", "local", "mix"])
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Where was Jim Cameron born?", "James Cameron was born in Kapuskasing."),
+        ("What treats T2DM?", "Metformin treats Type 2 diabetes."),
+        ("消渴症有哪些并发症？", "糖尿病的并发症是糖尿病肾病、视网膜病变。"),
+    ],
+)
+async def test_who_asks_by_an_alias_is_told_what_is_asked(
+    rag: Sextant, question: str, said: str, mode: str
+) -> None:
+    answer = await rag.query(question, graph_id="called", mode=mode)
+
+    assert [one.quote for one in answer.citations] == [said]
 
 
 async def test_what_the_graph_does_not_say_is_said_so(rag: Sextant) -> None:
