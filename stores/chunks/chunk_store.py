@@ -379,7 +379,7 @@ def _fitting() -> Iterator[None]:
     """Say what it means that the question's vector has another length than those stored."""
     try:
         yield
-    except DataException as error:  # pgvector: "different vector dimensions 384 and 8"
+    except DataException as error:  # pgvector: "different halfvec dimensions 384 and 8"
         said, *_ = str(error).splitlines()  # the rest is our SQL
         raise EmbeddingModelChanged(
             f"The question's vector does not fit those that are stored: {said}.",
