@@ -8,7 +8,7 @@ PY := .venv/bin/python
 # Where `make demo` keeps its database and model; a caller's own setting wins.
 SEXTANT_DATA_DIR ?= .sextant
 # Folders with corpus.jsonl.gz and queries.jsonl.gz each.
-EVAL_SETS ?= ../shared/eval
+EVAL_SETS ?= $(or $(SEXTANT_EVAL_DIR),../shared/eval)
 # The tests run on the long-term release; `make neo4j` on this one, whose vector index is searched within a graph.
 NEWEST_NEO4J ?= 2026.08.1
 

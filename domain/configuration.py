@@ -19,6 +19,8 @@ from domain.settings import Settings
 PREFIX = "SEXTANT_"
 ENV_FILE = ".env"
 _SEE = "`sextant config` lists every setting."
+# Where `make eval` finds question sets: no setting, but there where somebody develops Sextant.
+_EVAL_DIR = "SEXTANT_EVAL_DIR"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,7 @@ def _refuse_unknown_names(env_file: str | Path, overrides: Mapping[str, object])
             raise _unknown(name, fields)
     known = {_prefixed(path) for path, *_ in _leaves(Settings.model_construct())}
     known |= {_prefixed((name,)) for name in fields}
+    known.add(_EVAL_DIR)
     dotenv = DotEnvSettingsSource(Settings, env_file=env_file).env_vars
     for variable in (*os.environ, *(name.upper() for name in dotenv)):
         if variable.upper().startswith(PREFIX) and variable.upper() not in known:

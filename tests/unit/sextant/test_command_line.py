@@ -173,6 +173,15 @@ def test_a_bad_setting_stops_every_command_with_its_name(
     assert "SEXTANT_RETRIEVAL__TOP_K" in error["next_step"]
 
 
+@pytest.mark.parametrize("folder", ["", "/data/question-sets"])
+def test_a_folder_of_question_sets_in_the_environment_is_no_unknown_setting(
+    folder: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SEXTANT_EVAL_DIR", folder)
+    assert cli.run(["config", "--json"]) == 0
+    assert "eval_dir" not in capsys.readouterr().out.lower()
+
+
 @pytest.mark.parametrize("command", [["documents", "delete"], ["structure"]])
 def test_what_is_no_id_of_a_document_is_told_where_ids_are(
     command: list[str], capsys: pytest.CaptureFixture[str]
