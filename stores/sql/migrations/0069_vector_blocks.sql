@@ -88,9 +88,10 @@ end $$;
 create function fill_blocks(of_scope int) returns void language plpgsql security definer
 set search_path from current
 as $$
+declare
+  size int := vectors_per_block();
 begin
-  if (select count(*) from vector_blocks
-      where scope_id = of_scope and cardinality(ids) < vectors_per_block()) >= 20 then
+  if (select count(*) from vector_blocks where scope_id = of_scope and cardinality(ids) < size) >= 20 then
     perform renew_blocks(of_scope, '{}');
   end if;
 end $$;
