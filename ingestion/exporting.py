@@ -7,13 +7,14 @@ again by itself.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
 from domain.documents import Document, DocumentStatus, Modality
 from domain.scope import Scope
+from ingestion.transfer.batches import runs_of
 from ingestion.transfer.lines import (
     ChunkLine,
     DecisionLine,
@@ -62,7 +63,7 @@ async def _documents(
     scope: Scope, pages: GraphPages, documents: Sequence[Document]
 ) -> AsyncIterator[Line]:
     own_ids = document_ids(documents)
-    for some in _together(documents):
+    for some in runs_of(documents, lambda one: one.chunk_count, _TOGETHER):
         contents = await pages.contents([one.id for one in some])
         names = await pages.names(_ends(row for one in contents.values() for row in one.relations))
         for document in some:
@@ -118,19 +119,6 @@ def document_ids(documents: Sequence[Document]) -> dict[UUID, str]:
         taken.add(own)
         ids[one.id] = own
     return ids
-
-
-def _together(documents: Sequence[Document]) -> Iterator[list[Document]]:
-    """Documents in runs of about `_TOGETHER` passages."""
-    run, size = list[Document](), 0
-    for document in documents:
-        if run and size + document.chunk_count > _TOGETHER:
-            yield run
-            run, size = [], 0
-        run.append(document)
-        size += document.chunk_count
-    if run:
-        yield run
 
 
 def _document(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID
@@ -21,7 +21,7 @@ from domain.scope import Scope
 from domain.text import normalise_name
 from ingestion.facts.passages import Fact, Passage, Subject, document_of, passages_of
 from ingestion.pipeline import Ingested, Ingestor
-from ingestion.transfer.batches import next_of
+from ingestion.transfer.batches import next_of, runs_of
 from ingestion.transfer.documents import chunk_id, upload
 from ingestion.transfer.lines import DocumentLine
 from ingestion.transfer.spool import Spool
@@ -102,7 +102,8 @@ class FactTeller:
             async with self._record.reading(self._scope) as stored:
                 self._standing.found(stored.scope_id)
                 found = await called(stored, ids)
-            for some in _groups([found[one] for one in ids if one in found]):
+            there = [found[one] for one in ids if one in found]
+            for some in runs_of(there, lambda one: one.degree, _RELATIONS):
                 await self._tell(some, told)
             on_done(done := done + len(ids))
         return told
@@ -221,19 +222,6 @@ def _evidence(stored: Sequence[tuple[Telling, UUID]]) -> GraphEvidence:
                 for fact in passage.facts
             ]
     return GraphEvidence(mentions, relations)
-
-
-def _groups(entities: Sequence[Called]) -> Iterator[list[Called]]:
-    """Entities in order, some with not too many relations together."""
-    group, held = list[Called](), 0
-    for one in entities:
-        if group and held + one.degree > _RELATIONS:
-            yield group
-            group, held = [], 0
-        group.append(one)
-        held += one.degree
-    if group:
-        yield group
 
 
 def _key(one: Called) -> str:
