@@ -51,12 +51,16 @@ where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
   and stage <> 'failed' returning id;
 
 -- name: finish_all
--- The same for several jobs, by their ids and attempts, with what each document lacks.
+-- The same for several jobs, by their ids and attempts, with what each document lacks. Whoever writes
+-- several jobs locks them by id first, as deleting a knowledge base does (`delete_doomed`): two that met
+-- crosswise would end one of them.
+with held as materialized (select id from ingestion_jobs
+  where user_id = %(user_id)s and id = any(%(job_ids)s::uuid[]) order by id for update)
 update ingestion_jobs j set stage = 'done', total = asked.total, done = asked.total, worker = null,
   warnings = asked.warnings, updated_at = now()
-from unnest(%(job_ids)s::uuid[], %(attempts)s::int[], %(totals)s::int[], %(warnings)s::jsonb[])
-  as asked (id, attempts, total, warnings)
-where j.user_id = %(user_id)s and j.id = asked.id and j.attempts = asked.attempts
+from held join unnest(%(job_ids)s::uuid[], %(attempts)s::int[], %(totals)s::int[], %(warnings)s::jsonb[])
+  as asked (id, attempts, total, warnings) on asked.id = held.id
+where j.user_id = %(user_id)s and j.id = held.id and j.attempts = asked.attempts
   and j.stage <> 'failed' returning j.id;
 
 -- name: fail
@@ -76,9 +80,11 @@ where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
 
 -- name: free_of_dead
 -- Back in the queue: what a user's workers have that sent no heartbeat for so long.
-update ingestion_jobs set stage = 'queued', worker = null, updated_at = now()
-where user_id = %(user_id)s and stage not in ('done', 'failed')
-  and worker is not null and heartbeat_at < now() - %(stale)s;
+with held as materialized (select id from ingestion_jobs
+  where user_id = %(user_id)s and stage not in ('done', 'failed')
+    and worker is not null and heartbeat_at < now() - %(stale)s order by id for update)
+update ingestion_jobs j set stage = 'queued', worker = null, updated_at = now()
+from held where j.id = held.id;
 
 -- name: take_from_dead
 -- Free for the next worker, if that one still has it.
@@ -113,9 +119,11 @@ where user_id = %(user_id)s and graph_id = %(graph_id)s and stage not in ('done'
 
 -- name: hurry
 -- What a person waits for goes before what lies longer: small files of a user with few open jobs.
+with held as materialized (select id from ingestion_jobs
+  where user_id = %(user_id)s and id = any(%(job_ids)s) and not urgent order by id for update)
 update ingestion_jobs j set urgent = true
-from document_versions v
-where j.user_id = %(user_id)s and j.id = any(%(job_ids)s) and not j.urgent
+from held, document_versions v
+where j.user_id = %(user_id)s and j.id = held.id
   and v.document_id = j.document_id and v.version = j.version and v.size_bytes <= %(most_bytes)s
   and (select count(*) from ingestion_jobs o
     where o.user_id = %(user_id)s and o.stage not in ('done', 'failed')) <= %(most_waiting)s;

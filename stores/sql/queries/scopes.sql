@@ -68,10 +68,12 @@ select set_config('sextant.doomed_scope', %(scope_id)s, true),
 
 -- name: delete_doomed
 -- Every row of one knowledge base, in whatever tables the schema has; graphs last, which its
--- children refer to. Row-level security keeps it to the tenant's own.
+-- children refer to. Jobs are locked first, by id, as all do who write several (`finish_all` of jobs.sql).
+-- Row-level security keeps it to the tenant's own.
 do $$
 declare one regclass; doomed int := current_setting('sextant.doomed_scope')::int;
 begin
+  perform from ingestion_jobs where scope_id = doomed order by id for update;
   for one in
     select c.oid::regclass from pg_class c
     join pg_attribute a on a.attrelid = c.oid and a.attname = 'scope_id' and not a.attisdropped
