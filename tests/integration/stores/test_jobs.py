@@ -131,7 +131,7 @@ async def until_waiting(database: Database, number: int) -> None:
     """Return once so many statements wait for a row."""
     waiting = "select count(*) >= %s from pg_locks where not granted and locktype in ('transactionid', 'tuple')"
     async with asyncio.timeout(30), database.owner() as owner:
-        while await (await owner.execute(waiting, [number])).fetchone() != (True,):
+        while await (await owner.execute(waiting, [number])).fetchone() != (True,):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 
 
