@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
-from domain.errors import GraphStoreUnavailable, SextantError
+from domain.errors import GraphNotFound, GraphStoreUnavailable, SextantError
 from domain.scope import Scope
 from domain.text import counted
 from models.protocols import Embedder
@@ -91,9 +91,12 @@ class Refresher:
             with suppress(SextantError):  # the notes wait all the same, for the next change
                 await self.leave_to_worker(scope, wait=_GONE_SECONDS)
             _log.warning("%s: %s", scope.graph_id, note)
+        except GraphNotFound as error:  # deleted meanwhile, and what follows from it with it
+            note = str(error)
         except Exception as error:  # noqa: BLE001 - the documents are in, whatever this was
             note = f"not brought up to date. {error} Run `sextant communities build`."
-            _log.warning("%s: %s", scope.graph_id, note, exc_info=error)
+            unforeseen = None if isinstance(error, SextantError) else error
+            _log.warning("%s: %s", scope.graph_id, note, exc_info=unforeseen)
         else:
             if shown:
                 found = counted(done.communities, "community") if done.communities else "up to date"

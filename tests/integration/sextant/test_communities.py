@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +13,11 @@ import pytest
 from domain.errors import GraphNotFound, OptionInvalid
 from domain.scope import Scope
 from domain.settings import Settings
+from ingestion.graph.resolution import resolve
 from sextant.cli.knowledge.communities import _nested
 from sextant.facade import Sextant
 from stores.graph.communities.store import CommunityStore
+from stores.graph.resolution.comparing import Names
 from stores.graph.vectors import EntityVectors
 from stores.postgresql.database import Database
 from testing.openai_server import ScriptedOpenAI
@@ -47,6 +50,26 @@ async def rag(settings: Settings, scope: Scope, tmp_path: Path) -> AsyncIterator
         async with Sextant.open(user) as opened:
             await opened.ingest([tmp_path])
             yield opened
+
+
+async def test_a_knowledge_base_that_is_deleted_while_its_graph_follows_is_told_without_alarm(
+    rag: Sextant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "other.md").write_text("The Radiator is fed by the Heater.", encoding="utf-8")
+    loop, compare = asyncio.get_running_loop(), resolve._compare
+
+    def deleting(names: Names) -> resolve._Compared:
+        asyncio.run_coroutine_threadsafe(rag.delete_graph("default"), loop).result()
+        return compare(names)
+
+    monkeypatch.setattr(resolve, "_compare", deleting)
+    report = await rag.ingest([tmp_path])
+    [warning] = report.warnings
+    assert (
+        warning
+        == "knowledge graph: The knowledge base 'default' was deleted meanwhile. Nothing to do."
+    )
+    assert not [one for one in caplog.records if one.levelname == "WARNING"]
 
 
 async def test_ingesting_builds_communities_that_can_be_looked_at(rag: Sextant) -> None:
