@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from domain.documents import Job, JobStage
-from domain.errors import DependencyError, SextantError, error_of
+from domain.errors import ConflictError, DependencyError, SextantError, error_of
 from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.captions import Captioner
@@ -42,6 +42,8 @@ _AT_ONCE = 2
 _TOGETHER = 10
 _SMALL_FILE = 64_000  # bytes
 _POLL_SECONDS = 0.5
+# Why a job is closed that nothing went wrong with: somebody wanted it so.
+_WANTED = ("cancelled", "superseded")
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +292,7 @@ class Ingestor:
                     together.remarks[job.document_id] = job.warnings
                     return job.total
                 if job.stage is JobStage.FAILED:
-                    raise error_of(job.error_code or "", job.error or "")
+                    raise _ended(job)
                 if await asyncio.to_thread(is_dead, job.worker):
                     await self._jobs.take_from_dead(job)
                 else:
@@ -299,6 +301,16 @@ class Ingestor:
                     await asyncio.sleep(_POLL_SECONDS)
                 claimed = await self._jobs.claim(self._worker, user_id=user_id, job_id=job_id)
         return claimed
+
+
+def _ended(job: Job) -> SextantError:
+    """Why a job was closed that another worker had."""
+    if job.error_code in _WANTED:
+        return ConflictError(
+            f"{job.filename} is not taken in. {job.error}",
+            next_step="Nothing to do, unless you want it again: then ingest the file anew.",
+        )
+    return error_of(job.error_code or "", job.error or "")
 
 
 def _groups(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from domain.errors import EntityNotFound, OptionInvalid
+from domain.errors import ConflictError, EntityNotFound, OptionInvalid
 from domain.graph import Entity, Relation
 from domain.options import in_range
 from domain.scope import Scope
@@ -147,6 +147,7 @@ class Entities:
 
         Raises:
             OptionInvalid: no entity, or several, are called so, or both are one already.
+            ConflictError: the last text that mentions them was deleted meanwhile.
         """
         one, other = await self._find(entity, "entity"), await self._find(into, "into")
         if one.id == other.id:
@@ -161,8 +162,14 @@ class Entities:
         async with self._record.writing(self._scope) as writer:
             await decide_one(writer, [decision])
         await self._refresh()
-        (merged,) = await self._graph.get_entities(self._scope, [decision.from_id])
-        return merged
+        merged = await self._graph.get_entities(self._scope, [decision.from_id])
+        if not merged:
+            raise ConflictError(
+                f"What mentions {entity:.80} was deleted meanwhile, and the entity with it.",
+                next_step="Nothing to do.",
+                field="entity",
+            )
+        return merged[0]
 
     async def unmerge(self, entity: str) -> None:
         """Take a merge back, for good: it is not made again by itself.

@@ -54,10 +54,10 @@ where g.user_id = %(user_id)s group by g.scope_id, u.scope_id, turn.pending orde
 select exists (select from chunks where scope_id = %(scope_id)s);
 
 -- name: note_upkeep
--- What of a graph did not follow this time.
+-- What of a graph did not follow this time; of one that is being deleted nothing.
 insert into graph_warnings (scope_id, user_id, warnings)
 select scope_id, user_id, %(warnings)s from graphs
-where user_id = %(user_id)s and graph_id = %(graph_id)s
+where user_id = %(user_id)s and graph_id = %(graph_id)s for key share
 on conflict (scope_id) do update set warnings = excluded.warnings
 where graph_warnings.warnings is distinct from excluded.warnings;
 

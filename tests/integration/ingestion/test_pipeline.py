@@ -11,6 +11,7 @@ import pytest
 
 from domain.documents import DocumentStatus, JobStage
 from domain.errors import (
+    ConflictError,
     DocumentNotFound,
     FileEmpty,
     FileRejected,
@@ -29,6 +30,7 @@ from stores.documents.document_store import DocumentStore
 from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 from stores.work.jobs import JobStore
+from stores.work.uploads import UploadStore
 from testing.hash_embedder import HashEmbedder
 from testing.pictures import data_uri, picture
 from tests.integration.ingestion.resuming import resumed
@@ -322,6 +324,27 @@ async def test_two_ingestions_of_one_file_at_once_make_one_document(
     assert all(one.error is None for [one] in results)
     assert len(await documents.list(scope)) == 1
     assert await chunks.count(scope) == 2
+
+
+async def test_who_waited_for_anothers_work_on_a_file_hears_that_it_was_cancelled(
+    ingestor: Ingestor, documents: DocumentStore, jobs: JobStore, database: Database, scope: Scope
+) -> None:
+    """It was an error of no kind, which HTTP tells as a fault of the server."""
+    registered = await documents.register(
+        scope,
+        source="guide.md",
+        filename="guide.md",
+        media_type="text/markdown",
+        content=GUIDE.encode(),
+    )
+    assert await jobs.claim("another worker", user_id=scope.user_id)
+    waiting = asyncio.create_task(ingestor.ingest_bytes(scope, GUIDE.encode(), "guide.md"))
+    await asyncio.sleep(0.2)
+    await UploadStore(database).cancel(scope, registered.document_id)
+    with pytest.raises(
+        ConflictError, match=r"guide\.md is not taken in\. The ingestion was cancelled"
+    ):
+        await waiting
 
 
 async def test_who_waited_for_anothers_work_on_a_file_hears_what_it_lacks_too(

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from domain.errors import GraphNotFound, OptionInvalid, SettingsInvalid
+from domain.errors import ConflictError, GraphNotFound, OptionInvalid, SettingsInvalid
+from domain.scope import Scope
 from domain.settings import Settings
 from models.chat import building
 from sextant.facade import Sextant
@@ -83,6 +84,18 @@ async def test_a_relation_that_is_the_users_own_word_has_no_passage(rag: Sextant
     await rag.import_graph(lines, "own")
     [related] = (await (await rag.entities("own")).show("Borealis")).relations
     assert (related.source, related.target, related.evidence) == ("Acme", "Borealis", ())
+
+
+async def test_a_merge_of_what_is_deleted_meanwhile_says_so(rag: Sextant) -> None:
+    async def emptied() -> tuple[str, ...]:
+        for document in await rag.documents():
+            await rag.delete_document(document.id)
+        return ()
+
+    scope = Scope(rag.user_id, "default")
+    entities = Entities(rag.database, scope, extractor=rag._parts.extractor, refresh=emptied)
+    with pytest.raises(ConflictError, match="What mentions Geneva was deleted meanwhile"):
+        await entities.merge("Geneva", "World Health Organization")
 
 
 async def test_a_merge_is_undone_for_good_and_may_be_made_again(

@@ -1,0 +1,55 @@
+"""A knowledge base that is deleted while others write to it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from domain.scope import Scope
+from stores.documents.document_store import DocumentStore
+from stores.knowledge_bases import KnowledgeBases
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
+from tests.integration.stores.test_jobs import upload
+
+
+async def test_jobs_are_closed_together_while_their_knowledge_base_is_deleted(
+    documents: DocumentStore, jobs: JobStore, database: Database, scope: Scope
+) -> None:
+    for number in range(9):
+        await upload(documents, scope, f"{number}.txt", str(number))
+    claimed = [await jobs.claim("worker", user_id=scope.user_id) for _ in range(9)]
+    done = [(job, 1, ()) for job in reversed(claimed) if job is not None]
+    async with database.transaction(scope.user_id) as connection:
+        # Both come to the row in the middle, from either end, and go on at the same moment.
+        held = "select from ingestion_jobs where id = %s for update"
+        await connection.execute(held, [done[4][0].id])
+        closing = asyncio.create_task(jobs.finish_all(scope, done))
+        await until_waiting(database, 1)
+        deleting = asyncio.create_task(KnowledgeBases(database).delete(scope))
+        await until_waiting(database, 2)
+    closed, deleted = await asyncio.gather(closing, deleting, return_exceptions=True)
+    assert closed == [None] * 9
+    assert deleted is None
+    assert await jobs.list(scope) == []
+
+
+async def test_what_did_not_follow_in_a_graph_is_not_noted_of_one_that_is_being_deleted(
+    documents: DocumentStore, database: Database, scope: Scope
+) -> None:
+    await upload(documents, scope, "a.txt", "a")
+    knowledge_bases = KnowledgeBases(database)
+    async with database.transaction(scope.user_id) as connection:
+        await connection.execute("delete from documents")
+        await connection.execute("delete from graphs")
+        noting = asyncio.create_task(knowledge_bases.note_upkeep(scope, ["Neo4j is gone."]))
+        await until_waiting(database, 1)
+    await noting
+    assert await knowledge_bases.list(scope.user_id) == []
+
+
+async def until_waiting(database: Database, number: int) -> None:
+    """Return once so many statements wait for a row."""
+    waiting = "select count(*) >= %s from pg_locks where not granted and locktype in ('transactionid', 'tuple')"
+    async with asyncio.timeout(30), database.owner() as owner:
+        while await (await owner.execute(waiting, [number])).fetchone() != (True,):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
