@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from psycopg import AsyncConnection, InterfaceError, IsolationLevel, OperationalError
 from psycopg.rows import class_row
 from psycopg.types import TypeInfo
+from psycopg_pool import PoolTimeout
 
 from domain.errors import DatabaseUnavailable
 from domain.settings import Settings
@@ -172,6 +173,12 @@ def unavailable() -> Iterator[None]:
     """Turn the driver's connection errors into `DatabaseUnavailable`."""
     try:
         yield
+    except PoolTimeout as error:
+        raise DatabaseUnavailable(
+            "No connection to PostgreSQL was free in time: it does not answer, or all are in use.",
+            next_step="Run `sextant doctor`. If the database answers, ask for less at once, or set"
+            " SEXTANT_DATABASE_POOL higher.",
+        ) from error
     except (OperationalError, InterfaceError) as error:
         raise DatabaseUnavailable(
             f"PostgreSQL did not answer as it should: {str(error).strip().rstrip(' :.?') or type(error).__name__}.",

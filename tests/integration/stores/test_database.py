@@ -204,6 +204,17 @@ async def test_calls_that_fail_leave_their_connections_to_the_next(
     assert said == f"{scope.user_id} {scope.graph_id}".encode()
 
 
+async def test_who_finds_all_connections_in_use_is_told_so(
+    settings: Settings, scope: Scope
+) -> None:
+    few = settings.model_copy(update={"database_pool": 1, "database_timeout": 1})
+    async with await Database.open(few) as database, database.transaction(scope.user_id):
+        with pytest.raises(DatabaseUnavailable, match="all are in use") as told:
+            async with database.transaction(scope.user_id):
+                pass
+    assert "SEXTANT_DATABASE_POOL" in told.value.next_step
+
+
 async def test_everything_works_where_the_owner_is_no_superuser(
     managed: Database, scope: Scope
 ) -> None:
