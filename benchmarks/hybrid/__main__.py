@@ -1,254 +1,170 @@
 """Chunk search of a hundred tenants beside plain designs: `python -m benchmarks.hybrid`.
 
-    python -m benchmarks.hybrid [CHUNKS] [SEED] [QUERIES] [GATE_QUERIES] [--vectors PASSAGES QUESTIONS]
-    python -m benchmarks.hybrid --harness FOLDER [--database URL]
+    python -m benchmarks.hybrid [CHUNKS] [SEED] [--queries N] [--gate N] [--vectors PASSAGES QUESTIONS]
+    python -m benchmarks.hybrid --harness FOLDER [--database URL [--stored FILE]] [--json FILE]
 
-Without numbers: 10,000 chunks and 60 questions, some two minutes. Figures to report are those of
-`100000 2 300 1000`; designs were chosen on seed 1. Questions are spread evenly over large, middle and
-small tenants, half in the tenant's topics and half outside. Every query runs through all designs of
-its group, in an order that turns; embedding is excluded. Gates come first; a row whose gate fails is
-worth nothing. The rival of the vector lane stands there twice: at 100 candidates, and at as many as it
-takes for a recall of 0.99 in every size and kind. `--vectors` names two NumPy files of vectors that a
-model gave real texts, instead of drawn ones. `--harness` takes the library, with its questions, over which
-the limits were set (`harness.py`); `--database` a server of other settings, which nobody else may use
-meanwhile. ILIKE and N2 stand there by the case rules of libc, which nearly every server has, and by the
-built-in ones of ours (`rivals.py`). The packages in `requirements.txt` beside this file add N2 and LanceDB.
+All of issue 5's Speed list in one run and, at its end, in one table: group, ratio with its interval, limit,
+gate, noise floor and verdict. Without arguments 10,000 chunks and 60 questions, some two minutes; the
+limits are meant for `100000 2 --queries 300 --gate 1000`, and designs were chosen on seed 1. Questions
+are spread evenly over large, middle and small tenants, half in the tenant's topics and half outside. Every
+query runs through all designs of its group, in an order that turns; embedding is excluded.
+
+Gates come first. A ratio whose gate has failed is void; the one at equal recall stands in where one table
+finds less at 100 candidates than is asked of us. Ours runs twice (A/A), and a ratio whose interval or
+noise floor holds the limit is *within noise*. The exit status is 1 where a goal is void.
+
+`--vectors` names two NumPy files of vectors that a model gave real texts, instead of drawn ones. `--harness`
+takes the library, with its questions, over which the limits were set (`harness.py`); `--database` a server of
+other settings, which nobody else may use meanwhile. `--stored` keeps what is stored there: the first run
+writes the ids of the chunks to the file, later ones read them and store nothing. ILIKE and N2 stand there by
+the case rules of libc, which nearly every server has, and by the built-in ones of ours (`rivals.py`). The
+packages in `requirements.txt` beside this file add N2, LanceDB, and jieba to the BM25 rerank.
 """
 
 from __future__ import annotations
 
 import asyncio
+import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import UUID
 
 import numpy as np
 
-from benchmarks.hybrid import memory
-from benchmarks.hybrid.corpus import Library, make_library
+from benchmarks import bm25
+from benchmarks.hybrid.bench import Bench
+from benchmarks.hybrid.corpus import Library, make_library, worded
+from benchmarks.hybrid.groups import hybrid_search, keyword_lane, vector_lane
 from benchmarks.hybrid.harness import read_library
-from benchmarks.hybrid.measuring import Recall, Search, side_by_side, table
-from benchmarks.hybrid.ours import Ours
-from benchmarks.hybrid.rivals import BUILT_IN, WANTED, WIDTHS, Lance, Naive, PlainTables, installed
+from benchmarks.hybrid.memory import InMemory
+from benchmarks.hybrid.report import Report
+from benchmarks.hybrid.rivals import PlainTables
 from benchmarks.hybrid.store import fill, scope_of, settings_of
 from domain.settings import Settings
 from evals.arguments import parser_of
 from retrievers.memory.hot import HotScopes
-from stores.chunks.chunk_store import ChunkHit
-from stores.postgresql.binary import Nearest
 from stores.postgresql.database import Database
 
-_ONE_TABLE, _ILIKE, _NAIVE = "one table, HNSW + b-tree", "ILIKE + b-tree", "N2, naive build"
-_BUILT_IN = ", built-in case rules"
-# The recall that the vector lane must have for tenants of every size, in their topics and off them.
-_RECALL = 0.99
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What is measured, and where.
 
-class Bench(Ours):
-    """Everything that is measured, over one library."""
+    Attributes:
+        name: of the library.
+        queries: how many of its questions are timed.
+        checked: over how many the gates of keywords are.
+        settings: of the store.
+        stored: the file with the ids of chunks that are stored already, or that will be.
+    """
 
-    def __init__(
-        self,
-        library: Library,
-        ids: list[UUID],
-        database: Database,
-        plain: PlainTables,
-        wide: PlainTables,
-    ) -> None:
-        super().__init__(database, library.questions)
-        self.library, self.plain, self.wide = library, plain, wide
-        self._rows = {one: row for row, one in enumerate(ids)}
+    name: str
+    library: Library
+    queries: int
+    checked: int
+    settings: Settings
+    stored: Path | None
 
-    async def backends(self) -> list[int]:
-        """The server processes of all connections, the rivals' too."""
-        return [*{self.plain.backend, self.wide.backend, *await super().backends()}]
+    async def report(self) -> Report:
+        """Build everything or take what is stored, check, measure; prints each group."""
+        queries, chunks = self.queries, len(self.library.texts)
+        print(f"{self.name}: {chunks} chunks, {queries} queries", flush=True)
+        async with self._opened() as bench:
+            hot = InMemory(HotScopes(bench.database), bench.retriever, bench.worded, scope_of)
+            print(await hot.pack(await bench.backends()), flush=True)
+            vector, vector_gates = await vector_lane(bench, hot, queries)
+            keyword, keyword_gates = await keyword_lane(bench, hot, queries)
+            folder, lanes = self.settings.data_dir, vector_gates + keyword_gates
+            hybrid, missing = await hybrid_search(bench, hot, queries, lanes, folder)
+        print("\n## BM25 rerank of 40")
+        asked = bm25.asked_of(self.library, queries)
+        reranked, without = await bm25.rerank(self.library.texts, asked)
+        groups = vector, keyword, reranked, hybrid
+        return Report.of(self.name, (chunks, queries, self.checked), groups, *without, *missing)
 
-    async def one_table(self, number: int) -> list[int]:
-        """The rival's vector lane."""
-        return await self.plain.nearest(self.questions[number], 10)
+    @asynccontextmanager
+    async def _opened(self) -> AsyncIterator[Bench]:
+        """The library in our tables and in plain ones."""
+        async with await Database.open(self.settings) as database:
+            ids = await asyncio.to_thread(self._known) or await self._fill(database)
+            plain = await PlainTables.open(database.owner_conninfo)
+            wide = await PlainTables.open(database.owner_conninfo)
+            words = worded(self.library, self.checked)
+            try:
+                yield Bench(self.library, ids, database, plain, wide, worded=words)
+            finally:
+                await plain.close()
+                await wide.close()
 
-    async def one_table_wide(self, number: int) -> list[int]:
-        """The same, looking at as many candidates as it takes to be as exact as ours."""
-        return await self.wide.nearest(self.questions[number], 10)
+    def _known(self) -> list[UUID]:
+        """The ids of what is stored already; none where nothing is."""
+        if self.stored is None or not self.stored.exists():
+            return []
+        return read_ids(self.stored, len(self.library.texts))
 
-    async def vector_rows(self, number: int) -> list[int]:
-        """Our vector lane, by row."""
-        return self.rows(await self.vector_ids(number))
-
-    async def vector_chunks(self, number: int) -> list[ChunkHit]:
-        """Our vector lane, whole chunks."""
-        question = self.questions[number]
-        return await self.chunks.vector_search(scope_of(question.tenant), question.vector, 10)
-
-    def ilike(self, collation: str) -> Search:
-        """The rival's keyword lane."""
-
-        async def search(number: int) -> dict[int, int]:
-            return await self.plain.counted(self.questions[number], collation=collation)
-
-        return search
-
-    def naive(self, collation: str) -> Search:
-        """The naive build's hybrid search."""
-        naive = Naive(self.plain, collation)
-        return lambda number: naive.search(self.questions[number])
-
-    @property
-    def case_rules(self) -> dict[str, str]:
-        """The collations by which ILIKE is measured, by what is added to a design's name."""
-        return {**({"": self.plain.libc} if self.plain.libc else {}), _BUILT_IN: BUILT_IN}
-
-    async def keyword_chunks(self, number: int) -> list[ChunkHit]:
-        """Our keyword lane, whole chunks."""
-        question = self.questions[number]
-        scope = scope_of(question.tenant)
-        return await self.chunks.keyword_search(scope, question.keywords, WANTED)
-
-    def rows(self, found: Nearest) -> list[int]:
-        """The rows of chunks."""
-        return [self._rows[UUID(int=high << 64 | low)] for high, low in found.ids.tolist()]
-
-    async def recall(self, search: Search) -> Recall:
-        """Recall@10 of every size and kind; short results."""
-        recall = Recall()
-        for number, question in enumerate(self.questions):
-            found = await search(number)
-            assert isinstance(found, list)
-            recall.add(question, found, *self.library.nearest(question))
-        return recall
-
-    async def widened(self) -> tuple[int, Recall]:
-        """The least width at which the one table's recall is what it must be; the widest if none is."""
-        for width in WIDTHS:
-            await self.wide.look_at(width)
-            recall = await self.recall(self.one_table_wide)
-            if recall.least >= _RECALL:
-                break
-        return width, recall
-
-    async def gate_keywords(self) -> str:
-        """The best 20 have the counts that ILIKE gives them, and no others have more."""
-        checked = [await self._same_counts(number) for number in range(len(self.questions))]
-        return (
-            f"best {WANTED} as ILIKE counts them in {sum(same for same, _ in checked)} of "
-            f"{len(checked)} queries, all chunks and counts the same in "
-            f"{sum(whole for _, whole in checked)}"
-        )
-
-    async def _same_counts(self, number: int) -> tuple[bool, bool]:
-        true = await self.plain.counted(self.questions[number], None)
-        chunks, held = await self.keyword_chunks(number), await self.keyword_ids(number, 10**6)
-        best = {self._rows[hit.chunk.id]: int(hit.score) for hit in chunks}
-        scores = map(int, held.cosines.tolist())
-        everything = dict(zip(self.rows(held), scores, strict=True))
-        right = all(true.get(row) == count for row, count in best.items())
-        most = sorted(true.values(), reverse=True)[:WANTED]
-        return right and sorted(best.values(), reverse=True) == most, everything == true
-
-
-async def run(library: Library, queries: int, settings: Settings) -> None:
-    """Build everything, check, measure, print."""
-    started = time.perf_counter()
-    print(
-        f"{len(library.texts)} chunks, {queries} queries, gates over {len(library.questions)}",
-        flush=True,
-    )
-    async with await Database.open(settings) as database:
-        ids = await fill(database, library)
+    async def _fill(self, database: Database) -> list[UUID]:
+        started = time.perf_counter()
+        ids = await fill(database, self.library)
         print(f"stored after {time.perf_counter() - started:.0f} s", flush=True)
-        plain = await PlainTables.build(database.owner_conninfo, library)
+        await PlainTables.build(database.owner_conninfo, self.library)
         print(f"plain tables after {time.perf_counter() - started:.0f} s", flush=True)
-        wide = await PlainTables.open(database.owner_conninfo)
-        bench = Bench(library, ids, database, plain, wide)
-        try:
-            await measure(bench, settings.data_dir, queries)
-        finally:
-            await plain.close()
-            await wide.close()
-    print(f"all in {time.perf_counter() - started:.0f} s")
+        if self.stored:
+            await asyncio.to_thread(self.stored.write_text, "\n".join(map(str, ids)), "utf-8")
+        return ids
 
 
-async def measure(bench: Bench, folder: Path, queries: int) -> None:
-    """Gates, then the three groups of designs."""
-    scopes = HotScopes(bench.database)
-    hot = memory.InMemory(scopes, bench.retriever, bench.questions, scope_of)
-    print(await hot.pack(await bench.backends()), flush=True)
-    by_vector, by_keyword, by_both = memory.designs(hot)
+def read_ids(file: Path, wanted: int) -> list[UUID]:
+    """The ids of stored chunks, by row.
 
-    async def in_memory(number: int) -> list[int]:
-        return bench.rows(await hot.vector(number))
-
-    print("\n## Vector lane, 10 nearest")
-    width, wide = await bench.widened()
-    as_exact = f"the same at ef_search {width}"
-    print("one table:", await bench.recall(bench.one_table))
-    print(f"{as_exact}:", wide)
-    print("ours:", await bench.recall(bench.vector_rows))
-    print("ours, in memory:", await bench.recall(in_memory), flush=True)
-    vector: dict[str, Search] = {
-        _ONE_TABLE: bench.one_table,
-        "ours, ids": bench.vector_ids,
-        as_exact: bench.one_table_wide,  # between ours: whoever follows it finds other pages cached
-        "ours, whole chunks": bench.vector_chunks,
-        **by_vector,
-    }
-    await compared(bench, vector, queries, [_ONE_TABLE, as_exact])
-    print("\n## Keyword lane, best 20")
-    print("ours:", await bench.gate_keywords())
-    print("ours, in memory:", await hot.gate(), flush=True)
-    ilike = {_ILIKE + name: bench.ilike(rules) for name, rules in bench.case_rules.items()}
-    keyword: dict[str, Search] = {
-        **ilike,
-        "ours, ids": bench.keyword_ids,
-        "ours, whole chunks": bench.keyword_chunks,
-        **by_keyword,
-    }
-    await compared(bench, keyword, queries, list(ilike))
-    print("\n## Hybrid search, best 10 with text")
-    hybrid: dict[str, Search] = {"ours": bench.hybrid, **by_both}
-    rivals: list[str] = []
-    if installed("jieba", "rank_bm25"):
-        naive = {_NAIVE + name: bench.naive(rules) for name, rules in bench.case_rules.items()}
-        hybrid.update(naive)
-        rivals.extend(naive)
-    hybrid["ours again (A/A)"] = bench.hybrid  # not beside the first, which would warm the caches
-    if installed("lancedb"):
-        lance = await asyncio.to_thread(Lance, folder / "lance", bench.library)
-        hybrid["LanceDB hybrid"] = lambda number: lance.search(bench.questions[number])
-        rivals.append("LanceDB hybrid")
-    await compared(bench, hybrid, queries, [*rivals, "ours again (A/A)"])
+    Raises:
+        ValueError: the file is of another library.
+    """
+    ids = [UUID(line) for line in file.read_text("utf-8").split()]
+    if len(ids) != wanted:
+        raise ValueError(
+            f"{file} names {len(ids)} chunks and the library has {wanted}: it is of another library, "
+            "so give --stored a file of its own, and the library a database of its own"
+        )
+    return ids
 
 
-async def compared(
-    bench: Bench, designs: Mapping[str, Search], queries: int, rivals: list[str]
-) -> None:
-    """Measure and print."""
-    print(table(await side_by_side(designs, queries, bench.backends), rivals), flush=True)
-
-
-def main() -> None:
-    """Make or read the library, and measure."""
+def main() -> int:
+    """Make or read the library, measure, report; returns the exit status."""
     parser = parser_of(__doc__)
-    defaults = {"chunks": 10_000, "seed": 1, "queries": 60, "gate": 60}
-    for argument, default in defaults.items():
-        parser.add_argument(argument, type=int, nargs="?", default=default)
+    parser.add_argument("chunks", type=int, nargs="?", default=10_000)
+    parser.add_argument("seed", type=int, nargs="?", default=2)
+    parser.add_argument("--queries", type=int, help="timed; default 60, of a harness all")
+    parser.add_argument("--gate", type=int, help="checked; default those timed, of a harness 1,000")
     parser.add_argument("--vectors", type=Path, nargs=2, metavar=("PASSAGES", "QUESTIONS"))
     parser.add_argument("--harness", type=Path, metavar="FOLDER")
     parser.add_argument("--database", metavar="URL")
+    parser.add_argument("--stored", type=Path, metavar="FILE")
+    parser.add_argument("--json", type=Path, metavar="FILE")
     given = parser.parse_args()
+    if given.stored and not given.database:
+        parser.error("--stored: give --database, too; a server of the run's own goes when it ends")
     if given.harness:
-        library = read_library(given.harness)
-        queries = len(library.questions)
+        name, library = f"harness {given.harness.name}", read_library(given.harness)
+        queries = given.queries or len(library.questions)
+        spread = np.linspace(0, len(library.questions), queries, endpoint=False, dtype=int)
+        library = replace(library, questions=[library.questions[at] for at in spread])
+        gate = given.gate or 1000
     else:
+        chosen_on = " (the designs were chosen on it: report another)" if given.seed == 1 else ""
+        name, queries = f"seed {given.seed}{chosen_on}", given.queries or 60
+        gate = max(queries, given.gate or 0)
         embedded = tuple(map(np.load, given.vectors)) if given.vectors else None
-        queries = given.queries
-        library = make_library(given.chunks, max(queries, given.gate), given.seed, embedded)
+        library = make_library(given.chunks, gate, given.seed, embedded)
     with tempfile.TemporaryDirectory(prefix="sxt-", ignore_cleanup_errors=True) as folder:
         settings = settings_of(Path(folder) / "data", len(library.texts), given.database)
-        asyncio.run(run(library, queries, settings))
+        run = Run(name, library, queries, gate, settings, given.stored)
+        report = asyncio.run(run.report())
+    return report.write(given.json)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

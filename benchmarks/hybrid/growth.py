@@ -20,7 +20,8 @@ import numpy as np
 
 from benchmarks.hybrid import memory
 from benchmarks.hybrid.corpus import Question, make_library
-from benchmarks.hybrid.measuring import Recall, Search, side_by_side, table
+from benchmarks.hybrid.gates import Recall
+from benchmarks.hybrid.measuring import Search, Spent, side_by_side, table
 from benchmarks.hybrid.ours import Ours
 from benchmarks.hybrid.store import fill, scope_of, settings_of
 from evals.arguments import parser_of
@@ -98,7 +99,8 @@ async def measure(chunks: int, folder: Path) -> None:
 
 
 async def _told(growth: Growth, searches: dict[str, Search]) -> None:
-    print(table(await side_by_side(searches, len(growth.asked), growth.backends), []), flush=True)
+    times = await side_by_side(searches, len(growth.asked), growth.backends)
+    print(table([Spent.of("growth", name, own) for name, own in times.items()]), flush=True)
 
 
 def main() -> None:

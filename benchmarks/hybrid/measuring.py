@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import statistics
 import time
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-
-from benchmarks.hybrid.corpus import Question
 
 Search = Callable[[int], Awaitable[object]]
 
@@ -66,39 +62,7 @@ async def side_by_side(
     return times
 
 
-@dataclass
-class Recall:
-    """Shares of the ten nearest that were found, by size and kind; how often there were fewer than ten."""
-
-    of_kind: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    short: int = 0
-
-    def add(
-        self,
-        question: Question,
-        found: Collection[object],
-        nearer: Collection[object],
-        equal: Collection[object],
-    ) -> None:
-        """What was found for a question; what is nearer than the tenth nearest, and what is as near."""
-        kind = f"{question.bucket} {'off' if question.off else 'in'}"
-        wanted = min(len(nearer) + len(equal), 10)
-        right = min(len(set(found) & set(equal)), wanted - len(nearer))
-        self.of_kind[kind].append((len(set(found) & set(nearer)) + right) / wanted)
-        self.short += len(found) < wanted
-
-    @property
-    def least(self) -> float:
-        """Of the size and kind that fares worst."""
-        return min(float(np.mean(shares)) for shares in self.of_kind.values())
-
-    def __str__(self) -> str:
-        kinds = ", ".join(f"{kind} {np.mean(own):.3f}" for kind, own in self.of_kind.items())
-        whole = np.mean([share for own in self.of_kind.values() for share in own])
-        return f"recall@10 {whole:.4f} ({kinds}), short results {self.short}"
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Ratio:
     """How many times as much the first costs as the second, with its 95 % bootstrap interval."""
 
@@ -107,7 +71,8 @@ class Ratio:
     high: float
 
     def __str__(self) -> str:
-        return f"{self.value:.1f}× ({self.low:.1f}–{self.high:.1f})"
+        digits = 1 if self.value >= 1.5 else 2  # of an A/A pair the hundredths tell
+        return f"{self.value:.{digits}f}× ({self.low:.{digits}f}–{self.high:.{digits}f})"
 
 
 def ratio(
@@ -138,25 +103,30 @@ def p95(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.asarray(np.quantile(values, 0.95, axis=-1))
 
 
-def table(times: Mapping[str, Times], rivals: Sequence[str]) -> str:
-    """The designs in a Markdown table, each with its ratios to the rivals."""
-    head = ["design", "p50 ms", "p95 ms", "CPU ms client + server"]
-    head += [f"CPU, p50, p95 of {rival} ÷ this" for rival in rivals]
-    lines = [" | ".join(head), " | ".join("---" for _ in head)]
-    for name, own in times.items():
-        cells = [
-            name,
-            f"{p50(np.array(own.wall)):.1f}",
-            f"{p95(np.array(own.wall)):.1f}",
-            f"{statistics.mean(own.client):.1f} + {statistics.mean(own.server):.1f}",
-        ]
-        for rival in rivals:
-            other = times[rival]
-            cells.append(
-                f"{ratio(other.cpu, own.cpu, mean)}, {ratio(other.wall, own.wall, p50)}, "
-                f"{ratio(other.wall, own.wall, p95)}"
-                if name != rival
-                else "–"
-            )
-        lines.append(" | ".join(cells))
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a design takes: wall time at two quantiles, and means of CPU, in milliseconds."""
+
+    group: str
+    design: str
+    p50: float
+    p95: float
+    client: float
+    server: float
+
+    @classmethod
+    def of(cls, group: str, design: str, times: Times) -> Spent:
+        """Of the times of all its queries."""
+        wall = np.asarray(times.wall)
+        client, server = (float(np.mean(own)) for own in (times.client, times.server))
+        return cls(group, design, float(p50(wall)), float(p95(wall)), client, server)
+
+
+def table(rows: Sequence[Spent]) -> str:
+    """Designs in a Markdown table."""
+    lines = ["design | p50 ms | p95 ms | CPU ms client + server", "--- | --- | --- | ---"]
+    lines += [
+        f"{row.design} | {row.p50:.2f} | {row.p95:.2f} | {row.client:.2f} + {row.server:.2f}"
+        for row in rows
+    ]
     return "\n".join(f"| {line} |" for line in lines)

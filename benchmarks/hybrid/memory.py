@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from benchmarks.hybrid.corpus import Question
-from benchmarks.hybrid.measuring import Search, server_seconds
+from benchmarks.hybrid.gates import Gate
+from benchmarks.hybrid.measuring import server_seconds
 from benchmarks.hybrid.rivals import WANTED
 from domain.retrieval import Retrieval
 from domain.scope import Scope
@@ -26,7 +27,7 @@ class InMemory:
     Args:
         scopes: the knowledge bases in memory.
         retriever: our search from PostgreSQL, of the same chunks.
-        questions: what is asked.
+        questions: what is asked, and then those of which only the keywords are.
         scope_of: the knowledge base of a tenant.
     """
 
@@ -79,19 +80,16 @@ class InMemory:
 
     async def hybrid(self, number: int) -> Retrieval:
         """Lanes and texts in memory, the stamp from PostgreSQL."""
-        return await self._best(self._hot, number)
+        question = self._questions[number]
+        scope = self._scope_of(question.tenant)
+        lanes = ("vector", "keyword")
+        return await self._hot.search(scope, question.text, lanes=lanes, top_k=10)
 
-    async def gate(self) -> str:
-        """Whether memory and PostgreSQL give the same."""
-        words = [await self._same_words(number) for number in range(len(self._questions))]
-        whole = [
-            len(_ids(await self.hybrid(number)) & _ids(await self._best(self._cold, number))) / 10
-            for number in range(len(self._questions))
-        ]
-        return (
-            f"the same chunks, scores and order by keywords as from PostgreSQL in {sum(words)} of "
-            f"{len(words)} queries; hybrid top 10 overlap {np.mean(whole):.4f}"
-        )
+    async def keyword_gate(self) -> Gate:
+        """Memory and PostgreSQL find the same by keywords, in the same order."""
+        right = [await self._same_words(number) for number in range(len(self._questions))]
+        told = "ours, in memory: chunks, scores and order by keywords as from PostgreSQL"
+        return Gate.all_of(told, sum(right), len(right))
 
     async def _same_words(self, number: int) -> bool:
         question, scope, hot = self._asked(number)
@@ -107,22 +105,3 @@ class InMemory:
         hot = self._scopes.of(scope)
         assert hot is not None, "nothing is changed meanwhile"
         return question, scope, hot
-
-    async def _best(self, retriever: GraphRetriever, number: int) -> Retrieval:
-        question = self._questions[number]
-        scope = self._scope_of(question.tenant)
-        lanes = ("vector", "keyword")
-        return await retriever.search(scope, question.text, lanes=lanes, top_k=10)
-
-
-def _ids(found: Retrieval) -> set[str]:
-    return {item.id for item in found.results}
-
-
-def designs(memory: InMemory) -> tuple[dict[str, Search], dict[str, Search], dict[str, Search]]:
-    """Rows for the three groups: vectors, keywords, hybrid."""
-    vector: dict[str, Search] = {
-        "ours, in memory": memory.vector,
-        "ours, in memory, and a trip to be sure": memory.vector_current,
-    }
-    return vector, {"ours, in memory": memory.keyword}, {"ours, in memory": memory.hybrid}

@@ -70,8 +70,8 @@ class PlainTables:
             libc  # a collation of UTF-8 by the C library; none where the system has no such locale
         )
 
-    @classmethod
-    async def build(cls, conninfo: str, library: Library) -> PlainTables:
+    @staticmethod
+    async def build(conninfo: str, library: Library) -> None:
         """Fill the tables and index them."""
         async with await AsyncConnection.connect(conninfo, autocommit=True) as connection:
             await register_vector_async(connection)
@@ -88,7 +88,6 @@ class PlainTables:
                     for row in order:
                         await rows.write_row((row, tenants[row], library.texts[row]))
             await connection.execute(_INDEXES)
-        return await cls.open(conninfo)
 
     @classmethod
     async def open(cls, conninfo: str) -> PlainTables:

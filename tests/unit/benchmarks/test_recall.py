@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.hybrid.corpus import Library, Question
-from benchmarks.hybrid.measuring import Recall
+from benchmarks.hybrid.gates import Recall
 
 ASKED = Question(0, "L", off=False, keywords=(), vector=np.array([1, 0], np.float32))
 
