@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -14,6 +13,7 @@ from domain.text import normalise_name
 from ingestion.graph.extraction.link import Bearer
 from ingestion.graph.index import link_names
 from ingestion.transfer.batches import next_of
+from ingestion.transfer.ends import End, Ends
 from ingestion.transfer.lines import ChunkLine, DecisionLine, EntityLine, Mentioned, Problem
 from ingestion.transfer.placing import placed, renamed
 from ingestion.transfer.spool import DOCUMENTS_ROOM, Numbered, Spool, Stated, size_of
@@ -25,10 +25,8 @@ from stores.graph.resolution.deciding import decide_one, decide_pairs_two
 from stores.graph.resolution.merges import Merge
 from stores.graph.transfer import (
     Known,
-    bearers,
     chunks_by_external_id,
     entities_by_external_id,
-    known_entities,
     merged_entities,
     owned_entities,
 )
@@ -36,8 +34,6 @@ from stores.graph.writing import GraphWriter
 
 _BATCH = 2000  # rows at a time
 _NAMES = 20_000  # of aliases at a time
-# Entities of this import that are remembered because relations named them: 20 MB.
-_MOST_ENDS = 50_000
 
 
 class EvidenceWriter:
@@ -58,8 +54,7 @@ class EvidenceWriter:
         self._known: set[Bearer] | None = None
         self._fresh: list[Bearer] = []
         self._own: list[AliasRow] = []
-        self._met: dict[str, tuple[UUID, str]] = {}
-        self._shared: set[str] = set()
+        self._ends = Ends(scope, writer, lines)
 
     async def write_all(self) -> AsyncIterator[tuple[list[Problem], int]]:
         """Write batch by batch; yields the problems of each, and how many lines it had."""
@@ -203,8 +198,8 @@ class EvidenceWriter:
     def _asserted(
         self,
         batch: Sequence[Numbered[Stated]],
-        ends: dict[str, tuple[UUID, str]],
-        chunks: dict[str, UUID],
+        ends: Mapping[str, End],
+        chunks: Mapping[str, UUID],
     ) -> tuple[GraphEvidence, list[Problem]]:
         """What relations say, and that their passages mention both ends."""
         problems, mentions, relations = list[Problem](), list[MentionRow](), list[RelationRow]()
@@ -214,7 +209,7 @@ class EvidenceWriter:
             relations += rows
             self.relations += bool(rows)
             mentions += [
-                MentionRow(ends[end][0], row.chunk_id, MentionKind.IMPORT, ends[end][1])
+                MentionRow(ends[end].id, row.chunk_id, MentionKind.IMPORT, ends[end].name)
                 for row in rows
                 if row.chunk_id
                 for end in (line.source, line.target)
@@ -228,13 +223,13 @@ class EvidenceWriter:
     async def _decide(self, batch: Sequence[Numbered[DecisionLine]]) -> list[Problem]:
         """Take the user's word that entities are one, or two; the same word again changes nothing."""
         await self._writer.derive()
-        named = list({end for _, line in batch for end in (line.source, line.target)})
-        ends = {end: found[0] for end, found in (await self._ends(named)).items()}
+        found = await self._ends.find(_named_in(batch))
+        ends = {end: one.id for end, one in found.items()}
         roots = await merged_entities(self._writer, list(ends.values()))
         problems, merges, pairs = list[Problem](), list[Merge](), list[tuple[UUID, UUID]]()
         for number, line in batch:
             missing = [end for end in (line.source, line.target) if end not in ends]
-            problems += [Problem(number, self._lost(end)) for end in missing]
+            problems += [Problem(number, self._ends.lost(end)) for end in missing]
             if missing:
                 continue
             source, target = ends[line.source], ends[line.target]
@@ -251,12 +246,12 @@ class EvidenceWriter:
         return problems
 
     def _stated(
-        self, line: Stated, ends: dict[str, tuple[UUID, str]], chunks: dict[str, UUID]
+        self, line: Stated, ends: Mapping[str, End], chunks: Mapping[str, UUID]
     ) -> tuple[list[RelationRow], list[str]]:
         missing = [end for end in (line.source, line.target) if end not in ends]
         if missing:
-            return [], [self._lost(end) for end in missing]
-        source, target = ends[line.source][0], ends[line.target][0]
+            return [], [self._ends.lost(end) for end in missing]
+        source, target = ends[line.source].id, ends[line.target].id
         if source == target:
             return [], [_one_entity(line)]
         reasons = [f"There is no chunk {one!r:.80}." for one in line.chunk_ids if one not in chunks]
@@ -268,63 +263,16 @@ class EvidenceWriter:
 
     async def _resolved(
         self, batch: Sequence[Numbered[Stated]]
-    ) -> tuple[dict[str, tuple[UUID, str]], dict[str, UUID]]:
+    ) -> tuple[Mapping[str, End], dict[str, UUID]]:
         """The entities and chunks that relations name: of this import, else stored before."""
         places = list({place for _, line in batch for place in line.chunk_ids})
-        ends = await self._ends({end for _, line in batch for end in (line.source, line.target)})
+        ends = await self._ends.find(_named_in(batch))
         chunks = await asyncio.to_thread(
             lambda: {place: chunk for place in places if (chunk := self._lines.chunk(place))}
         )
         if lost := [place for place in places if place not in chunks]:
             chunks |= await chunks_by_external_id(self._writer, lost)
         return ends, chunks
-
-    async def _ends(self, named: Collection[str]) -> dict[str, tuple[UUID, str]]:
-        """The ids and names of those of these entities that are there."""
-        ends = await asyncio.to_thread(self._own_ends, named)
-        if lost := [end for end in named if end not in ends]:
-            found = await entities_by_external_id(self._writer, lost)
-            ends |= {end: (known.id, known.name) for end, known in found.items()}
-        if lost := [end for end in named if end not in ends]:
-            ends |= await self._by_name(lost)
-        if lost := [end for end in named if end not in ends]:
-            ends |= await self._by_alias(lost)
-        return ends
-
-    def _own_ends(self, named: Collection[str]) -> dict[str, tuple[UUID, str]]:
-        """The ids and names of those that this import brings; once all are noted they stay so."""
-        if len(self._met) > _MOST_ENDS:
-            self._met.clear()
-        new = [end for end in named if end not in self._met]
-        self._met |= self._lines.entities_by_id(new)
-        return {end: self._met[end] for end in named if end in self._met}
-
-    async def _by_name(self, names: Sequence[str]) -> dict[str, tuple[UUID, str]]:
-        ids = {name: entity_id(self._scope, name) for name in names}
-        stored = await known_entities(self._writer, list(ids.values()))
-        spooled = await asyncio.to_thread(
-            lambda: {one for one in ids.values() if self._lines.mentioned(one)}
-        )
-        return {name: (one, name) for name, one in ids.items() if one in stored or one in spooled}
-
-    async def _by_alias(self, names: Sequence[str]) -> dict[str, tuple[UUID, str]]:
-        """Those that the user gave one of these names; what several bear means none of them."""
-        norms = {name: normalise_name(name) for name in names}
-        found = defaultdict[str, dict[UUID, str]](dict)
-        here = await asyncio.to_thread(self._lines.bearers, list(norms.values()))
-        for norm, entity, own in [*await bearers(self._writer, list(norms.values())), *here]:
-            found[norm][entity] = own
-        self._shared |= {name for name, norm in norms.items() if len(found[norm]) > 1}
-        return {
-            name: next(iter(found[norm].items()))
-            for name, norm in norms.items()
-            if len(found[norm]) == 1
-        }
-
-    def _lost(self, end: str) -> str:
-        if end in self._shared:
-            return f"Several entities have the alias {end!r:.80}; give the id of the one you mean."
-        return f"There is no entity {end!r:.80}."
 
 
 def said_by(scope: Scope, chunk: UUID, line: ChunkLine) -> GraphEvidence:
@@ -350,6 +298,10 @@ def said_by(scope: Scope, chunk: UUID, line: ChunkLine) -> GraphEvidence:
         for source, kind, target in line.triples
     ]
     return GraphEvidence(mentions, relations)
+
+
+def _named_in(batch: Sequence[Numbered[Stated | DecisionLine]]) -> set[str]:
+    return {end for _, line in batch for end in (line.source, line.target)}
 
 
 def _one_entity(line: Stated | DecisionLine) -> str:
