@@ -154,7 +154,7 @@ class Importer:
         if stored.error is not None:
             await run.standing.fail(stored.error)
         assert stored.document_id is not None  # noqa: S101 - it was stored
-        await asyncio.to_thread(lines.stored, _ids(stored.document_id, chunks))
+        await asyncio.to_thread(lines.note_stored, _ids(stored.document_id, chunks))
         run.report.documents += 1
         run.report.unchanged += stored.unchanged
         run.report.chunks += len(chunks) or stored.chunks

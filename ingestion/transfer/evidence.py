@@ -89,7 +89,7 @@ class EvidenceWriter:
                 found = said_by(self._scope, chunk, line)
                 mentions += found.mentions
                 relations += found.relations
-        self._lines.mentions(
+        self._lines.note_mentions(
             [(row.entity_id, chunk) for row in mentions if (chunk := row.chunk_id)]
         )
         return GraphEvidence(mentions, relations)
@@ -137,9 +137,11 @@ class EvidenceWriter:
                 mentions.append(_asserted(here, line))
                 aliases += [AliasRow(here, alias, "import") for alias in line.aliases]
                 self._own.append(AliasRow(here, said.name, "import"))
-                self._lines.called((normalise_name(one), here, line.name) for one in line.aliases)
+                self._lines.note_aliases(
+                    (normalise_name(one), here, line.name) for one in line.aliases
+                )
                 whole += [here] * (said.id == line.id)
-        self._lines.named(ids)
+        self._lines.note_entities(ids)
         return GraphEvidence(mentions, (), aliases), whole, problems
 
     async def _name_own(self) -> None:
@@ -214,7 +216,7 @@ class EvidenceWriter:
                 if row.chunk_id
                 for end in (line.source, line.target)
             ]
-        fresh = self._lines.mentions(
+        fresh = self._lines.note_mentions(
             [(row.entity_id, row.chunk_id) for row in mentions if row.chunk_id]
         )
         said = [row for row, new in zip(mentions, fresh, strict=True) if new]

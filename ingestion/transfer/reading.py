@@ -60,41 +60,21 @@ async def _batches(source: Source) -> AsyncIterator[list[tuple[int, Raw]]]:
         return
     path = Path(source)
     try:
-        batches = _read(path)
-        while read := await next_of(batches, 1):
-            yield read[0]
+        lines = _read(path)
+        while batch := await next_of(lines, _BATCH, lambda one: len(one[1]), _BATCH_BYTES):
+            yield batch
     except (OSError, EOFError, zlib.error) as error:
         raise OptionInvalid(
             f"{path} cannot be read: {error}.", next_step="Check the file.", field="path"
         ) from error
 
 
-def _read(path: Path) -> Iterator[list[tuple[int, Raw]]]:
-    """The lines of a file or a pipe, which is closed with this generator."""
+def _read(path: Path) -> Iterator[tuple[int, Raw]]:
+    """The lines of a file or a pipe, with their numbers; it is closed with this generator."""
     with path.open("rb") as raw:
         packed = raw.peek(2).startswith(b"\x1f\x8b")  # RFC 1952
         with gzip.GzipFile(fileobj=raw) if packed else raw as file:
-            yield from _in_batches(_numbered(file))
-
-
-def _numbered(file: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    return ((number, line) for number, line in enumerate(file, start=1) if line.strip())
-
-
-def _in_batches(rows: Iterator[tuple[int, bytes]]) -> Iterator[list[tuple[int, Raw]]]:
-    batch, size = list[tuple[int, Raw]](), 0
-    for number, line in rows:
-        size += len(line)
-        batch.append((number, line))
-        if _is_full(batch, size):
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
-
-
-def _is_full(batch: list[tuple[int, Raw]], size: int) -> bool:
-    return len(batch) == _BATCH or size > _BATCH_BYTES
+            yield from ((number, line) for number, line in enumerate(file, start=1) if line.strip())
 
 
 async def _each(rows: Rows) -> AsyncIterator[Raw]:
@@ -115,7 +95,7 @@ async def _gathered(source: Rows) -> AsyncIterator[list[tuple[int, Raw]]]:
                 continue
             size += len(row)
         batch.append((number, row))
-        if _is_full(batch, size):
+        if len(batch) == _BATCH or size > _BATCH_BYTES:
             yield batch
             batch, size = [], 0
     if batch:

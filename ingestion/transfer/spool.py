@@ -171,7 +171,7 @@ class Spool:
             chunk = ChunkLine.model_validate(orjson.loads(body))
             yield Numbered(number, DocumentLine(id=chunk.id, title=chunk.title)), [chunk]
 
-    def stored(self, ids: dict[str, UUID]) -> None:
+    def note_stored(self, ids: dict[str, UUID]) -> None:
         """Note under which ids chunks were stored."""
         self._rows.executemany(
             "update chunk set uuid = ? where id = ?",
@@ -187,7 +187,7 @@ class Spool:
                 for _, number, body in group
             ]
 
-    def named(self, ids: Iterable[tuple[int, UUID]]) -> None:
+    def note_entities(self, ids: Iterable[tuple[int, UUID]]) -> None:
         """Note under which ids the entities of lines are stored."""
         self._rows.execute("begin")
         self._rows.executemany(
@@ -195,7 +195,7 @@ class Spool:
         )
         self._rows.execute("commit")
 
-    def called(self, names: Iterable[tuple[str, UUID, str]]) -> None:
+    def note_aliases(self, names: Iterable[tuple[str, UUID, str]]) -> None:
         """Note further names of entities: that name, normalised, the entity, and its own name."""
         self._rows.executemany(
             "insert or replace into alias values (?, ?, ?)",
@@ -233,7 +233,7 @@ class Spool:
         for (one,) in self._rows.execute("select entity from subject order by entity"):
             yield UUID(bytes=one)
 
-    def mentions(self, pairs: Sequence[tuple[UUID, UUID]]) -> list[bool]:
+    def note_mentions(self, pairs: Sequence[tuple[UUID, UUID]]) -> list[bool]:
         """Note that chunks mention entities; which of the pairs (entity, chunk) are new."""
         query = "insert or ignore into mention values (?, ?)"
         return [

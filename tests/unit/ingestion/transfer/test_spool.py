@@ -41,7 +41,7 @@ def test_entities_are_found_by_exactly_the_ids_of_the_user(
     own = {EntityLine(id=f"e{key}", name="x").id or "": one for key, one in ids.items()}
     with spool() as lines:
         lines.add([Numbered(n, entity(key, f"N {n}")) for n, key in enumerate(own)])
-        lines.named(enumerate(own.values()))
+        lines.note_entities(enumerate(own.values()))
 
         found = lines.entities_by_id([*own, f"none {other}"])
 
