@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from domain.elapsed import milliseconds_since
 from domain.errors import InputError
 
 
@@ -112,13 +113,9 @@ def searching(mode: str) -> Iterator[Search]:
     except InputError:
         raise
     except Exception:
-        tell(Searched(search.mode, {"total": _since(started)}, Outcome.FAILED))
+        tell(Searched(search.mode, {"total": milliseconds_since(started)}, Outcome.FAILED))
         raise
     if not _listeners:
         return
     outcome = Outcome.DEGRADED if search.degraded else Outcome.OK
-    tell(Searched(search.mode, {**search.timings, "total": _since(started)}, outcome))
-
-
-def _since(started: float) -> float:
-    return (time.perf_counter() - started) * 1000
+    tell(Searched(search.mode, {**search.timings, "total": milliseconds_since(started)}, outcome))

@@ -21,6 +21,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import RetryPolicy, TimeoutPolicy
 
 from domain.answers import Usage
+from domain.elapsed import milliseconds_since
 from domain.errors import SextantError
 from domain.events import Status, as_values
 from domain.happenings import NodeRan, Outcome, tell
@@ -165,11 +166,11 @@ def _bound(
             raise
         else:
             outcome = Outcome.OK
-            milliseconds = (time.perf_counter() - started) * 1000
+            milliseconds = milliseconds_since(started)
             result = {"deadline": state.deadline} | result
             return _accounted(result, name, state, milliseconds, allowance.made)
         finally:
-            tell(NodeRan(name, (time.perf_counter() - started) * 1000, state.attempts, outcome))
+            tell(NodeRan(name, milliseconds_since(started), state.attempts, outcome))
 
     return run
 

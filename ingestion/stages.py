@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from domain.documents import JobStage
+from domain.elapsed import milliseconds_since
 from domain.happenings import Outcome, StageRan, tell
 from ingestion.progress import OnProgress, Progress
 
@@ -49,5 +50,5 @@ class Stages:
 
     def _end(self, outcome: Outcome) -> None:
         if self._stage is not None:
-            tell(StageRan(self._stage, (time.perf_counter() - self._began) * 1000, outcome))
+            tell(StageRan(self._stage, milliseconds_since(self._began), outcome))
             self._stage = None

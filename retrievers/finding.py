@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
+from domain.elapsed import milliseconds_since
 from domain.errors import ConflictError, InputError, RetrievalError
 from domain.retrieval import ItemKind, RetrievedItem
 from domain.settings import RetrievalSettings
@@ -186,7 +187,7 @@ class Finder:
         timings = {**read.spent, **_spent(runs)}
         passages = self._rank(composition, runs, top_k)
         around = merged([run.around for run in runs if run.around is not None])
-        timings["fusion"] = (time.perf_counter() - started) * 1000
+        timings["fusion"] = milliseconds_since(started)
         started = time.perf_counter()
         if held is not None and held.texts is not None and read.now is not None:
             current = read.now == held.stamp
@@ -198,7 +199,7 @@ class Finder:
             passages, items, current = await self._texts(request, passages, around, stamp)
         items = sorted([*_reports(runs), *items], key=_ID)
         items.sort(key=_SCORE, reverse=True)  # of equals by id
-        timings["texts"] = (time.perf_counter() - started) * 1000
+        timings["texts"] = milliseconds_since(started)
         return Found(runs, passages, items, timings, current)
 
     async def _texts(

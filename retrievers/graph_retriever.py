@@ -17,6 +17,7 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field, SkipValidation
 
 from domain.breadth import is_broad
+from domain.elapsed import milliseconds_since
 from domain.errors import SextantError
 from domain.filters import ChunkFilters
 from domain.happenings import searching
@@ -197,7 +198,7 @@ class GraphRetriever(BaseRetriever):
             await warn_of_unknown(self.chunks, request)
         if not results and composition.lanes:
             await self._say_if_empty(request)
-        timings["total"] = (time.perf_counter() - started) * 1000
+        timings["total"] = milliseconds_since(started)
         self._log(request, runs, results, timings)
         return Retrieval(
             tuple(results),
@@ -310,7 +311,7 @@ class GraphRetriever(BaseRetriever):
         done = await rerank(reranker, request.text, passages, limits)
         if done.warning is not None:
             request.warn(done.warning)
-        timings["rerank"] = (time.perf_counter() - started) * 1000
+        timings["rerank"] = milliseconds_since(started)
         return done.items
 
     def _log(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
+from domain.elapsed import milliseconds_since
 from domain.errors import OptionInvalid
 from domain.options import in_range
 from domain.retrieval import ItemKind, Mode
@@ -59,7 +60,7 @@ async def _by_mode(rag: Sextant, asked: SearchBody) -> SearchResponse:
         results=hits,
         next_cursor=listing.cursor([end]) if len(passages) > end else None,
         total=len(passages),
-        search_time_ms=(time.perf_counter() - started) * 1000,
+        search_time_ms=milliseconds_since(started),
         warnings=(*found.warnings, *warnings),
         debug={"mode": found.mode, "timings": dict(found.timings)} if asked.debug else None,
     )

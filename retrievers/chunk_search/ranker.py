@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from domain.elapsed import milliseconds_since
 from domain.settings import Settings
 from models.protocols import Reranker
 from retrievers.by_id import ids_of, score_at
@@ -98,11 +99,11 @@ class ChunkRanker:
         traits = await self._described(query, runs)
         asked = Question(query.text, now, self._own.half_life)
         ranking = rank_by_metadata(asked, traits, scores_of(runs), weights)
-        timings["ranking"] = (time.perf_counter() - started) * 1000
+        timings["ranking"] = milliseconds_since(started)
         if rerank and self._reranker is not None:
             started = time.perf_counter()
             ranking, late = await self._reranked(self._reranker, query, ranking)
-            timings["rerank"] = (time.perf_counter() - started) * 1000
+            timings["rerank"] = milliseconds_since(started)
             warnings += [late] if late else []
         return ChunkRanking(ranking, tuple(dict.fromkeys(warnings)), timings)
 

@@ -25,6 +25,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
+from domain.elapsed import milliseconds_since
 from domain.errors import OptionInvalid
 from domain.filters import ChunkFilters
 from domain.happenings import searching
@@ -213,7 +214,7 @@ class ChunkSearch:
             await KnowledgeBases(self._database).require(scope)
         if not kept and len(ranking) <= _KEPT_CHUNKS:
             self._kept.keep(scope.user_id, asked.key, ranking, "", asked.moment)
-        spent = (time.perf_counter() - started) * 1000
+        spent = milliseconds_since(started)
         found = SearchResponse(
             results=hits,
             next_cursor=_end(asked, page[-1]) if more else None,

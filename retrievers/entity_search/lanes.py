@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from domain.elapsed import milliseconds_since
 from domain.errors import ConflictError, EmbeddingModelChanged, InputError, RetrievalError
 from domain.graph import Entity
 from domain.scope import Scope
@@ -156,7 +157,7 @@ class EntityLanes:
             log_failures({lane: error})
             found.failed[lane] = error
             found.hits.pop(lane, None)
-        found.timings[lane] = (time.perf_counter() - started) * 1000
+        found.timings[lane] = milliseconds_since(started)
 
 
 def _take(

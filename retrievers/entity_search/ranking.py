@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from domain.elapsed import milliseconds_since
 from domain.retrieval import LEAST_SCORE
 from domain.settings import Settings
 from domain.text import language_of
@@ -59,11 +60,11 @@ class EntityRanker:
         warnings = [*found.warnings, *notices]
         started = time.perf_counter()
         hits = _fused(found, weights, self.settings.entity_search.bonus)
-        found.timings["fusion"] = (time.perf_counter() - started) * 1000
+        found.timings["fusion"] = milliseconds_since(started)
         if rerank:
             started = time.perf_counter()
             hits = await self._reranked(asked.question, hits, warnings)
-            found.timings["rerank"] = (time.perf_counter() - started) * 1000
+            found.timings["rerank"] = milliseconds_since(started)
         counts = {lane: len(found.hits.get(lane, ())) for lane in LANES}
         return Ranking(tuple(hits), counts, found.timings, tuple(dict.fromkeys(warnings)))
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+from domain.elapsed import milliseconds_since
 from domain.graph import Entity
 from domain.happenings import searching
 from domain.options import of_type
@@ -115,7 +116,7 @@ class EntitySearch:
             ranking = page.kept.ranking
             told.timings = {} if page.cached else ranking.timings
             told.degraded = bool(ranking.warnings)
-        spent = (time.perf_counter() - started) * 1000
+        spent = milliseconds_since(started)
         return _response(search, page, related, spent, self._settings)
 
     async def _checked(self, query: str, scope: Scope, options: SearchOptions) -> _Search:

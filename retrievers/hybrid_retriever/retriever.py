@@ -18,6 +18,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import VectorStore
 from pydantic import AliasChoices, ConfigDict, Field, PrivateAttr, SkipValidation, field_validator
 
+from domain.elapsed import milliseconds_since
 from domain.errors import OptionInvalid
 from domain.questions import checked_question
 from domain.retrieval import RetrievedItem
@@ -135,7 +136,7 @@ class HybridRetriever(BaseRetriever):
             logger.warning(NO_ROWS["zh"])
         items = await self._reranked(request, items, timings)
         items = items[: self.options.limit]
-        timings[_TOTAL] = (time.perf_counter() - started) * 1000
+        timings[_TOTAL] = milliseconds_since(started)
         self._log(request, runs, items, timings)
         return HybridSearch(
             tuple(map(_as_document, items)),
@@ -197,7 +198,7 @@ class HybridRetriever(BaseRetriever):
         started = time.perf_counter()
         weights = {VECTOR: self.options.vector_weight, KEYWORD: self.options.keyword_weight}
         items = fuse({run.name: run.hits for run in runs}, weights, self.options.rrf_k)
-        timings[_FUSION] = (time.perf_counter() - started) * 1000
+        timings[_FUSION] = milliseconds_since(started)
         return items
 
     async def _reranked(
@@ -221,7 +222,7 @@ class HybridRetriever(BaseRetriever):
             request.warn(BM25_FAILED)
             logger.warning(BM25_FAILED, exc_info=True)
         finally:
-            timings[_BM25] = (time.perf_counter() - started) * 1000
+            timings[_BM25] = milliseconds_since(started)
         return items
 
     def _by_bm25(self, items: list[RetrievedItem], scores: Sequence[float]) -> list[RetrievedItem]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
+from domain.elapsed import milliseconds_since
 from domain.errors import ConflictError, InputError
 from domain.filters import ChunkFilters
 from domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
@@ -332,7 +333,7 @@ def _at_once(lane: Lane, query: LaneQuery) -> LaneRun | None:
         hits = lane.at_once(query)
     except Exception:  # noqa: BLE001 - `search` will say what is wrong
         return None
-    return None if hits is None else LaneRun(lane.name, hits, _since(started))
+    return None if hits is None else LaneRun(lane.name, hits, milliseconds_since(started))
 
 
 def _begun(
@@ -341,7 +342,9 @@ def _begun(
     """A lane that PostgreSQL was asked for just now, or else one that begins when it is awaited."""
     if isinstance(lane, StoredLane):
         started = time.perf_counter()
-        if run := lane.asked(query, lambda hits: LaneRun(lane.name, hits, _since(started))):
+        if run := lane.asked(
+            query, lambda hits: LaneRun(lane.name, hits, milliseconds_since(started))
+        ):
             return run
     return _timed(lane, query)
 
@@ -363,8 +366,4 @@ async def _timed(lane: Lane, query: LaneQuery) -> LaneRun:
         raise
     except Exception as failure:  # noqa: BLE001 - a lane is an edge: its failure is data from here on
         error = failure
-    return LaneRun(lane.name, hits, _since(started), error)
-
-
-def _since(started: float) -> float:
-    return (time.perf_counter() - started) * 1000
+    return LaneRun(lane.name, hits, milliseconds_since(started), error)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from domain.elapsed import milliseconds_since
 from domain.errors import ConflictError, InputError, SextantError
 from domain.retrieval import RetrievedItem
 from domain.scope import Scope
@@ -57,7 +58,7 @@ class Spent(dict[str, float]):
         try:
             yield
         finally:
-            self[part] = self.get(part, 0.0) + (time.perf_counter() - started) * 1000
+            self[part] = self.get(part, 0.0) + milliseconds_since(started)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +175,7 @@ class QuestionReader:
         except Exception as failure:  # noqa: BLE001 - as in a lane
             if limit.expired():
                 return Read([runs.get(name) or late(name, deadline) for name in works])
-            took = (time.perf_counter() - started) * 1000
+            took = milliseconds_since(started)
             return Read([runs.get(name) or LaneRun(name, [], took, failure) for name in works])
         return Read([runs[name] for name in works], now, spent)
 
@@ -319,7 +320,7 @@ def _worked(
         except Exception as failure:  # noqa: BLE001 - a lane is an edge: its failure is data from here on
             hits, error = Hits([]), failure
         if hits is not None:
-            spent = (time.perf_counter() - started) * 1000
+            spent = milliseconds_since(started)
             runs[name] = LaneRun(name, hits.items, spent, error, hits.around, hits.rows)
     return runs
 

@@ -18,6 +18,7 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
+from domain.elapsed import milliseconds_since
 from domain.events import Event, Retrieved, Status, Token, answer_of
 from domain.filters import ChunkFilters
 from domain.text import counted
@@ -229,7 +230,7 @@ def _said(event: Event) -> str | None:
 
 
 def _timed(started: float) -> dict[str, Any]:
-    return {"timings": {"total": round((time.perf_counter() - started) * 1000, 3)}}
+    return {"timings": {"total": round(milliseconds_since(started), 3)}}
 
 
 def _result(found: BaseModel, text: str) -> CallToolResult:

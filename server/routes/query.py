@@ -11,6 +11,7 @@ import orjson
 from fastapi import Body, Header, Path, Request, Response
 
 from domain.answers import Answer
+from domain.elapsed import milliseconds_since
 from domain.errors import RunNotFound
 from domain.events import Done, Event, Failed, Retrieved, Status
 from server.answering import Asked, streamed, taken_up, whole
@@ -132,7 +133,7 @@ class _Trace:
     def note(self, event: Event, _: str = "") -> bytes:
         """Keep it, if it is a step; there is nothing to send."""
         if self.steps is not None and isinstance(event, Status | Retrieved):
-            ms = round((time.perf_counter() - self._began) * 1000, 3)
+            ms = round(milliseconds_since(self._began), 3)
             self.steps.append({"event": event.type, "ms": ms, **on_wire(event)})
         return b""
 
