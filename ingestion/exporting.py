@@ -14,7 +14,7 @@ from uuid import UUID
 
 from domain.documents import Document, DocumentStatus, Modality
 from domain.scope import Scope
-from ingestion.transfer.batches import runs_of
+from ingestion.runs import runs_of
 from ingestion.transfer.lines import (
     ChunkLine,
     DecisionLine,

@@ -67,7 +67,7 @@ class Ingested:
 class IngestReport(list[Ingested]):
     """What became of each file, in order.
 
-    `warnings`: what of the knowledge graph did not follow, and how to mend it.
+    `warnings`: what of the descriptions and the knowledge graph did not follow, and how to mend it.
     """
 
     warnings: tuple[str, ...] = ()

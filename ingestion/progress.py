@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 
 from domain.documents import JobStage
+
+
+class LaterStage(StrEnum):
+    """What follows once the files are in, for the whole knowledge base."""
+
+    DESCRIBE = "describe"
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far one file is: `done` of `total` chunks in stage `embed`; 0 of 0 where nothing counts.
 
+    Of a later stage `filename` names what is worked on instead of a file.
+
     `note` says in words how it ended, where no result does.
     """
 
     filename: str
-    stage: JobStage
+    stage: JobStage | LaterStage
     done: int = 0
     total: int = 0
     note: str = ""

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from domain.documents import JobStage
 from domain.elapsed import milliseconds_since
 from domain.happenings import Outcome, StageRan, tell
-from ingestion.progress import OnProgress, Progress
+from ingestion.progress import LaterStage, OnProgress, Progress
 
 _ENDED = frozenset({JobStage.DONE, JobStage.FAILED})
 
@@ -24,7 +24,7 @@ class Stages:
 
     def __init__(self, on_progress: OnProgress) -> None:
         self._on_progress = on_progress
-        self._stage: JobStage | None = None
+        self._stage: JobStage | LaterStage | None = None
         self._began = 0.0
 
     def report(self, progress: Progress) -> None:

@@ -20,7 +20,7 @@ _FILE = re.compile(
 
 _TAGS = (
     "already-run caption conversation document draft found knowledge missing names pairs passage passages"
-    " question report reports sources title"
+    " question report reports sections sources title"
 )
 _INVISIBLE = "[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]*"
 # The tags around data in the prompts, whatever stands between a bracket and the word; what chat templates set
@@ -130,3 +130,4 @@ REPORT = _load("report", "names", "sources")
 LOOK = _load("look", "caption", "question")
 PICTURE = _load("picture", "title", "caption")
 DESCRIBE = _load("describe", "title", "passages")
+DESCRIBE_SECTIONS = _load("describe_sections", "title", "passages")

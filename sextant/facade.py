@@ -125,15 +125,15 @@ class Sextant(Asking):
 
         Returns:
             What became of each file, a list in order; a file that cannot be ingested carries its error and
-            stops no other. Its `warnings` say what of the graph did not follow.
+            stops no other. Its `warnings` say what of the descriptions and the graph did not follow.
         """
         from ingestion.pipeline import IngestReport
 
         ingestor = await self._parts.ingestor()
         report = IngestReport(await ingestor.ingest(self._scope(graph_id), paths, on_progress))
-        await self._chunks(graph_id).describe_ingested()
+        told = await self._chunks(graph_id).describe_ingested(on_progress)
         report.warnings = await self._refresher.refresh(
-            self._scope(graph_id), on_progress, patient=True
+            self._scope(graph_id), on_progress, patient=True, told=told
         )
         return report
 
@@ -159,8 +159,8 @@ class Sextant(Asking):
         """Bring what derives from a graph up to date, whichever user it belongs to."""
         from sextant.knowledge.chunks import Chunks
 
-        await Chunks(self.database, scope, self._parts.chunk_search).describe_ingested()
-        await self._refresher.refresh(scope, patient=True)
+        told = await Chunks(self.database, scope, self._parts.chunk_search).describe_ingested()
+        await self._refresher.refresh(scope, patient=True, told=told)
 
     async def import_graph(
         self,

@@ -31,7 +31,7 @@ class IngestionSettings(Group):
     )
     metadata: Literal["extract", "llm"] = Field(
         "extract",
-        description="Who says what passages are about (summary, keywords, topics): `extract`, words and sentences of their own; `llm`, the chat model, after ingestion, and `extract` where it fails.",
+        description="Who says what passages and sections are about (summary, keywords, topics): `extract`, words and sentences of their own; `llm`, the chat model, after ingestion, and `extract` where it fails.",
     )
     job_heartbeat: float = Field(
         5.0, gt=0, description="Seconds between heartbeats of a running job."
@@ -70,7 +70,7 @@ class ExtractionSettings(Group):
     budget_tokens: int | None = Field(
         None,
         ge=1,
-        description="Tokens that extraction may cost in one run (`ingest`, `entities extract`), in a worker for one document; empty: no limit.",
+        description="Tokens that extraction may cost in one run (`ingest`, `entities extract`), in a worker for one document, and as many that describing by chat model may (`ingest`, `chunks describe`); empty: no limit.",
     )
     budget_cost: float | None = Field(
         None, gt=0, description="The same in money, by the prices below; empty: no limit."

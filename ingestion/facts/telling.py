@@ -21,7 +21,8 @@ from domain.scope import Scope
 from domain.text import normalise_name
 from ingestion.facts.passages import Fact, Passage, Subject, document_of, passages_of
 from ingestion.pipeline import Ingested, Ingestor
-from ingestion.transfer.batches import next_of, runs_of
+from ingestion.runs import runs_of
+from ingestion.transfer.batches import next_of
 from ingestion.transfer.documents import chunk_id, upload
 from ingestion.transfer.lines import DocumentLine
 from ingestion.transfer.spool import Spool

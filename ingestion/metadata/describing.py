@@ -138,7 +138,7 @@ def _summary(chunk: Chunk, terms: Sequence[Term], worths: Mapping[str, float]) -
     if not spans:
         return _Summary("", 0.0)
     if chunk.modality is Modality.TABLE:
-        return _Summary(_short(_columns(chunk.text[slice(*spans[0])])), 0.0)
+        return _Summary(short(_columns(chunk.text[slice(*spans[0])])), 0.0)
     told = [0.0] * len(spans)
     begins = [start for start, _ in spans]
     for term in terms:
@@ -151,7 +151,7 @@ def _summary(chunk: Chunk, terms: Sequence[Term], worths: Mapping[str, float]) -
     ]
     rates[0] *= _OPENING
     best = max(range(len(spans)), key=lambda place: (rates[place], -place))
-    return _Summary(_short(chunk.text[slice(*spans[best])]), rates[best])
+    return _Summary(short(chunk.text[slice(*spans[best])]), rates[best])
 
 
 def _columns(line: str) -> str:
@@ -159,9 +159,10 @@ def _columns(line: str) -> str:
     return " · ".join(cell for part in line.split("|") if (cell := part.strip()))
 
 
-def _short(sentence: str) -> str:
+def short(sentence: str, chars: int = SUMMARY_CHARS) -> str:
+    """A text on one line, with a mark where it was cut."""
     line = " ".join(sentence.split())
-    return line if len(line) <= SUMMARY_CHARS else line[: SUMMARY_CHARS - 1].rstrip() + "…"
+    return line if len(line) <= chars else line[: chars - 1].rstrip() + "…"
 
 
 def _keywords(chunk: Chunk, terms: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,9 +1,9 @@
-"""A part at a time: from files and spools without keeping the loop waiting, and of what is at hand."""
+"""Reading from files and spools without keeping the loop waiting."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -32,16 +32,3 @@ async def next_of(
         return batch
 
     return await asyncio.to_thread(taken)
-
-
-def runs_of(items: Iterable[T], size: Callable[[T], int], room: int) -> Iterator[list[T]]:
-    """Items in their order, in runs that are together no larger than `room`; one that is larger is alone."""
-    run, held = list[T](), 0
-    for item in items:
-        if run and held + size(item) > room:
-            yield run
-            run, held = [], 0
-        run.append(item)
-        held += size(item)
-    if run:
-        yield run

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -14,12 +15,15 @@ from domain.errors import DatabaseUnavailable, SettingsInvalid, SextantError
 from domain.retrieval import ItemKind, Retrieval, RetrievedItem
 from domain.scope import Scope
 from sextant.knowledge.reading import Reading
+from stores.documents.model_descriptions import ModelDescriptions
 from stores.documents.reading import DocumentReader, document_id_of, not_found
 from stores.postgresql.database import Database
 from stores.search_log import LoggedSearch, SearchLog, logged_item
 
 if TYPE_CHECKING:
-    from ingestion.progress import OnCount
+    from ingestion.metadata.by_model import DescribedByModel, ModelDescriber
+    from ingestion.metadata.estimating import DescriptionEstimate
+    from ingestion.progress import OnProgress, OnStage
     from retrievers.chunk_search.hits import SearchHit
     from retrievers.chunk_search.search import ChunkSearch, SearchRequest, SearchResponse
 
@@ -41,6 +45,14 @@ class StructureNode:
     start: int
     end: int
     children: tuple[StructureNode, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DescribingReport:
+    """How many `documents` of older versions were described, and what the chat model did, if it was asked."""
+
+    documents: int
+    by_model: DescribedByModel | None = None
 
 
 class Chunks:
@@ -117,31 +129,84 @@ class Chunks:
             raise not_found(document_id)
         return tree(sections)
 
-    async def describe(self, on_progress: OnCount | None = None) -> int:
-        """Describe the chunks that were stored before ingestion described any; returns how many documents.
+    async def describe(
+        self,
+        *,
+        budget_tokens: int | None = None,
+        budget_cost: float | None = None,
+        on_progress: OnStage | None = None,
+    ) -> DescribingReport:
+        """Describe the chunks that were stored before ingestion described any.
 
-        With `ingestion.metadata=llm` the chat model then describes what it has not yet.
+        With `ingestion.metadata=llm` the chat model then describes chunks and sections that it has not
+        described, also those that it failed at too often.
+
+        Args:
+            budget_tokens: stop before more are spent; by default as the settings say.
+            budget_cost: the same in money, by the prices in the settings.
+            on_progress: called with "documents", "passages" or "sections", those done and those to do.
 
         Raises:
             SettingsInvalid: the chat model is wanted, and none is named.
-            ModelRejected: its endpoint refuses.
+            OptionInvalid: the budget is no amount, or there are no prices.
+            ModelUnavailable: the chat model gives no answers; what was described stays.
         """
+        if self._by_model:
+            await ModelDescriptions(self._database, self._scope).retry()
+        return await self._describe(on_progress, budget_tokens, budget_cost)
+
+    async def estimate_describing(self) -> DescriptionEstimate:
+        """About what `describe` will take of the chat model; nothing is sent anywhere."""
+        from ingestion.metadata.estimating import estimate_descriptions
+
+        return await estimate_descriptions(self._database, self._scope, self._database.settings)
+
+    async def describe_ingested(self, on_progress: OnProgress | None = None) -> tuple[str, ...]:
+        """Let the chat model describe what is new, where configured; if it fails, what was extracted stays.
+
+        Returns:
+            What was not described, and why; () when all was.
+        """
+        if not self._by_model:
+            return ()
+        from ingestion.progress import LaterStage, Progress
+
+        def show(stage: str, done: int, total: int) -> None:
+            if on_progress is not None:
+                on_progress(Progress(stage, LaterStage.DESCRIBE, done, total))
+
+        try:
+            by_model = (await self._describe(show)).by_model
+        except SextantError as error:
+            log.warning("%s: described by extraction alone: %s", self._scope.graph_id, error)
+            return (f"Not all is described by the chat model: {error}",)
+        return by_model.warnings if by_model else ()
+
+    @property
+    def _by_model(self) -> bool:
+        return self._database.settings.ingestion.metadata == "llm"
+
+    async def _describe(
+        self,
+        on_progress: OnStage | None,
+        budget_tokens: int | None = None,
+        budget_cost: float | None = None,
+    ) -> DescribingReport:
         from ingestion.metadata.filling import fill
 
-        documents = await fill(self._database, self._scope, on_progress)
-        if self._database.settings.ingestion.metadata == "llm":
-            await self._describe_by_model(on_progress)
-        return documents
+        shown = partial(on_progress, "documents") if on_progress is not None else None
+        documents = await fill(self._database, self._scope, shown)
+        if not self._by_model:
+            return DescribingReport(documents)
+        async with self._describer() as describer:
+            if budget_tokens is not None:
+                describer.budget.tokens = budget_tokens
+            if budget_cost is not None:
+                describer.budget.limit_cost(budget_cost)
+            return DescribingReport(documents, await describer.describe(self._scope, on_progress))
 
-    async def describe_ingested(self) -> None:
-        """Let the chat model describe new chunks, where configured; if it fails, the extracted ones stay."""
-        if self._database.settings.ingestion.metadata == "llm":
-            try:
-                await self.describe()
-            except SextantError as error:
-                log.warning("%s: described by extraction alone: %s", self._scope.graph_id, error)
-
-    async def _describe_by_model(self, on_progress: OnCount | None) -> None:
+    @asynccontextmanager
+    async def _describer(self) -> AsyncIterator[ModelDescriber]:
         from ingestion.metadata.by_model import ModelDescriber
         from models.chat.building import open_chat_model
 
@@ -153,7 +218,7 @@ class Chunks:
                     next_step="Set SEXTANT_CHAT_MODEL, or SEXTANT_INGESTION__METADATA=extract.",
                     field="ingestion.metadata",
                 )
-            await ModelDescriber(self._database, chat).describe(self._scope, on_progress)
+            yield ModelDescriber(self._database, chat, self._database.settings)
 
     async def searches(self, limit: int = 50) -> list[LoggedSearch]:
         """The last searches that were logged, newest first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -42,6 +42,7 @@ class Refresher:
         *,
         on_stage: OnStage | None = None,
         patient: bool = False,
+        told: Sequence[str] = (),
     ) -> tuple[str, ...]:
         """Bring communities up to date; a failure costs no document, so it is a warning.
 
@@ -52,11 +53,13 @@ class Refresher:
             on_progress: called with every stage, and with the end.
             on_stage: called with the stages instead.
             patient: as `GraphUpkeep.refresh` has it.
+            told: what else of the documents was not done, to be noted with it.
 
         Returns:
             What was not done, and how to mend it; () when all was. `GraphInfo.warnings` has it, too.
         """
-        told = await self._refresh(scope, on_progress, on_stage=on_stage, patient=patient)
+        own = await self._refresh(scope, on_progress, on_stage=on_stage, patient=patient)
+        told = (*told, *own)
         with suppress(SextantError):  # whoever waits for this is told all the same
             await KnowledgeBases(self._database).note_upkeep(scope, told)
         return told

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 from uuid import UUID
 
@@ -11,27 +11,15 @@ from psycopg.rows import dict_row
 
 from domain.documents import Chunk, ParsedDocument
 from domain.scope import Scope
-from stores.chunks.chunk_store import StoredChunk, stored_chunk
+from stores.chunks.chunk_store import stored_chunk
 from stores.documents.reading import DocumentReader
 from stores.documents.versions import describe_chunks
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
-from stores.scopes import find_scope, hold_scope, id_array
+from stores.scopes import find_scope, hold_scope
 
 _SQL = load_queries("descriptions")
 _FIELDS = [field.name for field in fields(Chunk)]
-_NIL = UUID(int=0)
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What a chat model says that a chunk is about."""
-
-    id: UUID
-    summary: str
-    keywords: tuple[str, ...]
-    topics: tuple[str, ...]
-    tags: tuple[str, ...]
 
 
 class Descriptions:
@@ -81,24 +69,6 @@ class Descriptions:
                         for section in described.sections
                     ],
                 )
-
-    async def to_ask(self, after: UUID | None, tries: int, limit: int) -> list[StoredChunk]:
-        """The next chunks, by id, that no chat model has described in fewer than `tries` tries."""
-        values = {"after": after or _NIL, "tries": tries, "limit": limit}
-        return [stored_chunk(row) for row in await self._rows("to_ask", values)]
-
-    async def write_by_model(self, said: Sequence[Said], failed: Sequence[UUID]) -> None:
-        """Store what a chat model said, and which chunks it failed at."""
-        async with self._database.transaction(self._scope.user_id) as connection:
-            row = await hold_scope(connection, self._scope)
-            if row is None:
-                return
-            key = {"scope_id": row.scope_id}
-            async with connection.cursor() as cursor:
-                names = ("summary", "keywords", "topics", "tags")
-                rows = [key | _values(one, names) for one in said]
-                await cursor.executemany(_SQL["describe_by_model"], rows)
-            await connection.execute(_SQL["failed_by_model"], key | {"ids": id_array(failed)})
 
     async def _rows(self, query: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
         async with self._database.transaction(self._scope.user_id) as connection:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,12 +10,13 @@ import typer
 from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, read_filters
+from sextant.cli.prices import BudgetCost, BudgetTokens, DryRun, print_estimate, told_price
 from sextant.cli.with_sextant import with_part
 
 if TYPE_CHECKING:
     from retrievers.chunk_search.hits import SearchHit, Signal
     from retrievers.chunk_search.search import SearchResponse
-    from sextant.knowledge.chunks import Chunks
+    from sextant.knowledge.chunks import Chunks, DescribingReport
 
 app = typer.Typer()
 chunks = typer.Typer(help="Search passages by metadata, or describe them.")
@@ -93,19 +93,52 @@ def search_chunks(
 
 
 @chunks.command("describe")
-def describe(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
-    """Say what older passages are about. Goes on where it was stopped."""
+def describe(
+    graph: GraphId = GRAPH,
+    *,
+    dry_run: DryRun = False,
+    budget: BudgetTokens = None,
+    budget_cost: BudgetCost = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what older passages are about, and let the chat model say it where it should. Goes on where it stopped."""
+    if dry_run:
+        estimate = with_part(lambda rag: rag.chunks(graph), lambda own: own.estimate_describing())
+        told = (
+            f"{counted(estimate.passages, 'passage')} and {counted(estimate.sections, 'section')}"
+        )
+        print_estimate(estimate, told, as_json=as_json)
+        return
     from sextant.cli.progress import stage_bars
 
-    async def fill(own: Chunks) -> int:
+    async def fill(own: Chunks) -> DescribingReport:
         with stage_bars(quiet=as_json) as on_stage:
-            return await own.describe(partial(on_stage, "documents"))
+            return await own.describe(
+                budget_tokens=budget, budget_cost=budget_cost, on_progress=on_stage
+            )
 
-    number = with_part(lambda rag: rag.chunks(graph), fill)
+    report = with_part(lambda rag: rag.chunks(graph), fill)
     if as_json:
-        terminal.emit({"documents": number})
+        terminal.emit(report)
     else:
-        terminal.say(f"Described {counted(number, 'document')}.")
+        _print_report(report)
+    if report.by_model and report.by_model.failed:
+        raise typer.Exit(1)
+
+
+def _print_report(report: DescribingReport) -> None:
+    done = report.by_model
+    if report.documents or done is None:
+        terminal.say(f"Described {counted(report.documents, 'document')}.")
+    if done is None:
+        return
+    what = f"{counted(done.passages, 'passage')} and {counted(done.sections, 'section')}"
+    terminal.say(
+        f"{what} described by the chat model, {done.failed} failed, {done.left} left; "
+        + told_price(done.usage, done.cost)
+    )
+    for warning in done.warnings:
+        terminal.warn(f"Note: {warning}")
 
 
 def _print(rank: int, hit: SearchHit, constants: Mapping[str, float] | None) -> None:

@@ -12,10 +12,10 @@ from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.knowledge.found_entities import print_found
 from sextant.cli.options import GRAPH, AsJson, GraphId, read_filters
+from sextant.cli.prices import BudgetCost, BudgetTokens, DryRun, print_estimate, told_price
 from sextant.cli.with_sextant import with_part, with_sextant
 
 if TYPE_CHECKING:
-    from ingestion.graph.extraction.cost import Estimate
     from ingestion.graph.extraction.extract_llm import ExtractionReport
     from sextant.facade import Sextant
     from sextant.knowledge.entities import Entities, EntityView
@@ -158,22 +158,15 @@ def unmerge_entity(entity: Named, graph: GraphId = GRAPH, *, as_json: AsJson = F
 def extract(
     graph: GraphId = GRAPH,
     *,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say about what it would take.")
-    ] = False,
-    budget: Annotated[int | None, typer.Option(min=1, help="Tokens after which to stop.")] = None,
-    budget_cost: Annotated[
-        float | None, typer.Option(help="Money after which to stop, by the prices set.")
-    ] = None,
+    dry_run: DryRun = False,
+    budget: BudgetTokens = None,
+    budget_cost: BudgetCost = None,
     as_json: AsJson = False,
 ) -> None:
     """Let the chat model read passages. Those it has not read yet, or failed on."""
     if dry_run:
         estimate = _run(graph, lambda own: own.estimate())
-        if as_json:
-            terminal.emit(estimate)
-        else:
-            _print_estimate(estimate)
+        print_estimate(estimate, counted(estimate.passages, "passage"), as_json=as_json)
         return
     report = _extract(graph, budget, budget_cost, quiet=as_json)
     if as_json:
@@ -238,25 +231,10 @@ def _print_view(view: EntityView) -> None:
         terminal.prose(f"“{quote.sentence}” ({quote.filename}{page})", "  ")
 
 
-def _print_estimate(estimate: Estimate) -> None:
-    terminal.say(
-        f"About {estimate.input_tokens} prompt and {estimate.output_tokens} answer tokens for "
-        f"{counted(estimate.passages, 'passage')} (an estimate)."
-    )
-    if estimate.cost is None:
-        terminal.note(
-            "Set SEXTANT_EXTRACTION__INPUT_PRICE and __OUTPUT_PRICE (per million tokens) to see money."
-        )
-    else:
-        terminal.say(f"About {estimate.cost:.2f} in money.")
-
-
 def _print_report(report: ExtractionReport) -> None:
-    spent = report.usage
-    money = "" if report.cost is None else f", {report.cost:.4f} in money"
     terminal.say(
         f"{counted(report.done, 'passage')} read, {report.failed} failed, {report.left} left; "
-        f"{spent.prompt_tokens} prompt and {spent.completion_tokens} answer tokens{money}"
+        + told_price(report.usage, report.cost)
     )
     for warning in report.warnings:
         terminal.warn(f"Note: {warning}")

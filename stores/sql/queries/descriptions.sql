@@ -28,26 +28,3 @@ from documents d
 where d.id = s.document_id and s.version = coalesce(d.live_version, d.pending_version)
   and s.scope_id = %(scope_id)s and s.document_id = %(document_id)s and s.id = %(id)s
   and s.summary = '';
-
--- name: to_ask
--- Chunks that a chat model has not described and was not asked about in vain too often, after an id.
-select c.* from found_chunks c
-where c.scope_id = %(scope_id)s and c.id > %(after)s and c.id in (
-  select id from chunks where scope_id = %(scope_id)s and described_by <> 'llm'
-    and describe_tries < %(tries)s)
-order by c.id limit %(limit)s;
-
--- name: describe_by_model
--- What a chat model says of a chunk; where it says nothing, what was there stays.
-update chunks set described_by = 'llm',
-  summary = coalesce(nullif(%(summary)s, ''), summary),
-  topics = case when cardinality(%(topics)s::text[]) > 0 then %(topics)s::text[] else topics end,
-  keywords = case when cardinality(%(keywords)s::text[]) > 0 then %(keywords)s::text[] else keywords end,
-  topic_labels = array(select distinct unnest(topic_labels || %(topics)s::text[]) order by 1),
-  tags = array(select distinct unnest(tags || %(tags)s::text[]) order by 1)
-where scope_id = %(scope_id)s and id = %(id)s;
-
--- name: failed_by_model
--- The chat model could not describe these; they keep what was extracted.
-update chunks set describe_tries = describe_tries + 1
-where scope_id = %(scope_id)s and id = any(%(ids)s::uuid[]);

@@ -1,4 +1,4 @@
-"""Chunks described by a chat model: structured, batched, tried three times, never worse than before."""
+"""Chunks and sections described by a chat model: structured, batched, tried three times, never worse than before."""
 
 from __future__ import annotations
 
@@ -11,24 +11,55 @@ from typing import Any
 import orjson
 import pytest
 
-from domain.errors import ModelRejected
+from domain.documents import Section
+from domain.errors import ModelUnavailable
 from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.metadata.by_model import DescribedByModel, ModelDescriber
+from ingestion.metadata.estimating import estimate_descriptions
 from ingestion.pipeline import Ingestor
 from models.chat.building import build_chat_model
 from stores.chunks.chunk_store import ChunkStore, StoredChunk
+from stores.documents.document_store import DocumentStore
+from stores.documents.model_descriptions import ModelDescriptions
+from stores.documents.reading import DocumentReader
 from stores.postgresql.database import Database
 from testing.openai_server import ApiRequest, ScriptedOpenAI
-from testing.replies import Reply, failing
+from testing.replies import Reply, failing, fenced_json
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "documents"
 Chat = Callable[[ApiRequest], Reply | str]
 
+HANDBOOK = """# Handbook
+
+The handbook says how the warehouse works.
+
+## Orders
+
+Orders are taken by telephone.
+
+### Returns
+
+Returned goods are inspected first.
+
+### Complaints
+
+Complaints are answered within a week.
+
+## Stock
+
+The stock is counted every quarter.
+"""
+# What is a section by itself, and what is told from several parts.
+ALONE, TOLD = {"Returns", "Complaints", "Stock"}, {"Orders", "Handbook"}
+
+
+def numbers_of(request: ApiRequest) -> list[int]:
+    return [int(n) for n in re.findall(r"^\[(\d+)\] ", request.prompt, re.MULTILINE)]
+
 
 def told(request: ApiRequest, leave_out: int | None = None) -> str:
     """What a model says that follows its orders."""
-    numbers = [int(n) for n in re.findall(r"^\[(\d+)\] ", request.prompt, re.MULTILINE)]
     passages: list[dict[str, Any]] = [
         {
             "passage": number,
@@ -37,10 +68,26 @@ def told(request: ApiRequest, leave_out: int | None = None) -> str:
             "topics": ["Topic", "Topic", ""],
             "tags": ["procedure"],
         }
-        for number in numbers
+        for number in numbers_of(request)
         if number != leave_out
     ]
     return orjson.dumps({"passages": passages}).decode()
+
+
+def retold(request: ApiRequest) -> str:
+    """What a model says that repeats the lines it is given: `{…}` around every passage, section by section."""
+    data = re.split(r"</?(?:passages|sections)>", request.prompt.split("</document>")[-1])[1]
+    texts = re.split(r"^\[\d+\] ", data, flags=re.MULTILINE)[1:]
+    lines = [list(filter(None, text.splitlines())) for text in texts]
+    passages = [
+        {"passage": number, "summary": "{" + " ".join(own)[:180] + "}"}
+        for number, own in enumerate(lines, 1)
+    ]
+    return orjson.dumps({"passages": passages}).decode()
+
+
+def about_sections(request: ApiRequest) -> bool:
+    return "<sections>" in request.prompt.split("</document>")[-1]
 
 
 @pytest.fixture
@@ -49,9 +96,26 @@ async def ingested(ingestor: Ingestor, scope: Scope) -> Scope:
     return scope
 
 
+@pytest.fixture
+async def handbook(ingestor: Ingestor, scope: Scope, tmp_path: Path) -> Scope:
+    await ingest(ingestor, scope, tmp_path, HANDBOOK)
+    return scope
+
+
+@pytest.fixture
+async def brief(ingestor: Ingestor, scope: Scope, tmp_path: Path) -> Scope:
+    await ingest(ingestor, scope, tmp_path, "Orders are taken by telephone.\n")
+    return scope
+
+
+async def ingest(ingestor: Ingestor, scope: Scope, folder: Path, text: str) -> None:
+    (folder / "handbook.md").write_text(text, encoding="utf-8")
+    await ingestor.ingest(scope, [folder / "handbook.md"])
+
+
 @asynccontextmanager
 async def describer(
-    database: Database, settings: Settings, chat: Chat
+    database: Database, settings: Settings, chat: Chat, **extraction: object
 ) -> AsyncIterator[tuple[ModelDescriber, ScriptedOpenAI]]:
     async with ScriptedOpenAI(chat=chat) as server:
         changed = settings.model_copy(
@@ -59,11 +123,12 @@ async def describer(
                 "chat_model": "scripted",
                 "openai_base_url": server.base_url,
                 "model_retries": 0,
+                "extraction": settings.extraction.model_copy(update=extraction),
             }
         )
         model = build_chat_model(changed)
         assert model is not None
-        yield ModelDescriber(database, model), server
+        yield ModelDescriber(database, model, changed), server
         await model.close()
 
 
@@ -72,19 +137,33 @@ async def chunks_of(database: Database, scope: Scope) -> list[StoredChunk]:
     return await store.get(scope, [one.id for one in await store.passages(scope)])
 
 
+async def sections_of(database: Database, scope: Scope) -> dict[str, Section]:
+    """The sections of the only document, by title."""
+    (document,) = await DocumentStore(database).list(scope)
+    found = await DocumentReader(database).structure(scope, document.id)
+    return {one.title: one for one in found}
+
+
+def counts(done: DescribedByModel) -> tuple[int, int, int]:
+    return done.passages, done.sections, done.failed
+
+
 async def test_a_model_describes_every_chunk_once_within_bounds(
     database: Database, settings: Settings, ingested: Scope
 ) -> None:
     before = await chunks_of(database, ingested)
     async with describer(database, settings, told) as (own, server):
-        assert await own.describe(ingested) == DescribedByModel(len(before), 0)
-        calls = len(server.chat_requests)
-        assert calls == -(-len(before) // 8)
-        assert await own.describe(ingested) == DescribedByModel()
-        assert len(server.chat_requests) == calls
+        done = await own.describe(ingested)
+        assert (done.passages, done.failed) == (len(before), 0)
+        calls = [one for one in server.chat_requests if not about_sections(one)]
+        assert len(calls) == -(-len(before) // 8)
+        number = len(server.chat_requests)
+        assert counts(await own.describe(ingested)) == (0, 0, 0)
+        assert len(server.chat_requests) == number
     for old, new in zip(before, await chunks_of(database, ingested), strict=True):
         assert new.summary.startswith("In short: ")
         assert len(new.summary) == 200
+        assert new.summary.endswith("…")
         assert new.keywords == tuple(f"word {n}" for n in range(8))
         assert new.topics == ("Topic",)
         assert {*old.topic_labels, "Topic"} == set(new.topic_labels)
@@ -92,36 +171,273 @@ async def test_a_model_describes_every_chunk_once_within_bounds(
         assert (new.text, new.neighbours, new.entities) == (old.text, old.neighbours, old.entities)
 
 
+async def test_sections_are_told_from_what_is_said_in_them_the_deepest_first(
+    database: Database, settings: Settings, handbook: Scope
+) -> None:
+    """Seed 004: the section tree that the chat model builds; a section with one part costs no call."""
+    async with describer(database, settings, retold) as (own, server):
+        done = await own.describe(handbook)
+        asked = [one for one in server.chat_requests if about_sections(one)]
+    after = {title: one.summary for title, one in (await sections_of(database, handbook)).items()}
+    assert {title: after[title] for title in ALONE} == {
+        "Returns": "{Returned goods are inspected first.}",
+        "Complaints": "{Complaints are answered within a week.}",
+        "Stock": "{The stock is counted every quarter.}",
+    }
+    orders = (
+        "{Handbook > Orders - {Orders are taken by telephone.} - Returns: {Returned goods are "
+        "inspected first.} - Complaints: {Complaints are answered within a week.}}"
+    )
+    assert after["Orders"] == orders
+    assert after["Handbook"].startswith(
+        "{Handbook - {The handbook says how the warehouse works.} - Orders: {Hand"
+    )
+    # The document itself has one part, "Handbook".
+    assert (done.sections, done.failed, len(asked)) == (len(after) + 1, 0, len(TOLD))
+
+
+async def test_a_sections_keywords_and_tags_are_the_models_beside_what_the_document_is(
+    database: Database, settings: Settings, handbook: Scope
+) -> None:
+    before = await sections_of(database, handbook)
+    async with describer(database, settings, told) as (own, _):
+        await own.describe(handbook)
+    for title, new in (await sections_of(database, handbook)).items():
+        assert new.keywords == tuple(f"word {n}" for n in range(8))
+        assert {*before[title].tags, "procedure"} == set(new.tags)
+        assert (new.path, new.start, new.end) == (
+            before[title].path,
+            before[title].start,
+            before[title].end,
+        )
+
+
 @pytest.mark.parametrize("answer", ["no JSON at all", '{"passages": "none"}'])
 async def test_what_the_model_cannot_say_stays_as_it_was_extracted(
-    database: Database, settings: Settings, ingested: Scope, answer: str
+    database: Database, settings: Settings, handbook: Scope, answer: str
 ) -> None:
-    before = await chunks_of(database, ingested)
+    chunks, sections = await chunks_of(database, handbook), await sections_of(database, handbook)
     async with describer(database, settings, lambda _: answer) as (own, server):
         for _ in range(3):
-            assert await own.describe(ingested) == DescribedByModel(0, len(before))
+            assert counts(await own.describe(handbook)) == (0, 0, len(chunks))
         calls = len(server.chat_requests)
-        assert await own.describe(ingested) == DescribedByModel()
+        assert counts(await own.describe(handbook)) == (0, 0, 0)
         assert len(server.chat_requests) == calls
-    assert await chunks_of(database, ingested) == before
+    assert await chunks_of(database, handbook) == chunks
+    assert await sections_of(database, handbook) == sections
 
 
-async def test_a_chunk_that_the_model_leaves_out_is_asked_about_again(
-    database: Database, settings: Settings, ingested: Scope
+async def test_a_section_that_the_model_fails_at_is_tried_three_times_and_stays_as_extracted(
+    database: Database, settings: Settings, handbook: Scope
 ) -> None:
-    number = len(await chunks_of(database, ingested))
-    async with describer(database, settings, lambda r: told(r, leave_out=1)) as (own, _):
-        done = await own.describe(ingested)
-        assert done.failed == -(-number // 8)
-    async with describer(database, settings, told) as (own, _):
-        assert await own.describe(ingested) == DescribedByModel(done.failed, 0)
+    before = await sections_of(database, handbook)
+
+    def only_passages(request: ApiRequest) -> str:
+        return "nothing" if about_sections(request) else retold(request)
+
+    async with describer(database, settings, only_passages) as (own, server):
+        done = [counts(await own.describe(handbook)) for _ in range(4)]
+        asked = sum(map(about_sections, server.chat_requests))
+    # "Handbook" has a part of its own, so it is asked about though "Orders" failed.
+    assert [failed for _, _, failed in done] == [2, 2, 2, 0]
+    assert asked == 2 * 3 * 2  # each with one repair
+    after = await sections_of(database, handbook)
+    assert {after[title] for title in TOLD} == {before[title] for title in TOLD}
+    assert all(after[title].summary.startswith("{") for title in ALONE)
 
 
-async def test_a_refused_key_is_said_and_costs_no_try(
-    database: Database, settings: Settings, ingested: Scope
+async def test_a_chunk_that_the_model_leaves_out_is_asked_about_again_and_the_sections_around_it(
+    database: Database, settings: Settings, handbook: Scope
 ) -> None:
-    async with describer(database, settings, lambda _: failing(401)) as (own, _):
-        with pytest.raises(ModelRejected):
-            await own.describe(ingested)
+    number = len(await chunks_of(database, handbook))
+    async with describer(
+        database, settings, lambda r: told(r, leave_out=None if about_sections(r) else 3)
+    ) as (own, _):
+        done = await own.describe(handbook)
+        assert (done.passages, done.failed) == (number - 1, 1)
+    async with describer(database, settings, retold) as (own, server):
+        done = await own.describe(handbook)
+        again = [one.prompt.split("</document>")[-1] for one in server.chat_requests]
+    assert done.passages == 1
+    assert "Returned goods are inspected first." in again[0]
+    titles = [re.findall(r"^\[\d+\] (.+)", one, re.MULTILINE) for one in again[1:]]
+    assert titles == [["Handbook > Orders"], ["Handbook"]]  # "Returns" is copied, "Stock" untouched
+    assert "Stock: In short" in again[-1]
+
+
+async def test_a_replaced_document_is_described_anew(
+    database: Database, settings: Settings, handbook: Scope, ingestor: Ingestor, tmp_path: Path
+) -> None:
+    async with describer(database, settings, retold) as (own, _):
+        await own.describe(handbook)
+        await ingest(ingestor, handbook, tmp_path, HANDBOOK + "\nIt is counted by two people.\n")
+        assert "{" not in (await sections_of(database, handbook))["Orders"].summary
+        await own.describe(handbook)
+    assert "two people" in (await sections_of(database, handbook))["Stock"].summary
+
+
+async def test_what_was_asked_in_vain_is_asked_about_alone(
+    database: Database, settings: Settings, handbook: Scope
+) -> None:
+    """A passage that no endpoint takes costs those beside it one try."""
+
+    def refusing(request: ApiRequest) -> Reply | str:
+        return (
+            failing(400, "Filtered.", "content_filter")
+            if "goods are" in request.prompt
+            else told(request)
+        )
+
+    number = len(await chunks_of(database, handbook))
+    async with describer(database, settings, lambda _: "no JSON") as (own, _):
+        await own.describe(handbook)
+    async with describer(database, settings, refusing) as (own, server):
+        done = await own.describe(handbook)
+        # What was extracted of it is a part of "Orders".
+        assert (done.passages, done.failed) == (number - 1, 2)
+        assert {
+            len(numbers_of(one)) for one in server.chat_requests if not about_sections(one)
+        } == {1}
+
+
+@pytest.mark.parametrize("reply", [failing(401), failing(503)])
+async def test_an_endpoint_that_gives_no_answer_is_said_and_costs_no_try(
+    database: Database, settings: Settings, handbook: Scope, reply: Reply
+) -> None:
+    async with describer(database, settings, lambda _: reply) as (own, _):
+        for _ in range(4):
+            with pytest.raises(ModelUnavailable):
+                await own.describe(handbook)
     async with describer(database, settings, told) as (own, _):
-        assert (await own.describe(ingested)).failed == 0
+        assert (await own.describe(handbook)).failed == 0
+
+
+async def test_an_endpoint_that_dies_midway_stops_the_run_which_goes_on_where_it_was(
+    database: Database, settings: Settings, ingestor: Ingestor, scope: Scope, tmp_path: Path
+) -> None:
+    parts = [f"## Part {n}\n\nThis is what part {n} says.\n" for n in range(80)]
+    await ingest(ingestor, scope, tmp_path, "# Long\n\n" + "\n".join(parts))
+    calls = 0
+
+    def dying(request: ApiRequest) -> Reply | str:
+        nonlocal calls
+        calls += 1
+        return failing(503) if calls > 4 else retold(request)
+
+    async with describer(database, settings, dying) as (own, _):
+        with pytest.raises(ModelUnavailable):
+            await own.describe(scope)
+        assert calls == 8
+    async with describer(database, settings, retold) as (own, _):
+        done = await own.describe(scope)
+    assert counts(done) == (80 - 32, 80 + 2, 0)  # "Long", and the document
+
+
+async def test_each_call_speaks_the_language_of_what_it_asks_about(
+    database: Database, settings: Settings, ingestor: Ingestor, scope: Scope, tmp_path: Path
+) -> None:
+    text = "# Both\n\n## Orders\n\nOrders are taken by telephone.\n\n## 库存\n\n库存每季度盘点一次，由两人负责。\n"
+    await ingest(ingestor, scope, tmp_path, text)
+    async with describer(database, settings, retold) as (own, server):
+        await own.describe(scope)
+    asked = [one.prompt for one in server.chat_requests if not about_sections(one)]
+    assert len(asked) == 2
+    assert all(("段落" in prompt) == ("库存每季度" in prompt) for prompt in asked)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {
+            "passage": "[1]",
+            "summary": ["Brief."],
+            "keywords": "a, b",
+            "topics": None,
+            "tags": [{"name": "c"}],
+        },
+        {"passage": 1, "summary": "Brief.", "keywords": ["a", "b"], "tags": "c", "more": {}},
+    ],
+)
+async def test_what_a_small_model_writes_carelessly_is_read_as_it_was_meant(
+    database: Database, settings: Settings, brief: Scope, said: object
+) -> None:
+    async with describer(database, settings, lambda _: fenced_json({"passages": ["1", said]})) as (
+        own,
+        server,
+    ):
+        await own.describe(brief)
+        assert len(server.chat_requests) == 1
+    (chunk,) = await chunks_of(database, brief)
+    assert (chunk.summary, chunk.keywords) == ("Brief.", ("a", "b"))
+    assert "c" in chunk.tags
+
+
+async def test_the_estimate_counts_passages_and_sections_and_nothing_that_is_done(
+    database: Database, settings: Settings, handbook: Scope
+) -> None:
+    before = await estimate_descriptions(database, handbook, settings)
+    number = len(await chunks_of(database, handbook))
+    async with describer(database, settings, told, input_price=1.0, output_price=2.0) as (
+        own,
+        server,
+    ):
+        done = await own.describe(handbook)
+        calls = server.chat_requests
+    assert (before.passages, before.sections) == (number, len(TOLD))
+    assert sum(len(numbers_of(one)) for one in calls) == number + len(TOLD)
+    assert 0.5 < before.input_tokens / done.usage.prompt_tokens < 2
+    assert before.output_tokens == 150 * (number + len(TOLD))
+    assert done.cost == pytest.approx(
+        (done.usage.prompt_tokens + 2 * done.usage.completion_tokens) / 1e6
+    )
+    after = await estimate_descriptions(database, handbook, settings)
+    assert (after.passages, after.sections, after.tokens) == (0, 0, 0)
+
+
+async def test_the_budget_stops_a_run_before_the_call_that_would_pass_it(
+    database: Database, settings: Settings, handbook: Scope
+) -> None:
+    whole = await estimate_descriptions(database, handbook, settings)
+    async with describer(database, settings, retold, budget_tokens=10) as (own, server):
+        done = await own.describe(handbook)
+        assert not server.chat_requests
+    assert done.left > 0
+    assert "budget is used up" in done.warnings[0]
+    async with describer(database, settings, retold, budget_tokens=whole.tokens * 2) as (own, _):
+        assert (await own.describe(handbook)).left == 0
+
+
+async def test_what_failed_too_often_is_asked_about_again_when_a_person_wants_it(
+    database: Database, settings: Settings, handbook: Scope
+) -> None:
+    number = len(await chunks_of(database, handbook))
+    async with describer(database, settings, lambda _: "no JSON") as (own, _):
+        for _ in range(3):
+            await own.describe(handbook)
+    await ModelDescriptions(database, handbook).retry()
+    async with describer(database, settings, told) as (own, _):
+        assert (await own.describe(handbook)).passages == number
+
+
+async def test_a_long_section_is_told_from_parts_spread_over_it(
+    database: Database, settings: Settings, ingestor: Ingestor, scope: Scope, tmp_path: Path
+) -> None:
+    parts = [f"## Part {n}\n\nThis is what part {n} says.\n" for n in range(60)]
+    await ingest(ingestor, scope, tmp_path, "# Long\n\n" + "\n".join(parts))
+    async with describer(database, settings, retold) as (own, server):
+        await own.describe(scope)
+        (asked,) = [one.prompt for one in server.chat_requests if about_sections(one)]
+    shown = [int(n) for n in re.findall(r"^- Part (\d+):", asked, re.MULTILINE)]
+    assert shown == list(range(0, 60, 3))
+
+
+async def test_passages_that_tell_the_facts_of_a_graph_are_not_asked_about(
+    database: Database, settings: Settings, handbook: Scope
+) -> None:
+    async with database.transaction(handbook.user_id) as connection:
+        await connection.execute("""update document_versions set metadata = '{"factsOf": "e1"}'""")
+    estimate = await estimate_descriptions(database, handbook, settings)
+    assert (estimate.passages, estimate.sections, estimate.tokens) == (0, 0, 0)
+    async with describer(database, settings, told) as (own, server):
+        assert counts(await own.describe(handbook)) == (0, 0, 0)
+        assert not server.chat_requests

@@ -15,7 +15,7 @@ from retrievers.chunk_search.search import ChunkSearch, SearchRequest, SearchRes
 from retrievers.memory.hot import HotScopes
 from retrievers.memory.packed import PackedScope
 from retrievers.memory.traits import HotTraits, PackedTraits
-from stores.documents.descriptions import Descriptions, Said
+from stores.documents.model_descriptions import Kind, ModelDescriptions, Said
 from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 from tests.integration.statements import recorded
@@ -114,7 +114,7 @@ async def test_what_is_said_anew_of_a_chunk_counts_in_the_next_search(
     before = await ask(hot, scope)
     last = before.results[-1]
     said = Said(UUID(last.chunk_id), "", (), (QUESTION,), ())
-    await Descriptions(database, scope).write_by_model([said], [])
+    await ModelDescriptions(database, scope).write(Kind.PASSAGES, [said], [])
     after = await ask(hot, scope)
     assert shown(after) == shown(await ask(cold, scope))
     there = {hit.chunk_id: hit.scores["topic"] for hit in after.results}

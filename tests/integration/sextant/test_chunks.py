@@ -197,10 +197,10 @@ async def test_documents_of_an_older_version_are_described_from_what_is_stored(
     old = await store.get(scope, ids)
     assert {chunk.summary for chunk in old} == {""}
     chunks = await rag.chunks()
-    assert await chunks.describe() == 1
+    assert (await chunks.describe()).documents == 1
     assert await store.get(scope, ids) == new
     assert await (await rag.chunks()).structure(own) == tree
-    assert await chunks.describe() == 0
+    assert (await chunks.describe()).documents == 0
 
 
 class Loading(HashEmbedder):

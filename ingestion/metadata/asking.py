@@ -1,0 +1,144 @@
+"""How a chat model is asked what chunks and sections are about: a few in a call, and what such a call takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from domain.answers import Usage
+from domain.settings import Settings
+from domain.text import estimate_tokens, language_of
+from ingestion.metadata.describing import KEYWORDS, TOPICS, short
+from ingestion.runs import runs_of
+from models.chat.replies import Numbers, Sentence, Words
+from models.chat.structured import instruction
+from prompts import DESCRIBE, DESCRIBE_SECTIONS, LANGUAGES, Messages, as_data, numbered
+from stores.documents.model_descriptions import Kind, Part, Said, ToAsk
+
+TOGETHER = 8  # chunks or sections in one call
+_CALL_CHARS = 16_000  # of them together
+_TITLE_CHARS = 100  # of a subsection
+_WORD_CHARS = 60  # of each word that the model gives
+# Tokens of what is said of one chunk or section, as JSON: a sentence of 30 words or 60 ideographs, eight
+# keywords, three topics and three tags, and the marks and keys around them.
+_ANSWER_TOKENS = 150
+_PROMPTS = {Kind.PASSAGES: DESCRIBE, Kind.SECTIONS: DESCRIBE_SECTIONS}
+
+
+def _objects(value: object) -> object:
+    """What can be read of a list; an entry that is no object says nothing."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else value
+
+
+class _Told(BaseModel):
+    passage: Numbers
+    summary: Sentence = ""
+    keywords: Words = Field(default_factory=list[str])
+    topics: Words = Field(default_factory=list[str])
+    tags: Words = Field(default_factory=list[str])
+
+
+class Told(BaseModel):
+    """What the model is asked for, of chunks and of sections."""
+
+    passages: Annotated[list[_Told], BeforeValidator(_objects)]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Chunks or sections that are asked about together; `need`: about what it takes."""
+
+    asked: Sequence[ToAsk]
+    prompt: Messages
+    need: Usage
+
+    def said(self, told: Told) -> list[Said]:
+        """What an answer says of these; of one that it leaves out nothing."""
+        by_number = {number: one for one in told.passages for number in one.passage[:1]}
+        return [
+            _said(one, by_number[number])
+            for number, one in enumerate(self.asked, 1)
+            if number in by_number and by_number[number].summary
+        ]
+
+
+def calls_of(kind: Kind, found: Iterable[ToAsk], settings: Settings) -> Iterator[Call]:
+    """The calls that ask about these, each in one language.
+
+    What the model has failed at is asked about alone, so that nothing else fails with it again.
+    """
+    spoken: dict[str, list[tuple[ToAsk, str]]] = {language: [] for language in LANGUAGES}
+    for one in found:
+        text = _shown(one)
+        spoken[language_of(text)].append((one, text))
+    for language, own in spoken.items():
+        for some in runs_of(own, _share, _CALL_CHARS):
+            yield _call(kind, language, some, settings)
+
+
+def copied(section: ToAsk) -> Said | None:
+    """What the only part of a section says of it; None where there are more, or the model did not say it."""
+    if len(section.parts) != 1 or not section.parts[0].by_model:
+        return None
+    (part,) = section.parts
+    return Said(section.id, part.summary, part.keywords, tags=part.tags)
+
+
+def tells(section: ToAsk) -> bool:
+    """Whether the model said something of what is in a section."""
+    return any(part.by_model for part in section.parts)
+
+
+def need_of(prompt_tokens: int, number: int, settings: Settings) -> Usage:
+    """About what a call takes that asks about so many."""
+    answer = min(number * _ANSWER_TOKENS, settings.limits.answer_tokens)
+    return Usage(1, prompt_tokens, answer, estimated=True)
+
+
+def prompt_of(kind: Kind, language: str, titles: Iterable[str], texts: Iterable[str]) -> Messages:
+    """What the model is sent about texts of some documents."""
+    title = as_data(" / ".join(dict.fromkeys(titles)))
+    return _PROMPTS[kind].messages(language, title=title, passages=numbered(texts))
+
+
+def tokens_of(prompt: Messages) -> int:
+    """About how many tokens a prompt has, with the schema that goes with it."""
+    return estimate_tokens("\n".join([*(text for _, text in prompt), instruction(Told)]))
+
+
+def _call(kind: Kind, language: str, some: Sequence[tuple[ToAsk, str]], settings: Settings) -> Call:
+    titles, texts = (one.document_title for one, _ in some), (text for _, text in some)
+    prompt = prompt_of(kind, language, titles, texts)
+    return Call([one for one, _ in some], prompt, need_of(tokens_of(prompt), len(some), settings))
+
+
+def _share(shown: tuple[ToAsk, str]) -> int:
+    """How much of a call's room one takes."""
+    one, text = shown
+    return _CALL_CHARS if one.tries else max(len(text), _CALL_CHARS // TOGETHER)
+
+
+def _shown(one: ToAsk) -> str:
+    return "\n".join(filter(None, [one.text, *map(_line, one.parts)]))
+
+
+def _line(part: Part) -> str:
+    title = short(part.title, _TITLE_CHARS)
+    return f"- {title}: {part.summary}" if title else f"- {part.summary}"
+
+
+def _said(one: ToAsk, told: _Told) -> Said:
+    return Said(
+        one.id,
+        short(told.summary),
+        _words(told.keywords, KEYWORDS),
+        _words(told.topics, TOPICS),
+        _words(told.tags, TOPICS),
+    )
+
+
+def _words(given: Sequence[str], most: int) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word[:_WORD_CHARS] for word in given))[:most]

@@ -1,0 +1,140 @@
+-- name: chunks_to_ask
+-- Chunks of live documents that a chat model has not described and was not asked about in vain too often: a page
+-- after a place. Those that tell the facts of a graph say only what is known, here and below.
+select 0 as rank, c.document_id, c.ordinal, c.id, coalesce(nullif(v.title, ''), v.filename) as document_title,
+  c.describe_tries as tries, left(c.text, %(chars)s) as text, '[]'::json as parts
+from chunks c join documents d on d.id = c.document_id
+join document_versions v on v.document_id = d.id and v.version = d.live_version
+where c.scope_id = %(scope_id)s and c.described_by = 'extract' and c.describe_tries < %(tries)s
+  and (0, c.document_id, c.ordinal) > (%(rank)s, %(document_id)s, %(ordinal)s)
+  and not v.metadata ? 'factsOf'
+order by c.document_id, c.ordinal limit %(limit)s;
+
+-- name: sections_to_ask
+-- The same of sections, the deepest first, each with what is said of the chunks directly in it and of its
+-- subsections. Of many parts every other one, every third and so on, from the first.
+with due as (
+  select s.scope_id, s.document_id, s.version, s.id, s.level, s.ordinal, s.path, s.describe_tries, v.title, v.filename
+  from sections s join documents d on d.id = s.document_id and d.live_version = s.version
+  join document_versions v on v.document_id = d.id and v.version = s.version
+  where s.scope_id = %(scope_id)s and s.described_by <> 'llm' and s.describe_tries < %(tries)s
+    and (-s.level, s.document_id, s.ordinal) > (%(rank)s, %(document_id)s, %(ordinal)s)
+    and not v.metadata ? 'factsOf'
+  order by -s.level, s.document_id, s.ordinal limit %(limit)s
+)
+select -due.level as rank, due.document_id, due.ordinal, due.id,
+  coalesce(nullif(due.title, ''), due.filename) as document_title, due.describe_tries as tries,
+  left(array_to_string(due.path, ' > '), %(chars)s) as text, told.parts
+from due cross join lateral (
+  select coalesce(json_agg(json_build_object('title', title, 'summary', summary, 'keywords', keywords, 'tags', tags,
+    'by_model', by_model) order by place), '[]') as parts
+  from (
+    select *, row_number() over (order by start_offset, ordinal) as place, count(*) over () as number
+    from (
+      select '' as title, c.summary, c.keywords, c.tags, c.described_by = 'llm' as by_model, c.start_offset, c.ordinal
+      from chunks c
+      where c.scope_id = due.scope_id and c.document_id = due.document_id and c.section_id = due.id
+        and c.summary <> ''
+      union all
+      select t.title, t.summary, t.keywords, t.tags, t.described_by <> 'extract', t.start_offset, t.ordinal
+      from sections t
+      where t.document_id = due.document_id and t.version = due.version and t.parent_id = due.id
+        and t.summary <> ''
+    ) as said
+  ) as placed
+  where mod(place - 1, 1 + (number - 1) / %(most)s) = 0
+) as told
+order by rank, due.document_id, due.ordinal;
+
+-- name: chunks_waiting
+-- How many there are to ask about.
+select count(*) from chunks c join documents d on d.id = c.document_id
+join document_versions v on v.document_id = d.id and v.version = d.live_version
+where c.scope_id = %(scope_id)s and c.described_by = 'extract' and c.describe_tries < %(tries)s
+  and not v.metadata ? 'factsOf';
+
+-- name: sections_waiting
+-- The same of sections.
+select count(*) from sections s join documents d on d.id = s.document_id and d.live_version = s.version
+join document_versions v on v.document_id = d.id and v.version = s.version
+where s.scope_id = %(scope_id)s and s.described_by <> 'llm' and s.describe_tries < %(tries)s
+  and not v.metadata ? 'factsOf';
+
+-- name: chunks_said
+-- What a chat model says of a chunk; where it says nothing, what was there stays.
+update chunks set described_by = 'llm',
+  summary = coalesce(nullif(%(summary)s, ''), summary),
+  topics = case when cardinality(%(topics)s::text[]) > 0 then %(topics)s::text[] else topics end,
+  keywords = case when cardinality(%(keywords)s::text[]) > 0 then %(keywords)s::text[] else keywords end,
+  topic_labels = array(select distinct unnest(topic_labels || %(topics)s::text[]) order by 1),
+  tags = array(select distinct unnest(tags || %(tags)s::text[]) order by 1)
+where scope_id = %(scope_id)s and id = %(id)s;
+
+-- name: sections_said
+-- The same of a section, which has no topics.
+update sections s set described_by = 'llm',
+  summary = coalesce(nullif(%(summary)s, ''), summary),
+  keywords = case when cardinality(%(keywords)s::text[]) > 0 then %(keywords)s::text[] else keywords end,
+  tags = array(select distinct unnest(tags || %(tags)s::text[]) order by 1)
+from documents d
+where s.scope_id = %(scope_id)s and s.id = %(id)s and d.id = s.document_id and d.live_version = s.version;
+
+-- name: chunks_around
+-- The sections of chunks that were described now: what was said of them, or could not be, was said without these.
+update sections s set describe_tries = 0,
+  described_by = case s.described_by when 'llm' then 'outdated' else s.described_by end
+from chunks c join documents d on d.id = c.document_id
+where c.scope_id = %(scope_id)s and c.id = any(%(ids)s::uuid[])
+  and s.document_id = d.id and s.version = d.live_version and s.id = c.section_id
+  and (s.described_by = 'llm' or s.describe_tries > 0);
+
+-- name: sections_around
+-- The same of the sections around sections.
+update sections s set describe_tries = 0,
+  described_by = case s.described_by when 'llm' then 'outdated' else s.described_by end
+from sections t join documents d on d.id = t.document_id and d.live_version = t.version
+where t.scope_id = %(scope_id)s and t.id = any(%(ids)s::uuid[])
+  and s.document_id = t.document_id and s.version = t.version and s.id = t.parent_id
+  and (s.described_by = 'llm' or s.describe_tries > 0);
+
+-- name: chunks_failed
+-- The chat model could not describe these; they keep what was extracted.
+update chunks set describe_tries = describe_tries + 1
+where scope_id = %(scope_id)s and id = any(%(ids)s::uuid[]);
+
+-- name: sections_failed
+-- The same of sections.
+update sections set describe_tries = describe_tries + 1
+where scope_id = %(scope_id)s and id = any(%(ids)s::uuid[]);
+
+-- name: chunks_retry
+-- Those that failed too often wait again, but are still known to have failed.
+update chunks set describe_tries = 1
+where scope_id = %(scope_id)s and described_by = 'extract' and describe_tries > 1;
+
+-- name: sections_retry
+-- The same of sections.
+update sections set describe_tries = 1
+where scope_id = %(scope_id)s and described_by <> 'llm' and describe_tries > 1;
+
+-- name: sections_coming
+-- Of the sections that a run would ask about or copy from their only part, each with how many parts it would be
+-- told from: those not described so far, those with chunks not described so far, and all around them.
+with recursive live as materialized (
+  select s.document_id, s.id, s.parent_id, s.level, s.described_by
+  from sections s join documents d on d.id = s.document_id and d.live_version = s.version
+  join document_versions v on v.document_id = d.id and v.version = s.version
+  where s.scope_id = %(scope_id)s and not v.metadata ? 'factsOf'
+), coming as (
+  select document_id, id, parent_id, level from live
+  where described_by <> 'llm' or exists (
+    select from chunks c where c.scope_id = %(scope_id)s and c.document_id = live.document_id
+      and c.section_id = live.id and c.described_by = 'extract')
+  union
+  select p.document_id, p.id, p.parent_id, p.level
+  from coming join live p on p.document_id = coming.document_id and p.id = coming.parent_id
+)
+select one.level, (select count(*) from chunks c where c.scope_id = %(scope_id)s and c.document_id = one.document_id
+    and c.section_id = one.id and c.summary <> '')
+  + (select count(*) from live t where t.document_id = one.document_id and t.parent_id = one.id) as parts
+from coming as one;
