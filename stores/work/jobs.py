@@ -18,6 +18,7 @@ from domain.scope import Scope
 from stores.documents.versions import reason_of
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
+from stores.scopes import share_scope
 
 _SQL = load_queries("jobs")
 
@@ -118,7 +119,10 @@ class JobStore:
     async def finish_all(
         self, scope: Scope, done: Sequence[tuple[Job, int, Sequence[str]]]
     ) -> builtins.list[None]:
-        """Close several jobs as `finish` does, each with its warnings; all or none."""
+        """Close several jobs as `finish` does, each with its warnings; all or none.
+
+        Who registers, or deletes a knowledge base, takes jobs away, in another order: one waits for the other.
+        """
         key = {
             "user_id": scope.user_id,
             "job_ids": [job.id for job, _, _ in done],
@@ -127,6 +131,7 @@ class JobStore:
             "warnings": [Jsonb(list(warnings)) for _, _, warnings in done],
         }
         async with self._database.transaction(scope.user_id) as connection:
+            await share_scope(connection, scope)
             cursor = await connection.execute(_SQL["finish_all"], key)
             if cursor.rowcount < len(done):
                 raise _lost(done[0][0])

@@ -86,14 +86,9 @@ class HierarchyStore:
         Raises:
             DatabaseUnavailable: the database is gone; the lock goes with the connection.
         """
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await find_scope(connection, scope)
-        if found is None:
-            yield
-            return
         async with self._database.owner() as owner:
             await owner.set_autocommit(True)
-            while not await _try_alone(owner, found.scope_id):  # noqa: ASYNC110 - nobody tells us
+            while not await _try_alone(owner, scope):  # noqa: ASYNC110 - nobody tells us
                 await asyncio.sleep(_TRY_AGAIN_SECONDS)
             yield
 
@@ -148,8 +143,8 @@ class HierarchyStore:
             await connection.execute(_SQL["follow"], key | asdict(follows) | asdict(moment))
 
 
-async def _try_alone(owner: Connection, scope_id: int) -> bool:
-    row = await (await owner.execute(_SQL["try_alone"], {"scope_id": scope_id})).fetchone()
+async def _try_alone(owner: Connection, scope: Scope) -> bool:
+    row = await (await owner.execute(_SQL["try_alone"], key_of(scope))).fetchone()
     return row == (True,)
 
 

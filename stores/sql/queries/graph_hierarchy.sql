@@ -1,6 +1,7 @@
 -- name: try_alone
--- One process at a time brings a graph's communities up to date; gone with the connection.
-select pg_try_advisory_lock(1597128033, %(scope_id)s);
+-- One process at a time brings a graph's communities up to date; gone with the connection. By its name: one of
+-- that name may come into being, or anew, while the lock is held.
+select pg_try_advisory_lock(1597128033, hashtext(%(user_id)s || '/' || %(graph_id)s));
 
 -- name: is_due
 -- Whether there is anything to do: of a graph that has `patient` passages or more, new ones wait until

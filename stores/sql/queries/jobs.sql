@@ -51,16 +51,12 @@ where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
   and stage <> 'failed' returning id;
 
 -- name: finish_all
--- The same for several jobs, by their ids and attempts, with what each document lacks. Whoever writes
--- several jobs locks them by id first, as deleting a knowledge base does (`delete_doomed`): two that met
--- crosswise would end one of them.
-with held as materialized (select id from ingestion_jobs
-  where user_id = %(user_id)s and id = any(%(job_ids)s::uuid[]) order by id for update)
+-- The same for several jobs, by their ids and attempts, with what each document lacks.
 update ingestion_jobs j set stage = 'done', total = asked.total, done = asked.total, worker = null,
   warnings = asked.warnings, updated_at = now()
-from held join unnest(%(job_ids)s::uuid[], %(attempts)s::int[], %(totals)s::int[], %(warnings)s::jsonb[])
-  as asked (id, attempts, total, warnings) on asked.id = held.id
-where j.user_id = %(user_id)s and j.id = held.id and j.attempts = asked.attempts
+from unnest(%(job_ids)s::uuid[], %(attempts)s::int[], %(totals)s::int[], %(warnings)s::jsonb[])
+  as asked (id, attempts, total, warnings)
+where j.user_id = %(user_id)s and j.id = asked.id and j.attempts = asked.attempts
   and j.stage <> 'failed' returning j.id;
 
 -- name: fail
@@ -79,10 +75,11 @@ where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
   and stage not in ('done', 'failed') returning id;
 
 -- name: free_of_dead
--- Back in the queue: what a user's workers have that sent no heartbeat for so long.
+-- Back in the queue: what a user's workers have that sent no heartbeat for so long. What somebody writes to at
+-- this moment is in good hands, and to wait for it with other jobs in hand could be for ever.
 with held as materialized (select id from ingestion_jobs
   where user_id = %(user_id)s and stage not in ('done', 'failed')
-    and worker is not null and heartbeat_at < now() - %(stale)s order by id for update)
+    and worker is not null and heartbeat_at < now() - %(stale)s for update skip locked)
 update ingestion_jobs j set stage = 'queued', worker = null, updated_at = now()
 from held where j.id = held.id;
 
@@ -118,9 +115,10 @@ where user_id = %(user_id)s and graph_id = %(graph_id)s and stage not in ('done'
   and (not_before is null or not_before <= now());
 
 -- name: hurry
--- What a person waits for goes before what lies longer: small files of a user with few open jobs.
+-- What a person waits for goes before what lies longer: small files of a user with few open jobs. What somebody
+-- has in hand already needs no hurry.
 with held as materialized (select id from ingestion_jobs
-  where user_id = %(user_id)s and id = any(%(job_ids)s) and not urgent order by id for update)
+  where user_id = %(user_id)s and id = any(%(job_ids)s) and not urgent for update skip locked)
 update ingestion_jobs j set urgent = true
 from held, document_versions v
 where j.user_id = %(user_id)s and j.id = held.id

@@ -12,7 +12,8 @@ where user_id = %(user_id)s and graph_id = %(graph_id)s;
 select scope_id from graphs where user_id = %(user_id)s and graph_id = %(graph_id)s
 
 -- name: share_scope
--- The same for a writer: its vectors' partition may not change until this transaction ends.
+-- The same for a writer: its vectors' partition may not change, nor may others register in it, until this
+-- transaction ends. Whoever writes to several of its documents or jobs has this lock first.
 select scope_id, partition_key from graphs
 where user_id = %(user_id)s and graph_id = %(graph_id)s for share;
 
@@ -68,12 +69,10 @@ select set_config('sextant.doomed_scope', %(scope_id)s, true),
 
 -- name: delete_doomed
 -- Every row of one knowledge base, in whatever tables the schema has; graphs last, which its
--- children refer to. Jobs are locked first, by id, as all do who write several (`finish_all` of jobs.sql).
--- Row-level security keeps it to the tenant's own.
+-- children refer to. Row-level security keeps it to the tenant's own.
 do $$
 declare one regclass; doomed int := current_setting('sextant.doomed_scope')::int;
 begin
-  perform from ingestion_jobs where scope_id = doomed order by id for update;
   for one in
     select c.oid::regclass from pg_class c
     join pg_attribute a on a.attrelid = c.oid and a.attname = 'scope_id' and not a.attisdropped

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 
+import numpy as np
+
 from domain.scope import Scope
+from stores.chunks.partitions import settle
 from stores.documents.document_store import DocumentStore
+from stores.documents.registering import Upload
 from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 from stores.work.jobs import JobStore
+from tests.integration.stores.conftest import Ingest
 from tests.integration.stores.test_jobs import upload
 
 
@@ -20,7 +25,7 @@ async def test_jobs_are_closed_together_while_their_knowledge_base_is_deleted(
     claimed = [await jobs.claim("worker", user_id=scope.user_id) for _ in range(9)]
     done = [(job, 1, ()) for job in reversed(claimed) if job is not None]
     async with database.transaction(scope.user_id) as connection:
-        # Both come to the row in the middle, from either end, and go on at the same moment.
+        # Both would come to the row in the middle, from either end, and go on at the same moment.
         held = "select from ingestion_jobs where id = %s for update"
         await connection.execute(held, [done[4][0].id])
         closing = asyncio.create_task(jobs.finish_all(scope, done))
@@ -31,6 +36,43 @@ async def test_jobs_are_closed_together_while_their_knowledge_base_is_deleted(
     assert closed == [None] * 9
     assert deleted is None
     assert await jobs.list(scope) == []
+
+
+async def test_jobs_are_closed_together_while_one_of_their_documents_comes_anew(
+    documents: DocumentStore, jobs: JobStore, database: Database, scope: Scope
+) -> None:
+    for number in range(9):
+        await upload(documents, scope, f"{number}.txt", str(number))
+    claimed = [await jobs.claim("worker", user_id=scope.user_id) for _ in range(9)]
+    done = [(job, 1, ()) for job in claimed if job is not None]
+    anew = [
+        Upload(f"{number}.txt", f"{number}.txt", "text/plain", b"new %d" % number)
+        for number in reversed(range(9))
+    ]
+    async with database.transaction(scope.user_id) as connection:
+        held = "select from ingestion_jobs where id = %s for update"
+        await connection.execute(held, [done[4][0].id])
+        closing = asyncio.create_task(jobs.finish_all(scope, done))
+        await until_waiting(database, 1)
+        registering = asyncio.create_task(documents.register_all(scope, anew))
+        await until_waiting(database, 2)
+    assert await closing == [None] * 9
+    assert len({one.document_id for one in await registering}) == 9
+
+
+async def test_what_a_publish_tidies_up_is_there_until_it_is_done(
+    ingest: Ingest, database: Database, scope: Scope
+) -> None:
+    """Deleting the knowledge base had the rows of its blocks and waited for their lock; tidying had the lock."""
+    await ingest(
+        scope, [f"text {number}" for number in range(300)], np.eye(300, 384, dtype=np.float32)
+    )
+    async with database.transaction(scope.user_id) as connection:
+        await connection.execute("select from graphs for update")
+        tidying = asyncio.create_task(settle(database, scope))
+        await until_waiting(database, 1)
+        assert not tidying.done()
+    assert await tidying is False
 
 
 async def test_what_did_not_follow_in_a_graph_is_not_noted_of_one_that_is_being_deleted(

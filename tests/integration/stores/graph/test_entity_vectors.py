@@ -90,6 +90,24 @@ async def test_an_index_is_made_while_another_process_waits_to_bring_the_same_gr
     assert await other == "at last"
 
 
+async def test_two_bring_a_graph_up_to_date_one_after_the_other_from_before_it_is_there(
+    database: Database, scope: Scope
+) -> None:
+    """Who came before there was anything went on beside the next, and both wrote the same reports."""
+    hierarchy = HierarchyStore(database)
+
+    async def wait_for_turn() -> None:
+        async with hierarchy.alone(scope):
+            pass
+
+    async with hierarchy.alone(scope):
+        await fill(database, scope, 1, np.eye(1, 384, dtype=np.float32))
+        other = asyncio.create_task(wait_for_turn())
+        done, _ = await asyncio.wait([other], timeout=0.5)
+        assert not done
+    await other
+
+
 async def number_of(database: Database, scope: Scope) -> int:
     async with database.transaction(scope.user_id) as connection:
         query = "select scope_id from graphs where graph_id = %s"
