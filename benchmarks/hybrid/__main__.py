@@ -43,7 +43,7 @@ from benchmarks.hybrid.harness import read_library
 from benchmarks.hybrid.memory import InMemory
 from benchmarks.hybrid.report import Report
 from benchmarks.hybrid.rivals import PlainTables
-from benchmarks.hybrid.store import fill, scope_of, settings_of
+from benchmarks.hybrid.store import fill, read_ids, scope_of, settings_of
 from domain.settings import Settings
 from evals.arguments import parser_of
 from retrievers.memory.hot import HotScopes
@@ -115,21 +115,6 @@ class Run:
         if self.stored:
             await asyncio.to_thread(self.stored.write_text, "\n".join(map(str, ids)), "utf-8")
         return ids
-
-
-def read_ids(file: Path, wanted: int) -> list[UUID]:
-    """The ids of stored chunks, by row.
-
-    Raises:
-        ValueError: the file is of another library.
-    """
-    ids = [UUID(line) for line in file.read_text("utf-8").split()]
-    if len(ids) != wanted:
-        raise ValueError(
-            f"{file} names {len(ids)} chunks and the library has {wanted}: it is of another library, "
-            "so give --stored a file of its own, and the library a database of its own"
-        )
-    return ids
 
 
 def main() -> int:

@@ -141,6 +141,8 @@ def _row(one: Judged, gates: Sequence[Gate]) -> str:
             f"{goal.limit:g}×",
             f"{numbers} {'FAILED' if void else 'held'}",
             str(one.noise),
-            f"{one.verdict}, the next line stands in" if one.instead else one.verdict,
+            f"{one.verdict}, the next line stands in"
+            if one.instead and not one.void
+            else one.verdict,
         ]
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -37,3 +39,23 @@ def test_recall_asks_for_what_is_nearer_and_any_that_are_as_near(
     recall.add(ASKED, list(found), *library(cosines).nearest(ASKED))
     assert recall.least == pytest.approx(share)
     assert recall.short == short
+
+
+def test_the_gate_of_recall_asks_every_size_and_kind_and_for_no_short_result() -> None:
+    def recall(*founds: tuple[Question, range]) -> Recall:
+        seen = Recall()
+        for question, found in founds:
+            seen.add(
+                question, found, *library([0.9 - row / 100 for row in range(20)]).nearest(ASKED)
+            )
+        return seen
+
+    small, whole = replace(ASKED, bucket="S"), range(10)
+    assert recall((ASKED, whole), (small, whole)).gate("ours").held
+    mostly = recall(
+        *[(ASKED, whole)] * 99, (small, range(1, 11))
+    )  # 0.999 of all, 0.9 of small ones
+    assert not mostly.gate("ours").held
+    short = recall(*[(ASKED, whole)] * 99, (ASKED, range(9)))  # 0.999, but one too few
+    assert not short.gate("ours").held
+    assert "1 short" in short.gate("ours").told
