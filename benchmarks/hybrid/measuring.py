@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,9 +31,30 @@ class Times:
         return np.add(self.client, self.server)
 
 
-def server_seconds(backends: Sequence[int]) -> float:
-    """CPU seconds of server processes so far; /proc/PID/stat only counts in steps of 10 ms."""
-    return sum(int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) for pid in backends) / 1e9
+class Server:
+    """CPU of the server processes behind some connections, which may come and go.
+
+    A line is given up with its server process where its answer is no longer wanted, and another opened.
+    """
+
+    def __init__(self) -> None:
+        self._used: dict[int, float] = {}
+
+    def follow(self, processes: Iterable[int]) -> None:
+        """Count these from now on, and no others."""
+        self._used = dict.fromkeys(processes, 0.0)
+        self.seconds()
+
+    def seconds(self) -> float:
+        """Of all that are followed; one that has ended keeps what it had used when last asked.
+
+        /proc/PID/stat only counts in steps of 10 ms.
+        """
+        for process in self._used:
+            with suppress(FileNotFoundError, ProcessLookupError):
+                told = Path(f"/proc/{process}/schedstat").read_text()
+                self._used[process] = int(told.split()[0]) / 1e9
+        return sum(self._used.values())
 
 
 async def side_by_side(
@@ -43,22 +65,24 @@ async def side_by_side(
     Args:
         designs: name → what runs query number n.
         queries: how many there are.
-        backends: the server's processes, asked after a warm-up.
+        backends: the server's processes, asked before every query: of one that begins during a query,
+            the rest of this query is not counted.
     """
     for name in designs:
         for number in range(min(_WARM_UP, queries)):
             await designs[name](number)
-    processes = await backends()
+    server = Server()
     names, times = list(designs), {name: Times() for name in designs}
     for number in range(queries):
+        server.follow(await backends())
         turn = number % len(names)
         for name in names[turn:] + names[:turn]:
-            server, client = server_seconds(processes), time.process_time()
+            served, client = server.seconds(), time.process_time()
             started = time.perf_counter()
             await designs[name](number)
             times[name].wall.append((time.perf_counter() - started) * 1000)
             times[name].client.append((time.process_time() - client) * 1000)
-            times[name].server.append((server_seconds(processes) - server) * 1000)
+            times[name].server.append((server.seconds() - served) * 1000)
     return times
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.hybrid.corpus import Question
 from benchmarks.hybrid.gates import Gate
-from benchmarks.hybrid.measuring import server_seconds
+from benchmarks.hybrid.measuring import Server
 from benchmarks.hybrid.rivals import WANTED
 from domain.retrieval import Retrieval
 from domain.scope import Scope
@@ -46,20 +46,22 @@ class InMemory:
 
     async def pack(self, backends: Sequence[int]) -> str:
         """Bring every tenant into memory; says what that takes."""
-        client, server = time.process_time(), server_seconds(backends)
+        server = Server()
+        server.follow(backends)
+        client, before = time.process_time(), server.seconds()
         for tenant in dict.fromkeys(question.tenant for question in self._questions):
             scope = self._scope_of(tenant)
             while (hot := self._scopes.of(scope)) is None:
                 await self._scopes.room.settled()
             while self._scopes.texts.of(scope, hot.packed) is None:
                 await self._scopes.room.settled()
-        client, server = time.process_time() - client, server_seconds(backends) - server
+        client, served = time.process_time() - client, server.seconds() - before
         chunks = sum([await self._cold.chunks.count(scope) for scope in self._scopes.memory])
         octets = sum(self._scopes.room.memory.values())
         return (
             f"{chunks} chunks of {len(self._scopes.memory)} tenants in memory: "
             f"{octets / chunks:.0f} bytes a chunk, packed in "
-            f"{client / chunks * 1000:.3f} + {server / chunks * 1000:.3f} ms CPU a chunk"
+            f"{client / chunks * 1000:.3f} + {served / chunks * 1000:.3f} ms CPU a chunk"
         )
 
     async def vector(self, number: int) -> Nearest:
