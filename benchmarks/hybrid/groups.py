@@ -1,7 +1,8 @@
 """The groups of issue 5's Speed list that ask the database: their designs, gates and goals.
 
-Each of our designs that has a goal is measured twice, half a turn apart and after a rival, so that either
-comes first equally often and finds caches as cold (an A/A pair).
+Each of our designs that has a goal is measured twice (an A/A pair), half a turn apart, so that either comes
+first equally often, and in the same company: from PostgreSQL right after a rival, which leaves the caches
+cold, in memory right after that.
 """
 
 from __future__ import annotations
