@@ -184,8 +184,8 @@ class Sextant(Asking):
             facts_as_passages: make a passage, which questions find and answers cite, of every relation
                 that no chunk states and of every entity's description and aliases.
             on_progress: called with (stage, done, total; 0 where the total is not known).
-            patience: seconds to wait for what follows from the graph (names that are one, vectors,
-                communities, reports, Neo4j) once everything is stored; then the report says `pending`, and a
+            patience: seconds to wait for what follows (descriptions by the chat model, names that are one,
+                vectors, communities, reports, Neo4j) once everything is stored; then the report says `pending`, and a
                 worker goes on. None: until it is done.
 
         Returns:
@@ -207,7 +207,10 @@ class Sextant(Asking):
         scope = self._scope(graph_id)
         try:
             async with asyncio.timeout(patience):
-                report.warnings += await self._refresher.refresh(scope, on_stage=on_progress)
+                told = await self._chunks(graph_id).describe_ingested(on_stage=on_progress)
+                report.warnings += await self._refresher.refresh(
+                    scope, on_stage=on_progress, told=told
+                )
         except TimeoutError:
             await self._refresher.leave_to_worker(scope)
             report.pending = True

@@ -54,6 +54,16 @@ class DescribedByModel:
     cost: float | None = None
     warnings: tuple[str, ...] = ()
 
+    @property
+    def asked(self) -> int:
+        """How many descriptions there are now, or could not be had."""
+        return self.passages + self.sections + self.failed
+
+    @property
+    def told(self) -> str:
+        """What was described, in words."""
+        return f"{counted(self.passages, 'passage')} and {counted(self.sections, 'section')} described by the chat model"
+
 
 @dataclass(frozen=True, slots=True)
 class _Answer:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from domain.documents import Section
+from domain.documents import JobStage, Section
 from domain.errors import DatabaseUnavailable, SettingsInvalid, SextantError
 from domain.retrieval import ItemKind, Retrieval, RetrievedItem
 from domain.scope import Scope
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from retrievers.chunk_search.search import ChunkSearch, SearchRequest, SearchResponse
 
 log = logging.getLogger(__name__)
+
+# The name under which progress shows them, and warnings tell of them.
+_DESCRIPTIONS = "descriptions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +164,14 @@ class Chunks:
 
         return await estimate_descriptions(self._database, self._scope, self._database.settings)
 
-    async def describe_ingested(self, on_progress: OnProgress | None = None) -> tuple[str, ...]:
+    async def describe_ingested(
+        self, on_progress: OnProgress | None = None, *, on_stage: OnStage | None = None
+    ) -> tuple[str, ...]:
         """Let the chat model describe what is new, where configured; if it fails, what was extracted stays.
+
+        Args:
+            on_progress: called with how far it is, and with the end.
+            on_stage: called with the stages instead, as `describe` does.
 
         Returns:
             What was not described, and why; () when all was.
@@ -171,16 +180,26 @@ class Chunks:
             return ()
         from ingestion.progress import LaterStage, Progress
 
-        def show(stage: str, done: int, total: int) -> None:
+        def tell(
+            stage: JobStage | LaterStage, done: int = 0, total: int = 0, note: str = ""
+        ) -> None:
             if on_progress is not None:
-                on_progress(Progress(stage, LaterStage.DESCRIBE, done, total))
+                on_progress(Progress(_DESCRIPTIONS, stage, done, total, note))
+
+        def show(_: str, done: int, total: int) -> None:
+            tell(LaterStage.DESCRIBE, done, total)
 
         try:
-            by_model = (await self._describe(show)).by_model
+            by_model = (await self._describe(on_stage or show)).by_model
         except SextantError as error:
             log.warning("%s: described by extraction alone: %s", self._scope.graph_id, error)
-            return (f"Not all is described by the chat model: {error}",)
-        return by_model.warnings if by_model else ()
+            note = f"not all by the chat model. {error} `sextant chunks describe` goes on."
+            tell(JobStage.FAILED, note=note)
+            return (f"{_DESCRIPTIONS}: {note}",)
+        if by_model is None or not (by_model.asked or by_model.left):
+            return ()
+        tell(JobStage.DONE, note=" ".join((f"{by_model.told}.", *by_model.warnings)))
+        return tuple(f"{_DESCRIPTIONS}: {warning}" for warning in by_model.warnings)
 
     @property
     def _by_model(self) -> bool:

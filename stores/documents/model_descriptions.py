@@ -54,7 +54,7 @@ class Part:
 class ToAsk:
     """A chunk or section that no chat model has described.
 
-    `text` is a chunk's own, or a section's titles from the top; only sections have `parts`, of more than 24
+    `text` is a chunk's own, or a section's titles from the top (of the whole document its own); only sections have `parts`, of more than 24
     a selection in order. `tries`: how often the model was asked in vain.
     """
 

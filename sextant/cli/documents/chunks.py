@@ -103,11 +103,13 @@ def describe(
 ) -> None:
     """Say what older passages are about, and let the chat model say it where it should. Goes on where it stopped."""
     if dry_run:
+        from domain.configuration import load_settings
+
         estimate = with_part(lambda rag: rag.chunks(graph), lambda own: own.estimate_describing())
-        told = (
-            f"{counted(estimate.passages, 'passage')} and {counted(estimate.sections, 'section')}"
-        )
+        told = f"{counted(estimate.passages, 'passage')} and {counted(estimate.sections, 'section')} of several parts"
         print_estimate(estimate, told, as_json=as_json)
+        if load_settings().ingestion.metadata != "llm" and not as_json:
+            terminal.note("The chat model is not asked unless SEXTANT_INGESTION__METADATA is llm.")
         return
     from sextant.cli.progress import stage_bars
 
@@ -132,10 +134,8 @@ def _print_report(report: DescribingReport) -> None:
         terminal.say(f"Described {counted(report.documents, 'document')}.")
     if done is None:
         return
-    what = f"{counted(done.passages, 'passage')} and {counted(done.sections, 'section')}"
     terminal.say(
-        f"{what} described by the chat model, {done.failed} failed, {done.left} left; "
-        + told_price(done.usage, done.cost)
+        f"{done.told}, {done.failed} failed, {done.left} left; {told_price(done.usage, done.cost)}"
     )
     for warning in done.warnings:
         terminal.warn(f"Note: {warning}")

@@ -24,7 +24,7 @@ with due as (
 )
 select -due.level as rank, due.document_id, due.ordinal, due.id,
   coalesce(nullif(due.title, ''), due.filename) as document_title, due.describe_tries as tries,
-  left(array_to_string(due.path, ' > '), %(chars)s) as text, told.parts
+  left(coalesce(nullif(array_to_string(due.path, ' > '), ''), due.title), %(chars)s) as text, told.parts
 from due cross join lateral (
   select coalesce(json_agg(json_build_object('title', title, 'summary', summary, 'keywords', keywords, 'tags', tags,
     'by_model', by_model) order by place), '[]') as parts

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
+import orjson
 import pytest
 import pytest_asyncio
 
 from domain.errors import DocumentNotFound, OptionInvalid
 from domain.scope import Scope
 from domain.settings import SearchLogSettings
+from ingestion.progress import Progress
 from models.embedding.cache import CachedEmbedder
 from retrievers.chunk_search.search import SearchRequest
 from sextant.facade import Sextant
@@ -22,6 +25,8 @@ from stores.chunks.chunk_store import ChunkStore
 from stores.postgresql.database import Database
 from stores.search_log import SearchLog
 from testing.hash_embedder import BrokenEmbedder, HashEmbedder
+from testing.openai_server import ApiRequest, ScriptedOpenAI
+from testing.replies import failing
 
 CONTRACT = """# 合同
 
@@ -201,6 +206,54 @@ async def test_documents_of_an_older_version_are_described_from_what_is_stored(
     assert await store.get(scope, ids) == new
     assert await (await rag.chunks()).structure(own) == tree
     assert (await chunks.describe()).documents == 0
+
+
+def about(request: ApiRequest) -> str:
+    """What a chat model says of passages and sections: how many it sees."""
+    numbers = re.findall(r"^\[(\d+)\] ", request.prompt, re.MULTILINE)
+    told = [{"passage": int(n), "summary": f"the model's word on {n}"} for n in numbers]
+    return orjson.dumps({"passages": told}).decode()
+
+
+async def test_while_the_chat_model_is_gone_ingestion_says_so_and_later_it_describes_what_came_in(
+    database: Database, user: str, tmp_path: Path
+) -> None:
+    (tmp_path / "contract.md").write_text(CONTRACT, encoding="utf-8")
+    gone, far = True, list[Progress]()
+    async with ScriptedOpenAI(lambda request: failing(503) if gone else about(request)) as server:
+        changed = {
+            "ingestion": database.settings.ingestion.model_copy(update={"metadata": "llm"}),
+            "chat_model": "scripted",
+            "openai_base_url": server.base_url,
+            "model_retries": 0,
+        }
+        async with opened(database, user, **changed) as rag:
+            report = await rag.ingest([tmp_path], on_progress=far.append)
+            (kb,) = await rag.graphs()
+            chunks = await rag.chunks()
+            tree = await chunks.structure(await only_document(rag))
+            assert report.warnings == tuple(kb.warnings)
+            assert report.warnings[0].startswith("descriptions: not all by the chat model. ")
+            assert [one.note for one in far if one.filename == "descriptions"] == [
+                report.warnings[0].removeprefix("descriptions: ")
+            ]
+            assert tree.summary in CONTRACT
+
+            gone = False
+            await rag.import_graph(
+                [{"type": "chunk", "id": "c1", "text": "It holds for a year."}], "other"
+            )
+            [imported] = (
+                await (await rag.chunks("other")).search(SearchRequest(query="year"))
+            ).results
+            assert imported.summary == "the model's word on 1"
+            estimate = await chunks.estimate_describing()
+            done = (await chunks.describe()).by_model
+            tree = await chunks.structure(await only_document(rag))
+    assert done is not None
+    assert (done.passages, done.failed) == (estimate.passages, 0)
+    assert tree.summary.startswith("the model's word")
+    assert estimate.sections > 0
 
 
 class Loading(HashEmbedder):
