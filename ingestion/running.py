@@ -15,6 +15,7 @@ import logging
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from uuid import UUID
 
@@ -250,7 +251,9 @@ class JobRunner:
                 hosts=self._hosts,
                 describe=self._describer(job),
             )
-        return dated(parsed, given.metadata)
+        # What the user says of it counts as the document's own, tags above all.
+        told = replace(parsed, metadata={**parsed.metadata, **given.metadata})
+        return dated(told, given.metadata)
 
     def _describer(self, job: Job) -> Describe | None:
         captioner = self._captioner

@@ -21,11 +21,12 @@ from stores.documents.reading import not_found
 from stores.graph.writing import forget_document
 from stores.postgresql.pools import Connection
 from stores.postgresql.queries import load_queries
-from stores.scopes import ScopeRow, share_scope
+from stores.scopes import ScopeRow, id_array, share_scope
 
 _SQL = load_queries("documents")
 _CHUNK_SQL = load_queries("chunks")
 _SAID_SQL = load_queries("descriptions")
+_MODEL_SQL = load_queries("model_descriptions")
 _SAID_LISTS = ("tags", "topics", "keywords", "entities", "topic_labels", "neighbours")
 
 
@@ -240,8 +241,14 @@ async def write_brought(connection: Connection, opened: OpenVersion) -> None:
 async def make_live(connection: Connection, opened: OpenVersion) -> None:
     """Let the pending version take the live one's place."""
     if not opened.first:
+        cursor = await connection.execute(_MODEL_SQL["keep_chunks_said"], opened.key)
+        kept = {**opened.key, "ids": id_array([row[0] async for row in cursor])}
+        if cursor.rowcount:
+            await connection.execute(_MODEL_SQL["keep_sections_said"], kept)
         await remove_chunks(connection, opened.key, give_back=True)
         await connection.execute(_CHUNK_SQL["release_staged"], opened.key)
+        if cursor.rowcount:
+            await connection.execute(_MODEL_SQL["note_chunks_kept"], kept)
         await connection.execute(_SQL["drop_live_version"], opened.key)
     await connection.execute(_SQL["publish"], {**opened.key, "document_ids": [opened.document_id]})
 

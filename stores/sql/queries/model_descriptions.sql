@@ -138,3 +138,45 @@ select one.level, (select count(*) from chunks c where c.scope_id = %(scope_id)s
     and c.section_id = one.id and c.summary <> '')
   + (select count(*) from live t where t.document_id = one.document_id and t.parent_id = one.id) as parts
 from coming as one;
+
+-- name: keep_chunks_said
+-- Before a version is replaced: what was said of its chunks holds for those of the new one that have the same
+-- text under the same titles, where the user's tags are the same, too.
+update staged_chunks n set summary = o.summary, keywords = o.keywords, topics = o.topics,
+  topic_labels = array(select distinct unnest(n.topic_labels || o.topics) order by 1),
+  tags = array(select distinct unnest(n.tags || o.tags) order by 1)
+from chunks o join document_versions ov on ov.document_id = o.document_id and ov.version = %(live_version)s
+join document_versions nv on nv.document_id = o.document_id and nv.version = %(version)s
+where o.scope_id = %(scope_id)s and o.document_id = %(document_id)s and o.described_by = 'llm'
+  and n.scope_id = o.scope_id and n.document_id = o.document_id
+  and n.text = o.text and n.context = o.context and n.section_path = o.section_path
+  and nv.title = ov.title and nv.metadata -> 'tags' is not distinct from ov.metadata -> 'tags'
+returning n.id;
+
+-- name: keep_sections_said
+-- The same of sections with the same chunks in them and below, all of which kept what was said.
+with olds as (
+  select s.path, s.summary, s.keywords, s.tags, md5(string_agg(array_to_string(c.section_path, E'\n') || c.text, E'\n'
+    order by c.ordinal)) as content
+  from sections s join chunks c on c.scope_id = s.scope_id and c.document_id = s.document_id
+    and c.start_offset >= s.start_offset and c.end_offset <= s.end_offset
+  where s.scope_id = %(scope_id)s and s.document_id = %(document_id)s and s.version = %(live_version)s
+    and s.described_by = 'llm'
+  group by s.id, s.path, s.summary, s.keywords, s.tags
+), news as (
+  select s.id, s.path, md5(string_agg(array_to_string(c.section_path, E'\n') || c.text, E'\n'
+    order by c.ordinal)) as content
+  from sections s join staged_chunks c on c.scope_id = s.scope_id and c.document_id = s.document_id
+    and c.start_offset >= s.start_offset and c.end_offset <= s.end_offset
+  where s.scope_id = %(scope_id)s and s.document_id = %(document_id)s and s.version = %(version)s
+  group by s.id, s.path
+  having bool_and(c.id = any(%(ids)s::uuid[]))
+)
+update sections s set described_by = 'llm', summary = o.summary, keywords = o.keywords,
+  tags = array(select distinct unnest(s.tags || o.tags) order by 1)
+from news n join olds o on o.path = n.path and o.content = n.content
+where s.scope_id = %(scope_id)s and s.document_id = %(document_id)s and s.version = %(version)s and s.id = n.id;
+
+-- name: note_chunks_kept
+-- Once they are live: a chat model has described these.
+update chunks set described_by = 'llm' where scope_id = %(scope_id)s and id = any(%(ids)s::uuid[]);

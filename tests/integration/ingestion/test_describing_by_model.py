@@ -265,15 +265,40 @@ async def test_a_chunk_that_the_model_leaves_out_is_asked_about_again_and_the_se
     assert "Stock: In short" in again[-1]
 
 
-async def test_a_replaced_document_is_described_anew(
+async def test_of_a_changed_document_only_what_changed_is_asked_about(
     database: Database, settings: Settings, handbook: Scope, ingestor: Ingestor, tmp_path: Path
 ) -> None:
     async with describer(database, settings, retold) as (own, _):
         await own.describe(handbook)
-        await ingest(ingestor, handbook, tmp_path, HANDBOOK + "\nIt is counted by two people.\n")
-        assert "{" not in (await sections_of(database, handbook))["Orders"].summary
-        await own.describe(handbook)
-    assert "two people" in (await sections_of(database, handbook))["Stock"].summary
+    before = await sections_of(database, handbook)
+    changed = HANDBOOK + "\nIt is counted by two people.\n"
+    await ingest(ingestor, handbook, tmp_path, changed)
+    estimate = await estimate_descriptions(database, handbook, settings)
+    async with describer(database, settings, retold) as (own, server):
+        done = await own.describe(handbook)
+        asked = [one.prompt.split("</document>")[-1] for one in server.chat_requests]
+    after = await sections_of(database, handbook)
+    for title in ("Orders", "Returns", "Complaints"):
+        assert after[title].summary == before[title].summary
+    assert after["Orders"].keywords == before["Orders"].keywords
+    assert (done.passages, done.sections) == (1, 3)  # "Stock", "Handbook", the document
+    assert (estimate.passages, estimate.sections, len(asked)) == (1, 1, 2)
+    assert "two people" in asked[0]
+
+
+async def test_tags_that_the_user_took_back_do_not_come_again_with_what_the_model_said(
+    database: Database, settings: Settings, ingestor: Ingestor, scope: Scope
+) -> None:
+    for tags in (["old"], ["new"]):
+        await ingestor.ingest_bytes(
+            scope, HANDBOOK.encode(), f"{tags[0]}.md", source="handbook", metadata={"tags": tags}
+        )
+        async with describer(database, settings, retold) as (own, _):
+            await own.describe(scope)
+    sections = await sections_of(database, scope)
+    assert {tag for one in sections.values() for tag in one.tags} >= {"new"}
+    assert not any("old" in one.tags for one in sections.values())
+    assert not any("old" in one.tags for one in await chunks_of(database, scope))
 
 
 async def test_what_was_asked_in_vain_is_asked_about_alone(

@@ -400,3 +400,13 @@ async def test_metadata_of_the_users_own_stands_beside_what_the_parser_finds_out
     assert document.metadata == own | {"encoding": "utf-8"}
     again = await ingestor.ingest_bytes(scope, GUIDE.encode(), "a.txt", metadata=own)
     assert again.unchanged
+
+
+async def test_tags_that_the_user_gives_a_file_are_those_of_its_passages(
+    ingestor: Ingestor, database: Database, scope: Scope
+) -> None:
+    """Only imported documents had them; a search filtered by such a tag found no passage of an upload."""
+    await ingestor.ingest_bytes(scope, GUIDE.encode(), "a.md", metadata={"tags": ["clinic"]})
+    store = ChunkStore(database)
+    found = await store.get(scope, [one.id for one in await store.passages(scope)])
+    assert {chunk.tags for chunk in found} == {("clinic", "zh", "markdown")}
