@@ -29,12 +29,14 @@ _PROMPTS = {Kind.PASSAGES: DESCRIBE, Kind.SECTIONS: DESCRIBE_SECTIONS}
 
 
 def _objects(value: object) -> object:
-    """What can be read of a list; an entry that is no object says nothing."""
+    """What can be read of a list, or of an object with a passage under each number; the rest says nothing."""
+    if isinstance(value, dict):
+        value = [{"passage": key} | one for key, one in value.items() if isinstance(one, dict)]
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else value
 
 
 class _Told(BaseModel):
-    passage: Numbers
+    passage: Numbers = Field(default_factory=list[int])
     summary: Sentence = ""
     keywords: Words = Field(default_factory=list[str])
     topics: Words = Field(default_factory=list[str])
@@ -57,7 +59,7 @@ class Call:
 
     def said(self, told: Told) -> list[Said]:
         """What an answer says of these; of one that it leaves out nothing."""
-        by_number = {number: one for one in told.passages for number in one.passage[:1]}
+        by_number = _numbered(told.passages, len(self.asked))
         return [
             _said(one, by_number[number])
             for number, one in enumerate(self.asked, 1)
@@ -107,6 +109,16 @@ def prompt_of(kind: Kind, language: str, titles: Iterable[str], texts: Iterable[
 def tokens_of(prompt: Messages) -> int:
     """About how many tokens a prompt has, with the schema that goes with it."""
     return estimate_tokens("\n".join([*(text for _, text in prompt), instruction(Told)]))
+
+
+def _numbered(told: Sequence[_Told], asked: int) -> dict[int, _Told]:
+    """What was said by number from 1; a model may count from 0, or number nothing where it leaves nothing out."""
+    if len(told) == asked and not any(one.passage for one in told):
+        return dict(enumerate(told, 1))
+    by_number = {number: one for one in told for number in one.passage[:1]}
+    if 0 in by_number and asked not in by_number:
+        return {number + 1: one for number, one in by_number.items()}
+    return by_number
 
 
 def _call(kind: Kind, language: str, some: Sequence[tuple[ToAsk, str]], settings: Settings) -> Call:
