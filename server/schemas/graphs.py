@@ -22,7 +22,7 @@ class GraphQuery(Wire):
 class GraphBody(Wire):
     """A knowledge base and its size.
 
-    `pending`: names, communities and reports are still to follow its documents, which a worker sees to;
+    `pending`: descriptions by model, names, communities and reports are still to follow, which a worker sees to;
     `unattended`: it is pending, and no worker runs.
     `warnings`: what of them did not follow the last time, and how to mend it.
     """
