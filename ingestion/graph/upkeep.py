@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 # finds it by its words. See docs/performance.md for the cost.
 _TELLING_MENTIONS = 5
 _NAMES_AT_ONCE = 512
+# Who waits sees them pass, about a second each on two busy cores; fewer would leave an endpoint's requests unused.
+_NAMES_EMBEDDED_AT_ONCE = 128
 _EMBEDDED_AT_ONCE = 64
 
 
@@ -133,10 +135,13 @@ class GraphUpkeep:
                 total = await self._vectors.count_to_embed(scope, **which)
                 report("entities", 0, total)
                 await self._load_model()
-            vectors = await self._embedder.embed_passages([_passage(text) for text in texts])
-            await self._vectors.store(scope, texts, vectors)
-            done += len(texts)
-            report("entities", done, max(done, total))
+            vectors = []
+            for start in range(0, len(texts), _NAMES_EMBEDDED_AT_ONCE):
+                part = texts[start : start + _NAMES_EMBEDDED_AT_ONCE]
+                vectors.append(await self._embedder.embed_passages([_passage(one) for one in part]))
+                done += len(part)
+                report("entities", done, max(done, total))
+            await self._vectors.store(scope, texts, np.concatenate(vectors))
         if done:
             await self._vectors.index_if_large(scope)
         return done
