@@ -15,11 +15,13 @@ from pathlib import Path
 
 from domain.errors import GraphStoreUnavailable, SextantError
 from domain.settings import Settings
+from domain.text import counted
 from models.chat.building import build_chat_model
 from models.embedding.choice import build_embedder
 from retrievers.ranking.chat_reranker import CHAT, open_reranker
 from stores.documents.embedding_space import check_space
 from stores.postgresql.database import Database, RoleRights
+from stores.postgresql.overview import attendance_of, queue_of
 
 # As docs/deployment.md asks for.
 _LEAST_POSTGRES = (15,)
@@ -55,6 +57,7 @@ async def examine(settings: Settings) -> AsyncIterator[Finding]:
         async with await Database.open(settings) as database:
             yield await _told("database", examine_database(database))
             yield await _told("stored vectors", _stored_vectors(database))
+            yield await _told("workers", _workers(database))
     except SextantError as error:
         yield _failed("database", error)
     yield await _told("graph store", examine_graph_store(settings))
@@ -132,6 +135,27 @@ async def _stored_vectors(database: Database) -> Finding:
     await embedder.warm_up()
     await check_space(database, embedder)
     return Finding("stored vectors", Health.OK, f"of {embedder.name}, as configured")
+
+
+async def _workers(database: Database) -> Finding:
+    """Whether anybody sees to what waits; nothing is amiss where nothing does, as on one's own machine."""
+    queue, attendance = await queue_of(database), await attendance_of(database)
+    numbers = ((queue.waiting, "document"), (attendance.waiting_graphs, "graph"))
+    waiting = ", ".join(counted(number, what) for number, what in numbers if number)
+    told = f"waiting: {waiting}" if waiting else "nothing waits"
+    if attendance.workers:
+        at_work = f"{counted(attendance.workers, 'worker')} at work"
+        return Finding("workers", Health.OK, f"{at_work}; {told}")
+    if not waiting:
+        return Finding("workers", Health.OFF, "none at work, and nothing waits for one")
+    if queue.running:  # `sextant ingest` needs no worker
+        return Finding("workers", Health.OK, f"none, but documents are in hand; {told}")
+    return Finding(
+        "workers",
+        Health.WARNING,
+        f"none at work; {told}",
+        "Start one: `sextant worker`, or `sextant serve` without SEXTANT_WORKER__IN_SERVER=false.",
+    )
 
 
 async def examine_graph_store(settings: Settings) -> Finding:

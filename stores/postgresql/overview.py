@@ -24,6 +24,14 @@ class Queue:
     oldest_waiting_seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class Attendance:
+    """How many workers live, and how many graphs wait to be brought up to date by one."""
+
+    workers: int
+    waiting_graphs: int
+
+
 async def queue_of(database: Database) -> Queue:
     """How the queue stands, over all users.
 
@@ -33,6 +41,16 @@ async def queue_of(database: Database) -> Queue:
     stale = timedelta(seconds=database.settings.ingestion.job_stale)
     [row] = await database.read(_NOBODY, _SQL["queue"], {"stale": stale})
     return Queue(**row)
+
+
+async def attendance_of(database: Database) -> Attendance:
+    """Who attends to the queue, over all users.
+
+    Raises:
+        DatabaseUnavailable: the server does not answer.
+    """
+    [row] = await database.read(_NOBODY, _SQL["attendance"], {})
+    return Attendance(**row)
 
 
 async def is_current(database: Database) -> bool:
