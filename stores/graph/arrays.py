@@ -42,7 +42,8 @@ class GraphArrays:
         entity_types: the entities' types.
         mention_entity, mention_chunk: which entity a chunk mentions; a pair may come once per kind.
         mention_kind: place in `KINDS`.
-        relation_source, relation_target: entities, never the same.
+        relation_source, relation_target: entities, never the same; relations come sorted by both and their
+            type, not as their rows lie, so that what is equal otherwise has one order.
         relation_type: place in `relation_types`.
         relation_weight: sum of the evidence, > 0.
         statement_relation, statement_chunk: which chunk states which relation. Co-occurrence states
@@ -145,6 +146,12 @@ async def read_arrays(connection: Connection, scope_id: int, version: int) -> Gr
     return await asyncio.to_thread(_decode, version, tuple(values["types"]), blocks)
 
 
+async def read_order(connection: Connection, scope_id: int) -> Ids:
+    """The ids of all chunks, documents by name and each from its beginning."""
+    rows = await _fetch(connection, "reading_order", {"scope_id": scope_id})
+    return _rows([row for row in rows if row[0]], id=_UUID)["id"]
+
+
 Blocks = Sequence[tuple[Any, ...]]
 
 
@@ -169,9 +176,11 @@ def _decode(version: int, types: tuple[str, ...], blocks: dict[str, Blocks]) -> 
     seen = (entity >= 0) & (chunk >= 0)
     source, target, kind = ends(relations)
     joined = (source >= 0) & (target >= 0)
-    source, target, kind = source[joined], target[joined], kind[joined]
     shape = (len(entities), len(types))
-    stated = _find(_keys(source, target, kind, shape), _keys(*ends(statements), shape))
+    known = _keys(source, target, kind, shape)[joined]
+    order = np.argsort(known, kind="stable")
+    source, target, kind = (one[joined][order] for one in (source, target, kind))
+    stated = _find(known[order], _keys(*ends(statements), shape))
     stated_in = places_of(chunks, statements["chunk"])
     placed = (stated >= 0) & (stated_in >= 0)
     return GraphArrays(
@@ -186,7 +195,7 @@ def _decode(version: int, types: tuple[str, ...], blocks: dict[str, Blocks]) -> 
         relation_source=source,
         relation_target=target,
         relation_type=kind,
-        relation_weight=relations["weight"][joined],
+        relation_weight=relations["weight"][joined][order],
         relation_types=types,
         statement_relation=stated[placed],
         statement_chunk=stated_in[placed],
@@ -246,11 +255,10 @@ def _keys(
 
 
 def _find(known: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> Indices:
-    """Where each wanted key is among the known; -1 where it is not."""
+    """Where each wanted key is among the known, which are sorted; -1 where it is not."""
     if not len(known):
         return np.full(len(wanted), -1, np.int32)
-    order = np.argsort(known, kind="stable")
-    places = order[np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)]
+    places = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
     return np.where(known[places] == wanted, places, -1).astype(np.int32)
 
 

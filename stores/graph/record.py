@@ -13,7 +13,7 @@ from psycopg.rows import class_row, scalar_row
 
 from domain.graph import Community
 from domain.scope import Scope
-from stores.graph.arrays import GraphArrays, read_arrays
+from stores.graph.arrays import GraphArrays, Ids, read_arrays, read_order
 from stores.graph.evidence import Added, GraphEvidence
 from stores.graph.postgres import PostgresGraph
 from stores.graph.resolution.merges import SQL as MERGE_SQL
@@ -137,3 +137,9 @@ class GraphRecord:
             cursor = await connection.execute(_SQL["version"], {"scope_id": scope_id})
             row = await cursor.fetchone()
             return await read_arrays(connection, scope_id, row[0] if row else 0)
+
+    async def reading_order(self, scope: Scope) -> Ids:
+        """The ids of all chunks, documents by name and each from its beginning: the same when stored anew."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await find_scope(connection, scope)
+            return await read_order(connection, found.scope_id if found else 0)

@@ -11,7 +11,7 @@ import numpy as np
 from domain.graph import CO_OCCURS
 from ingestion.graph.communities.hierarchy import Group
 from ingestion.graph.communities.network import Floats, Indices, Network, labels, runs
-from stores.graph.arrays import GraphArrays
+from stores.graph.arrays import GraphArrays, Ids, places_of
 
 MOST_ENTITIES = 40
 MOST_PASSAGES = 8
@@ -43,16 +43,35 @@ class Outline:
     relations: Indices
 
 
-def outlines(arrays: GraphArrays, network: Network, groups: Sequence[Group]) -> list[Outline]:
-    """The outlines of communities of any levels, in the order of `groups`."""
+def outlines(
+    arrays: GraphArrays, network: Network, groups: Sequence[Group], reading: Ids
+) -> list[Outline]:
+    """The outlines of communities of any levels, in the order of `groups`.
+
+    Args:
+        arrays: the graph.
+        network: what joins its entities.
+        groups: the communities.
+        reading: the chunks in an order that follows from the documents alone. Of passages that say as much
+            the first is taken; their numbers follow from ids that are others when a document is stored anew.
+    """
     mentions = _Mentions.of(arrays)
+    rank = _ranks(arrays, reading)
     by_level = sorted(range(len(groups)), key=lambda place: groups[place].level)
     found = dict[int, Outline]()
     for _, part in groupby(by_level, key=lambda place: groups[place].level):
         places = list(part)
-        level = _Level(arrays, network, mentions, [groups[place] for place in places])
+        level = _Level(arrays, network, mentions, rank, [groups[place] for place in places])
         found.update(zip(places, level.outlines(), strict=True))
     return [found[place] for place in range(len(groups))]
+
+
+def _ranks(arrays: GraphArrays, reading: Ids) -> Indices:
+    """Per chunk its place in the order of reading; those that have come meanwhile are the last."""
+    places = places_of(arrays.chunks, reading)
+    ranks = np.full(len(arrays.chunks), len(reading), np.int64)
+    ranks[places[places >= 0]] = np.flatnonzero(places >= 0)
+    return ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +95,15 @@ class _Level:
     """Communities that share no member."""
 
     def __init__(
-        self, arrays: GraphArrays, network: Network, mentions: _Mentions, groups: Sequence[Group]
+        self,
+        arrays: GraphArrays,
+        network: Network,
+        mentions: _Mentions,
+        rank: Indices,
+        groups: Sequence[Group],
     ) -> None:
         self._arrays, self._mentions, self._groups = arrays, mentions, groups
+        self._rank = rank
         self._label = labels([group.members for group in groups], network.size)
         own = self._label[network.source]
         inside = (own >= 0) & (own == self._label[network.target])
@@ -113,7 +138,7 @@ class _Level:
         codes, place = np.unique(label * chunks + chunk, return_inverse=True)
         tells = self._weight[entity] * self._mentions.information[entity]
         score = np.bincount(place, tells, minlength=len(codes)).astype(np.float64)
-        order, parts = self._ranked(codes // chunks, score, codes % chunks)
+        order, parts = self._ranked(codes // chunks, score, self._rank[codes % chunks])
         none = np.empty(0, np.int64)
         rows = [order[part] if part else none for part in parts]
         return [codes[row] % chunks for row in rows], [score[row] for row in rows]
@@ -133,10 +158,10 @@ class _Level:
         return [value[order[part]] if part else np.empty(0, np.int64) for part in parts]
 
     def _ranked(
-        self, label: Indices, weight: Floats, value: Indices
+        self, label: Indices, weight: Floats, rank: Indices
     ) -> tuple[Indices, list[slice | None]]:
-        """The order by community, weight and value, and where in it each community's rows lie."""
-        order = np.lexsort((value, -weight, label))
+        """The order by community, weight and rank, and where in it each community's rows lie."""
+        order = np.lexsort((rank, -weight, label))
         parts: list[slice | None] = [None for _ in self._groups]
         for place, part in runs(label[order]):
             parts[place] = part

@@ -25,6 +25,7 @@ from stores.chunks.chunk_store import ChunkStore, StoredChunk
 from stores.graph.arrays import GraphArrays
 from stores.graph.communities.store import Basis, CommunityStore, KnownReport, StoredReport
 from stores.graph.postgres import PostgresGraph
+from stores.graph.record import GraphRecord
 from stores.postgresql.database import Database
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class ReportKeeper:
         self._failures = Counter[str]()  # by reason
         self._communities = CommunityStore(database)
         self._graph = PostgresGraph(database)
+        self._record = GraphRecord(database)
         self._chunks = ChunkStore(database)
         settings = database.settings
         self._writer: ReportWriter | None = None
@@ -88,7 +90,8 @@ class ReportKeeper:
         """Write what is due, the innermost first, since a model reads those; returns how many."""
         waiting = set(await self._communities.dirty(self._scope))
         due = sorted((one for one in groups if one.id in waiting), key=lambda one: -one.level)
-        drawn = await asyncio.to_thread(outlines, self._arrays, self._network, due)
+        reading = await self._record.reading_order(self._scope)
+        drawn = await asyncio.to_thread(outlines, self._arrays, self._network, due, reading)
         written = done = 0
         for part in _portions(drawn):
             written += await self._write_some(part)

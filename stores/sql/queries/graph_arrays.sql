@@ -6,6 +6,12 @@
 select string_agg(uuid_send(id), '' order by id) from chunks where scope_id = %(scope_id)s
 group by get_byte(uuid_send(id), 0) order by get_byte(uuid_send(id), 0);
 
+-- name: reading_order
+-- Every chunk: documents by the names under which they are known, each from its beginning. Ids of chunks are
+-- others when the same documents are stored anew; this order is not.
+select string_agg(uuid_send(c.id), '' order by d.source collate "C", c.ordinal, c.id)
+from chunks c join documents d on d.id = c.document_id where c.scope_id = %(scope_id)s;
+
 -- name: entities
 -- Every entity that readers see, in the order of its number; names and types are one line each.
 select string_agg(uuid_send(id), '' order by id), string_agg(name, E'\n' order by id),

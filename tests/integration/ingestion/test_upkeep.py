@@ -24,6 +24,7 @@ from stores.chunks.chunk_store import ChunkStore
 from stores.documents.document_store import DocumentStore
 from stores.graph.communities.store import CommunityStore
 from stores.graph.postgres import PostgresGraph
+from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 
@@ -113,6 +114,32 @@ async def test_names_are_counted_before_the_first_is_embedded_and_as_they_are(
     assert {one for _, one in told} == {total}
     steps = [one - before for (before, _), (one, _) in pairwise(told)]
     assert max(steps) <= 128  # else it seems to stand still, though 512 are stored at a time
+
+
+async def test_the_same_documents_stored_anew_have_the_same_reports(
+    graphed: Ingestor, upkeep: GraphUpkeep, graph: PostgresGraph, database: Database, scope: Scope
+) -> None:
+    """Passages that say as much stood in the order of their ids, which are drawn; relations as their rows lay."""
+    trades = ("baker", "cooper", "potter", "weaver", "carter", "tanner", "fuller", "glazier")
+    files = {
+        f"{trade}.md": f"# {trade.title()}\n\nAda Marsh is a {trade}. Ada Marsh met Ben Tilney and "
+        f"Ben Tilney met Cora Vance. Cora Vance pays Ada Marsh.\n"
+        for trade in trades
+    }
+    told = []
+    for order in (trades, trades[::-1], trades[3:] + trades[:3]):
+        for trade in order:
+            await graphed.ingest_bytes(scope, files[f"{trade}.md"].encode(), f"{trade}.md")
+        await graphed.ingest(scope, [SAMPLES / "spare-parts-inventory.csv"])
+        await upkeep.refresh(scope)
+        found = await graph.communities(scope)
+        told.append(
+            {(one.title, one.summary, *(said.text for said in one.findings)) for one in found}
+        )
+        await KnowledgeBases(database).delete(scope)
+
+    assert told[0] == told[1] == told[2]
+    assert any("Ada Marsh" in report[0] for report in told[0])
 
 
 async def test_one_more_document_leaves_most_reports_as_they_are_and_so_does_deleting_it(

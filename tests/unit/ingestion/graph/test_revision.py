@@ -43,7 +43,7 @@ def ring(size: int, weight: float = 1.0) -> list[tuple[int, int, float]]:
 
 def outline_of(made: GraphArrays, members: int) -> Outline:
     group = Group(OWN, 0, None, np.arange(members))
-    return outlines(made, network_of(made), [group])[0]
+    return outlines(made, network_of(made), [group], made.chunks)[0]
 
 
 def present(made: GraphArrays, words: str = "", passages: Sequence[str] = ()) -> Present:
