@@ -6,6 +6,9 @@ import { say, told } from "./words.js";
 const WAITS = [0.5, 1, 2, 4, 8];
 const TRY_LATER = new Set([429, 503]);
 
+/** Why an answer is not read on though it goes on: another conversation is looked at. */
+export const LEFT = "left";
+
 /** What went wrong, and what to do about it. */
 export class Problem extends Error {
   constructor(body, status = 0, retryAfter = 0) {
@@ -78,8 +81,8 @@ export function upload(path, form, progress) {
 
 /**
  * The events of an answer, to its `done` or `error`; a connection that breaks is taken up where it was.
- * Aborting `signal` ends the answer on the server too. Leaving the page does so where no conversation keeps the answer;
- * any other goes on, and `begun` is told the place where it can be taken up.
+ * Aborting `signal` ends the answer on the server too. Leaving it (`LEFT`), or the page, does so where no conversation
+ * keeps the answer; any other goes on, and `begun` is told the place where it can be taken up.
  */
 export async function* answered(body, signal, broken, begun = (_place) => {}) {
   const response = await post("api/query", { ...body, stream: true, resume: true });
@@ -91,6 +94,7 @@ export async function* answered(body, signal, broken, begun = (_place) => {}) {
     yield* takenUp(response, place, signal, broken);
   } finally {
     removeEventListener("pagehide", end);
+    if (signal.reason === LEFT && !body.threadId) end();
   }
 }
 
@@ -119,12 +123,12 @@ export async function* takenUp(response, place, signal, broken) {
       });
     }
   } finally {
-    if (signal.aborted) await ended(place);
+    if (signal.aborted && signal.reason !== LEFT) await ended(place);
   }
 }
 
 /** End an answer on the server. */
-const ended = (place) => send(place.replace(/\/events$/, ""), { method: "DELETE", keepalive: true }).catch(() => {});
+export const ended = (place) => send(place.replace(/\/events$/, ""), { method: "DELETE", keepalive: true }).catch(() => {});
 
 /** The events of a stream (WHATWG HTML, 9.2.6), as they come: `{id, type, data}`. */
 export async function* events(response, signal = new AbortController().signal) {

@@ -1,6 +1,7 @@
 // The conversation on the page: questions go out, answers come back; the server keeps it (docs/conversations.md).
 
-import { answered, get, Problem, send, takenUp } from "./api.js";
+import { answered, get, LEFT, Problem, send, takenUp } from "./api.js";
+import { forget, leftIn, remember } from "./asked.js";
 import * as attachments from "./attachments.js";
 import * as bases from "./bases.js";
 import { button, byId, element, tell } from "./dom.js";
@@ -12,10 +13,7 @@ import { say } from "./words.js";
 const COMPARED = ["naive", "local", "global", "hybrid", "mix"];
 const [form, question, mode, turns, status] = ["ask", "question", "mode", "turns", "status"].map(byId);
 let thread = "";
-// The key of a question that has no answer yet, with its conversation and, while it is answered, the place where the
-// answer can be taken up: loading the page anew would lose it.
-const ASKED = "asked";
-let running = null;
+let running = null; // what ends the answer that is on the page
 let only = null; // the document that questions are about
 
 /** Questions are about this document from now on; about all of them again without one. */
@@ -33,32 +31,41 @@ const bound = () => element("span", { textContent: say("onlyIn", only.filename) 
 export async function open(name) {
   if (name === thread && turns.childElementCount) return;
   clear(name);
-  const asked = JSON.parse(sessionStorage.getItem(ASKED) ?? "{}");
-  const left = asked.thread === name ? asked : null;
+  const left = leftIn(name);
   const last = name && await recall(name).catch((error) => {
     if (error.status !== 404) tell(status, error.message, true);
     else if (!left) tell(status, say("threadGone"), true);
   });
-  if (left && last === left.text) sessionStorage.removeItem(ASKED); // its answer has come meanwhile
+  if (name !== thread) return; // another one was opened meanwhile
+  if (left && last === left.text) forget(name); // its answer has come meanwhile
   else if (left) goOn(left);
   welcome();
 }
 
-/** Go on with a question that had no answer yet when the page was left: with its answer, or where it is to be asked again. */
-async function goOn({ thread: begun, text, graphId, place: where, at }) {
+/** Go on with a question that had no answer yet when it was left: with its answer, or where it is to be asked again. */
+async function goOn(left) {
+  const { thread: begun, text, graphId, place: where, at } = left;
   const response = where && !running ? await send(where).catch(() => null) : null;
   if (begun !== thread || running) return void response?.body.cancel(); // somebody went on without it
-  if (!response) return void (question.value ||= text);
+  if (!response) {
+    remember({ ...left, place: "" });
+    return void (question.value ||= text);
+  }
   running = new AbortController();
   busy(true);
   const turn = place(new Turn(text, { graphId }));
   turn.began -= Date.now() - at;
   const { signal } = running;
-  settle({ thread: begun, text }, await one(turn, { query: text, graphId }, takenUp(response, where, signal, broken)));
+  settle({ ...left, place: "" }, await one(turn, { query: text, graphId }, takenUp(response, where, signal, broken)), signal);
 }
 
+/** Another conversation is shown. An answer that is under way goes on for its own, where it can be taken up. */
 function clear(name) {
-  running?.abort();
+  if (running) {
+    running.abort(LEFT);
+    busy(false);
+    showThreads(name); // where it can be gone back to
+  }
   call(name);
   turns.replaceChildren();
   tell(status, "");
@@ -129,14 +136,18 @@ async function ask(text) {
   const body = { ...asked, mode: mode.value, threadId: begun };
   const good = compare ? await side(text, asked, attached, signal)
     : await one(place(new Turn(text, { attached, graphId: asked.graphId })), body,
-      answered(body, signal, broken, (place) => remember({ ...left, place })));
+      answered(body, signal, broken, (place) => {
+        remember({ ...left, place });
+        if (signal.reason === LEFT) showThreads(thread); // where it can be gone back to
+      }));
   if (good) attachments.clear();
-  settle(left, good);
+  settle(left, good, signal);
 }
 
-/** A question has its answer, or stands where it can be asked again. */
-function settle(left, good) {
-  if (good) sessionStorage.removeItem(ASKED);
+/** A question has its answer, or stands where it can be asked again; one that was left is taken up later. */
+function settle(left, good, signal) {
+  if (signal.reason === LEFT) return;
+  if (good) forget(left.thread);
   else {
     remember(left);
     if (left.thread === thread) question.value ||= left.text;
@@ -144,8 +155,6 @@ function settle(left, good) {
   busy(false);
   if (good && thread) showThreads(thread);
 }
-
-const remember = (left) => sessionStorage.setItem(ASKED, JSON.stringify(left));
 
 const broken = () => tell(status, say("again"));
 

@@ -1,6 +1,7 @@
 // The conversations that the server keeps: listed, opened, deleted.
 
-import { get, send } from "./api.js";
+import { ended, get, send } from "./api.js";
+import { forget as forgetQuestion, leftIn, underWay } from "./asked.js";
 import { button, byId, element, sure, tell } from "./dom.js";
 import { say } from "./words.js";
 
@@ -27,12 +28,19 @@ async function page() {
   const turn = shown;
   const answer = await get("api/threads", { cursor, limit: 30 }).catch(() => null); // the page's other parts say why
   if (turn !== shown) return;
-  list.append(...(answer?.threads ?? []).map(item));
+  const kept = answer?.threads ?? [];
+  const listed = new Set(Array.from(list.children, (row) => row.dataset.name));
+  if (!cursor) list.append(...begun(kept));
+  list.append(...kept.filter(({ threadId }) => !listed.has(threadId)).map(item));
   cursor = answer?.nextCursor ?? null;
   byId("more-threads").hidden = !cursor;
   if (answer && !list.childElementCount) list.replaceChildren(element("li", { className: "note", textContent: say("noThreads") }));
   mark(open);
 }
+
+/** Conversations of questions that are being answered: a new one the server lists from its answer on. */
+const begun = (kept) => underWay().filter(({ thread }) => !kept.some(({ threadId }) => threadId === thread))
+  .map(({ thread, text, at }) => item({ threadId: thread, title: text, updatedAt: at }));
 
 function item({ threadId, title, updatedAt }) {
   const name = title || threadId;
@@ -46,10 +54,13 @@ function item({ threadId, title, updatedAt }) {
 
 async function forget(threadId, title) {
   if (!await sure(say("sureThread", title))) return;
+  const left = leftIn(threadId);
+  if (left?.place) await ended(left.place); // or its answer would bring the conversation back
+  forgetQuestion(threadId);
   try {
     await send(`api/threads/${encodeURIComponent(threadId)}`, { method: "DELETE" });
   } catch (error) {
-    return tell(byId("status"), error.message, true);
+    if (error.status !== 404) return tell(byId("status"), error.message, true); // it never had an answer
   }
   if (threadId === open) location.hash = "#ask";
   await show(threadId === open ? "" : open);

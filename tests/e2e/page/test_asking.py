@@ -269,6 +269,45 @@ def test_another_conversation_knows_nothing_of_the_one_that_was_broken_off(page:
     expect(page.locator("#status")).to_be_empty()
 
 
+def test_an_answer_goes_on_while_another_conversation_is_looked_at(page: Page) -> None:
+    """Its conversation is new, so the server does not list it yet."""
+    use(page, "page")
+    first = ("token", {"text": "The ferry"})
+    halfway(page, first)
+    ended: list[str] = []
+    page.on("request", lambda one: ended.append(one.url) if one.method == "DELETE" else None)
+    submit(page)
+    expect(page.locator(".answer")).to_have_text("The ferry")
+    page.unroute_all()
+    held = hold(page, "**/api/query/half/events")
+    page.get_by_role("button", name="New conversation").click()
+    ask(page, "血糖的单位是什么？")  # meanwhile
+    page.locator("#threads").get_by_role("link", name=QUESTION).first.click()
+    go_on(page, held, first, ("done", {**DONE, "answer": "The ferry leaves at nine."}))
+    expect(page.locator(".answer")).to_have_text("The ferry leaves at nine.")
+    expect(page.locator(".question")).to_have_text([QUESTION])
+    expect(page.get_by_label("Your question")).to_have_value("")
+    assert ended == []
+
+
+def test_deleting_a_conversation_ends_the_answer_that_would_bring_it_back(page: Page) -> None:
+    use(page, "page")
+    halfway(page, ("token", {"text": "The ferry"}))
+    ended: list[str] = []
+    page.on("request", lambda one: ended.append(one.url) if one.method == "DELETE" else None)
+    submit(page)
+    expect(page.locator(".answer")).to_have_text("The ferry")
+    page.unroute_all()
+    page.get_by_role("button", name="New conversation").click()
+    left = page.locator("#threads li").first
+    expect(left).to_contain_text(QUESTION)
+    left.get_by_role("button").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page.locator("#status")).to_be_empty()
+    expect(left).not_to_have_attribute("data-name", ended[1].rpartition("/")[2])
+    assert ended[0].endswith("/api/query/half")
+
+
 def test_a_citation_opens_what_it_quotes_while_the_answer_is_written(page: Page) -> None:
     use(page, "page")
     cited = {
