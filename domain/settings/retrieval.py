@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, ValidationInfo
 
 from domain.machine import usable_memory
 from domain.retrieval import MOST_PASSAGES
@@ -13,6 +13,23 @@ from domain.settings.group import Group, Weight
 # A search out of memory takes half the CPU (docs/performance.md); several processes, PostgreSQL and
 # whatever else runs there shall fit beside it.
 _HOT_PART = 32
+
+
+def _wide_enough(width: int, info: ValidationInfo) -> int:
+    """The width of a build, if pgvector takes it: it must be at least twice the neighbours."""
+    neighbours = str(info.field_name).replace("ef_construction", "m")
+    most = info.data.get(neighbours)
+    if most is not None and width < 2 * most:
+        message = f"it must be at least twice {neighbours}, which is {most}"
+        raise ValueError(message)
+    return width
+
+
+# What pgvector takes.
+_Neighbours = Annotated[int, Field(ge=2, le=100)]
+_BuildWidth = Annotated[
+    int, Field(ge=4, le=1000, validate_default=True), AfterValidator(_wide_enough)
+]
 
 
 class RetrievalSettings(Group):
@@ -32,8 +49,24 @@ class RetrievalSettings(Group):
         le=1000,
         description="Least width of the HNSW search over passages; from 20,000 on it is a hundredth of them.",
     )
+    hnsw_m: _Neighbours = Field(
+        8,
+        description="Neighbours of a passage in an HNSW index; counts for indexes built from then on.",
+    )
+    hnsw_ef_construction: _BuildWidth = Field(
+        128,
+        description="Width of the search for them while it is built, at least twice as much.",
+    )
     entity_ef_search: int = Field(
         100, ge=10, le=1000, description="Width of the HNSW search over entities (seed 001)."
+    )
+    entity_m: _Neighbours = Field(
+        16,
+        description="Neighbours of an entity in an HNSW index of PostgreSQL (seed 001); counts for indexes built from then on.",
+    )
+    entity_ef_construction: _BuildWidth = Field(
+        64,
+        description="Width of the search for them while it is built (seed 001), at least twice as much.",
     )
     exact_below: int = Field(
         5000, ge=0, description="Scopes with fewer chunks are searched exactly, without HNSW."

@@ -259,7 +259,7 @@ class ChunkSearch:
         )
 
     def _debug(self, asked: _Asked, ranking: ChunkRanking, spent: float) -> dict[str, Any]:
-        own = self._settings.chunk_search
+        own, lanes = self._settings.chunk_search, self._settings.retrieval
         return {
             "keywords": asked.query.keywords,
             "weights": asdict(asked.weights),
@@ -267,6 +267,10 @@ class ChunkSearch:
                 "hybridShare": 1 - own.rerank_share,
                 "rerankShare": own.rerank_share,
                 "halfLifeDays": own.half_life,
+                "maxKeywords": lanes.max_keywords,
+                "hnswM": lanes.hnsw_m,
+                "hnswEfConstruction": lanes.hnsw_ef_construction,
+                "hnswEfSearch": lanes.hnsw_ef_search,
             },
             "timings": {**ranking.timings, "total": spent},
         }

@@ -208,7 +208,7 @@ def _response(
     results = [result_of(hit, related.get(hit.entity.id, ()), explain=explain) for hit in page.hits]
     debug = None
     if explain:
-        constants = constants_of(settings.entity_search, search.weights)
+        constants = constants_of(settings, search.weights)
         timings = {**ranking.timings, "total": spent}
         debug = debug_of(constants, ranking.found, timings, cached=page.cached)
     return SearchResponse(

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from uuid import UUID
 
 from domain.graph import Entity
-from domain.settings import EntitySearchSettings
+from domain.settings import Settings
 from retrievers.entity_search.lanes import LANES
 from retrievers.entity_search.options import FusionWeights
 from retrievers.entity_search.response import (
@@ -25,6 +25,8 @@ from retrievers.entity_search.traversal import Reached
 from retrievers.ranking.signals import Blended
 
 _CONSTANTS = ("threshold", "candidates", "seeds", "depth", "neighbours", "decay", "bonus")
+_OF_THE_INDEX = {"m": "entity_m", "efConstruction": "entity_ef_construction"}
+_OF_THE_INDEX |= {"efSearch": "entity_ef_search"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +79,12 @@ def _explained(hit: Hit) -> Explanation:
     )
 
 
-def constants_of(settings: EntitySearchSettings, weights: FusionWeights) -> dict[str, float]:
-    """The constants that a search went by."""
-    own = {name: float(getattr(settings, name)) for name in _CONSTANTS}
-    return {**{f"{lane}Weight": weight for lane, weight in weights.by_lane.items()}, **own}
+def constants_of(settings: Settings, weights: FusionWeights) -> dict[str, float]:
+    """The constants that a search went by, and those that an index in PostgreSQL is built and searched by."""
+    own = {name: float(getattr(settings.entity_search, name)) for name in _CONSTANTS}
+    index = {name: float(getattr(settings.retrieval, of)) for name, of in _OF_THE_INDEX.items()}
+    lanes = {f"{lane}Weight": weight for lane, weight in weights.by_lane.items()}
+    return {**lanes, **own, **index}
 
 
 def debug_of(

@@ -246,6 +246,7 @@ class HybridRetriever(BaseRetriever):
             logger.warning("%s：%.0f ms，%s", SLOW, timings[_TOTAL], spent)
 
     def _log_steps(self, request: LaneQuery, timings: Mapping[str, float]) -> None:
+        logger.info("hybrid search options: %s", self.options.model_dump())
         for step, milliseconds in timings.items():
             logger.info("hybrid search step %s took %.2f ms", step, milliseconds)
         if request.keywords:

@@ -21,18 +21,20 @@ async def settle(database: Database, scope: Scope) -> bool:
     floats, as all had before. Searches go on meanwhile; writers of this scope wait. Returns whether
     such an index was made.
     """
+    own = database.settings.retrieval
     limits = {
         "user_id": scope.user_id,
         "graph_id": scope.graph_id,
-        "exact_below": database.settings.retrieval.exact_below,
+        "exact_below": own.exact_below,
         "longest": _LONGEST_INDEXED,
     }
     async with database.transaction(scope.user_id) as connection:
         row = await (await connection.execute(_SQL["settle"], limits)).fetchone()
     if row is None or not row[1]:
         return False
+    graph = {"scope_id": row[0], "m": own.hnsw_m, "ef_construction": own.hnsw_ef_construction}
     async with database.transaction(scope.user_id) as connection:
-        done = await (await connection.execute(_SQL["promote"], {"scope_id": row[0]})).fetchone()
+        done = await (await connection.execute(_SQL["promote"], graph)).fetchone()
         return bool(done and done[0])
 
 

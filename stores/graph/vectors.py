@@ -83,6 +83,7 @@ class EntityVectors:
         That is five times `retrieval.exact_below` or more: an exact scan of fewer takes some 10 ms and
         misses nothing, and the index costs 2 ms a vector. Reading and writing go on meanwhile.
         """
+        own = self._database.settings.retrieval
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             if found is None:
@@ -90,19 +91,21 @@ class EntityVectors:
             name = f"entity_vectors_{found.scope_id}"
             limits = {
                 "scope_id": found.scope_id,
-                "exact_below": _EXACT_FACTOR * self._database.settings.retrieval.exact_below,
+                "exact_below": _EXACT_FACTOR * own.exact_below,
                 "longest": _LONGEST_INDEXED,
                 "index": f"sextant.{name}",
             }
             row = await (await connection.execute(_SQL["large"], limits)).fetchone()
             if row is None or not row[0]:
                 return False
-        names = {"index": Identifier(name), "scope_id": Literal(found.scope_id)}
+        index = Identifier(name)
+        graph = {"m": own.entity_m, "ef_construction": own.entity_ef_construction}
+        numbers = {key: Literal(one) for key, one in {**graph, "scope_id": found.scope_id}.items()}
         async with self._database.owner() as owner:
             await owner.set_autocommit(True)
             try:
-                await owner.execute(SQL(_SQL["create_index"]).format(**names))
+                await owner.execute(SQL(_SQL["create_index"]).format(index=index, **numbers))
             except BaseException:
-                await owner.execute(SQL(_SQL["drop_index"]).format(**names))
+                await owner.execute(SQL(_SQL["drop_index"]).format(index=index))
                 raise
         return True

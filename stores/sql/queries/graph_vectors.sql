@@ -40,10 +40,10 @@ select count(*) >= %(exact_below)s and to_regclass(%(index)s) is null
 from (select from entity_vectors where scope_id = %(scope_id)s limit %(exact_below)s) as counted;
 
 -- name: create_index
--- HNSW over the entities of one scope (m, ef_construction: seed 001); run as owner, outside of any
+-- HNSW over the entities of one scope; run as owner, outside of any
 -- transaction, so that nobody waits. Names and numbers are put in as identifiers and literals.
 create index concurrently {index} on sextant.entity_vectors
-using hnsw (embedding vector_cosine_ops) with (m = 16, ef_construction = 64)
+using hnsw (embedding vector_cosine_ops) with (m = {m}, ef_construction = {ef_construction})
 where scope_id = {scope_id};
 
 -- name: drop_index

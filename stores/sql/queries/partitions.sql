@@ -15,7 +15,7 @@ from (select scope_id, partition_key from graphs
 -- name: promote
 -- Give the scope its own partition with an HNSW index, or its partition a new one; false when another did so
 -- meanwhile. Then its grams are counted.
-select promote_scope(%(scope_id)s), count_grams(%(scope_id)s);
+select promote_scope(%(scope_id)s, %(m)s, %(ef_construction)s), count_grams(%(scope_id)s);
 
 -- name: look_at_sizes
 -- Let the planner know how large the tables have become.

@@ -196,7 +196,8 @@ async def test_weights_shares_and_half_life_are_settings_and_told(
         assert hit.score == pytest.approx(expected)
         assert hit.scores["recency"] == pytest.approx(0.5, abs=0.01)
     assert found.debug is not None
-    constants = {"hybridShare": 0.1, "rerankShare": 0.9, "halfLifeDays": 30}
+    constants = {"hybridShare": 0.1, "rerankShare": 0.9, "halfLifeDays": 30, "maxKeywords": 10}
+    constants |= {"hnswM": 8, "hnswEfConstruction": 128, "hnswEfSearch": 200}
     assert found.debug["constants"] == pytest.approx(constants)
     assert (found.debug["weights"]["vector"], found.debug["weights"]["topic"]) == (1, 0)
 

@@ -227,6 +227,17 @@ async def test_debugging_logs_the_statement_that_our_index_is_asked(
     assert "糖尿病" in statement
 
 
+async def test_debugging_logs_every_constant(
+    own: ScopeVectorStore, scope: Scope, caplog: pytest.LogCaptureFixture
+) -> None:
+    """DESIGN §6: "Every weight and constant above is a setting …, and is reported in `debug`"."""
+    caplog.set_level(logging.INFO, "retrievers.hybrid_retriever.retriever")
+    await retriever(own, scope.user_id, debug=True, rrf_k=17).search("糖尿病有哪些症状？")
+    [options] = [line for line in caplog.messages if "search options" in line]
+    for told in ("'rrf_k': 17", "'vector_weight': 0.7", "'bm25_k1': 1.2", "'min_similarity': "):
+        assert told in options
+
+
 async def test_synchronous_calls_work_with_and_without_a_running_loop(
     own: ScopeVectorStore, foreign: Foreign, scope: Scope
 ) -> None:

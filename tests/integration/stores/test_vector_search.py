@@ -167,6 +167,17 @@ async def hnsw_indexes(database: Database, scope: Scope) -> list[str]:
         return [row[0] async for row in cursor]
 
 
+async def graph_options(database: Database, scope: Scope) -> list[str]:
+    async with database.owner() as connection:
+        cursor = await connection.execute(
+            "select reloptions from pg_class where oid = %s::regclass",
+            [f"sextant.chunk_vectors_{await partition_of(database, scope)}_halves"],
+        )
+        row = await cursor.fetchone()
+    assert row is not None
+    return list(row[0])
+
+
 @pytest.mark.usefixtures("early")
 async def test_a_partition_with_an_index_of_floats_is_searched_by_it_until_the_next_document(
     database: Database, ingest: Ingest, scope: Scope
@@ -194,12 +205,20 @@ async def test_a_graph_has_few_neighbours_that_were_looked_for_with_care(
 ) -> None:
     """What the figures of docs/performance.md were taken with; a walk costs a third more with 16 and 64."""
     await ingest(scope, ["x"] * LARGE, clustered(LARGE, 19))
-    async with database.owner() as connection:
-        cursor = await connection.execute(
-            "select reloptions from pg_class where oid = %s::regclass",
-            [f"sextant.chunk_vectors_{await partition_of(database, scope)}_halves"],
-        )
-        assert await cursor.fetchone() == (["m=8", "ef_construction=128"],)
+    assert await graph_options(database, scope) == ["m=8", "ef_construction=128"]
+
+
+@pytest.mark.usefixtures("early")
+async def test_how_a_graph_is_built_is_a_setting(
+    database: Database, ingest: Ingest, scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DESIGN §6: "every weight and constant above is a setting"."""
+    changed = {"hnsw_m": 12, "hnsw_ef_construction": 40}
+    retrieval = database.settings.retrieval.model_copy(update=changed)
+    settings = database.settings.model_copy(update={"retrieval": retrieval})
+    monkeypatch.setattr(database, "settings", settings)
+    await ingest(scope, ["x"] * LARGE, clustered(LARGE, 19))
+    assert await graph_options(database, scope) == ["m=12", "ef_construction=40"]
 
 
 @pytest.mark.usefixtures("early")

@@ -79,6 +79,18 @@ def test_a_bad_value_names_the_setting_the_problem_and_the_variable(
     assert caught.value.field == "retrieval.top_k"
 
 
+def test_a_graph_is_built_with_at_least_twice_as_wide_a_search_as_it_has_neighbours(
+    monkeypatch: pytest.MonkeyPatch, dotenv: Path
+) -> None:
+    """PostgreSQL would refuse the index when a knowledge base has grown, hours later."""
+    monkeypatch.setenv("SEXTANT_RETRIEVAL__HNSW_M", "80")
+    with pytest.raises(SettingsInvalid, match="at least twice hnsw_m, which is 80") as refused:
+        load_settings(dotenv)
+    assert refused.value.field == "retrieval.hnsw_ef_construction"
+    monkeypatch.setenv("SEXTANT_RETRIEVAL__HNSW_EF_CONSTRUCTION", "160")
+    assert load_settings(dotenv).retrieval.hnsw_ef_construction == 160
+
+
 @pytest.mark.parametrize("types", [",", " ", "，、", ""])
 def test_types_of_entities_name_at_least_one(
     types: str, monkeypatch: pytest.MonkeyPatch, dotenv: Path

@@ -108,6 +108,33 @@ async def test_two_bring_a_graph_up_to_date_one_after_the_other_from_before_it_i
     await other
 
 
+@pytest.mark.usefixtures("early")
+@pytest.mark.parametrize(
+    ("changed", "options"),
+    [
+        ({}, ["m=16", "ef_construction=64"]),
+        ({"entity_m": 5, "entity_ef_construction": 20}, ["m=5", "ef_construction=20"]),
+    ],
+)
+async def test_how_an_index_is_built_is_a_setting(
+    database: Database,
+    scope: Scope,
+    monkeypatch: pytest.MonkeyPatch,
+    changed: dict[str, int],
+    options: list[str],
+) -> None:
+    """Seed 001: "WITH (m = 16, ef_construction = 64)", and DESIGN §6: every constant is a setting."""
+    retrieval = database.settings.retrieval.model_copy(update=changed)
+    settings = database.settings.model_copy(update={"retrieval": retrieval})
+    monkeypatch.setattr(database, "settings", settings)
+    await fill(database, scope, LARGE, np.eye(LARGE, 384, dtype=np.float32) + np.float32(0.01))
+    assert await EntityVectors(database).index_if_large(scope)
+    index = f"sextant.entity_vectors_{await number_of(database, scope)}"
+    async with database.owner() as owner:
+        query = "select reloptions from pg_class where oid = %s::regclass"
+        assert await (await owner.execute(query, [index])).fetchone() == (options,)
+
+
 async def number_of(database: Database, scope: Scope) -> int:
     async with database.transaction(scope.user_id) as connection:
         query = "select scope_id from graphs where graph_id = %s"

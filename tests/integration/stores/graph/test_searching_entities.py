@@ -53,6 +53,9 @@ async def test_three_lanes_are_fused_as_the_seed_computes(build: Build) -> None:
         assert one.explanation is not None
         parts = [lane.contribution for lane in one.explanation.lanes.values()]
         assert one.scores.final == pytest.approx(sum(parts) + one.explanation.bonus)
+    assert found.debug is not None
+    index = {"m": 16, "efConstruction": 64, "efSearch": 100}
+    assert found.debug.constants.items() >= {"threshold": 0.5, "decay": 0.7, **index}.items()
 
 
 @pytest.mark.parametrize("question", ["Cargo", "ｃａｒｇｏ", "cargo tool"])
