@@ -123,6 +123,6 @@ def led(
         for rank, hit in enumerate(hits, start=1):
             if hit.id in best:
                 items.setdefault(hit.id, hit)
-                place = LaneScore(rank, hit.score, 1.0, shares[lane] * hit.score)
+                place = LaneScore(rank, hit.score, shares[lane], shares[lane] * hit.score)
                 lanes[hit.id] = {**hit.lanes, **lanes[hit.id], lane: place}
     return [ranked(items[one], score, lanes[one]) for one, score in best.items()]

@@ -102,6 +102,11 @@ def date(moment: datetime | None) -> str:
     return moment.astimezone().strftime("%Y-%m-%d %H:%M") if moment else "-"
 
 
+def score(value: float) -> str:
+    """A score with four decimals, or three digits that say something where these would say nothing."""
+    return f"{value:.3g}" if 0 < abs(value) < 0.001 else f"{value:.4f}"
+
+
 def printable(text: str) -> str:
     """Return `text` without control characters, so that no document can steer the terminal."""
     return _CONTROL.sub("", text)

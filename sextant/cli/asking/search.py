@@ -66,7 +66,7 @@ def search(
 
 
 def _print_item(rank: int, item: RetrievedItem) -> None:
-    terminal.heading(f"{rank}. {_place(item)}  {item.score:.4f}")
+    terminal.heading(f"{rank}. {_place(item)}  {terminal.score(item.score)}")
     text = terminal.read_out(item.text)
     terminal.prose(text[:_SHOWN_CHARS] + "…" if len(text) > _SHOWN_CHARS else text, "   ")
 
@@ -105,7 +105,7 @@ def _explain(found: Retrieval) -> None:
         terminal.table(
             ("GRAPH", "SCORE", "WHAT"),
             [
-                (item.kind.value, f"{item.score:.4f}", terminal.brief(_name(item)))
+                (item.kind.value, terminal.score(item.score), terminal.brief(_name(item)))
                 for item in found.graph_items[:_SHOWN_GRAPH]
             ],
         )
@@ -117,16 +117,16 @@ def _explain(found: Retrieval) -> None:
 
 def _lanes(rank: int, item: RetrievedItem, found: Retrieval) -> Iterator[tuple[str, ...]]:
     """A row for each lane that found the item, those that add most first; the item's own once."""
-    own = (str(rank), f"{item.score:.4f}")
+    own = (str(rank), terminal.score(item.score))
     for name, lane in sorted(item.lanes.items(), key=lambda one: -(one[1].contribution or -1.0)):
         added, spent = lane.contribution, found.timings.get(name)
         yield (
             *own,
             name,
             str(lane.rank),
-            f"{lane.score:.4f}",
+            terminal.score(lane.score),
             f"{lane.weight:g}",
-            "-" if added is None else f"{added:.4f}",
+            "-" if added is None else terminal.score(added),
             "-" if spent is None else f"{spent:.1f}",
         )
         own = ("", "")

@@ -143,7 +143,7 @@ def _print_report(report: DescribingReport) -> None:
 
 def _print(rank: int, hit: SearchHit, constants: Mapping[str, float] | None) -> None:
     place = " › ".join((hit.filename, *hit.parent_section_path))
-    terminal.heading(f"{rank}. {place}  {hit.score:.4f}")
+    terminal.heading(f"{rank}. {place}  {terminal.score(hit.score)}")
     terminal.prose(_short(hit.text), "   ")
     for name, words in (
         ("Summary", [hit.summary] if hit.summary != " ".join(hit.text.split()) else []),
@@ -167,17 +167,17 @@ def _print_signals(
         (
             name,
             "" if one.rank is None else str(one.rank),
-            f"{one.raw:.4f}",
+            terminal.score(one.raw),
             f"{one.share:.3f}",
-            f"{one.weight:.2f}",
-            f"{one.contribution:.4f}",
+            f"{one.weight:g}",
+            terminal.score(one.contribution),
         )
         for name, one in signals.items()
     ]
     terminal.table(("SIGNAL", "RANK", "RAW", "SHARE", "WEIGHT", "GIVES"), rows)
     if "rerank" in scores:
-        hybrid = f"{constants['hybridShare']:g} × {scores['hybrid']:.4f}"
-        rerank = f"{constants['rerankShare']:g} × rerank {scores['rerank']:.4f}"
+        hybrid = f"{constants['hybridShare']:g} × {terminal.score(scores['hybrid'])}"
+        rerank = f"{constants['rerankShare']:g} × rerank {terminal.score(scores['rerank'])}"
         terminal.faint(f"   {hybrid} + {rerank}")
     terminal.say("")
 

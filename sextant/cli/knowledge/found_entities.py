@@ -34,7 +34,7 @@ def print_found(found: SearchResponse) -> None:
 
 def _print_result(rank: int, one: EntityResult) -> None:
     name = f"{rank}. {terminal.brief(one.entity.name)} · {one.entity.entity_type}"
-    terminal.heading(f"{name}  {one.scores.final:.4f}  ({', '.join(one.sources)})")
+    terminal.heading(f"{name}  {terminal.score(one.scores.final)}  ({', '.join(one.sources)})")
     said = " ".join(one.entity.description.split())
     if said:
         terminal.prose(said[:_SHOWN] + "…" if len(said) > _SHOWN else said, "   ")
@@ -46,10 +46,10 @@ def _print_result(rank: int, one: EntityResult) -> None:
 
 def _explain(said: Explanation) -> None:
     parts = [
-        f"{lane} {own.weight:g} × {own.normalised:.3f} (rank {own.rank}, raw {own.raw:.4f})"
+        f"{lane} {own.weight:g} × {own.normalised:.3f} (rank {own.rank}, raw {terminal.score(own.raw)})"
         for lane, own in said.lanes.items()
     ]
-    terminal.faint(f"   {' + '.join(parts)} + bonus {said.bonus:g} = {said.fused:.4f}")
+    terminal.faint(f"   {' + '.join(parts)} + bonus {said.bonus:g} = {terminal.score(said.fused)}")
     if said.named:
         terminal.faint("   named exactly so: first by meaning and by words")
     if said.path is not None:

@@ -72,6 +72,13 @@ async def test_an_answer_that_declines_is_not_told_to_be_badly_supported(
     assert "supported" not in last
 
 
+def test_a_score_too_small_for_four_decimals_is_told_by_its_digits() -> None:
+    """A walk through a large graph leaves an entity a hundred-thousandth, which was printed as 0.0000."""
+    scores = [1.0, 0.00123, 0.000123, 1.23e-05, 0.0, -0.5]
+    told = ["1.0000", "0.0012", "0.000123", "1.23e-05", "0.0000", "-0.5000"]
+    assert [terminal.score(one) for one in scores] == told
+
+
 async def test_warnings_go_beside_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
     await print_answer(told(Done(replace(ANSWER, warnings=("The vector lane failed.",)))))
     assert "The vector lane failed." in capsys.readouterr().err

@@ -111,6 +111,7 @@ def test_where_one_lane_leads_the_other_adds_a_fiftieth() -> None:
     assert both.score == pytest.approx(0.516)
     assert both.lanes["local"].contribution == 0.5
     assert both.lanes["global"].contribution == pytest.approx(0.016)
+    assert [both.lanes[lane].weight for lane in ("local", "global")] == [1.0, 0.02]
     assert both.lanes["walk"].contribution is None
 
 
