@@ -21,8 +21,10 @@ from retrievers.entity_search.ranking import EntityRanker, Ranking
 from retrievers.entity_search.response import SearchResponse
 from retrievers.entity_search.showing import Hit, constants_of, debug_of, result_of
 from retrievers.entity_search.traversal import Neighbourhoods
+from retrievers.lanes.unknown import of_unknown_types
 from retrievers.pages.cursor import Position, decode, encode, identity
 from retrievers.pages.hot import HotRankings, Kept
+from stores.chunks.chunk_store import ChunkStore
 from stores.graph.protocol import GraphStore
 from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
@@ -84,6 +86,7 @@ class EntitySearch:
     ) -> None:
         own = settings.entity_search
         self._database, self._graph, self._settings = database, graph, settings
+        self._chunks = ChunkStore(database)
         self._around = Neighbourhoods(graph, _NEIGHBOURHOODS)
         deadline = settings.retrieval.lane_timeout
         lanes = EntityLanes(graph, embedder, self._around, own, deadline)
@@ -116,8 +119,15 @@ class EntitySearch:
             ranking = page.kept.ranking
             told.timings = {} if page.cached else ranking.timings
             told.degraded = bool(ranking.warnings)
+            warnings = (*ranking.warnings, *await self._of_filters(search.asked))
         spent = milliseconds_since(started)
-        return _response(search, page, related, spent, self._settings)
+        return _response(search, page, related, self._settings, warnings=warnings, spent=spent)
+
+    async def _of_filters(self, asked: Asked) -> tuple[str, ...]:
+        """What there is to say of a filter that lets nothing through."""
+        types = asked.only.entity_types
+        said = types and await of_unknown_types(self._chunks, asked.scope, asked.question, types)
+        return (said,) if said else ()
 
     async def _checked(self, query: str, scope: Scope, options: SearchOptions) -> _Search:
         of_type(options, SearchOptions, "options", "top_k=10")
@@ -201,8 +211,10 @@ def _response(
     search: _Search,
     page: _Page,
     related: dict[UUID, list[tuple[Entity, str]]],
-    spent: float,
     settings: Settings,
+    *,
+    warnings: tuple[str, ...],
+    spent: float,
 ) -> SearchResponse:
     explain, ranking, end = search.options.explain, page.kept.ranking, page.end
     results = [result_of(hit, related.get(hit.entity.id, ()), explain=explain) for hit in page.hits]
@@ -218,6 +230,6 @@ def _response(
         search_time_ms=round(spent),
         next_cursor=end
         and encode(Position(page.kept.taken_at, end.score, end.entity.id), search.key),
-        warnings=ranking.warnings or None,
+        warnings=warnings or None,
         debug=debug,
     )

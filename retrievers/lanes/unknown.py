@@ -1,7 +1,12 @@
-"""Says which documents and sections of the filters there are not: a misspelt one finds nothing."""
+"""Says what the filters name and there is not: a misspelt document, section or type finds nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+from domain.scope import Scope
+from domain.text import language_of
 from retrievers.lanes.lane import LaneQuery
 from stores.chunks.chunk_store import ChunkStore
 
@@ -10,17 +15,49 @@ UNKNOWN = {
     "en": "The filters name what this knowledge base does not have: {}. The list of its documents has their"
     " ids and sources.",
 }
+UNKNOWN_TYPES = {
+    "zh": "知识库里没有筛选条件所指的实体类型：{}；{}",
+    "en": "No entity of this knowledge base has the type that the filters name: {}. {}",
+}
+_MEANT = {"zh": "是否指 {}？", "en": "Did you mean {}?"}
+_THERE_ARE = {"zh": "已有类型：{}", "en": "Its types: {}."}
+_NO_TYPES = {"zh": "它没有任何实体", "en": "It has no entities."}
 # Names that are told, and characters of each.
 _TOLD, _LENGTH = 5, 100
 
 
 async def warn_of_unknown(chunks: ChunkStore, request: LaneQuery) -> None:
-    """Warn of the documents and sections that the filters name in vain; without filters no store is asked."""
+    """Warn of what the filters name in vain; without filters no store is asked."""
     if request.filters is None:
         return
-    unknown = await chunks.unknown(request.scope, request.filters)
-    if unknown:
-        told = [f"{name[:_LENGTH]!r}" for name in unknown[:_TOLD]]
-        more = f" (+{len(unknown) - _TOLD})" if len(unknown) > _TOLD else ""
-        listed = ", ".join(told) + more
+    if unknown := await chunks.unknown(request.scope, request.filters):
+        listed = _listed(unknown)
         request.warn({language: said.format(listed) for language, said in UNKNOWN.items()})
+    types = request.filters.entity_types
+    if types and (said := await of_unknown_types(chunks, request.scope, request.text, types)):
+        request.warn(said)
+
+
+async def of_unknown_types(
+    chunks: ChunkStore, scope: Scope, question: str, types: Iterable[str]
+) -> str | None:
+    """What to say of types of entities that the scope does not have: the nearest that it has, else some."""
+    unknown, known = await chunks.unknown_types(scope, list(types))
+    if not unknown:
+        return None
+    language = language_of(question)
+    return UNKNOWN_TYPES[language].format(_listed(unknown), _way_out(unknown, known, language))
+
+
+def _way_out(unknown: Sequence[str], known: Sequence[str], language: str) -> str:
+    written = {one.lower(): one for one in reversed(known)}
+    near = [written[one] for name in unknown for one in get_close_matches(name, written, n=1)]
+    if near:
+        return _MEANT[language].format(_listed(list(dict.fromkeys(near))))
+    return _THERE_ARE[language].format(_listed(known)) if known else _NO_TYPES[language]
+
+
+def _listed(names: Sequence[str]) -> str:
+    told = [f"{name[:_LENGTH]!r}" for name in names[:_TOLD]]
+    more = f" (+{len(names) - _TOLD})" if len(names) > _TOLD else ""
+    return ", ".join(told) + more

@@ -290,6 +290,23 @@ class ChunkStore:
             cursor = await connection.execute(within("unknown"), values)
             return [name for (name,) in await cursor.fetchall()]
 
+    async def unknown_types(
+        self, scope: Scope, types: Sequence[str]
+    ) -> tuple[list[str], list[str]]:
+        """Those types of entities, in lower case, that the scope does not have; and where some are, its own.
+
+        Its own come as they are written, those of most entities first.
+        """
+        async with self._database.transaction(scope.user_id) as connection:
+            if not types or (found := await find_scope(connection, scope)) is None:
+                return [], []
+            values = {"scope_id": found.scope_id, "types": [one.lower() for one in types]}
+            cursor = connection.cursor(row_factory=scalar_row)
+            await cursor.execute(within("unknown_types"), values)
+            if unknown := await cursor.fetchall():
+                await cursor.execute(within("types"), values)
+            return unknown, await cursor.fetchall()
+
     async def get(self, scope: Scope, ids: Sequence[UUID]) -> list[StoredChunk]:
         """The chunks of these ids, in this order; ids that the scope does not have are left out."""
         values = key_of(scope) | {"ids": id_array(ids)}

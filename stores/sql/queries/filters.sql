@@ -60,6 +60,18 @@ union all
 select n.id::text from unnest(%(sections)s::uuid[]) as n (id)
 where not exists (select from sections s where s.scope_id = %(scope_id)s and s.id = n.id);
 
+-- name: unknown_types
+-- The types, in lower case, that no entity and no mention of the scope has.
+select n.type from unnest(%(types)s::text[]) with ordinality as n (type, place)
+where not exists (select from entities e where e.scope_id = %(scope_id)s and lower(e.entity_type) = n.type)
+  and not exists (select from mentions m where m.scope_id = %(scope_id)s and lower(m.entity_type) = n.type)
+order by n.place;
+
+-- name: types
+-- The types of the scope's entities, those of most entities first.
+select entity_type from entities where scope_id = %(scope_id)s and shown
+group by entity_type order by count(*) desc, entity_type;
+
 -- name: options
 -- A plan for any values would have to mind every bound; and when the server gives up.
 select set_config('plan_cache_mode', 'force_custom_plan', true),

@@ -209,6 +209,25 @@ async def test_document_tags_given_at_upload_are_a_filter(
     assert {hit.filename for hit in found.results} == {"contract.md"}
 
 
+@pytest.mark.parametrize(
+    ("types", "said"),
+    [
+        (["trem"], ["'trem'. Did you mean 'TERM'?"]),
+        (["vessel"], ["'vessel'. Its types: 'TERM'."]),
+        (["term", "Vessel"], ["'vessel'. Its types: 'TERM'."]),
+        (["Term"], []),
+    ],
+)
+async def test_a_type_that_no_entity_has_is_told_with_the_one_that_was_probably_meant(
+    search: ChunkSearch, filled: Scope, types: list[str], said: list[str]
+) -> None:
+    """It let nothing through, without a word."""
+    found = await ask(search, filled, "payment terms", filters={"entityTypes": types})
+    assert bool(found.results) == ("term" in map(str.lower, types))
+    unknown = "No entity of this knowledge base has the type that the filters name: "
+    assert list(found.warnings) == [unknown + one for one in said]
+
+
 async def test_without_its_model_the_search_goes_on_by_keywords(
     database: Database, filled: Scope
 ) -> None:

@@ -62,6 +62,19 @@ async def test_new_documents_are_found_at_once(rag: Sextant, tmp_path: Path) -> 
         await rag.search_entities("Sourdough bread", graph_id="nowhere")
 
 
+async def test_a_type_that_no_entity_has_is_told_however_often_it_is_asked_for(
+    rag: Sextant,
+) -> None:
+    for types in (["trem"], ["trem"]):
+        options = SearchOptions(filters={"entityTypes": types})
+        found = await rag.search_entities("胰岛素", options=options)
+        assert not found.results
+        [said] = found.warnings or ()
+        assert said == "知识库里没有筛选条件所指的实体类型：'trem'；是否指 'TERM'？"
+    known = SearchOptions(filters={"entityTypes": ["TERM"]})
+    assert (await rag.search_entities("胰岛素", options=known)).warnings is None
+
+
 async def test_options_of_another_class_are_refused(rag: Sextant) -> None:
     """A dict was an AttributeError."""
     given: Any = {"top_k": 3}
