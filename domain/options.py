@@ -47,6 +47,21 @@ def as_weight(value: object, field: str) -> float:
     )
 
 
+def positive(value: object, field: str) -> None:
+    """Nothing, if the value is a number above 0; NaN is none.
+
+    Raises:
+        OptionInvalid: it is something else; carries the field.
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+        return
+    raise OptionInvalid(
+        f"{field} is {value!r:.40}; it must be a number above 0.",
+        next_step=f"Leave {field} out to use its default.",
+        field=field,
+    )
+
+
 def of_type(value: object, kind: type, field: str, example: str) -> None:
     """Nothing, if the value is of that class; a dict of the same names is not.
 

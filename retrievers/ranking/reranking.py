@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from domain.errors import SextantError
+from domain.options import in_range, positive
 from domain.places import away
 from domain.retrieval import LaneScore, RetrievedItem, rescored
 from domain.settings import RetrievalSettings
@@ -42,11 +43,20 @@ class RerankLimits:
         seconds: after which its work is cancelled.
         pairs: passages that it reads at most, the best ones.
         chars: of each passage. A cross-encoder reads 512 tokens and takes time for each.
+
+    Raises:
+        OptionInvalid: one is not above 0.
     """
 
     seconds: float = 5.0
     pairs: int = 50
     chars: int = 2000
+
+    def __post_init__(self) -> None:
+        """Refuse what would leave nothing to read, or no time to read it."""
+        positive(self.seconds, "seconds")
+        in_range(self.pairs, "pairs")
+        in_range(self.chars, "chars")
 
     @classmethod
     def of(cls, settings: RetrievalSettings) -> RerankLimits:
@@ -85,7 +95,8 @@ async def judge(
         said = error.message if isinstance(error, SextantError) else str(error)
         return Judgement(warning=FAILED[language].format(reason=said))
     if len(scores) != len(read) or not all(map(math.isfinite, scores)):
-        logger.warning("%s gave %d scores for %d passages", reranker.name, len(scores), len(read))
+        usable = sum(map(math.isfinite, scores))
+        logger.warning("%s gave %d scores for %d passages", reranker.name, usable, len(read))
         unscored = f"{reranker.name} does not score every passage"
         return Judgement(warning=FAILED[language].format(reason=unscored))
     return Judgement(scores)

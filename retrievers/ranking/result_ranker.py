@@ -14,7 +14,7 @@ from langchain_core.cross_encoders import BaseCrossEncoder
 from langchain_core.documents import Document
 
 from domain.errors import OptionInvalid
-from domain.options import in_range
+from domain.options import in_range, of_type
 from domain.retrieval import RetrievedItem, rescored
 from models.cross_encoders import as_reranker
 from models.protocols import Reranker
@@ -105,10 +105,12 @@ def rank_results(
         age leaves of it; less, the more it repeats them.
 
     Raises:
-        OptionInvalid: top_k is below 1, a score is no number, or an embedding is missing.
+        OptionInvalid: top_k is below 1, a result is neither item nor document, a score is no number, or
+            an embedding is missing.
     """
     chosen = options or RankOptions()
-    _check(top_k)
+    of_type(chosen, RankOptions, "options", "balance=1, freshness=0.5")
+    _check(results, top_k)
     moment = now or datetime.now(UTC)
     kept, scores = _by_score(results)
     if not kept:
@@ -166,9 +168,9 @@ class ResultRanker:
             top_k: how many at most; all by default.
 
         Raises:
-            OptionInvalid: top_k is below 1.
+            OptionInvalid: top_k is below 1, or a result is neither item nor document.
         """
-        _check(top_k)
+        _check(results, top_k)
         if self._reranker is None:
             return list(results[:top_k])
         texts = [_text(result) for result in results]
@@ -190,9 +192,19 @@ class ResultRanker:
         return rank_results(results, top_k=top_k)
 
 
-def _check(top_k: int | None) -> None:
+def _check(results: object, top_k: int | None) -> None:
     if top_k is not None:
         in_range(top_k, "top_k")
+    if not isinstance(results, Sequence):
+        raise _unfit(f"results are {results!r:.80}, which is no list.")
+    for one in results:
+        if not isinstance(one, RetrievedItem | Document):
+            raise _unfit(f"results hold {one!r:.80}, which is no retrieved item and no document.")
+
+
+def _unfit(said: str) -> OptionInvalid:
+    advice = "Give `results` of a search, or LangChain documents with `score` in their metadata."
+    return OptionInvalid(said, next_step=advice, field="results")
 
 
 def _by_score(results: Sequence[Result]) -> tuple[list[Result], Scores]:

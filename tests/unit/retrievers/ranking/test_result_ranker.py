@@ -243,6 +243,30 @@ async def test_only_the_best_are_read_and_of_them_the_beginning() -> None:
     assert [one.score for one in reranked] == [1.0, 0.5, 0.25]
 
 
+@pytest.mark.parametrize(
+    ("limit", "value"),
+    [("seconds", 0), ("seconds", math.nan), ("seconds", "5"), ("pairs", 0), ("chars", -1)],
+)
+def test_limits_within_which_no_model_could_read_anything_are_refused(
+    limit: str, value: Any
+) -> None:
+    """They were taken: every reranking was late, or read nothing, and the order stayed without a word."""
+    with pytest.raises(OptionInvalid, match=limit) as refused:
+        RerankLimits(**{limit: value})
+    assert refused.value.field == limit
+
+
+@pytest.mark.parametrize("results", [[{"id": "a", "score": 1.0}], None, "abc", FOUND[0]])
+async def test_results_of_another_kind_are_refused(results: Any) -> None:
+    """A dict was an AttributeError, None a TypeError."""
+    for ordered in (rank_results, ResultRanker().rank_results):
+        with pytest.raises(OptionInvalid, match=r"results (are|hold)") as caught:
+            ordered(results)
+        assert caught.value.field == "results"
+    with pytest.raises(OptionInvalid, match=r"results (are|hold)"):
+        await ResultRanker(Judge({})).arerank("?", results)
+
+
 async def test_a_late_model_is_cancelled_and_the_order_stays(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
