@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID
 
-from domain.errors import FileRejected
+from domain.errors import ConflictError, DocumentNotFound, FileRejected
 from domain.graph import MentionKind
 from domain.scope import Scope
 from domain.text import normalise_name
@@ -40,9 +40,14 @@ from stores.graph.facts import (
 )
 from stores.graph.ids import entity_id
 from stores.graph.record import GraphRecord
+from stores.graph.transfer import Graph
 
 _BATCH = 200  # entities at a time
 _RELATIONS = 20_000  # of theirs together, but for one that has more
+# Times that an entity is told of again because another import spoke of it meanwhile.
+_ATTEMPTS = 10
+# Errors of a document in whose place another import has put its own, or which it has taken away.
+_OVERTAKEN = (ConflictError, DocumentNotFound)
 
 
 @dataclass(slots=True)
@@ -77,6 +82,26 @@ class Telling(NamedTuple):
         wanted = {passage.line.id for passage in self.passages}
         return self.there is not None and wanted == set(self.there.passages)
 
+    def holds(self, now: Telling | None) -> bool:
+        """Whether this is still what there is to tell, and all of it stored; `now`: as it is read anew."""
+        if now is None:
+            return True  # nobody speaks of the entity any more
+        told = now.unchanged if now.passages else now.there is None
+        return told and (self.subject, self.passages) == (now.subject, now.passages)
+
+
+class Stored(NamedTuple):
+    """What is told of an entity, and the document that has it by now: none where there is nothing to tell."""
+
+    telling: Telling
+    document: UUID | None
+    unchanged: bool
+
+    @property
+    def id(self) -> UUID:
+        """The entity's."""
+        return self.telling.id
+
 
 class FactTeller:
     """Tells what the graph of `scope` says of the entities that an import has noted in its spool."""
@@ -100,49 +125,39 @@ class FactTeller:
         told, done = Told(), 0
         subjects = self._lines.subjects()
         while ids := await next_of(subjects, _BATCH):
-            async with self._record.reading(self._scope) as stored:
-                self._standing.found(stored.scope_id)
-                found = await called(stored, ids)
+            async with self._record.reading(self._scope) as graph:
+                self._standing.found(graph.scope_id)
+                found = await called(graph, ids)
             there = [found[one] for one in ids if one in found]
             for some in runs_of(there, lambda one: one.degree, _RELATIONS):
-                await self._tell(some, told)
+                await self._tell([one.id for one in some], told)
             on_done(done := done + len(ids))
         return told
 
-    async def _tell(self, entities: Sequence[Called], told: Told) -> None:
-        tellings = await self._read(entities)
-        fresh = [one for one in tellings if one.passages and not one.unchanged]
-        results = dict(zip((one.id for one in fresh), await self._store(fresh), strict=True))
-        stored = list[tuple[Telling, UUID]]()
-        for one in tellings:
-            result = results.get(one.id)
-            own = result.document_id if result else one.there and one.there.id
-            if result is not None and isinstance(result.error, FileRejected):
-                told.warnings.append(
-                    f"What the graph says of {one.subject.name!r:.80}: {result.error}"
-                )
-            elif result is not None and result.error is not None:
-                await self._standing.fail(result.error)
-            elif one.passages and own is not None:
-                stored.append((one, own))
-                told.documents += 1
-                told.unchanged += result is None or result.unchanged
-                told.chunks += len(one.passages)
-        for one in tellings:
-            gone = [*one.others, *([one.there] if one.there and not one.passages else [])]
-            for document in gone:
-                await self._ingestor.documents.withdraw(self._scope, document.id)
-        await self._state(stored)
+    async def _tell(self, ids: Sequence[UUID], told: Told) -> None:
+        """Tell of these, and again of those of whom another import has said or told something meanwhile."""
+        for _ in range(_ATTEMPTS):
+            async with self._record.reading(self._scope) as graph:
+                tellings = await self._read(graph, ids)
+            left = await self._state(await self._store(tellings, told), told)
+            if not left:
+                return
+            ids = [one.id for one in left]
+        told.warnings += [
+            f"What the graph says of {one.subject.name!r:.80} went on changing while it was told. "
+            "Import a line about it again."
+            for one in left
+        ]
 
-    async def _read(self, entities: Sequence[Called]) -> list[Telling]:
-        subjects = {one.id: self._subject(one) for one in entities}
+    async def _read(self, graph: Graph, ids: Collection[UUID]) -> list[Telling]:
+        self._standing.found(graph.scope_id)
+        found = await called(graph, ids)
+        subjects = {one: self._subject(found[one]) for one in ids if one in found}
         names = {one: self._documents_of(subject) for one, subject in subjects.items()}
-        async with self._record.reading(self._scope) as stored:
-            self._standing.found(stored.scope_id)
-            there = await facts_documents(stored, [name for own in names.values() for name in own])
-            words = await own_word(stored, subjects, [one.id for one in there.values()])
-            targets = await called(stored, {word.target_id for word in words})
-            aliases = await other_names(stored, subjects)
+        there = await facts_documents(graph, [name for own in names.values() for name in own])
+        words = await own_word(graph, subjects, [one.id for one in there.values()])
+        targets = await called(graph, {word.target_id for word in words})
+        aliases = await other_names(graph, subjects)
 
         def tellings() -> list[Telling]:
             facts = _facts(words, targets)
@@ -171,19 +186,52 @@ class FactTeller:
             names.append(document_of(Subject(_key_of("", subject.name), subject.name)).id)
         return names
 
-    async def _store(self, tellings: Sequence[Telling]) -> list[Ingested]:
+    async def _store(self, tellings: Sequence[Telling], told: Told) -> list[Stored]:
+        """Bring their documents up to date; those that cannot be stored are told, and left out."""
+        fresh = [one for one in tellings if one.passages and not one.unchanged]
+        results = dict(zip((one.id for one in fresh), await self._ingest(fresh), strict=True))
+        stored = list[Stored]()
+        for one in tellings:
+            result = results.get(one.id)
+            error = result.error if result else None
+            if isinstance(error, FileRejected):
+                told.warnings.append(f"What the graph says of {one.subject.name!r:.80}: {error}")
+            elif error is not None and not isinstance(error, _OVERTAKEN):
+                await self._standing.fail(error)
+            else:
+                own = result.document_id if result else one.there and one.there.id
+                stored.append(Stored(one, own, result is None or result.unchanged))
+        for one in tellings:
+            gone = [*one.others, *([one.there] if one.there and not one.passages else [])]
+            for document in gone:
+                await self._ingestor.documents.withdraw(self._scope, document.id)
+        return stored
+
+    async def _ingest(self, tellings: Sequence[Telling]) -> list[Ingested]:
         uploads = await asyncio.to_thread(
             lambda: [upload(one.document, [said.line for said in one.passages]) for one in tellings]
         )
         return await self._ingestor.ingest_uploads(self._scope, uploads)
 
-    async def _state(self, stored: Sequence[tuple[Telling, UUID]]) -> None:
-        """Let passages state their facts, and mention whom they are about."""
-        evidence = await asyncio.to_thread(_evidence, stored)
+    async def _state(self, stored: Sequence[Stored], told: Told) -> list[Telling]:
+        """Let passages state their facts, and mention whom they are about.
+
+        All is read once more while nobody else writes: another import may have said more, or stored in the
+        place of these passages what it had read before. Returns those of whom that holds, who state nothing.
+        """
         async with self._record.writing(self._scope, bare=False) as writer:
-            self._standing.found(writer.scope_id)
+            now = {one.id: one for one in await self._read(writer, [one.id for one in stored])}
+            standing = [one for one in stored if one.telling.holds(now.get(one.id))]
+            evidence = await asyncio.to_thread(_evidence, standing)
             await writer.add(evidence)
             await place(writer, evidence.relations)
+        for one in standing:
+            if one.telling.passages:
+                told.documents += 1
+                told.unchanged += one.unchanged
+                told.chunks += len(one.telling.passages)
+        stated = {one.id for one in standing}
+        return [one.telling for one in stored if one.id not in stated]
 
 
 def _facts(words: Sequence[OwnWord], targets: dict[UUID, Called]) -> defaultdict[UUID, list[Fact]]:
@@ -203,10 +251,12 @@ def _aliases(subject: Subject, names: Sequence[tuple[str, str]]) -> list[str]:
     return [name for norm, name in names if norm != own]
 
 
-def _evidence(stored: Sequence[tuple[Telling, UUID]]) -> GraphEvidence:
+def _evidence(stored: Sequence[Stored]) -> GraphEvidence:
     """What passages state, and whom they mention."""
     mentions, relations = list[MentionRow](), list[RelationRow]()
-    for one, document in stored:
+    for one, document, _ in stored:
+        if document is None:
+            continue
         for passage in one.passages:
             chunk = chunk_id(document, passage.line.id)
             named = {fact.entity_id: fact.name for fact in passage.facts}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from dataclasses import replace
+from uuid import uuid4
 
 import pytest
 
@@ -278,6 +280,58 @@ async def test_an_import_broken_off_before_its_passages_state_anything_loses_not
     anew = replace(scope, graph_id="anew")
     await imported(importer, anew, *GRAPH, more)
     assert broken["relations"] == sorted([*before["relations"], ("TREATS", 1, 1)])
+    assert await facts(database, scope) == await facts(database, anew)
+
+
+@pytest.mark.parametrize("step", ["_store", "_state"])
+@pytest.mark.parametrize("more", [[relation("e1", "TREATS", "e5")], []])
+async def test_what_another_import_says_while_an_entity_is_told_is_told_too(
+    importer: Importer,
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    step: str,
+    more: list[Line],
+) -> None:
+    """The other one does all it has to between what this one reads and what it stores of it."""
+    scope = Scope(f"user-{uuid4()}")
+    other = [
+        *more,
+        relation("e1", "BRAND", "e4", weight=5),
+        entity("e4", "Glucophage", "A brand of many.", "GLU"),
+    ]
+    going_on, waiting = getattr(FactTeller, step), [other]
+
+    async def after_the_other(teller: FactTeller, *given: object) -> object:
+        if waiting:
+            await imported(importer, scope, *waiting.pop())
+        return await going_on(teller, *given)
+
+    monkeypatch.setattr(FactTeller, step, after_the_other)
+    await imported(importer, scope, *GRAPH)
+
+    anew = replace(scope, graph_id="anew")
+    await imported(importer, anew, *GRAPH, *other)
+    assert await facts(database, scope) == await facts(database, anew)
+
+
+async def test_imports_of_the_same_entities_at_once_leave_nothing_untold(
+    graphed: Ingestor, database: Database, record: GraphRecord, scope: Scope
+) -> None:
+    importer = Importer(graphed, record)
+    hub = entity("hub", "Hub")
+    parts_of_it = [
+        [
+            entity(f"leaf {n}", f"Leaf {n}"),
+            relation("hub", "HAS", f"leaf {n}"),
+            relation(f"leaf {n}", "OF", "hub"),
+        ]
+        for n in range(6)
+    ]
+
+    await asyncio.gather(*(imported(importer, scope, hub, *lines) for lines in parts_of_it))
+
+    anew = replace(scope, graph_id="anew")
+    await imported(importer, anew, hub, *(line for lines in parts_of_it for line in lines))
     assert await facts(database, scope) == await facts(database, anew)
 
 
