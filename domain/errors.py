@@ -27,6 +27,7 @@
     ├── ConflictError                    conflict                 409   1   stored state and settings disagree
     │   ├── ConversationBusy             conversation_busy                  (a turn of it is under way)
     │   ├── ConversationUnreadable       conversation_unreadable            (what is stored is no state of ours)
+    │   ├── Superseded                   superseded                         (another ingestion took its place)
     │   └── EmbeddingModelChanged        embedding_model_changed
     ├── DependencyError                  dependency_unavailable   503   3   no answer; trying again may help
     │   ├── DatabaseUnavailable          database_unavailable
@@ -234,6 +235,10 @@ class ConversationBusy(ConflictError):
 
 class ConversationUnreadable(ConflictError):
     """What is stored of the conversation is nothing that this version writes."""
+
+
+class Superseded(ConflictError):
+    """The ingestion of a document is not ours any more: replaced, cancelled, or gone on with by somebody else."""
 
 
 class EmbeddingModelChanged(ConflictError):

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, suppress
 from uuid import UUID
 
 from domain.documents import Job, JobStage
-from domain.errors import ConflictError, DependencyError
+from domain.errors import DependencyError, Superseded
 from domain.tasks import end
 from stores.work.jobs import JobStore
 
@@ -41,7 +41,7 @@ class Heartbeats:
         """Write heartbeats of a job that was just claimed, as long as the block runs.
 
         Raises:
-            ConflictError: the job is lost; the block was stopped.
+            Superseded: the job is lost; the block was stopped.
         """
         self._noted[job.id] = time.monotonic()
         try:
@@ -55,7 +55,7 @@ class Heartbeats:
         except TimeoutError:
             if not ours.expired():
                 raise
-            raise ConflictError(
+            raise Superseded(
                 f"The ingestion of {job.filename} was cancelled, or somebody else has it.",
                 next_step="Nothing to do, unless you want it again: then ingest the file anew.",
             ) from None
@@ -77,7 +77,7 @@ class Heartbeats:
             await asyncio.sleep(min(self._seconds, _WATCH_SECONDS))
             with suppress(DependencyError):
                 if time.monotonic() - written >= self._seconds:
-                    with suppress(ConflictError):  # closed: by whom is asked below
+                    with suppress(Superseded):  # closed: by whom is asked below
                         await self._jobs.heartbeat(job)
                     written = time.monotonic()
                 mine = await self._jobs.is_mine(job)

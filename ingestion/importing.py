@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from domain.errors import FileRejected, OptionInvalid
+from domain.errors import Cancelled, DocumentNotFound, FileRejected, OptionInvalid, Superseded
 from domain.scope import Scope
 from ingestion.facts.telling import FactTeller
 from ingestion.pipeline import Ingested, Ingestor
@@ -30,6 +30,10 @@ from stores.graph.record import GraphCounts, GraphRecord
 _BATCH = 20  # documents at a time: two groups of small ones
 # A file of nothing but bad lines is a wrong file: the first so many say so.
 _PROBLEMS_KEPT = 1000
+_OVERTAKEN = (
+    "The document was replaced or deleted by somebody else, or its ingestion cancelled, while it was stored "
+    "from here. If this is what it shall be, import it again."
+)
 
 
 @dataclass(slots=True)
@@ -150,6 +154,10 @@ class Importer:
         """Take down under which ids a document was stored, or why it was not."""
         if isinstance(stored.error, FileRejected):
             run.note([Problem(number, str(stored.error))])
+            return
+        overtaken = isinstance(stored.error, Superseded | Cancelled | DocumentNotFound)
+        if overtaken and run.standing.is_there:
+            run.note([Problem(number, _OVERTAKEN)])
             return
         if stored.error is not None:
             await run.standing.fail(stored.error)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID
 
-from domain.errors import ConflictError, DocumentNotFound, FileRejected
+from domain.errors import DocumentNotFound, FileRejected, Superseded
 from domain.graph import MentionKind
 from domain.scope import Scope
 from domain.text import normalise_name
@@ -47,7 +47,7 @@ _RELATIONS = 20_000  # of theirs together, but for one that has more
 # Times that an entity is told of again because another import spoke of it meanwhile.
 _ATTEMPTS = 10
 # Errors of a document in whose place another import has put its own, or which it has taken away.
-_OVERTAKEN = (ConflictError, DocumentNotFound)
+_OVERTAKEN = (Superseded, DocumentNotFound)
 
 
 @dataclass(slots=True)

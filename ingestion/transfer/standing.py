@@ -20,6 +20,11 @@ class Standing:
         self._record = record
         self._begun = 0
 
+    @property
+    def is_there(self) -> bool:
+        """Whether it was there when last looked at."""
+        return bool(self._begun)
+
     async def check(self) -> None:
         """Look whether it is there as it was.
 

@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from domain.documents import Chunk, JobStage, ParsedDocument, Section
-from domain.errors import ConflictError, SextantError
+from domain.errors import ConflictError, SextantError, Superseded
 from domain.scope import Scope
 from stores.chunks.chunk_store import Vectors
 from stores.documents.incoming import copy_incoming
@@ -73,7 +73,7 @@ async def open_version(
 
     Raises:
         DocumentNotFound: it was deleted.
-        ConflictError: another version is being ingested, or this one has been published.
+        Superseded: another version is being ingested, or this one has been published.
     """
     row = require_scope(await share_scope(connection, scope), document_id)
     key: dict[str, Any] = {
@@ -87,7 +87,7 @@ async def open_version(
         raise not_found(document_id)
     pending = state["pending_version"]
     if version is not None and pending != version:
-        raise ConflictError(
+        raise Superseded(
             f"Version {version} of the document {document_id} was replaced or published meanwhile.",
             next_step="Nothing to do: the newer version is ingested by its own job.",
         )

@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from domain.documents import Backlog, Job, JobStage
-from domain.errors import ConflictError
+from domain.errors import Superseded
 from domain.scope import Scope
 from stores.documents.versions import reason_of
 from stores.postgresql.database import Database
@@ -103,7 +103,7 @@ class JobStore:
         """Say that the worker lives.
 
         Raises:
-            ConflictError: the job was closed or another worker has it.
+            Superseded: the job was closed or another worker has it.
         """
         await self._mine(job, _SQL["heartbeat"], worker=job.worker)
 
@@ -223,8 +223,8 @@ class JobStore:
             return await (await cursor.execute(query, values)).fetchall()
 
 
-def _lost(job: Job) -> ConflictError:
-    return ConflictError(
+def _lost(job: Job) -> Superseded:
+    return Superseded(
         f"The ingestion job of {job.filename} was closed or taken over.",
         next_step="Nothing to do: its current worker, if any, goes on.",
     )

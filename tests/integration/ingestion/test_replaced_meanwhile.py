@@ -1,0 +1,57 @@
+"""A document that somebody else replaces while an import stores it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from domain.scope import Scope
+from domain.settings import Settings
+from ingestion.graph.index import GraphIndexer
+from ingestion.importing import Importer
+from ingestion.pipeline import Ingestor
+from models.protocols import Vectors
+from stores.documents.document_store import DocumentStore
+from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
+from stores.work.jobs import JobStore
+from testing.hash_embedder import HashEmbedder
+from tests.integration.ingestion.transferred import Line, rows, stream
+
+
+def lines(age: str) -> list[Line]:
+    return [
+        {"type": "chunk", "id": "a", "text": f"The {age} leaf.", "entities": ["leaf"]},
+        {"type": "chunk", "id": f"beside the {age}", "text": f"Beside the {age} leaf."},
+    ]
+
+
+async def test_the_import_goes_on_and_tells_the_line_that_was_overtaken(
+    database: Database, settings: Settings, scope: Scope
+) -> None:
+    waiting = [lines("new")]
+
+    class Overtaken(HashEmbedder):
+        """While a passage of the old import is embedded, the new one does all it has to."""
+
+        async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+            if waiting:
+                new = importer(HashEmbedder(384))
+                await new.import_graph(scope, stream(waiting.pop()))
+            return await super().embed_passages(texts)
+
+    def importer(embedder: HashEmbedder) -> Importer:
+        stores = DocumentStore(database), JobStore(database)
+        ingestor = Ingestor(*stores, embedder, settings, GraphIndexer(database))
+        return Importer(ingestor, GraphRecord(database))
+
+    report = await importer(Overtaken(384)).import_graph(scope, stream(lines("old")))
+
+    [problem] = report.problems
+    assert (problem.line, problem.kept) == (1, False)
+    assert "replaced or deleted by somebody else" in problem.reason
+    assert "import it again" in problem.reason
+    assert await rows(database, scope, "chunks", "t.text") == [
+        ("Beside the new leaf.",),
+        ("Beside the old leaf.",),
+        ("The new leaf.",),
+    ]
