@@ -52,6 +52,9 @@ from typing import ClassVar
 
 from domain.answers import Usage
 
+# What anybody is told of an exception that nobody foresaw.
+UNFORESEEN = "An internal error occurred; the log has its details."
+
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 

@@ -7,7 +7,7 @@ import logging
 from langgraph.errors import NodeTimeoutError
 from pydantic import ValidationError
 
-from domain.errors import SextantError, TimedOut
+from domain.errors import UNFORESEEN, SextantError, TimedOut
 from domain.events import Failed
 from domain.options import field_at
 
@@ -32,6 +32,4 @@ def as_failed(error: Exception) -> Failed:
             "option_invalid", f"The run's context cannot be used: {fields}.", retryable=False
         )
     _log.error("a run failed", exc_info=error)
-    return Failed(
-        "internal_error", "An internal error occurred; the log has its details.", retryable=False
-    )
+    return Failed(SextantError.code, UNFORESEEN, retryable=False)

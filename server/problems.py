@@ -15,7 +15,7 @@ from pydantic.alias_generators import to_camel
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from domain.errors import SettingsInvalid, SextantError, error_of
+from domain.errors import UNFORESEEN, SettingsInvalid, SextantError, error_of
 from domain.events import Failed
 from domain.options import field_at
 from server.schemas.wire import Problem
@@ -133,8 +133,8 @@ async def _unforeseen(request: Request, error: Exception) -> Response:
     problem = Problem(
         title="Internal Server Error",
         status=500,
-        detail="An internal error occurred; the log has its details.",
-        code="internal_error",
+        detail=UNFORESEEN,
+        code=SextantError.code,
         request_id=request_id_of(request),
     )
     return answer_with(problem)

@@ -19,7 +19,7 @@ from mcp.server.mcpserver.exceptions import (
 from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
 from pydantic import ValidationError
 
-from domain.errors import ChunkNotFound, DocumentNotFound, OptionInvalid, SextantError
+from domain.errors import UNFORESEEN, ChunkNotFound, DocumentNotFound, OptionInvalid, SextantError
 from domain.options import field_at
 from server.mcp.tools import Call, CallerOf, Tools
 from server.problems import problem_of
@@ -167,7 +167,7 @@ def _cause(name: str, error: ToolError) -> SextantError:
             return OptionInvalid(f"{field}: {first['msg']}.", field=field)
         case _ if isinstance(error, UnexpectedToolError):
             _log.error("the tool %s failed", name, exc_info=cause)
-            return SextantError("An internal error occurred; the server's log has its details.")
+            return SextantError(UNFORESEEN)
         case _:
             return OptionInvalid(str(error))
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from urllib.parse import quote
 from uuid import UUID
 
-from fastapi import Header, Path, Query, Request, Response
+from fastapi import Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from domain.errors import DocumentNotFound
@@ -18,6 +18,7 @@ from server.openapi import answers, problems
 from server.paging import Listing, not_a_cursor
 from server.problems import problem_of, request_id_of
 from server.routing.guards import Reader, Writer, rag_of
+from server.routing.ids import DocumentId
 from server.routing.router import router as new_router
 from server.schemas import document_examples as examples
 from server.schemas.documents import (
@@ -41,7 +42,6 @@ from stores.work.uploads import Standing
 
 router = new_router("documents")
 
-DocumentId = Annotated[UUID, Path(alias="documentId", examples=[examples.SOME_ID])]
 IdempotencyKey = Annotated[
     str | None,
     Header(

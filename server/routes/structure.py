@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from typing import Annotated
-from uuid import UUID
 
-from fastapi import Path, Query, Request
+from fastapi import Query, Request
 
 from server.openapi import answers
 from server.routing.guards import Reader, rag_of
+from server.routing.ids import DocumentId
 from server.routing.router import router as new_router
 from server.schemas import examples
 from server.schemas.structure import StructureBody
 from server.schemas.wire import OfAnyGraph
 
 router = new_router("documents")
-
-DocumentId = Annotated[UUID, Path(alias="documentId", examples=[examples.SOME_ID])]
 
 
 @router.get("/documents/{documentId}/structure", responses=answers(examples.STRUCTURE, 404))
