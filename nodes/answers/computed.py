@@ -42,7 +42,6 @@ HEADS = {
 }
 
 _TABLES = 3  # so many are read whole for one question, best first
-_ROW = re.compile(r"r(\d+)")
 _BARS = len("| ")
 # What a column is called in tables whose rows are people.
 _OF_PERSONS = re.compile(
@@ -273,12 +272,11 @@ class _Said:
 def _told(
     finding: Finding, beside: RetrievedItem, table: StoredTable
 ) -> tuple[RetrievedItem, Told]:
-    match = _ROW.match(finding.place)
-    line = table.rows[int(match[1]) - 1] if match else table.head
+    line = table.head if finding.row is None else table.rows[finding.row]
     item = _item(beside, line)
     begin, end = line.start + _BARS, line.end - _BARS
     text = finding.text
-    if match and finding.listed:
+    if finding.row is not None and finding.listed:
         at = begin - line.part.start
         text = told_row(line.text[_BARS:-_BARS], item, at)
     return item, Told(text, begin, end)

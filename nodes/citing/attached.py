@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from domain.attachments import Attachment, AttachmentKind
@@ -15,7 +14,6 @@ ATTACHMENT, SHOWN = "attachment", "shown"
 
 BETWEEN = " | "
 
-_ROW = re.compile(r"r(\d+)")
 _NAMES = {
     ("image", "zh"): "用户附上的图像",
     ("image", "en"): "image attached to the question",
@@ -98,7 +96,7 @@ def _shown(table: Attachment, language: str, room: int) -> Iterator[str]:
     room -= estimate_tokens(header)
     said = list(_fitting(computed, room // 3))
     room -= sum(map(estimate_tokens, said))
-    first = dict.fromkeys(_rows_of(table.findings))
+    first = dict.fromkeys(one.row for one in table.findings if one.row is not None)
     order = [*first, *(row for row in range(len(lines)) if row not in first)]
     shown = sum(1 for _ in _fitting((lines[row] for row in order), room))
     if shown < len(lines):
@@ -119,7 +117,3 @@ def _fitting(lines: Iterable[str], room: int) -> Iterator[str]:
         if room < 0:
             return
         yield line
-
-
-def _rows_of(findings: Sequence[Finding]) -> list[int]:
-    return [int(match[1]) - 1 for one in findings if (match := _ROW.match(one.place))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -27,6 +28,7 @@ from domain.tables.results.sentences import OF_DATES
 
 # More equal or matching rows than these are counted, not listed.
 _LISTED = 10
+_ROW = re.compile(r"r(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,12 @@ class Finding:
     value: str
     about: str = ""
     listed: bool = False
+
+    @property
+    def row(self) -> int | None:
+        """The row, from 0, that it is about; None of a column or the whole table."""
+        found = _ROW.match(self.place)
+        return int(found[1]) - 1 if found else None
 
 
 class Writer(RowNames):
