@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from domain.text import has_cjk
+
 # A Chinese stop ends a sentence at once; a Latin one only before white space, so that 3.14 and
 # v1.2 stay whole; `!` and `?` also before an ideograph. Closing quotes belong to the sentence.
 # Runs of stops are taken whole and from their beginning, so a long one costs no more than its length.
@@ -16,6 +18,8 @@ _NO_END = re.compile(
     r"(?:^|[\s(（])(?:[A-Za-z]|Dr|Mr|Mrs|Ms|Prof|St|Nos?|Figs?|Eqs?|Sec|Vol|pp|vs|cf|approx"
     r"|e\.g|i\.e|U\.S)\.$"
 )
+# Behind a stop, marks alone: quotes, brackets, stars.
+_ENDED = re.compile(r"[。！？.!?…]\W*$")
 _FENCE = re.compile(r"^\s*```", re.MULTILINE)
 # Nothing, or the number of a heading or of an item.
 _OPENING = re.compile(r"\s*+(?:[#>*-]*+\s*+\d{1,3}\.)?")
@@ -61,6 +65,23 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
             spans.append((begin, begin + len(stripped)))
         start = end
     return spans
+
+
+def is_ended(text: str) -> bool:
+    """Whether a text ends as a sentence does."""
+    return _ENDED.search(text) is not None
+
+
+def ended(text: str, *, chinese: bool | None = None) -> str:
+    """The text with a full stop behind it, unless it ends as a sentence does.
+
+    Args:
+        text: a clause or sentences.
+        chinese: whether the stop is a Chinese one; None: as the text has ideographs.
+    """
+    if is_ended(text):
+        return text
+    return text + ("。" if (has_cjk(text) if chinese is None else chinese) else ".")
 
 
 def code_spans(text: str) -> list[tuple[int, int]]:

@@ -10,13 +10,13 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from domain.language.sentences import ended, is_ended
 from domain.text import has_cjk, normalise
 
 # What separates the words of a type: TREATS_WITH, born-in; and humps: bornIn, HTTPServer.
 _GAPS = re.compile(r"[_\s-]+|(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # http://schema.org/birthPlace, wdt:P57, schema:birthPlace.
 _NAMESPACE = re.compile(r"^(?:\w+://\S*[/#]|[\w.-]+:)(?=[^/#:\s]+$)")
-_ENDED = re.compile(r"[。！？.!?…][\"'”’」』)）\]》]*$")
 
 # Verbs that neither -s nor -ed tells, and participles that want a form of "to be" before their preposition.
 _VERBS = frozenset(
@@ -57,7 +57,7 @@ def sentence(
     clause = _clause(subject, readable(relation_type), _listed(targets, chinese=chinese))
     if not description:
         return ended(clause, chinese=chinese)
-    if _ENDED.search(description) or len(description) > _LONGEST_PHRASE:
+    if is_ended(description) or len(description) > _LONGEST_PHRASE:
         return f"{ended(clause, chinese=chinese)}{'' if chinese else ' '}{ended(description)}"
     added = f"（{description}）" if chinese else f" ({description})"
     return ended(clause + added, chinese=chinese)
@@ -98,13 +98,6 @@ def readable(relation_type: str) -> str:
     return " ".join(
         word if word.isupper() and len(word) > 1 and not shouted else word.lower() for word in words
     )
-
-
-def ended(text: str, *, chinese: bool | None = None) -> str:
-    """The text with a full stop behind it, unless it ends as a sentence does."""
-    if _ENDED.search(text):
-        return text
-    return text + ("。" if (has_cjk(text) if chinese is None else chinese) else ".")
 
 
 def _clause(subject: str, said: str, objects: str) -> str:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from domain.graph import Finding, Relation
+from domain.language.sentences import ended
 from domain.text import language_of, normalise
 from ingestion.graph.communities.outlines import Outline
-from ingestion.graph.communities.statements import ended, leans_on_others, statements
+from ingestion.graph.communities.statements import leans_on_others, statements
 from ingestion.graph.communities.titling import title_of
 from models.offline.passages import heads_in, quotable_spans
 from models.offline.wording import terms
@@ -86,7 +87,7 @@ def extractive_report(evidence: Evidence) -> Report:
         members=len(evidence.outline.group.members),
     )
     about = _SEPARATORS[language].join(names[:_SUMMARY_NAMES])
-    leading = [ended(one.text, language) for one in findings[:_SUMMARY_FINDINGS]]
+    leading = [ended(one.text, chinese=language == "zh") for one in findings[:_SUMMARY_FINDINGS]]
     said = ("" if language == "zh" else " ").join(leading)
     summary = _ABOUT[language].format(names=about, findings=said).strip()
     return Report(title, summary, tuple(findings), rating(evidence.outline))

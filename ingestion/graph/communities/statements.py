@@ -44,13 +44,6 @@ def statements(text: str) -> Iterator[str]:
             yield sentence
 
 
-def ended(text: str, language: str) -> str:
-    """The text with a full stop behind it, unless it ends as a sentence does."""
-    if _ENDS.search(text) or text.endswith(("?", "？")):
-        return text
-    return text + ("。" if language == "zh" else ".")
-
-
 def leans_on_others(sentence: str) -> bool:
     """Whether a sentence begins with a word that stands for something said before, or calls out."""
     return _LEANS.match(sentence) is not None or sentence.rstrip("\"'”’」』)）").endswith(

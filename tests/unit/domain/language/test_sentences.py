@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.language.sentences import sentence_end, sentence_spans, undecided
+from domain.language.sentences import ended, sentence_end, sentence_spans, undecided
 
 
 def sentences(text: str) -> list[str]:
@@ -45,3 +45,24 @@ def test_a_growing_text_need_not_be_searched_again(pieces: list[str]) -> None:
         assert sentence_end(text, since=since) == sentence_end(text)
         if sentence_end(text) is None:
             since = undecided(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("It is so", "It is so."),
+        ("It is so.", "It is so."),
+        ('"Is it so?"', '"Is it so?"'),
+        ("**It is so.**", "**It is so.**"),
+        ("是这样", "是这样。"),
+        ("是这样（见下文。）", "是这样（见下文。）"),
+        ("Version 3.1", "Version 3.1."),
+    ],
+)
+def test_a_stop_is_set_behind_what_has_none(text: str, told: str) -> None:
+    assert ended(text) == told
+
+
+def test_the_stop_may_be_of_another_language_than_the_words() -> None:
+    assert ended("张三毕业于 MIT", chinese=True) == "张三毕业于 MIT。"
+    assert ended("Insulin", chinese=True) == "Insulin。"
