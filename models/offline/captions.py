@@ -6,10 +6,7 @@ import re
 from collections.abc import Sequence
 
 from domain.retrieval import RetrievedItem
-from models.offline.passages import quotable_spans
-
-# A passage, and where in it something stands.
-Span = tuple[int, int, int]
+from models.offline.passages import Span, quotable_spans
 
 # The rows of a table that has its head right below a line, and how many of them an answer may have.
 _BELOW = re.compile(r"[^\n|]*\n\s*\|[^\n]*\n\|[ :|-]+\n((?:\|[^\n]*(?:\n|$))+)")

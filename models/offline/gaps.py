@@ -8,7 +8,7 @@ from itertools import compress
 
 from domain.language.other_words import listed_compounds
 from domain.retrieval import RetrievedItem
-from models.offline.passages import told_by, told_by_documents
+from models.offline.passages import document_of, told_by, told_by_documents
 from models.offline.question_words import QuestionWords, cells_of
 from models.offline.sentence_form import is_for_all_others
 from models.offline.standing import Standing
@@ -63,7 +63,7 @@ def _unowned(
     }
     owners = [[word] for word in owner]
     lacks = [words.missing_of(owners, told_by(passage)) == 1 for passage in passages]
-    documents = [passage.document_id or passage.id for passage in passages]
+    documents = [document_of(passage) for passage in passages]
     lacking, every = Counter(compress(documents, lacks)), Counter(documents)
     return [
         lacks[place] and lacking[document] > every[document] / 2 and place not in for_others

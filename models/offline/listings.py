@@ -7,9 +7,8 @@ from collections.abc import Collection, Sequence
 
 from domain.language.sentences import sentence_spans
 from domain.retrieval import RetrievedItem
-from models.offline.captions import Span
 from models.offline.lines import MOST_ITEMS, Line, Listing, items_of, lines_of
-from models.offline.passages import heading_over, quotable_spans
+from models.offline.passages import Span, heading_over, quotable_spans
 from models.offline.scenarios import is_label, scenarios
 from models.offline.wording import WORD, steps_asked, terms
 

@@ -8,8 +8,7 @@ from itertools import islice
 from domain.language.other_words import Otherwise, named_otherwise
 from domain.retrieval import RetrievedItem
 from domain.text import normalise
-from models.offline.captions import Span
-from models.offline.passages import heading_over, quotable_spans
+from models.offline.passages import Span, heading_over, quotable_spans
 from models.offline.wording import content_words, terms
 
 # So many sentences an answer has of it.

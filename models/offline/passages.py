@@ -12,6 +12,9 @@ from domain.retrieval import RetrievedItem
 from domain.text import ideographs, normalise
 from models.offline.wording import WORD
 
+Span = tuple[int, int, int]
+"""The place of a passage among others, and where in it something begins and ends."""
+
 FENCE = "```"  # begins and ends code, and says nothing
 _CLAUSE_END = re.compile(r"[;；]\s*")
 # A list item's number, in either language.
@@ -81,8 +84,13 @@ def told_by_documents(passages: Sequence[RetrievedItem]) -> list[str]:
     """For each passage, all that was found of its document: headings, context and text, normalised."""
     documents = defaultdict[str, str](str)
     for passage in passages:
-        documents[passage.document_id or passage.id] += told_by(passage)
-    return [documents[passage.document_id or passage.id] for passage in passages]
+        documents[document_of(passage)] += told_by(passage)
+    return [documents[document_of(passage)] for passage in passages]
+
+
+def document_of(passage: RetrievedItem) -> str:
+    """The id of the passage's document; of a passage without one its own."""
+    return passage.document_id or passage.id
 
 
 def told_by(passage: RetrievedItem) -> str:

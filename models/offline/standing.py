@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from domain.language.sentences import code_spans
 from domain.retrieval import RetrievedItem
 from models.offline.listings import listings
-from models.offline.passages import item_titles, quotable_spans, table_heads
+from models.offline.passages import document_of, item_titles, quotable_spans, table_heads
 from models.offline.scenarios import given_in
 from models.offline.sentence_form import points_to_table
 
@@ -47,7 +47,7 @@ class Standing:
             self._title_lists(source, passage.text)
         self.table_heads = [table_heads(passage) for passage in passages]
         self.sections = [
-            (passage.document_id or passage.id, *(passage.metadata.get("section_path") or ()))
+            (document_of(passage), *(passage.metadata.get("section_path") or ()))
             for passage in passages
         ]
         self._tabled = {

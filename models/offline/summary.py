@@ -13,12 +13,9 @@ from collections.abc import Iterator, Sequence
 from domain.language.simplified import plain_of
 from domain.retrieval import RetrievedItem
 from domain.text import has_cjk
-from models.offline.passages import names_of_document, quotable_spans
+from models.offline.passages import Span, document_of, names_of_document, quotable_spans
 from models.offline.sentence_form import points_to_table
 from models.offline.wording import content_words
-
-Span = tuple[int, int, int]
-"""The place of a passage, and where in it a quotation begins and ends."""
 
 _ASKS = re.compile(
     r"\b(?:summari[sz]e|summary|sum up|overview|outline|gist|(?:key|main) (?:points|takeaways|content|contents|topics))\b"
@@ -52,7 +49,7 @@ def summary_of_named(question: str, items: Sequence[RetrievedItem]) -> list[Span
         items: the passages found, best first.
     """
     named = named_for_summary(question, items)
-    passages = [place for place, item in enumerate(items) if _document(item) == named]
+    passages = [place for place, item in enumerate(items) if document_of(item) == named]
     passages.sort(key=lambda place: items[place].metadata.get("start", 0))
     return _leads(passages, items, decided=_DECIDED.search(plain_of(question)) is not None)
 
@@ -64,14 +61,10 @@ def named_for_summary(question: str, items: Sequence[RetrievedItem]) -> str | No
         return None
     enough = _ENOUGH if _ASKS.search(asked) else 1.0
     words = content_words(_ASKING.sub(" ", asked))
-    told = {_document(item): _told(words, item) for item in items}
+    told = {document_of(item): _told(words, item) for item in items}
     most = max(told.values(), default=0.0)
     named = [document for document, share in told.items() if share == most]
     return named[0] if words and len(named) == 1 and most >= enough else None
-
-
-def _document(item: RetrievedItem) -> str:
-    return item.document_id or item.id
 
 
 def _told(words: Sequence[str], item: RetrievedItem) -> float:

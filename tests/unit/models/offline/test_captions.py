@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from domain.retrieval import ItemKind, RetrievedItem
-from models.offline.captions import Span, with_rows_told
+from models.offline.captions import with_rows_told
+from models.offline.passages import Span
 
 CAPTION = "Table 2: Travel limits"
 TABLE = "| City | Limit |\n|---|---|\n| Oslo | 210 EUR |\n| Graz | 120 EUR |"
