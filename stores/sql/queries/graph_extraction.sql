@@ -1,12 +1,6 @@
 -- name: waiting
 -- Passages of live documents that no chat model has read: a page after the one named. Those that tell the
 -- facts of a graph say only what is known, here and below.
-with known as materialized (
-  select d.id from documents d join document_versions v on v.document_id = d.id
-    and v.version = coalesce(d.live_version, d.pending_version)
-  where d.scope_id = %(scope_id)s and (%(document_id)s::uuid is null or d.id = %(document_id)s)
-    and v.metadata ? 'factsOf'
-)
 select f.id, f.document_id, f.ordinal, f.document_title, f.section_path, f.text,
   coalesce(x.attempts, 0) as attempts
 from found_chunks f
@@ -14,7 +8,8 @@ left join extractions x on x.scope_id = f.scope_id and x.chunk_id = f.id
 where f.scope_id = %(scope_id)s and (%(document_id)s::uuid is null or f.document_id = %(document_id)s)
   and (f.document_id, f.ordinal) > (%(last_document)s, %(last_ordinal)s)
   and (x.chunk_id is null or x.state = 'failed' and x.attempts < %(attempts)s)
-  and f.document_id not in (select id from known)
+  and f.document_id not in (select id from described_documents where scope_id = %(scope_id)s
+    and (%(document_id)s::uuid is null or id = %(document_id)s) and metadata ? 'factsOf')
 order by f.document_id, f.ordinal limit %(limit)s;
 
 -- name: done
@@ -50,12 +45,6 @@ update extractions set attempts = 0 where scope_id = %(scope_id)s and state = 'f
 
 -- name: counts
 -- How far extraction is.
-with known as materialized (
-  select d.id from documents d join document_versions v on v.document_id = d.id
-    and v.version = coalesce(d.live_version, d.pending_version)
-  where d.scope_id = %(scope_id)s and (%(document_id)s::uuid is null or d.id = %(document_id)s)
-    and v.metadata ? 'factsOf'
-)
 select count(*) filter (where x.state = 'done') as done,
   count(*) filter (where x.state = 'failed') as failed,
   count(*) filter (where x.chunk_id is null) as waiting,
@@ -63,7 +52,8 @@ select count(*) filter (where x.state = 'done') as done,
   coalesce(sum(x.output_tokens), 0)::bigint as output_tokens
 from chunks c left join extractions x on x.scope_id = c.scope_id and x.chunk_id = c.id
 where c.scope_id = %(scope_id)s and (%(document_id)s::uuid is null or c.document_id = %(document_id)s)
-  and c.document_id not in (select id from known);
+  and c.document_id not in (select id from described_documents where scope_id = %(scope_id)s
+    and (%(document_id)s::uuid is null or id = %(document_id)s) and metadata ? 'factsOf');
 
 -- name: failures
 -- What went wrong, commonest first.
