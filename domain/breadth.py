@@ -16,9 +16,18 @@ import re
 from domain.language.simplified import plain_of
 from domain.text import has_cjk, normalise
 
-_KIND = r"(?:main|major|key|central|core|common|recurring|overall|overarching|principal|important|dominant|general|big|different|broad)"
-_PART = r"(?:themes?|topics?|subjects?|ideas?|takeaways?|trends?|threads?|issues?|messages?|points?|findings|insights?|conclusions?|areas?|patterns?|subject matters?)"
-_DOCUMENTS = r"(?:documents?|docs|files?|texts?|papers|articles|reports|materials?|sources|notes|records|logs|passages|pages|contents?)"
+_KIND = (
+    r"(?:main|major|key|central|core|common|recurring|overall|overarching|principal|important|dominant"
+    r"|general|big|different|broad)"
+)
+_PART = (
+    r"(?:themes?|topics?|subjects?|ideas?|takeaways?|trends?|threads?|issues?|messages?|points?|findings"
+    r"|insights?|conclusions?|areas?|patterns?|subject matters?)"
+)
+_DOCUMENTS = (
+    r"(?:documents?|docs|files?|texts?|papers|articles|reports|materials?|sources|notes|records|logs"
+    r"|passages|pages|contents?)"
+)
 _STORE = r"(?:knowledge ?base|collection|corpus|data ?set|library|repository|archive)"
 # "the documents", "all of my files", "this knowledge base"; one "document" alone is a part of the whole.
 _WHOLE = (
@@ -29,7 +38,8 @@ _WHOLE = (
 _THEMES = rf"(?:{_KIND}\s+(?:\w+\s+and\s+)?{_PART}|(?:themes|topics|takeaways))"
 _ASKS = (
     rf"{_THEMES}|(?:summar(?:y|ies|i[sz]e)|overview|gist|big picture|outline)\b|\bsum up\b"
-    rf"|what\s+(?:is|are|do|does)\s+{_WHOLE}\s+(?:all\s+)?(?:mainly\s+|mostly\s+)?(?:about|cover|discuss|deal with|talk about|have in common|contain)"
+    rf"|what\s+(?:is|are|do|does)\s+{_WHOLE}\s+(?:all\s+)?(?:mainly\s+|mostly\s+)?"
+    rf"(?:about|cover|discuss|deal with|talk about|have in common|contain)"
     rf"|what\s+(?:is|are)\s+(?:all\s+)?in\s+{_WHOLE}"
     r"|what\s+(?:is|are)\s+(?:this|these|those|that|it)\s+(?:all\s+)?about"
     r"|compar(?:e|ison)|differ(?:s|ences?)?\b|in common"

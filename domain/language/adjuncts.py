@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import re
 
-_PREPOSITION = r"(?:during|throughout|within|after|before|until|since|upon|at|in|on|for|under|with|without|while|when|once|unlike)"
+_PREPOSITION = (
+    r"(?:during|throughout|within|after|before|until|since|upon|at|in|on|for|under|with|without"
+    r"|while|when|once|unlike)"
+)
 # Up to its comma; or, without one, up to the determiner or pronoun that the sentence itself begins with.
 _ENGLISH = re.compile(
     rf"{_PREPOSITION}\s+(?:[^,.;:|]{{1,80}},\s+"

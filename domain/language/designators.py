@@ -8,7 +8,9 @@ from domain.language.stopwords import ENGLISH_STOP_WORDS
 
 # "a" and "I" are words as well: they single out only where nothing follows that they could belong to.
 _DESIGNATED = re.compile(
-    r"\b(?P<kind>[A-Za-z]{3,}) (?P<mark>[b-hj-zB-HJ-Z]|A|\d{1,3}|[aI](?=\s*(?:[?.!,)]|$|(?:is|are|was|has|does|used|for|in)\b)))(?![\w'’.%-]\w|\w)"
+    r"\b(?P<kind>[A-Za-z]{3,}) "
+    r"(?P<mark>[b-hj-zB-HJ-Z]|A|\d{1,3}|[aI](?=\s*(?:[?.!,)]|$|(?:is|are|was|has|does|used|for|in)\b)))"
+    r"(?![\w'’.%-]\w|\w)"
 )
 
 

@@ -19,29 +19,53 @@ _FORMS = (
     r"^\W*(?:assistant|human|助手)\s?[:：]|\[/?inst\]|<</?sys>>|<\|\w{1,20}\|>|<\s*/?\s*passages?\s*>",
     r"<!--\s*(?:answer|reply|say|system|instructions?|答案|回答|回复|系统|指令)|#{2,}\s*(?:instructions?|指令|系统提示)\s*#{2,}|(?:user|human|用户)\s?[:：].{0,200}(?:assistant|\bai|助手)\s?[:：]",
     # To whom it is said.
-    rf"\b(?:dear|hello|hey|attention|(?:note|message|instructions?|said|--) (?:to|for)),? (?:the |any |all |every |this )?{_MACHINE}\b",
-    rf"\b(?:the|any|every|this) {_MACHINE}\b.{{0,20}}\b(?:must|shall|should)\b(?: not| only)? (?:quote|cite|mention|reveal|say|claim)\b",
-    rf"\byou are (?:now|from now on) (?:in \w+ mode\b|(?:an? |the |my )?{_MACHINE}\b)|\bfrom now on,? you (?:must |will |only |always )*(?:are|{_SAY})\b",
-    rf"\bif you are (?:an? |the )?{_MACHINE}\b|\b(?:automated|automatic|machine) readers?\b|\b(?:policy|rules?) for the {_MACHINE}\b",
+    (
+        rf"\b(?:dear|hello|hey|attention|(?:note|message|instructions?|said|--) (?:to|for)),? "
+        rf"(?:the |any |all |every |this )?{_MACHINE}\b"
+    ),
+    (
+        rf"\b(?:the|any|every|this) {_MACHINE}\b.{{0,20}}\b(?:must|shall|should)\b(?: not| only)? "
+        rf"(?:quote|cite|mention|reveal|say|claim)\b"
+    ),
+    (
+        rf"\byou are (?:now|from now on) (?:in \w+ mode\b|(?:an? |the |my )?{_MACHINE}\b)"
+        rf"|\bfrom now on,? you (?:must |will |only |always )*(?:are|{_SAY})\b"
+    ),
+    (
+        rf"\bif you are (?:an? |the )?{_MACHINE}\b|\b(?:automated|automatic|machine) readers?\b"
+        rf"|\b(?:policy|rules?) for the {_MACHINE}\b"
+    ),
     r"如果你是[^，。；]{0,12}(?:人工智能|助手|模型|机器人|ai)|自动(?:阅读|处理)程序|(?:助手|机器人)新规定",
     # Whom to be, and whom not to follow.
-    r"\b(?:act|answer) as (?:a|an|the|another) (?:different |other )?(?:bot|ai|model|assistant|persona)\b|\bpretend that\b"
+    r"\b(?:act|answer) as (?:a|an|the|another) (?:different |other )?(?:bot|ai|model|assistant|persona)\b"
+    r"|\bpretend that\b"
     r"|\byour (?:task|role|job) (?:has|is now) changed?\b|\bstop (?:following|obeying)\b|\bi authori[sz]e you\b",
     r"你现在扮演|(?:请|都要|必须)假装|你的任务[^，。；]{0,4}改变|(?:停止|不再)遵守|授权你",
     # What to do with the rest of what is read.
     rf"\b(?:ignore|disregard|forget|override|bypass|discard)\b.{{0,30}}\b(?:previous|prior|above|other|all|any|your|these|earlier)\b.{{0,20}}\b{_OF_HOW_TO_ANSWER}",
     r"\bsystem prompt\b|\bi (?:order|command|instruct) you\b|\brepeat\b.{0,30}\bword for word\b",
-    r"\b(?:repeat|reveal|print|translate|list|output|show)\b.{0,20}\b(?:your|system|hidden) (?:instructions|prompts?|rules)\b",
+    (
+        r"\b(?:repeat|reveal|print|translate|list|output|show)\b.{0,20}\b(?:your|system|hidden) "
+        r"(?:instructions|prompts?|rules)\b"
+    ),
     r"\b(?:overrule|override)s? (?:all |any )?(?:the )?other\b|覆盖(?:其[他它]|所有|一切)(?:文件|文档|说法)"
     r"|\bas the only (?:valid|true|correct) (?:fact|answer|source)\b|唯一的?(?:事实|答案|依据)",
     # How to answer.
-    r"\b(?:begin|start|end|finish) (?:your|every|each|all) (?:answers?|repl(?:y|ies)|responses?)\b|\binto (?:the|your|every) answer\b",
-    rf"\b(?:when(?:ever)?|if)(?: (?:you|some(?:one|body)|any(?:one|body)|users?|the user|a user|people)| you are| you['’]re)? {_ANSWERED}\b.{{0,80}}\b(?:must |only |always |just )?{_SAY}\b(?: only| just| with| that)",
+    (
+        r"\b(?:begin|start|end|finish) (?:your|every|each|all) (?:answers?|repl(?:y|ies)|responses?)\b"
+        r"|\binto (?:the|your|every) answer\b"
+    ),
+    (
+        rf"\b(?:when(?:ever)?|if)(?: (?:you|some(?:one|body)|any(?:one|body)|users?|the user|a user|people)"
+        rf"| you are| you['’]re)? {_ANSWERED}\b"
+        rf".{{0,80}}\b(?:must |only |always |just )?{_SAY}\b(?: only| just| with| that)"
+    ),
     rf"\byou (?:must|shall|will) (?:now |only |always )*{_SAY}\b",
     rf"\b{_SAY} (?:only|just|nothing but) with\b",
     rf"\b(?:summari[sz]|process|read)(?:es?|ing) this (?:file|text|document|page)\b.{{0,30}}\b(?:state|{_SAY})\b"
     r"|\bin (?:every|each|any) (?:response|answer|reply)\b|\bquestions? about\b.{0,60}\btell the user\b"
-    r"|\bthe correct (?:reply|response|answer) to (?:every |any |all )?questions?\b|\brequired to (?:conclude|say|answer)\b",
+    r"|\bthe correct (?:reply|response|answer) to (?:every |any |all )?questions?\b"
+    r"|\brequired to (?:conclude|say|answer)\b",
     r"(?:总结|概括|处理|阅读)(?:本|这[份篇个]?)(?:文件|文档|文)[^。；]{0,12}(?:写明|输出|声称)|每次(?:回应|回答|回复)(?:里|中|时)",
     r"(?:有人|谁|用户)[询]?问[^。；]{1,30}(?:告诉用户|就说|回答是|都听到|一律)|标准(?:答复|回答)[^。；]{0,4}(?:永远|一律)"
     r"|一律(?:说成|答|回答|回复)|必须(?:报告为|说成|写成|得出结论)",

@@ -12,7 +12,11 @@ from dataclasses import dataclass
 
 from domain.text import normalise
 
-_NUMBER = r"(?:\d|[零一二两兩三四五六七八九十百千万萬亿億半几幾数數]|\b(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty|half|several|hundred|thousand|million|billion)\b)"
+_NUMBER = (
+    r"(?:\d|[零一二两兩三四五六七八九十百千万萬亿億半几幾数數]"
+    r"|\b(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty"
+    r"|half|several|hundred|thousand|million|billion)\b)"
+)
 _PERIOD = (
     rf"{_NUMBER}[\s-]*(?:个|個)?[半多余餘]?(?:年|月|周|週|星期|天|日|小时|小時|时|分钟|分鐘|秒|学期|世纪|世紀|代)"
     r"|\b(?:second|minute|hour|day|night|week|fortnight|month|quarter|year|decade|centur|season|semester|generation)(?:s|y|ies)?\b"
@@ -29,7 +33,12 @@ _COUNT = (
 _UNIT = (
     r"(?:per ?cent|years?|months?|weeks?|days?|hours?|minutes?|euros?|dollars?|eur|usd|chf|gbp)\b"
 )
-_MEASURED = rf"(?:\d[\d.,]*|[a-z]+)[\s-]*(?:%|{_UNIT})|[\d.,零一二两兩三四五六七八九十百千万]+\s*(?:%|年|个?月|個月|周|天|小时|小時|分钟|分鐘|元|块钱|[日号])|\d{{4}}[-/.]\d{{1,2}}(?![\d,])"
+_MEASURED = (
+    rf"(?:\d[\d.,]*|[a-z]+)[\s-]*(?:%|{_UNIT})"
+    rf"|[\d.,零一二两兩三四五六七八九十百千万]+\s*"
+    rf"(?:%|年|个?月|個月|周|天|小时|小時|分钟|分鐘|元|块钱|[日号])"
+    rf"|\d{{4}}[-/.]\d{{1,2}}(?![\d,])"
+)
 _COLOUR = re.compile(
     r"[红紅黄黃蓝藍绿綠白黑灰紫橙粉棕褐金银銀]色|[深浅淺]色"
     r"|\b(?:red|yellow|blue|green|white|black|gr[ea]y|purple|orange|pink|brown|gold(?:en)?|silver|navy|beige|cream"
@@ -52,10 +61,12 @@ _WHEN = re.compile(
     r"|\b(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|january|february|march|april|may|june|july|august|september|october|november|december"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|spring|summer|autumn|fall|winter|midnight|noon|morning|afternoon|evening|weekends?|christmas|easter"
     r"|today|yesterday|tomorrow|now|currently|recently|ago|later|earlier|early|late|daily|weekly|monthly|yearly|annually|hourly|every|each|always|never|then"
-    r"|before|after|when|whenever|once|while|as soon as|upon|during|within|if|by|starts?|ends?|beginning|immediately|era|age|times?)\b"
+    r"|before|after|when|whenever|once|while|as soon as|upon|during|within|if|by|starts?|ends?"
+    r"|beginning|immediately|era|age|times?)\b"
 )
 _CLOCK = re.compile(
-    rf"\b\d{{1,2}}[:.]\d\d|{_NUMBER}\s*[点點时時](?![间間])|\d\s*(?:h\b|[ap]\.?m\b|o'?clock)|\b(?:midnight|noon|o'?clock|around the clock)\b|24\s*(?:hours|小时|小時)|全天|正午|午夜"
+    rf"\b\d{{1,2}}[:.]\d\d|{_NUMBER}\s*[点點时時](?![间間])|\d\s*(?:h\b|[ap]\.?m\b|o'?clock)"
+    rf"|\b(?:midnight|noon|o'?clock|around the clock)\b|24\s*(?:hours|小时|小時)|全天|正午|午夜"
 )
 # 5.5 ms and 7.5 % are no versions.
 _VERSION = re.compile(
@@ -160,7 +171,8 @@ _OF_MEASURES = [
     (
         re.compile(
             rf"\bhow (many) (?:[\w-]+ ){{0,2}}?(?:{english})\b|(?:多少|[几幾])(?:{chinese})"
-            rf"|\bwhat (?:is|are|was|were) the (?:[\w-]+ ){{0,2}}?({named})\b(?=\W*$| (?:of|in|at|on|for|inside|outside)\b)"
+            rf"|\bwhat (?:is|are|was|were) the (?:[\w-]+ ){{0,2}}?({named})\b"
+            rf"(?=\W*$| (?:of|in|at|on|for|inside|outside)\b)"
             rf"|(?:{zh_named})(?:[是为為]|大约|最[高低])*(?:多[少高低大]|[几幾])"
         ),
         # Of a row the head may have the unit.
@@ -178,27 +190,33 @@ _KINDS = [
     # What percentage of the salary is no sum of money.
     (
         re.compile(
-            r"率[^，。；？?]{0,6}多少|百分之(?:多少|[几幾])|比例[^，。；？?]{0,6}多少|\b(?:what|which) (percentage|percent|proportion)\b"
+            r"率[^，。；？?]{0,6}多少|百分之(?:多少|[几幾])|比例[^，。；？?]{0,6}多少"
+            r"|\b(?:what|which) (percentage|percent|proportion)\b"
         ),
         re.compile(r"%|‰|百分|\bper ?cent|[成倍比]|\d|[一二三四五六七八九十半]"),
     ),
     (
         re.compile(
             rf"(?:怎么|怎麼|如何|怎样|怎樣)(?:收费|收費|计费|計費|收钱|算钱)|收费标准|收費標準|多少钱|多少錢|几块钱|价格|價格|价钱|售价|售價|票价|票價|(?:{_SUMS})[^，。；？?]{{0,6}}多少"
-            r"|\bhow (expensive)\b|\bhow much\b.{0,60}?\b(costs?)\b|\bwhat\b.{0,60}?\bis the (?:\w+ ){0,2}?(cost|price|budget|salary|wage|rent)\b|\bwhat does\b.{0,60}?\b(cost)\b"
+            r"|\bhow (expensive)\b|\bhow much\b.{0,60}?\b(costs?)\b"
+            r"|\bwhat\b.{0,60}?\bis the (?:\w+ ){0,2}?(cost|price|budget|salary|wage|rent)\b"
+            r"|\bwhat does\b.{0,60}?\b(cost)\b"
         ),
         re.compile(
             rf"[$€£¥₹₩]|{_NUMBER}\s*(?:多|余|餘)?\s*(?:[美日欧港新澳加]?元|[美欧歐]分|块|塊|圆|圓|英镑|法郎|卢布|盾|马克|角|毛(?:钱|錢|[^\w]|$))"
             r"|\b(?:usd|eur|gbp|chf|cny|rmb|jpy|sek|nok|dkk|czk|pln|huf|ron|isk|inr|krw|hkd|twd|sgd|aud|cad|nzd|thb|zar|brl|mxn)\b"
             r"|\b(?:dollar|euro|pound|franc|yuan|yen|cent|pence|penny|mark|crown|krone|krona|rupee|rouble|ruble|peso|shilling|guilder|lira)s?\b"
-            rf"|免[费費](?:使用|提供|$|[^\w\s])|\b(?:is|are) free\b|\bfree of charge\b|(?:价|價|费|費|{_PRICED}).{{0,99}}?{_NUMBER}|{_NUMBER}.{{0,99}}?(?:价|價|费|費|{_PRICED})|(?:{_SUMS})[^|\n]{{0,8}}?{_NUMBER}"
+            rf"|免[费費](?:使用|提供|$|[^\w\s])|\b(?:is|are) free\b|\bfree of charge\b"
+            rf"|(?:价|價|费|費|{_PRICED}).{{0,99}}?{_NUMBER}"
+            rf"|{_NUMBER}.{{0,99}}?(?:价|價|费|費|{_PRICED})|(?:{_SUMS})[^|\n]{{0,8}}?{_NUMBER}"
             r"|\d(?:k|m)\b|\d\s*(?:million|billion)\b|\d\s*[万萬亿億]",
             re.DOTALL,
         ),
     ),
     (
         re.compile(
-            r"多重|多少(?:公斤|千克|斤|吨|噸|克)|重量|\bhow (heavy)\b|\bhow much\b.{0,60}?\b(weigh)\b|\bis the (weight)\b"
+            r"多重|多少(?:公斤|千克|斤|吨|噸|克)|重量|\bhow (heavy)\b|\bhow much\b.{0,60}?\b(weigh)\b"
+            r"|\bis the (weight)\b"
         ),
         re.compile(
             rf"{_NUMBER}\s*(?:多|余|餘)?\s*(?:公斤|千克|斤|公吨|吨|噸|克|毫克|磅|盎司|两|兩)|(?:重量?|\bweigh(?:s|t|ts|ed|ing)?\b).{{0,99}}?{_NUMBER}"
@@ -267,8 +285,10 @@ _KINDS = [
     ),
     (
         re.compile(
-            r"(?:^|[,.;:?!] ?|\b(?:and|since|until|till|by) )(when)\b|\b(when) (?:is|are|was|were|do|does|did|will|can|must|should|has|have|had)\b"
-            r"|\b(?:what|which) (date|day|month|year|time)\b|什么时候|什麼時候|什么时间|什麼時間|何时|何時|[哪几幾][一]?[年月天日号號](?![内後后])|(?:星期|周|週|礼拜|禮拜)[几幾]"
+            r"(?:^|[,.;:?!] ?|\b(?:and|since|until|till|by) )(when)\b"
+            r"|\b(when) (?:is|are|was|were|do|does|did|will|can|must|should|has|have|had)\b"
+            r"|\b(?:what|which) (date|day|month|year|time)\b|什么时候|什麼時候|什么时间|什麼時間"
+            r"|何时|何時|[哪几幾][一]?[年月天日号號](?![内後后])|(?:星期|周|週|礼拜|禮拜)[几幾]"
         ),
         _WHEN,
     ),

@@ -11,7 +11,8 @@ _ASKS_WHY = re.compile(
     r"(?<![称稱叫作做名视視认認定成分])(?:为什么|為什麼|为甚么|為甚麼)(?!\W*$|[名人书書])|(?<![称稱叫作做名视視认認定成分])(?:为何|為何)(?=\w)"
     r"|为啥|何故|[什甚]么原因|什麼原因|原因是(?:什么|什麼|啥|何)"
     r"|根因是(?:什么|什麼|啥|何)|是什么(?:造成|引起|导致)|是什麼(?:造成|引起|導致)"
-    r"|\bwhy\b|\bhow come\b|\bwhat (?:is|are|was|were) the (?:root )?(?:reason|cause)s?\b|\bfor what reasons?\b|\bwhat (?:has |had )?caused\b"
+    r"|\bwhy\b|\bhow come\b|\bwhat (?:is|are|was|were) the (?:root )?(?:reason|cause)s?\b"
+    r"|\bfor what reasons?\b|\bwhat (?:has |had )?caused\b"
 )
 # What a section of reasons is called.
 _OF_REASONS = re.compile(r"\b(?:root )?causes?\b|\breasons?\b|原因|根因|缘由|緣由|起因|成因")
@@ -21,8 +22,11 @@ _DENIES_REASON = re.compile(
 _GIVES_REASON = re.compile(
     r"因|由于|由於|所以|以[便免]|为了|為了|为的是|使|令|致|导致|導致|否则|否則|不然|避免|防止|便于|便於|有利于|造成|引起|缘故|緣故|理由|目的|出于|出於"
     r"|鉴于|鑑於|既然|故|从而|從而|于是|於是|受.{0,12}(?:影响|影響)|考[虑慮量]|为[^是了]{2,}而"
-    r"|\b(?:because|since|as|so|due|owing|thanks to|reasons?|caus\w+|therefore|thus|hence|results?|resulted|resulting|leads?|leading|led"
-    r"|otherwise|avoid\w*|prevent\w*|protect\w*|in order|to (?!(?:the|a|an|his|her|its|their|this|that)\b)\w+|allow\w*|enabl\w*|makes?|making|made|purpose|given|for fear|lest|that is why)\b"
+    r"|\b(?:because|since|as|so|due|owing|thanks to|reasons?|caus\w+|therefore|thus|hence"
+    r"|results?|resulted|resulting|leads?|leading|led"
+    r"|otherwise|avoid\w*|prevent\w*|protect\w*|in order"
+    r"|to (?!(?:the|a|an|his|her|its|their|this|that)\b)\w+|allow\w*|enabl\w*|makes?|making|made"
+    r"|purpose|given|for fear|lest|that is why)\b"
     # Absent: Zhao Lei (travelling).
     r"|^[^：:\n]{1,16}[：:][^\n]*[（(]\w"
 )

@@ -9,7 +9,8 @@ from models.offline.wording import is_question
 
 # "The limits are in the table below": says what the table is of, and not what it holds.
 _POINTS_TO_TABLE = re.compile(
-    r"[见見如](?:下|上|附)?表|[下上附]表(?:所示)?|\b(?:table|list) (?:below|above)|\b(?:following|next) (?:table|list)|\bsee table\b",
+    r"[见見如](?:下|上|附)?表|[下上附]表(?:所示)?|\b(?:table|list) (?:below|above)"
+    r"|\b(?:following|next) (?:table|list)|\bsee table\b",
     re.IGNORECASE,
 )
 # "Tags: E42, MC-200" lists what a text is about, and says nothing of it.

@@ -68,7 +68,8 @@ _CODE_COST = 0.3
 # But who asks how to do it is answered by what to type.
 _CODE_BONUS = 0.1
 _ASKS_HOW = re.compile(
-    r"\bhow (?:(?:do|can|could|should|would) (?:i|we|you|one|they)|to)\b|\bcommands?\b|如何|怎么|怎麼|怎样|怎樣|命令|指令",
+    r"\bhow (?:(?:do|can|could|should|would) (?:i|we|you|one|they)|to)\b|\bcommands?\b"
+    r"|如何|怎么|怎麼|怎样|怎樣|命令|指令",
     re.IGNORECASE,
 )
 # A row that has the asked BM-40 as a cell is about it, in whatever language its table is.

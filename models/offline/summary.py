@@ -18,7 +18,8 @@ from models.offline.sentence_form import points_to_table
 from models.offline.wording import content_words
 
 _ASKS = re.compile(
-    r"\b(?:summari[sz]e|summary|sum up|overview|outline|gist|(?:key|main) (?:points|takeaways|content|contents|topics))\b"
+    r"\b(?:summari[sz]e|summary|sum up|overview|outline|gist"
+    r"|(?:key|main) (?:points|takeaways|content|contents|topics))\b"
     r"|总结|概括|概述|归纳|摘要|概要|要点|主要(?:内容|讲|说)"
 )
 # Of a meeting or a letter, whose name has to be all that is left of the question.

@@ -55,7 +55,8 @@ _OF_VERSION = re.compile(
 )
 # "What does a new blade cost?" asks of any; and 2.4 is called so where it stands, whether or not as a version.
 _SAYS_NOTHING = re.compile(
-    r"\b(?<=\ba )new (?=[a-z])|\b(?:version|release) (?=v?\d+\.\d)|版本 ?(?=v?\d+\.\d)|(?<=\d\.\d)(?: ?版本?)(?=[有中里的新更])",
+    r"\b(?<=\ba )new (?=[a-z])|\b(?:version|release) (?=v?\d+\.\d)|版本 ?(?=v?\d+\.\d)"
+    r"|(?<=\d\.\d)(?: ?版本?)(?=[有中里的新更])",
     re.IGNORECASE,
 )
 # Who asks which there are is told by a list.
@@ -88,7 +89,8 @@ _FULL_NAME = re.compile(r"\b[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)+")
 # "What is the speed of light?", 光的速度是多少: a property, and whose; not of a chain (X's father's birthplace).
 _PROPERTY_OF = re.compile(
     r"\b(?:what|which|how [a-z]+)(?:['’]s| is| are| was| were) the (?P<what>(?:[\w-]+ ){1,3}?)of (?P<whose>.+?)"
-    r"(?=$|[?,;]| (?:in|on|at|for|from|by|that|which|who|when|with|during|after|before|to|between|whose|where|as|than)\b)"
+    r"(?=$|[?,;]| (?:in|on|at|for|from|by|that|which|who|when|with|during|after|before|to|between"
+    r"|whose|where|as|than)\b)"
     r"|^(?:请问)?(?P<zh_whose>[^的，。？?]{1,14})的(?P<zh_what>[^的，。？?]{1,8}?)(?:一共|总共|都)?[是有为](?:什么|多少|哪|谁|几|怎)",
     re.IGNORECASE,
 )

@@ -16,7 +16,8 @@ OF_PERIOD = re.compile(
     re.IGNORECASE,
 )
 _ALL_PERIODS = re.compile(
-    r"\b(?:(?:in|over|for|across|during) )?(?:all (?:of )?(?:the )?(?:\w+ )?(?:quarters|months|years)|the (?:whole|entire|full) year)\b"
+    r"\b(?:(?:in|over|for|across|during) )?"
+    r"(?:all (?:of )?(?:the )?(?:\w+ )?(?:quarters|months|years)|the (?:whole|entire|full) year)\b"
     r"|全年|[一整]年|(?:所有|全部|各个?|[两三四]个?|十二个)(?:季度|月)"
 )
 _ALL_SUBJECTS = re.compile(r"(?P<many>[两二三四五六七八九\d])[科门](?:课程?)?|[各全]科|总分")

@@ -144,7 +144,9 @@ DISTINCT = re.compile(
 )
 HAVING = re.compile(
     r"(?:do (?:we|you) have|are there|exist)\b|^(?:and )?what are (?:all )?(?:the|our)\b|\b(?:list|name|show)\b"
-    r"|^(?:and )?(?:which|what)\b.*\b(?:list|ha(?:ve|s)|contains?|includes?|use|covers?|listed|used|without)\b|[有是在]哪|涉及哪|包括哪|分[为成][哪几]"
+    r"|^(?:and )?(?:which|what)\b"
+    r".*\b(?:list|ha(?:ve|s)|contains?|includes?|use|covers?|listed|used|without)\b"
+    r"|[有是在]哪|涉及哪|包括哪|分[为成][哪几]"
 )
 # How far two rows are apart.
 _MORE_OR_LESS = "more|less|fewer|higher|lower|longer|shorter|heavier|lighter|cheaper|dearer|larger|smaller|bigger"
@@ -165,7 +167,8 @@ BESIDE = re.compile(r"\bthan\b|\bbetween\b|\bcompared (?:to|with)\b|比")
 HOW_MUCH = re.compile(r"\bhow much (?:was|were|did|has|have)\b|[了出]多少")
 # What part one is of all.
 SHARE = re.compile(
-    r"\b(?:what|which) (?:share|percentage|percent|proportion|fraction|part)\b(?: of)?|\b(?:share|percentage|proportion) of\b"
+    r"\b(?:what|which) (?:share|percentage|percent|proportion|fraction|part)\b(?: of)?"
+    r"|\b(?:share|percentage|proportion) of\b"
     r"|占(?!\0)(?=.{0,16}(?:多少|几成|百分之))|占比|百分之[几多]少?|比例"
 )
 # Which of two: A和B哪个更贵, "which sold more, A or B?".
@@ -192,10 +195,24 @@ DATED = {
 # A run of digits is one number from its first digit on, so that long ones are read in linear time.
 NUMBER = rf"(?:us\$|[$€£¥])?\s?-?(?<!\d)(?<!\d,)\d[\d,]*+(?:\.\d++)?\s?(?:%|{SCALE})?"
 _COMPARISONS = {
-    Comparison.AT_LEAST: r"大于等于|不小于|不少于|不低于|至少|>=|≥|at least|(?:no|not) (?:less|fewer|lower|smaller) than|greater than or equal to",
-    Comparison.AT_MOST: r"小于等于|不超过|未超过|不超出|不大于|不高于|不多于|至多|<=|≤|at most|(?:no|not) (?:more|greater|larger|higher) than|(?:not|cannot) exceed|up to|less than or equal to",
-    Comparison.MORE: r"大于|超过|高于|多于|长于|重于|贵于|超出|>|more expensive than|(?:more|greater|larger|bigger|higher|longer|heavier|taller|older|faster|deeper|wider) than|over|above|exceed(?:s|ed|ing)?",
-    Comparison.LESS: r"小于|低于|少于|短于|轻于|不足|不到|未达到?|没有?达到|达不到|<|(?:less|fewer|lower|smaller|shorter|lighter|cheaper|younger|slower|narrower) than|under|below",
+    Comparison.AT_LEAST: (
+        r"大于等于|不小于|不少于|不低于|至少|>=|≥|at least|(?:no|not) (?:less|fewer|lower|smaller) than"
+        r"|greater than or equal to"
+    ),
+    Comparison.AT_MOST: (
+        r"小于等于|不超过|未超过|不超出|不大于|不高于|不多于|至多|<=|≤|at most"
+        r"|(?:no|not) (?:more|greater|larger|higher) than|(?:not|cannot) exceed|up to|less than or equal to"
+    ),
+    Comparison.MORE: (
+        r"大于|超过|高于|多于|长于|重于|贵于|超出|>|more expensive than"
+        r"|(?:more|greater|larger|bigger|higher|longer|heavier|taller|older|faster|deeper|wider) than"
+        r"|over|above|exceed(?:s|ed|ing)?"
+    ),
+    Comparison.LESS: (
+        r"小于|低于|少于|短于|轻于|不足|不到|未达到?|没有?达到|达不到|<"
+        r"|(?:less|fewer|lower|smaller|shorter|lighter|cheaper|younger|slower|narrower) than"
+        r"|under|below"
+    ),
     Comparison.EQUAL: r"等于|正好是|恰好是|=|equals?(?: to)?|exactly",
 }
 _BEHIND = {
