@@ -8,7 +8,8 @@ from domain.scope import Scope
 from ingestion.progress import OnCount
 from ingestion.running import embedding_text
 from models.protocols import Embedder
-from stores.chunks.chunk_store import ChunkStore, StoredChunk
+from stores.chunks.chunk_store import ChunkStore
+from stores.chunks.stored import StoredChunk
 from stores.documents.embedding_space import (
     chunks_without_vectors,
     start_reembedding,

@@ -43,7 +43,7 @@ from ingestion.stages import Stages
 from ingestion.together import Together
 from ingestion.transfer.documents import dated, is_packed, unpack
 from models.protocols import Embedder, Vectors
-from stores.chunks.chunk_store import StoredChunk
+from stores.chunks.stored import StoredChunk
 from stores.documents.document_store import DocumentStore
 from stores.documents.reading import Given
 from stores.documents.versions import Ready

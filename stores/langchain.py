@@ -19,7 +19,8 @@ from langchain_core.embeddings import Embeddings
 from psycopg import AsyncConnection
 
 from domain.scope import Scope
-from stores.chunks.chunk_store import ChunkStore, StoredChunk, Vectors
+from stores.chunks.chunk_store import ChunkStore, Vectors
+from stores.chunks.stored import StoredChunk
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
 from stores.rows import Text

@@ -16,7 +16,7 @@ from benchmarks.hybrid.store import scope_of
 from domain.retrieval import Retrieval
 from retrievers.lanes.keywords import extract_keywords
 from retrievers.ranking.fusion import rrf
-from stores.chunks.chunk_store import ChunkHit
+from stores.chunks.stored import ChunkHit
 from stores.postgresql.binary import Nearest
 from stores.postgresql.database import Database
 

@@ -16,8 +16,9 @@ from domain.retrieval import RetrievedItem
 from domain.scope import Scope
 from retrievers.chunk_search.ranking import Ranked, Share
 from retrievers.lanes.degrading import log_failures
-from stores.chunks.chunk_store import ChunkStore, StoredChunk
+from stores.chunks.chunk_store import ChunkStore
 from stores.chunks.neighbours import Mentioned, entities_of, linked_to
+from stores.chunks.stored import StoredChunk
 from stores.postgresql.database import Database
 
 SECTION, LINKED = "section", "linked"

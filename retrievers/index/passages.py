@@ -14,7 +14,7 @@ from retrievers.index.vectors.rounded import Rounded
 from retrievers.index.words.lexical import LexicalIndex
 from retrievers.numeric.normalising import unit
 from retrievers.numeric.sparse import Floats, Places
-from stores.chunks.chunk_store import Passage
+from stores.chunks.stored import Passage
 from stores.graph.arrays import IdTable, halves_of, places_of
 from stores.postgresql.binary import Embedded
 

@@ -29,7 +29,8 @@ from retrievers.lanes.keywords import extract_keywords
 from retrievers.lanes.surroundings import Surroundings
 from retrievers.memory.hot import HotScope
 from retrievers.telling import of_passage
-from stores.chunks.chunk_store import ChunkHit, ChunkStore
+from stores.chunks.chunk_store import ChunkStore
+from stores.chunks.stored import ChunkHit
 from stores.postgresql.binary import Scored, scored
 from stores.postgresql.deadlines import settled
 

@@ -10,7 +10,7 @@ from retrievers.chunk_search.search import SearchResponse
 from server.schemas.answers import CitationOut, SourceOut, on_wire
 from server.schemas.wire import Wire
 from sextant.knowledge.reading import Preview, Related
-from stores.chunks.chunk_store import StoredChunk
+from stores.chunks.stored import StoredChunk
 
 
 class Searched(SearchResponse):

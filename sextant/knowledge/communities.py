@@ -12,7 +12,8 @@ from domain.errors import OptionInvalid
 from domain.graph import Community, Entity
 from domain.options import in_range
 from domain.scope import Scope
-from stores.chunks.chunk_store import ChunkStore, StoredChunk
+from stores.chunks.chunk_store import ChunkStore
+from stores.chunks.stored import StoredChunk
 from stores.graph.communities.pages import CommunityPages, CommunityPlace, ListedCommunity
 from stores.graph.communities.store import CommunityStore
 from stores.graph.postgres import PostgresGraph

@@ -13,7 +13,8 @@ from domain.graph import Entity, Relation
 from domain.options import in_range
 from domain.scope import Scope
 from sextant.knowledge.quotes import Quote, mentioning, stating
-from stores.chunks.chunk_store import ChunkStore, StoredChunk
+from stores.chunks.chunk_store import ChunkStore
+from stores.chunks.stored import StoredChunk
 from stores.graph.communities.pages import CommunityPages, ListedCommunity
 from stores.graph.extraction import ExtractionStore
 from stores.graph.ids import entity_id

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from domain.language.sentences import sentence_spans
-from stores.chunks.chunk_store import StoredChunk
+from stores.chunks.stored import StoredChunk
 from stores.graph.resolution.deciding import Mentioned
 
 STATES = "states"

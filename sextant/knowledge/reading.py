@@ -11,8 +11,9 @@ from domain.documents import Section
 from domain.errors import ChunkNotFound
 from domain.options import in_range
 from domain.scope import Scope
-from stores.chunks.chunk_store import ChunkStore, StoredChunk
+from stores.chunks.chunk_store import ChunkStore
 from stores.chunks.neighbours import Mentioned, beside, entities_of, linked_to
+from stores.chunks.stored import StoredChunk
 from stores.documents.reading import DocumentReader
 from stores.postgresql.database import Database
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
-from dataclasses import dataclass, fields
-from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -15,13 +13,13 @@ import numpy.typing as npt
 from psycopg.errors import DataException
 from psycopg.rows import dict_row, scalar_row
 
-from domain.documents import Modality
 from domain.errors import EmbeddingModelChanged
 from domain.filters import ChunkFilters
 from domain.scope import Scope
 from stores.chunks.filtering import custom_plans, filter_values, named_values, within
 from stores.chunks.grams import folded_words, salted_grams
 from stores.chunks.holding import most_held, word_values
+from stores.chunks.stored import ChunkHit, Passage, StoredChunk, stored_chunk
 from stores.postgresql.binary import (
     Embedded,
     Nearest,
@@ -47,58 +45,6 @@ _SQL = load_queries("chunks")
 # 160. Only those are read that it takes, so this bounds what is put in order.
 _LOOKED = 8
 _GET, _DOCUMENTS = (of_scope(_SQL[name]) for name in ("get", "documents"))
-
-
-@dataclass(frozen=True, slots=True)
-class StoredChunk:
-    """A chunk with what a reader wants to know of its document.
-
-    `start` and `end` are character offsets into the document's text; `source` is the name under
-    which the document was added, `document_title` its title, `title` the chunk's own.
-    """
-
-    id: UUID
-    document_id: UUID
-    source: str
-    filename: str
-    document_title: str
-    section_id: UUID
-    ordinal: int
-    start: int
-    end: int
-    text: str
-    page: int | None
-    section_path: tuple[str, ...]
-    modality: Modality
-    context: str
-    token_count: int
-    title: str
-    summary: str
-    tags: tuple[str, ...]
-    topics: tuple[str, ...]
-    keywords: tuple[str, ...]
-    entities: tuple[str, ...]
-    topic_labels: tuple[str, ...]
-    neighbours: tuple[UUID, ...]
-    external_id: str | None
-    created_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkHit:
-    """A chunk that a search found; what `score` means is the search's matter."""
-
-    chunk: StoredChunk
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """What an in-memory index needs of a chunk: its id, and the text it is found by."""
-
-    id: UUID
-    document_id: UUID
-    searched: str
 
 
 class ChunkStore:
@@ -423,19 +369,3 @@ async def _hits(
     cursor = connection.cursor(row_factory=dict_row, binary=True)
     await cursor.execute(within(search), filter_values(filters) | values)
     return [ChunkHit(stored_chunk(row), float(row["score"])) async for row in cursor]
-
-
-_TUPLES = frozenset(
-    {"section_path", "tags", "topics", "keywords", "entities", "topic_labels", "neighbours"}
-)
-_COLUMNS = {"start": "start_offset", "end": "end_offset"}
-_FIELDS = [(field.name, _COLUMNS.get(field.name, field.name)) for field in fields(StoredChunk)]
-
-
-def stored_chunk(row: dict[str, Any]) -> StoredChunk:
-    """A row of `found_chunks`."""
-    values: dict[str, Any] = {
-        name: tuple(row[column]) if name in _TUPLES else row[column] for name, column in _FIELDS
-    }
-    values["modality"] = Modality(row["modality"])
-    return StoredChunk(**values)

@@ -11,7 +11,7 @@ from psycopg.rows import dict_row
 
 from domain.documents import Chunk, ParsedDocument
 from domain.scope import Scope
-from stores.chunks.chunk_store import stored_chunk
+from stores.chunks.stored import stored_chunk
 from stores.documents.reading import DocumentReader
 from stores.documents.versions import describe_chunks
 from stores.postgresql.database import Database

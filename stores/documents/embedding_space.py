@@ -11,7 +11,8 @@ from psycopg.rows import dict_row
 
 from domain.errors import EmbeddingModelChanged
 from domain.scope import Scope
-from stores.chunks.chunk_store import StoredChunk, Vectors, stored_chunk
+from stores.chunks.chunk_store import Vectors
+from stores.chunks.stored import StoredChunk, stored_chunk
 from stores.postgresql.database import Database
 from stores.postgresql.pools import Connection
 from stores.postgresql.queries import load_queries

@@ -21,7 +21,8 @@ from ingestion.graph.communities.outlines import Outline, outlines
 from ingestion.graph.communities.reports import Evidence, Report, extractive_report
 from ingestion.graph.communities.revision import Present, basis_of, ids_of, stays
 from ingestion.progress import OnStage
-from stores.chunks.chunk_store import ChunkStore, StoredChunk
+from stores.chunks.chunk_store import ChunkStore
+from stores.chunks.stored import StoredChunk
 from stores.graph.arrays import GraphArrays
 from stores.graph.communities.store import Basis, CommunityStore, KnownReport, StoredReport
 from stores.graph.postgres import PostgresGraph

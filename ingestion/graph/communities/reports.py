@@ -19,7 +19,7 @@ from ingestion.graph.communities.statements import leans_on_others, statements
 from ingestion.graph.communities.titling import title_of
 from models.offline.passages import heads_in, quotable_spans
 from models.offline.wording import terms
-from stores.chunks.chunk_store import StoredChunk
+from stores.chunks.stored import StoredChunk
 
 MOST_FINDINGS = 6
 _MOST_FACTS = 3

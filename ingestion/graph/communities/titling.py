@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from domain.language.sentences import sentence_spans
 from domain.text import has_cjk, normalise
-from stores.chunks.chunk_store import StoredChunk
+from stores.chunks.stored import StoredChunk
 
 _LONGEST = 120  # characters, as in the lines below
 _LONGEST_NAME = 60

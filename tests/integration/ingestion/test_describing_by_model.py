@@ -19,7 +19,8 @@ from ingestion.metadata.by_model import DescribedByModel, ModelDescriber
 from ingestion.metadata.estimating import estimate_descriptions
 from ingestion.pipeline import Ingestor
 from models.chat.building import build_chat_model
-from stores.chunks.chunk_store import ChunkStore, StoredChunk
+from stores.chunks.chunk_store import ChunkStore
+from stores.chunks.stored import StoredChunk
 from stores.documents.document_store import DocumentStore
 from stores.documents.model_descriptions import ModelDescriptions
 from stores.documents.reading import DocumentReader

@@ -10,7 +10,8 @@ from ingestion.metadata.describing import describe
 from ingestion.parsing.parse import parse_file
 from ingestion.pipeline import Ingestor
 from ingestion.progress import Progress
-from stores.chunks.chunk_store import ChunkStore, StoredChunk
+from stores.chunks.chunk_store import ChunkStore
+from stores.chunks.stored import StoredChunk
 from stores.documents.descriptions import Descriptions
 from stores.documents.document_store import DocumentStore
 from stores.postgresql.database import Database

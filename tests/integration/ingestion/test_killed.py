@@ -10,7 +10,8 @@ import pytest
 from domain.documents import DocumentStatus
 from domain.scope import Scope
 from ingestion.pipeline import Ingestor
-from stores.chunks.chunk_store import ChunkStore, StoredChunk
+from stores.chunks.chunk_store import ChunkStore
+from stores.chunks.stored import StoredChunk
 from stores.documents.document_store import DocumentStore
 from stores.postgresql.database import Database
 from stores.work.jobs import JobStore

@@ -16,7 +16,8 @@ from domain.settings import Settings
 from ingestion.pipeline import Ingestor
 from retrievers import GraphRetriever
 from retrievers.index.scope_index import BEHIND, ScopeIndexes
-from stores.chunks.chunk_store import ChunkStore, Passage
+from stores.chunks.chunk_store import ChunkStore
+from stores.chunks.stored import Passage
 from stores.documents.document_store import DocumentStore
 from stores.graph.communities.store import CommunityStore
 from stores.graph.notices import collected_notices

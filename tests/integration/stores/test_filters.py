@@ -18,8 +18,9 @@ from domain.errors import EmbeddingModelChanged
 from domain.filters import ChunkFilters
 from domain.graph import MentionKind
 from domain.scope import Scope
-from stores.chunks.chunk_store import ChunkStore, StoredChunk, Vectors
+from stores.chunks.chunk_store import ChunkStore, Vectors
 from stores.chunks.filtering import document_patterns, title_pattern
+from stores.chunks.stored import StoredChunk
 from stores.documents.document_store import DocumentStore
 from stores.graph.evidence import GraphEvidence, MentionRow
 from stores.graph.ids import entity_id

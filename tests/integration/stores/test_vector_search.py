@@ -11,8 +11,9 @@ import pytest
 from psycopg import AsyncConnection
 
 from domain.scope import Scope
-from stores.chunks.chunk_store import ChunkHit, ChunkStore, Vectors
+from stores.chunks.chunk_store import ChunkStore, Vectors
 from stores.chunks.partitions import settle
+from stores.chunks.stored import ChunkHit
 from stores.documents.document_store import DocumentStore
 from stores.graph.arrays import halves_of
 from stores.knowledge_bases import KnowledgeBases

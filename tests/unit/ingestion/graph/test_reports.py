@@ -14,7 +14,7 @@ from domain.graph import Relation
 from ingestion.graph.communities.hierarchy import Group
 from ingestion.graph.communities.outlines import Outline
 from ingestion.graph.communities.reports import Evidence, distinct_names, extractive_report, rating
-from stores.chunks.chunk_store import StoredChunk
+from stores.chunks.stored import StoredChunk
 
 NIL = UUID(int=0)
 

@@ -10,7 +10,7 @@ import pytest
 
 from ingestion.graph.communities.statements import leans_on_others, statements
 from ingestion.graph.communities.titling import title_of
-from stores.chunks.chunk_store import StoredChunk
+from stores.chunks.stored import StoredChunk
 from tests.unit.ingestion.graph.test_reports import chunk
 
 

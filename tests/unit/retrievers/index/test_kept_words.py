@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from retrievers.index import kept_words
 from retrievers.index.passages import PassageIndex
-from stores.chunks.chunk_store import Passage
+from stores.chunks.stored import Passage
 
 _WORDS = st.lists(
     st.sampled_from(["bread", "dough", "面包", "发酵", "of", "running", "3.14", "café", "x_y"]),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from retrievers.index.passages import PassageIndex
 from retrievers.index.words.lexical import LexicalIndex, LexicalMatch
 from retrievers.numeric.highest import highest
-from stores.chunks.chunk_store import Passage
+from stores.chunks.stored import Passage
 from stores.graph.arrays import halves_of
 from stores.postgresql.binary import Embedded
 
