@@ -26,6 +26,7 @@ from domain.text import clean_text
 from ingestion.parsing.detect import detect, media_type, named_type
 from ingestion.parsing.guards import check_size
 from ingestion.parsing.limits import Limits
+from server.bodies import sent_type
 from server.schemas.documents import LONGEST_FILENAME, FormFields, TextUpload
 from server.schemas.wire import Wire
 from stores.documents.registering import Upload
@@ -108,7 +109,7 @@ class Uploads:
             self._under_way += Counter()  # drops those at zero
 
     async def _read(self, request: Request) -> FormData | bytes:
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        kind = sent_type(request)
         try:
             async with asyncio.timeout(_UPLOAD_SECONDS):
                 if kind == "multipart/form-data":

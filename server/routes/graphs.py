@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 
 from domain.scope import LONGEST_NAME
 from ingestion.progress import OnStage, silent
+from server.bodies import is_encoded, sent_type
 from server.lines import lines_of
 from server.openapi import answers, as_json, problems
 from server.paging import Listing
@@ -108,8 +109,7 @@ async def import_graph(
     accept: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> ImportBody | Response:
     """Bring documents, passages, entities and relations of your own; the same again changes nothing."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind not in _LINES or request.headers.get("content-encoding", "identity") != "identity":
+    if sent_type(request) not in _LINES or is_encoded(request):
         raise HTTPException(415, f"An import is plain {LINES}: one JSON object a line.")
     serving, read = serving_of(request), asyncio.Event()
 

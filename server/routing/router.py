@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from email.message import Message
 from typing import Any
 
 import orjson
@@ -13,6 +12,7 @@ from fastapi.routing import APIRoute
 from pydantic.alias_generators import to_camel
 from starlette.exceptions import HTTPException
 
+from server.bodies import is_encoded, is_json
 from server.routing.guards import guards_of
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -41,9 +41,9 @@ class Route(APIRoute):
         async def handle_strictly(request: Request) -> Response:
             for guard in guards:  # nobody's body is read who may not ask
                 await guard(request)
-            if takes_json and not _is_json(request):
+            if takes_json and not is_json(request):
                 raise HTTPException(415, "This takes a body of the type application/json.")
-            if takes_json and request.headers.get("content-encoding", "identity") != "identity":
+            if takes_json and is_encoded(request):
                 told = {"Accept-Encoding": "identity"}  # RFC 9110, 15.5.16
                 raise HTTPException(415, "This takes a body without a Content-Encoding.", told)
             return await handle(_StrictRequest(request.scope, request.receive))
@@ -64,13 +64,4 @@ def router(tag: str, *, prefix: str = "", in_schema: bool = True) -> APIRouter:
         include_in_schema=in_schema,
         route_class=Route,
         generate_unique_id_function=operation_id,
-    )
-
-
-def _is_json(request: Request) -> bool:
-    message = Message()
-    message["content-type"] = request.headers.get("content-type", "")
-    subtype = message.get_content_subtype()
-    return message.get_content_maintype() == "application" and (
-        subtype == "json" or subtype.endswith("+json")
     )
