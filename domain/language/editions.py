@@ -6,9 +6,10 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from domain.language.number_words import CHINESE_DIGITS
 from domain.text import normalise
 
-_CHINESE = {word: str(number) for number, word in enumerate("零一二三四五六七八九十")}
+_CHINESE = {word: str(number) for number, word in enumerate(CHINESE_DIGITS)}
 # Names with a year or the number of a version; the 3 of "Heron 3" and of INC-2025-003 names another thing.
 _DATED = re.compile(
     r"(?<!\d)(?:19|20)\d\d(?!\d)|\b(?:v|ver|version|rev|revision|edition|issue|release|draft)\W?\d|第\w{1,3}[版期次届季]|版本?\W?\d|\d版",

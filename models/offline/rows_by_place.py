@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from domain.language.number_words import ORDINALS
+from domain.language.number_words import CHINESE_DIGITS, ORDINALS, number_of
 from domain.retrieval import RetrievedItem
 from models.offline.candidate import Candidate
-from models.offline.passages import heads_in, table_heads
+from models.offline.passages import heads_in, is_row, table_heads
 from models.offline.wording import own_part
 
-_DIGITS = "一二三四五六七八九十"
 _ENGLISH = re.compile(
     r"(?:(?:and|but|so|or|then|ok(?:ay)?|what about|how about)[\s,]+)*(?:the\s+)?"
     rf"(?:(?P<word>{'|'.join(ORDINALS)})|(?P<nth>\d{{1,4}})(?:st|nd|rd|th)|(?P<last>last))"
@@ -23,7 +22,7 @@ _ENGLISH = re.compile(
     re.IGNORECASE,
 )
 _CHINESE = re.compile(
-    rf"(?:第\s*(?P<nth>\d{{1,4}}|[{_DIGITS}])\s*[个個项項条條行种種款]?|(?P<last>最后一[个行项条种款]))"
+    rf"(?:第\s*(?P<nth>\d{{1,4}}|[{CHINESE_DIGITS[1:]}])\s*[个個项項条條行种種款]?|(?P<last>最后一[个行项条种款]))"
     r"(?:是什么)?\s*[?？。]*"
 )
 _LAST = -1
@@ -38,8 +37,7 @@ def asked_place(question: str) -> int | None:
         word = (found["word"] or "").lower()
         at = ORDINALS.index(word) if word else int(found["nth"] or 0) - 1
     elif found := _CHINESE.fullmatch(own):
-        digits = found["nth"] or "0"
-        at = (int(digits) if digits.isdigit() else _DIGITS.index(digits) + 1) - 1
+        at = number_of(found["nth"] or "0") - 1
     else:
         return None
     return at if at >= 0 or found["last"] else None
@@ -61,7 +59,7 @@ def row_at(
     if len(heads) != 1 or not heads_in(items[source].text):
         return None
     rows = sorted(
-        (one for one in ranked if one.source == source and "|" in one.text),
+        (one for one in ranked if one.source == source and is_row(one.text)),
         key=lambda row: row.start,
     )
     if place == _LAST:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from domain.language.number_words import ORDINALS
+from domain.language.number_words import CHINESE_DIGITS, ORDINALS, number_of
 from domain.tables.cells.table import DataTable
 
 _ORDINALS = ORDINALS[:10]
-_DIGITS = "一二三四五六七八九十"
 
 
 def _forms(english: str, chinese: str) -> re.Pattern[str]:
@@ -17,7 +16,7 @@ def _forms(english: str, chinese: str) -> re.Pattern[str]:
     return re.compile(
         rf"\b(?:(?P<word>{'|'.join(_ORDINALS)}|last)|(?P<nth>\d+)(?:st|nd|rd|th))[\s-]+{english}\b"
         rf"|\b{english}\s+(?:no\.?\s*|number\s+)?(?P<number>\d+)\b"
-        rf"|第\s*(?P<digits>\d+|[{_DIGITS}])\s*{chinese}|(?P<last>(?:最后|末)一?{chinese})",
+        rf"|第\s*(?P<digits>\d+|[{CHINESE_DIGITS[1:]}])\s*{chinese}|(?P<last>(?:最后|末)一?{chinese})",
         re.IGNORECASE,
     )
 
@@ -53,5 +52,4 @@ def _place(found: re.Match[str], count: int) -> int:
         return count - 1
     if word:
         return _ORDINALS.index(word)
-    digits = found["nth"] or found["number"] or found["digits"]
-    return (int(digits) if digits.isdigit() else _DIGITS.index(digits) + 1) - 1
+    return number_of(found["nth"] or found["number"] or found["digits"]) - 1

@@ -30,8 +30,13 @@ _UNIT_BEHIND = re.compile(r"(?<=\0)(?:[a-z%]+\b|小时|分钟|公里|公斤|[元
 _SMALL = frozenset("级等类组班性档型区款的期量额数人")
 # What questions say of rows that no table says of itself.
 _ANY_ROW_WORDS = """
-cost earn paid pay work sell sold make made get own list show name row record table entry item type kind one there exist product thing people person deliver supply provide offer include contain come cover support keep manage handle responsible run belong store stored locate located based neither nor team group unit different see saw seen take took taken give gave go went need want require do bring happen keep put overall altogether currently
-工作 位于 属于 达到 拥有 花费 列出 记录 数据 表 表格 家 中 里 内 所有 全部 产品 商品 项目 人 人员 涉及 供应 提供 发生 分为 分布 人数 不 包含 包括 支持 配有 带有
+cost earn paid pay work sell sold make made get own list show name row record table entry item type
+kind one there exist product thing people person deliver supply provide offer include contain come
+cover support keep manage handle responsible run belong store stored locate located based neither
+nor team group unit different see saw seen take took taken give gave go went need want require do
+bring happen keep put overall altogether currently
+工作 位于 属于 达到 拥有 花费 列出 记录 数据 表 表格 家 中 里 内 所有 全部 产品 商品 项目
+人 人员 涉及 供应 提供 发生 分为 分布 人数 不 包含 包括 支持 配有 带有
 负责 对接 管理 跟进 主管 归属 属于
 还有 除 除了 以外 之外 不是 不在
 """

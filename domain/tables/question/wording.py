@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from domain.language.number_words import CARDINALS, ORDINALS
+from domain.language.number_words import CARDINALS, CHINESE_DIGITS, ORDINALS
 from domain.tables.cells.computing import Comparison, Operation
 from domain.tables.cells.values import CHINESE_NUMBER, SCALE, chinese_number, numbers_in
 
@@ -277,7 +278,7 @@ COMPARING = re.compile("|".join([*_COMPARISONS.values(), *_BY_TIME.values(), _TH
 
 _COUNTED = {
     **{word: at for at, word in enumerate(CARDINALS)},
-    **{word: at for at, word in enumerate("零一二三四五六七八九十")},
+    **{word: at for at, word in enumerate(CHINESE_DIGITS)},
     "两": 2,
     "兩": 2,
 }
@@ -365,13 +366,13 @@ def bounds_in(question: str) -> list[Bound]:
         found.append((match.span(), Comparison.AT_MOST, high))
     for comparison, form in (*_AHEAD, *_AFTER):
         for match in form.finditer(question):
-            if not any(start < match.end() and match.start() < end for (start, end), *_ in found):
+            if _is_apart(match, found):
                 found.append((match.span(), comparison, _number(match[1])))
     found += [
         (match.span(), comparison, Decimal(0))
         for comparison, form in _SIGNS
         for match in form.finditer(question)
-        if not any(start < match.end() and match.start() < end for (start, end), *_ in found)
+        if _is_apart(match, found)
     ]
     return found
 
@@ -381,9 +382,16 @@ def against_in(question: str) -> list[tuple[tuple[int, int], Comparison]]:
     found: list[tuple[tuple[int, int], Comparison]] = []
     for comparison, form in _AGAINST:
         for match in form.finditer(question):
-            if not any(start < match.end() and match.start() < end for (start, end), _ in found):
+            if _is_apart(match, found):
                 found.append((match.span(), comparison))
     return found
+
+
+def _is_apart(
+    match: re.Match[str], found: Iterable[tuple[tuple[int, int], *tuple[object, ...]]]
+) -> bool:
+    """Whether a match has no character of what was found before."""
+    return not any(start < match.end() and match.start() < end for (start, end), *_ in found)
 
 
 def find_whole(text: str, part: str) -> tuple[int, int] | None:
