@@ -27,7 +27,7 @@ from domain.tables.question.speaking import lists
 from domain.tables.question.wording import OPERATIONS, bounds_in, find_whole
 from domain.text import has_cjk, normalise
 from models.offline.candidate import Candidate
-from models.offline.passages import table_heads
+from models.offline.passages import is_row, table_heads
 from models.offline.sentence_form import is_for_all_others
 from models.offline.wording import content_words, own_part, terms
 
@@ -298,7 +298,7 @@ def _told(row: _HasText, asked: Collection[str], otherwise: Otherwise = ()) -> s
 
 
 def _is_row(candidate: _HasText) -> bool:
-    return "|" in candidate.text
+    return is_row(candidate.text)
 
 
 def _line(text: str, at: int) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from domain.retrieval import RetrievedItem
-from models.offline.passages import Span, quotable_spans
+from models.offline.passages import Span, is_row, quotable_spans
 
 # The rows of a table that has its head right below a line, and how many of them an answer may have.
 _BELOW = re.compile(r"[^\n|]*\n\s*\|[^\n]*\n\|[ :|-]+\n((?:\|[^\n]*(?:\n|$))+)")
@@ -51,5 +51,5 @@ def _rows_below(items: Sequence[RetrievedItem], span: Span) -> tuple[int, int] |
     """Where the rows of the table right below a line are; None where there is none, or it is a row itself."""
     source, start, end = span
     text = items[source].text
-    below = None if "|" in text[start:end] else _BELOW.match(text, end)
+    below = None if is_row(text[start:end]) else _BELOW.match(text, end)
     return below and below.span(1)

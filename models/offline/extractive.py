@@ -28,7 +28,7 @@ from models.offline.other_language import (
     foreign_sentences,
     without_identifiers,
 )
-from models.offline.passages import names_above
+from models.offline.passages import is_row, names_above
 from models.offline.restated import newest_first
 from models.offline.rows_by_place import asked_place, row_at
 from models.offline.sentence_ranking import about_what_is_named, rank_sentences
@@ -120,7 +120,7 @@ class ExtractiveAnswerer:
         ranked = await asyncio.to_thread(rank_sentences, question, items, language)
         if not ranked:
             return Extraction((), 0 if items else None)
-        if (place := asked_place(question)) is not None and "|" in ranked[0].text:
+        if (place := asked_place(question)) is not None and is_row(ranked[0].text):
             row = row_at(place, ranked, items)
             return Extraction((_quotation(row),), None) if row else Extraction((), ranked[0].source)
         ranked = asked_themselves(ranked, question) or ranked

@@ -8,7 +8,7 @@ from itertools import compress
 
 from domain.language.other_words import listed_compounds
 from domain.retrieval import RetrievedItem
-from models.offline.passages import document_of, told_by, told_by_documents
+from models.offline.passages import document_of, is_row, told_by, told_by_documents
 from models.offline.question_words import QuestionWords, cells_of
 from models.offline.sentence_form import is_for_all_others
 from models.offline.standing import Standing
@@ -59,7 +59,7 @@ def _unowned(
     for_others = {
         source
         for (source, *_), text in zip(standing.spans, standing.texts, strict=True)
-        if "|" in text and is_for_all_others(text)
+        if is_row(text) and is_for_all_others(text)
     }
     owners = [[word] for word in owner]
     lacks = [words.missing_of(owners, told_by(passage)) == 1 for passage in passages]

@@ -8,7 +8,7 @@ from itertools import islice
 from domain.language.other_words import Otherwise, named_otherwise
 from domain.retrieval import RetrievedItem
 from domain.text import normalise
-from models.offline.passages import Span, heading_over, quotable_spans
+from models.offline.passages import Span, heading_over, is_row, quotable_spans
 from models.offline.wording import content_words, terms
 
 # So many sentences an answer has of it.
@@ -32,7 +32,7 @@ def with_opening_told(
     )
     only_under = above and not below
     opening = [(source, *span) for span in islice(quotable_spans(item.text), _SENTENCES)]
-    if not only_under or spans[0] not in opening or "|" in item.text[start:end]:
+    if not only_under or spans[0] not in opening or is_row(item.text[start:end]):
         return list(spans)
     return [*opening, *(span for span in spans if span not in opening)]
 

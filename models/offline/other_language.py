@@ -27,6 +27,7 @@ from domain.tables.question.dates import without_dates
 from domain.tables.question.speaking import without_asking
 from domain.text import IDEOGRAPHS, has_cjk, language_of, normalise
 from models.offline.passages import (
+    is_row,
     item_titles,
     names_above,
     quotable_spans,
@@ -159,7 +160,7 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
                 continue
             named = _named(asked, passage, text)
             bonus = _bonus(text, named, wants_number=asks_for_number(question)) - _RANK_COST * rank
-            bonus += _TOLD_BONUS * ("|" in text and told.by(text))
+            bonus += _TOLD_BONUS * (is_row(text) and told.by(text))
             bonus += for_cell * (not set(asked).isdisjoint(normalise(text).split(" | ")))
             compared = _CHINESE.sub(" ", meaning) if own == "zh" else meaning
             found.append(
@@ -209,7 +210,7 @@ class Told:
 
 def _is_name(text: str, own: str) -> bool:
     """Whether `text` in a passage of the language `own` is but a name, or names in a sentence of it."""
-    return own == "zh" and "|" not in text and (has_cjk(text) or len(text.split()) < _FEWEST_WORDS)
+    return own == "zh" and not is_row(text) and (has_cjk(text) or len(text.split()) < _FEWEST_WORDS)
 
 
 def _bonus(text: str, named: float, *, wants_number: bool) -> float:
@@ -218,7 +219,7 @@ def _bonus(text: str, named: float, *, wants_number: bool) -> float:
         _NAMED_BONUS * named
         + _NUMBER_BONUS * (wants_number and holds_number(text))
         - _LABEL_COST * (_WHOLE.search(text) is None or _says_little(text))
-        - _ROW_COST * ("|" in text and not named)
+        - _ROW_COST * (is_row(text) and not named)
     )
 
 
@@ -304,7 +305,7 @@ def _sentences(passage: RetrievedItem) -> Iterator[tuple[int, int, str]]:
         text = passage.text[start:end]
         if any(title.has(start) for title in titles):
             continue
-        says = "|" in text or has_cjk(text) or _PLAIN_WORD.search(text)
+        says = is_row(text) or has_cjk(text) or _PLAIN_WORD.search(text)
         if says and not _FIELD.match(text) and not any(text in head for head in heads):
             above = [title.text for title in titles if title.stands_over(start)]
             yield start, end, "\n".join([*heads, *above, text])
@@ -318,7 +319,7 @@ def _named(asked: Sequence[str], passage: RetrievedItem, text: str) -> float:
     """
     if not asked:
         return 0.0
-    row = "|" in text
+    row = is_row(text)
     said = normalise(text)
     about, beside = said if row else f"{names_above(passage)} {text}", normalise(passage.text)
     about = normalise(about)

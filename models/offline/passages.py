@@ -122,6 +122,11 @@ def names_of_document(passage: RetrievedItem) -> str:
     return f"{passage.metadata.get('document_title') or ''} {filename.rpartition('.')[0]}"
 
 
+def is_row(text: str) -> bool:
+    """Whether a text is a row of a table, by the bars between its cells."""
+    return "|" in text
+
+
 def table_heads(passage: RetrievedItem) -> list[str]:
     """The head rows of tables in the passage, or of the table whose later rows it holds."""
     return heads_in(f"{passage.metadata.get('context') or ''}\n{passage.text}")

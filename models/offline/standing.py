@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from domain.language.sentences import code_spans
 from domain.retrieval import RetrievedItem
 from models.offline.listings import listings
-from models.offline.passages import document_of, item_titles, quotable_spans, table_heads
+from models.offline.passages import document_of, is_row, item_titles, quotable_spans, table_heads
 from models.offline.scenarios import given_in
 from models.offline.sentence_form import points_to_table
 
@@ -80,7 +80,7 @@ class Standing:
         return [
             (source, text)
             for (source, *_), text in zip(self.spans, self.texts, strict=True)
-            if "|" in text and not any(text in head for head in self.table_heads[source])
+            if is_row(text) and not any(text in head for head in self.table_heads[source])
         ]
 
     def _note_scenarios(self, source: int, text: str) -> None:

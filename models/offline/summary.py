@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from domain.language.simplified import plain_of
 from domain.retrieval import RetrievedItem
 from domain.text import has_cjk
-from models.offline.passages import Span, document_of, names_of_document, quotable_spans
+from models.offline.passages import Span, document_of, is_row, names_of_document, quotable_spans
 from models.offline.sentence_form import points_to_table
 from models.offline.wording import content_words
 
@@ -106,5 +106,5 @@ def _telling(text: str) -> Iterator[tuple[int, int]]:
         said = text[start:end]
         long_enough = len(said) >= 10 if has_cjk(said) else len(said.split()) > 3
         is_field = _FIELD.match(said) and not _DECIDED.search(plain_of(said))
-        if "|" not in said and long_enough and not is_field and not points_to_table(said):
+        if not is_row(said) and long_enough and not is_field and not points_to_table(said):
             yield start, end
