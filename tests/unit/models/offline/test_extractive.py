@@ -8,18 +8,15 @@ from dataclasses import replace
 import pytest
 
 from domain.errors import ModelUnavailable
-from domain.retrieval import ItemKind, RetrievedItem
+from domain.retrieval import RetrievedItem
 from models.offline.extractive import Extraction, ExtractiveAnswerer
 from models.protocols import Vectors
 from testing.meanings import Meanings
+from tests.unit.models.offline.passages import E5, item
 
 SYMPTOMS = "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"
 GUIDELINE = f"糖尿病是一组代谢病。{SYMPTOMS}治疗包括饮食和运动。"
 CONTRACT = "Payment is due within 30 days of each milestone. The supplier sends an invoice."
-
-
-def item(text: str) -> RetrievedItem:
-    return RetrievedItem(ItemKind.CHUNK, text[:8], text, 1.0)
 
 
 class Gone(Meanings):
@@ -27,9 +24,6 @@ class Gone(Meanings):
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         raise ModelUnavailable(f"No vectors for {len(texts)} texts.")
-
-
-E5 = "intfloat/multilingual-e5-small"
 
 
 async def test_the_sentence_that_answers_is_quoted_from_its_passage() -> None:
@@ -326,67 +320,10 @@ async def test_sentences_that_only_share_the_name_of_the_thing_are_not_added() -
     ]
 
 
-async def test_a_follow_up_is_not_answered_by_what_was_asked_before_it() -> None:
-    leave = item("Employees have 28 days of paid leave a year. Leave is planned in spring.")
-    found = await ExtractiveAnswerer().extract(
-        "What about sick leave? (days, employees)", [leave], language="en"
-    )
-    assert not found.quotations
-
-
 async def test_a_verb_that_says_little_need_not_be_repeated() -> None:
     team = item("| Name | Office |\n| --- | --- |\n| Ben | Vienna |\n| Chloe | Paris |")
     found = await ExtractiveAnswerer().extract("Who works in Paris?", [team], language="en")
     assert [quote.sentence for quote in found.quotations] == ["Chloe | Paris"]
-
-
-async def test_a_code_is_compared_by_its_letters_and_not_by_its_meaning() -> None:
-    class Asked(Meanings):
-        async def embed_query(self, text: str) -> Vectors:
-            assert "400" not in text
-            return await super().embed_query(text)
-
-        async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-            assert not any("400" in text for text in texts)
-            return await super().embed_passages(texts)
-
-    sheet = item("The NW-400 is manufactured in Utrecht. It weighs 2 kg.")
-    found = await ExtractiveAnswerer(Asked(E5, {}, otherwise=0.85)).extract(
-        "Where is the NW-400 made?", [sheet], language="en"
-    )
-    assert found.quotations[0].sentence == "The NW-400 is manufactured in Utrecht."
-
-
-@pytest.mark.parametrize(
-    ("question", "text", "answer"),
-    [
-        (
-            "那天津呢？ (石家庄, 分公司)",
-            "天津分公司增长最快。石家庄分公司下滑，主要原因是两名客户经理离职。",
-            "天津分公司增长最快。",
-        ),
-        (
-            "And for the motor? (warranty, pump, years)",
-            "The pump has a warranty of two years. The motor is covered for five.",
-            "The motor is covered for five.",
-        ),
-    ],
-    ids=["zh", "en"],
-)
-async def test_a_follow_up_is_answered_by_what_it_names_instead(
-    question: str, text: str, answer: str
-) -> None:
-    language = "en" if question.isascii() else "zh"
-    found = await ExtractiveAnswerer().extract(question, [item(text)], language=language)
-    assert [quote.sentence for quote in found.quotations] == [answer]
-
-
-async def test_a_follow_up_that_points_back_is_answered_by_what_it_points_to() -> None:
-    text = "The pump has a warranty of two years. The valve lasts long."
-    found = await ExtractiveAnswerer().extract(
-        "And how long does it last? (warranty, pump)", [item(text)], language="en"
-    )
-    assert found.quotations[0].sentence == "The pump has a warranty of two years."
 
 
 @pytest.mark.parametrize(
@@ -427,48 +364,3 @@ async def test_of_fields_the_one_that_is_asked_for_is_quoted_without_those_besid
     fields = "出租方（甲方）：上海恒远公司\n承租方（乙方）：宁波新港公司\n签约地：杭州"
     found = await ExtractiveAnswerer().extract("甲方是哪家公司？", [item(fields)], language="zh")
     assert [one.sentence for one in found.quotations] == ["出租方（甲方）：上海恒远公司"]
-
-
-async def test_what_a_code_means_is_told_by_the_sentence_that_has_it() -> None:
-    """Without E5 nothing is left of the question that a sentence could be near to."""
-    items = [
-        item("- 屏幕显示 E3：水箱没有放到位。\n- 屏幕显示 E5：锅炉温度过高，请断电冷却三十分钟。")
-    ]
-    answerer = ExtractiveAnswerer(Meanings(E5, {}, otherwise=0.85))
-    found = await answerer.extract("E5 是什么意思？", items, language="zh")
-    assert [quote.sentence for quote in found.quotations] == [
-        "屏幕显示 E5：锅炉温度过高，请断电冷却三十分钟。"
-    ]
-
-
-OWNERSHIP = "Rust 用所有权代替垃圾回收，每个值有一个所有者。"
-
-
-@pytest.mark.parametrize("reason", ["", "因为它没有停顿，值一离开作用域就被释放。"])
-async def test_a_short_question_why_is_answered_only_where_a_reason_is_given(reason: str) -> None:
-    items = [item(f"{OWNERSHIP}{reason}")]
-    found = await ExtractiveAnswerer(Meanings(E5, {}, otherwise=0.9)).extract(
-        "为什么用 Rust？", items, language="zh"
-    )
-    assert bool(found.quotations) == bool(reason)
-
-
-async def test_of_sentences_that_speak_of_it_the_one_with_the_reason_comes_first() -> None:
-    items = [
-        item(
-            "The ordering system goes live in June. The ordering system is late since the bank is."
-        )
-    ]
-    found = await ExtractiveAnswerer().extract(
-        "Why is the ordering system late?", items, language="en"
-    )
-    assert found.quotations[0].sentence == "The ordering system is late since the bank is."
-
-
-async def test_a_short_question_why_is_answered_by_the_reason_before_what_has_more_words() -> None:
-    texts = ("The drive belt tore.", "The belt was too tight because the gauge was wrong.")
-    items = [
-        RetrievedItem(ItemKind.CHUNK, text, text, 1.0, document_id="incident") for text in texts
-    ]
-    found = await ExtractiveAnswerer().extract("Why did the belt tear?", items, language="en")
-    assert found.quotations[0].sentence == texts[1]
