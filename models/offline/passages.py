@@ -117,9 +117,13 @@ def names_above(passage: RetrievedItem) -> str:
 
 
 def names_of_document(passage: RetrievedItem) -> str:
-    """The names of the passage's document: its title, and its file's without the extension."""
-    filename = str(passage.metadata.get("filename") or "")
-    return f"{passage.metadata.get('document_title') or ''} {filename.rpartition('.')[0]}"
+    """The names of the passage's document in one text: its title, and its file's."""
+    return f"{passage.metadata.get('document_title') or ''} {file_of(passage)}"
+
+
+def file_of(passage: RetrievedItem) -> str:
+    """The name of the document's file, without the extension."""
+    return str(passage.metadata.get("filename") or "").rpartition(".")[0]
 
 
 def is_row(text: str) -> bool:

@@ -13,6 +13,7 @@ from domain.language.editions import newer
 from domain.retrieval import RetrievedItem
 from domain.text import normalise
 from models.offline.candidate import Candidate
+from models.offline.passages import file_of
 from models.offline.wording import terms
 
 _VALUE = re.compile(r"\d[\d.,:/-]*|[零一二两三四五六七八九十百千万亿半]+")
@@ -52,8 +53,7 @@ def newest_first(
 
 
 def _names(item: RetrievedItem) -> list[str]:
-    filename = str(item.metadata.get("filename") or "")
-    return [filename.rpartition(".")[0], str(item.metadata.get("document_title") or "")]
+    return [file_of(item), str(item.metadata.get("document_title") or "")]
 
 
 def _values(text: str) -> list[str]:
