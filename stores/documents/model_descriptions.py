@@ -107,6 +107,8 @@ class ModelDescriptions:
             if row is None:
                 return
             key = {"scope_id": row.scope_id}
+            own = key | {"ids": id_array([*(one.id for one in said), *failed])}
+            await connection.execute(_SQL[f"{kind}_lock"], own)
             async with connection.cursor() as cursor:
                 await cursor.executemany(_SQL[f"{kind}_said"], [key | _values(one) for one in said])
             told = key | {"ids": id_array(one.id for one in said)}

@@ -60,6 +60,21 @@ join document_versions v on v.document_id = d.id and v.version = s.version
 where s.scope_id = %(scope_id)s and s.described_by <> 'llm' and s.describe_tries < %(tries)s
   and not v.metadata ? 'factsOf';
 
+-- name: chunks_lock
+-- The documents of chunks, locked in one order before anything of them is written, as whoever deletes or replaces
+-- a document locks it: both write its chunks and sections, each in an order of its own.
+select from documents d
+where d.scope_id = %(scope_id)s
+  and d.id in (select document_id from chunks where scope_id = %(scope_id)s and id = any(%(ids)s::uuid[]))
+order by d.id for no key update;
+
+-- name: sections_lock
+-- The same of sections.
+select from documents d
+where d.scope_id = %(scope_id)s
+  and d.id in (select document_id from sections where scope_id = %(scope_id)s and id = any(%(ids)s::uuid[]))
+order by d.id for no key update;
+
 -- name: chunks_said
 -- What a chat model says of a chunk; where it says nothing, what was there stays.
 update chunks set described_by = 'llm',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -22,7 +23,7 @@ from models.chat.building import build_chat_model
 from stores.chunks.chunk_store import ChunkStore
 from stores.chunks.stored import StoredChunk
 from stores.documents.document_store import DocumentStore
-from stores.documents.model_descriptions import ModelDescriptions
+from stores.documents.model_descriptions import Kind, ModelDescriptions, Said
 from stores.documents.reading import DocumentReader
 from stores.postgresql.database import Database
 from testing.openai_server import ApiRequest, ScriptedOpenAI
@@ -467,3 +468,20 @@ async def test_passages_that_tell_the_facts_of_a_graph_are_not_asked_about(
     async with describer(database, settings, told) as (own, server):
         assert counts(await own.describe(handbook)) == (0, 0, 0)
         assert not server.chat_requests
+
+
+async def test_what_is_said_of_a_document_waits_for_whoever_changes_it(
+    database: Database, handbook: Scope
+) -> None:
+    """Both write its chunks and sections, each in an order of its own, and would lock each other out."""
+    stored = ModelDescriptions(database, handbook)
+    (one, *_) = await stored.to_ask(Kind.PASSAGES, None, 3, 8)
+    async with database.transaction(handbook.user_id) as connection:
+        await connection.execute("select from documents for update")
+        writing = asyncio.create_task(stored.write(Kind.PASSAGES, [Said(one.id, "Late.")], []))
+        await asyncio.wait([writing], timeout=0.3)
+        assert not writing.done()
+        free = "select id from chunks where id = %s for update nowait"
+        assert await (await connection.execute(free, [one.id])).fetchone()
+    await writing
+    assert "Late." in {chunk.summary for chunk in await chunks_of(database, handbook)}
