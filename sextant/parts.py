@@ -47,6 +47,15 @@ def _collect_less_often() -> None:
         gc.set_threshold(_YOUNG_OBJECTS, *older)
 
 
+def _read_dictionaries() -> None:
+    """Read those of Chinese, which the first Chinese question would hold up everybody's for."""
+    from domain.language.segmenting import words_of
+    from domain.language.simplified import plain_of
+
+    words_of("预热")
+    plain_of("预热")
+
+
 class Parts:
     """The parts over one database.
 
@@ -84,6 +93,7 @@ class Parts:
         """Load what a first question would wait for; a model that is not there is a warning."""
         try:
             dependencies, _ = await self.workflow()
+            await asyncio.to_thread(_read_dictionaries)
             await self._embedder.embed_query("warm up")
             for scorer in {dependencies.retriever.reranker, dependencies.judge}:
                 if isinstance(scorer, LocalReranker):

@@ -154,7 +154,7 @@ class Settings(BaseSettings):
     )
     warm_up: bool = Field(
         default=False,
-        description="Load the embedding model when Sextant is opened, not at the first question.",
+        description="Load models and dictionaries when Sextant is opened, not at the first question.",
     )
     query_cache: int = Field(2048, ge=0, description="Query vectors kept in memory.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 import pytest_asyncio
 
 from domain.errors import DocumentNotFound, OptionInvalid
+from domain.language.simplified import _characters
 from domain.scope import Scope
 from domain.settings import SearchLogSettings
 from ingestion.progress import Progress
@@ -275,6 +277,18 @@ async def test_warming_up_loads_the_model_and_a_missing_one_is_a_warning(
         assert (model.loaded, caplog.messages) == (True, [])
         await Sextant(database, CachedEmbedder(BrokenEmbedder(384), 8), stack).warm_up()
     assert [message.partition(":")[0] for message in caplog.messages] == ["not warmed up"]
+
+
+async def test_warming_up_reads_the_dictionaries_that_the_first_chinese_question_needs(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They were read on the event loop, half a second under load, while every other question waited."""
+    monkeypatch.delitem(sys.modules, "rjieba", raising=False)
+    _characters.cache_clear()
+    async with AsyncExitStack() as stack:
+        await Sextant(database, CachedEmbedder(HashEmbedder(384), 8), stack).warm_up()
+    assert "rjieba" in sys.modules
+    assert _characters.cache_info().currsize == 1
 
 
 async def test_warming_up_loads_a_local_reranker_and_a_missing_one_is_a_warning(
