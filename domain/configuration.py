@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
@@ -146,10 +146,19 @@ def _nearest(name: str, known: list[str]) -> str | None:
     return next(iter(difflib.get_close_matches(name, known, n=1)), None)
 
 
+def _is_secret(path: tuple[str, ...]) -> bool:
+    """Whether the value of a setting, by its path or its established name, must not be shown."""
+    return any(
+        SecretStr in get_args(info.annotation) and path in (own, (_variable(own, info),))
+        for own, info, *_ in _leaves(Settings.model_construct())
+    )
+
+
 def _invalid(error: ValidationError) -> SettingsInvalid:
     first = error.errors()[0]
     path = tuple(str(part) for part in first["loc"])
-    given = "" if first["type"] == "missing" else f" (it is {first['input']!r})"
+    told = first["type"] != "missing" and not _is_secret(path)
+    given = f" (it is {first['input']!r})" if told else ""
     return SettingsInvalid(
         f"The setting {'.'.join(path)} cannot be used: {first['msg']}{given}.",
         next_step=f"Change or unset {_prefixed(path)}. {_SEE}",

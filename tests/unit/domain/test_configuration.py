@@ -136,3 +136,19 @@ def test_every_setting_is_listed_with_a_description(dotenv: Path) -> None:
     listed = list(describe_settings(load_settings(dotenv), dotenv))
     assert {row.name.split(".")[0] for row in listed} == set(Settings.model_fields)
     assert all(row.description for row in listed)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("SEXTANT_OBSERVE__METRICS_TOKEN", "geheim"),
+        ("SEXTANT_OBSERVE", '{"metrics_token": "geheim"}'),
+    ],
+)
+def test_a_secret_that_cannot_be_used_is_not_shown(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(SettingsInvalid, match=r"observe\.metrics_token cannot be used") as refused:
+        load_settings("")
+    assert "geheim" not in str(refused.value)
