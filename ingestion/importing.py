@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from domain.errors import Cancelled, DocumentNotFound, FileRejected, OptionInvalid, Superseded
+from domain.errors import DocumentNotFound, FileRejected, OptionInvalid, Superseded
 from domain.scope import Scope
 from ingestion.facts.telling import FactTeller
 from ingestion.pipeline import Ingested, Ingestor
@@ -155,7 +155,7 @@ class Importer:
         if isinstance(stored.error, FileRejected):
             run.note([Problem(number, str(stored.error))])
             return
-        overtaken = isinstance(stored.error, Superseded | Cancelled | DocumentNotFound)
+        overtaken = isinstance(stored.error, Superseded | DocumentNotFound)
         if overtaken and run.standing.is_there:
             run.note([Problem(number, _OVERTAKEN)])
             return

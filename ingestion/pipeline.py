@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from domain.documents import Job, JobStage
-from domain.errors import ConflictError, DependencyError, SextantError, error_of
+from domain.errors import DependencyError, SextantError, Superseded, error_of
 from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.captions import Captioner
@@ -306,7 +306,7 @@ class Ingestor:
 def _ended(job: Job) -> SextantError:
     """Why a job was closed that another worker had."""
     if job.error_code in _WANTED:
-        return ConflictError(
+        return Superseded(
             f"{job.filename} is not taken in. {job.error}",
             next_step="Nothing to do, unless you want it again: then ingest the file anew.",
         )

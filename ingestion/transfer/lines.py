@@ -74,7 +74,7 @@ def _number(value: object) -> object:
 
 
 Text = Annotated[str, AfterValidator(clean_text)]
-Id = Annotated[Text, Field(max_length=1000), AfterValidator(_filled)]
+Id = Annotated[str, Field(max_length=1000), AfterValidator(clean_text), AfterValidator(_filled)]
 Name = Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_said)]
 Type = Annotated[str, Field(max_length=LONGEST_TYPE), AfterValidator(_said)]
 

@@ -11,13 +11,13 @@ import pytest
 
 from domain.documents import DocumentStatus, JobStage
 from domain.errors import (
-    ConflictError,
     DocumentNotFound,
     FileEmpty,
     FileRejected,
     FileTypeUnknown,
     FileUnsafe,
     ModelUnavailable,
+    Superseded,
 )
 from domain.scope import Scope
 from domain.settings import IngestionSettings, Settings, WorkerSettings
@@ -342,7 +342,7 @@ async def test_who_waited_for_anothers_work_on_a_file_hears_that_it_was_cancelle
     await asyncio.sleep(0.2)
     await UploadStore(database).cancel(scope, registered.document_id)
     with pytest.raises(
-        ConflictError, match=r"guide\.md is not taken in\. The ingestion was cancelled"
+        Superseded, match=r"guide\.md is not taken in\. The ingestion was cancelled"
     ):
         await waiting
 
