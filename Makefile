@@ -53,8 +53,9 @@ neo4j: .venv/.all ## Test the graph store on the newest Neo4j, too (Java 21 or n
 e2e: .venv/.all .cache/chromium/.ready
 	$(PY) -m pytest -q tests/e2e
 
-fuzz: .venv/.all ## Call every route with 200 generated requests, alone and one after the other (ten minutes)
+fuzz: .venv/.all ## Call every route with 200 generated requests; then many callers at once (twelve minutes)
 	SEXTANT_FUZZ_EXAMPLES=200 $(PY) -m pytest -q tests/e2e/test_generated_requests.py
+	SEXTANT_FUZZ_SECONDS=120 $(PY) -m pytest -q tests/integration/sextant/test_many_callers.py
 
 dev: .venv/.all ## Start `langgraph dev` on the workflow, offline
 	LANGGRAPH_CLI_NO_ANALYTICS=1 LANGGRAPH_NO_VERSION_CHECK=true LANGSMITH_TRACING=false \
