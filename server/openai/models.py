@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Iterable
 from typing import Any
 
 from domain.errors import NotFound
@@ -39,25 +39,15 @@ def chosen_by(model: str, graph_id: str | None) -> tuple[str, str]:
     return mode or AUTO, graph_id or graph or DEFAULT_GRAPH
 
 
-def needs_graph(mode: str) -> bool:
-    """Whether the mode looks at documents, so that there must be a knowledge base."""
-    return mode != Mode.BYPASS
-
-
 def names() -> list[str]:
     """The models for the default knowledge base."""
     return [_NAME, *(f"{_NAME}-{mode}" for mode in Mode)]
 
 
-def listed(graphs: Collection[str]) -> list[dict[str, Any]]:
-    """The models as the API lists them: all modes of the default knowledge base, one for each other.
-
-    Of a default one that is not there, only the mode that looks at no document.
-    """
-    there = DEFAULT_GRAPH in graphs
-    own = [name for name in names() if there or not needs_graph(chosen_by(name, None)[0])]
+def listed(graphs: Iterable[str]) -> list[dict[str, Any]]:
+    """The models as the API lists them: those of the default knowledge base, one for each other."""
     others = [f"{_NAME}:{graph}" for graph in graphs if graph != DEFAULT_GRAPH]
-    return [described(name) for name in (*own, *others)]
+    return [described(name) for name in (*names(), *others)]
 
 
 def described(name: str) -> dict[str, Any]:

@@ -37,7 +37,7 @@ Chat = Annotated[ChatRequest, Body(examples=[examples.CHAT])]
 async def list_models(request: Request, principal: Reader) -> dict[str, Any]:
     """List the models: one for each mode, and one for each further knowledge base."""
     graphs = await rag_of(request, principal).graphs()
-    return {"object": "list", "data": models.listed([graph.graph_id for graph in graphs])}
+    return {"object": "list", "data": models.listed(graph.graph_id for graph in graphs)}
 
 
 @router.get(
@@ -46,12 +46,11 @@ async def list_models(request: Request, principal: Reader) -> dict[str, Any]:
     responses=answers(examples.MODEL) | errors(404),
 )
 async def get_model(
-    request: Request, model: Annotated[str, Path(examples=["sextant:rust"])], principal: Reader
+    model: Annotated[str, Path(examples=["sextant"])],
+    principal: Reader,  # noqa: ARG001 - a guard
 ) -> dict[str, Any]:
-    """Describe one model, whose knowledge base must be there."""
-    mode, graph_id = models.chosen_by(model, None)
-    if models.needs_graph(mode):
-        await rag_of(request, principal).graph(graph_id)
+    """Describe one model."""
+    models.chosen_by(model, None)
     return models.described(model)
 
 

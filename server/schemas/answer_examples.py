@@ -84,12 +84,7 @@ EVENTS = (
     + _event(5, "done", ANSWER)
 )
 
-MODEL: dict[str, Any] = {
-    "id": f"sextant:{GRAPH}",
-    "object": "model",
-    "created": 0,
-    "owned_by": "sextant",
-}
+MODEL: dict[str, Any] = {"id": "sextant", "object": "model", "created": 0, "owned_by": "sextant"}
 MODELS: dict[str, Any] = {"object": "list", "data": [MODEL]}
 CHAT: dict[str, Any] = {
     "model": f"sextant-mix:{GRAPH}",

@@ -93,11 +93,6 @@ def test_every_listed_model_can_be_asked() -> None:
     assert {mode for mode, _ in chosen} == {AUTO, *Mode}
 
 
-def test_of_a_knowledge_base_that_is_not_there_no_model_is_listed() -> None:
-    listed = [model["id"] for model in models.listed(["hr"])]
-    assert listed == ["sextant-bypass", "sextant:hr"]  # the first looks at no document
-
-
 def chat(*turns: tuple[str, str]) -> list[ChatMessage]:
     return [ChatMessage.model_validate({"role": role, "content": text}) for role, text in turns]
 

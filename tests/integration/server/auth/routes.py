@@ -66,8 +66,7 @@ class Row:
         """The path with these ids in it."""
         told = {
             "documentId": ids.document, "entityId": ids.entity, "runId": ids.run,
-            "graphId:path": ids.graph, "threadId:path": ids.thread,
-            "model:path": f"sextant:{ids.graph}",
+            "graphId:path": ids.graph, "threadId:path": ids.thread, "model:path": "sextant",
         }  # fmt: skip
         path = self.path
         for name, value in told.items():
@@ -123,7 +122,7 @@ TABLE = (
     Row("GET", "/api/query/{runId}/events", READ, 200, 404),
     Row("DELETE", "/api/query/{runId}", READ, 204, 404),
     Row("GET", "/v1/models", READ, 200, 200),
-    Row("GET", "/v1/models/{model:path}", READ, 200, 404),
+    Row("GET", "/v1/models/{model:path}", READ, 200, 200),
     Row("POST", "/v1/chat/completions", READ, 200, 404, chat),
     Row("POST", "/search", READ, 200, 404, asking(limit=5, includeNeighbors=True)),
     Row("POST", "/api/knowledge/entities/search", READ, 200, 404, asking()),
