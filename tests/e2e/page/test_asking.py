@@ -41,6 +41,13 @@ def go_on(page: Page, held: list[Route], *events: tuple[str, Mapping[str, Any]])
     caught(page, held).fulfill(content_type="text/event-stream", body=stream(*events))
 
 
+def deletions(page: Page) -> list[str]:
+    """What the page asks to be deleted from here on, such as an answer that it ends."""
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(one.url) if one.method == "DELETE" else None)
+    return asked
+
+
 def test_a_question_is_answered_with_citations_that_open_their_passage(page: Page) -> None:
     use(page, "page")
     turn = ask(page, QUESTION)
@@ -193,8 +200,7 @@ def test_an_answer_goes_on_while_the_page_is_loaded_anew(page: Page) -> None:
     use(page, "page")
     first = ("token", {"text": "The ferry"})
     halfway(page, first)
-    ended: list[str] = []
-    page.on("request", lambda one: ended.append(one.url) if one.method == "DELETE" else None)
+    ended = deletions(page)
     submit(page)
     expect(page.locator(".answer")).to_have_text("The ferry")
     page.unroute_all()
@@ -276,8 +282,7 @@ def test_an_answer_goes_on_while_another_conversation_is_looked_at(page: Page) -
     use(page, "page")
     first = ("token", {"text": "The ferry"})
     halfway(page, first)
-    ended: list[str] = []
-    page.on("request", lambda one: ended.append(one.url) if one.method == "DELETE" else None)
+    ended = deletions(page)
     submit(page)
     expect(page.locator(".answer")).to_have_text("The ferry")
     page.unroute_all()
@@ -295,8 +300,7 @@ def test_an_answer_goes_on_while_another_conversation_is_looked_at(page: Page) -
 def test_deleting_a_conversation_ends_the_answer_that_would_bring_it_back(page: Page) -> None:
     use(page, "page")
     halfway(page, ("token", {"text": "The ferry"}))
-    ended: list[str] = []
-    page.on("request", lambda one: ended.append(one.url) if one.method == "DELETE" else None)
+    ended = deletions(page)
     submit(page)
     expect(page.locator(".answer")).to_have_text("The ferry")
     page.unroute_all()

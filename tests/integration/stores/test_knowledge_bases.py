@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 
 import numpy as np
 
+from domain.documents import Job
 from domain.scope import Scope
 from stores.chunks.partitions import settle
 from stores.documents.document_store import DocumentStore
@@ -20,20 +23,12 @@ from tests.integration.stores.test_jobs import upload
 async def test_jobs_are_closed_together_while_their_knowledge_base_is_deleted(
     documents: DocumentStore, jobs: JobStore, database: Database, scope: Scope
 ) -> None:
-    for number in range(9):
-        await upload(documents, scope, f"{number}.txt", str(number))
-    claimed = [await jobs.claim("worker", user_id=scope.user_id) for _ in range(9)]
-    done = [(job, 1, ()) for job in reversed(claimed) if job is not None]
-    async with database.transaction(scope.user_id) as connection:
-        # Both would come to the row in the middle, from either end, and go on at the same moment.
-        held = "select from ingestion_jobs where id = %s for update"
-        await connection.execute(held, [done[4][0].id])
-        closing = asyncio.create_task(jobs.finish_all(scope, done))
-        await until_waiting(database, 1)
+    claimed = await claim_nine(documents, jobs, scope)
+    async with closing(reversed(claimed), jobs, database, scope) as closed:
         deleting = asyncio.create_task(KnowledgeBases(database).delete(scope))
         await until_waiting(database, 2)
-    closed, deleted = await asyncio.gather(closing, deleting, return_exceptions=True)
-    assert closed == [None] * 9
+    ended, deleted = await asyncio.gather(closed, deleting, return_exceptions=True)
+    assert ended == [None] * 9
     assert deleted is None
     assert await jobs.list(scope) == []
 
@@ -41,23 +36,41 @@ async def test_jobs_are_closed_together_while_their_knowledge_base_is_deleted(
 async def test_jobs_are_closed_together_while_one_of_their_documents_comes_anew(
     documents: DocumentStore, jobs: JobStore, database: Database, scope: Scope
 ) -> None:
-    for number in range(9):
-        await upload(documents, scope, f"{number}.txt", str(number))
-    claimed = [await jobs.claim("worker", user_id=scope.user_id) for _ in range(9)]
-    done = [(job, 1, ()) for job in claimed if job is not None]
+    claimed = await claim_nine(documents, jobs, scope)
     anew = [
         Upload(f"{number}.txt", f"{number}.txt", "text/plain", b"new %d" % number)
         for number in reversed(range(9))
     ]
-    async with database.transaction(scope.user_id) as connection:
-        held = "select from ingestion_jobs where id = %s for update"
-        await connection.execute(held, [done[4][0].id])
-        closing = asyncio.create_task(jobs.finish_all(scope, done))
-        await until_waiting(database, 1)
+    async with closing(claimed, jobs, database, scope) as closed:
         registering = asyncio.create_task(documents.register_all(scope, anew))
         await until_waiting(database, 2)
-    assert await closing == [None] * 9
+    assert await closed == [None] * 9
     assert len({one.document_id for one in await registering}) == 9
+
+
+async def claim_nine(documents: DocumentStore, jobs: JobStore, scope: Scope) -> list[Job]:
+    """The jobs of nine documents, in the order in which they came."""
+    for number in range(9):
+        await upload(documents, scope, f"{number}.txt", str(number))
+    claims = [await jobs.claim("worker", user_id=scope.user_id) for _ in range(9)]
+    return [job for job in claims if job is not None]
+
+
+@asynccontextmanager
+async def closing(
+    claimed: Iterable[Job], jobs: JobStore, database: Database, scope: Scope
+) -> AsyncIterator[asyncio.Task[list[None]]]:
+    """Jobs that are being closed, and have come to the one in the middle: until the block ends that is held.
+
+    Who comes to it from the other end waits there, too, and both go on at the same moment.
+    """
+    done = [(job, 1, ()) for job in claimed]
+    async with database.transaction(scope.user_id) as connection:
+        held = "select from ingestion_jobs where id = %s for update"
+        await connection.execute(held, [done[len(done) // 2][0].id])
+        closed = asyncio.create_task(jobs.finish_all(scope, done))
+        await until_waiting(database, 1)
+        yield closed
 
 
 async def test_what_a_publish_tidies_up_is_there_until_it_is_done(
