@@ -38,7 +38,7 @@ _BRIDGE_SHARPNESS = 4
 _LEAST_FIT = 0.05
 # Passages that the walk is kept to, the first so many of which say what entities are near, and what
 # the others are chosen by besides their fit: being about such entities. Against walking the whole
-# graph recall@5 is within a question on eight sets (docs/performance.md). Around the question's entities fewer do: with
+# graph recall@5 is within a question on eight sets (docs/performance-notes.md). Around the question's entities fewer do: with
 # 600 `local` finds as much on ten sets, one question of musique_dev lost and one won; `mix` would lose one.
 _KEPT, _KEPT_AROUND, _BEGUN = 800, 600, 50
 _TELLING = 64

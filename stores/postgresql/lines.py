@@ -1,7 +1,7 @@
 """Connections beside the pool's: a statement is sent before other work, and its answer read afterwards.
 
 Through the pool a statement takes a third of a millisecond of the event loop, most of it the way to a
-connection and back (docs/performance.md, "Chunk search of many tenants").
+connection and back (docs/performance-notes.md, "Lines").
 """
 
 from __future__ import annotations

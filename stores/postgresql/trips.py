@@ -15,7 +15,7 @@ K = TypeVar("K", bound=Hashable)
 # More statements than a question asks at once would only wait for each other.
 _MOST_TOGETHER = 8
 # A shorter statement (seconds) is not worth a trip of its own, which takes 0.13 ms of the client and 0.1
-# of the server (docs/performance.md, "Lanes side by side").
+# of the server (docs/performance-notes.md, "Lanes side by side").
 _LONG = 0.0008
 # Keys remembered.
 _MOST_KNOWN = 10_000
