@@ -14,11 +14,11 @@ from uuid import UUID
 
 from domain.errors import DocumentNotFound, FileRejected, OptionInvalid, Superseded
 from domain.scope import Scope
-from ingestion.facts.telling import FactTeller
+from ingestion.facts.verbalising import FactVerbaliser
 from ingestion.pipeline import Ingested, Ingestor
 from ingestion.progress import OnStage, silent
 from ingestion.transfer.batches import next_of
-from ingestion.transfer.documents import GAP, chunk_id, placed, upload
+from ingestion.transfer.documents import GAP, aligned, chunk_id, upload
 from ingestion.transfer.evidence import EvidenceWriter
 from ingestion.transfer.lines import ChunkLine, DocumentLine, LineInvalid, Problem, check_sections
 from ingestion.transfer.reading import Source, read_into
@@ -117,7 +117,7 @@ class Importer:
                 run.report.entities = evidence.entities
                 run.report.relations = evidence.relations
             if facts_as_passages:
-                await self._tell_facts(scope, lines, run)
+                await self._verbalise_facts(scope, lines, run)
         return run.report
 
     async def _read(self, lines: Spool, source: Source, run: _Run) -> None:
@@ -126,14 +126,14 @@ class Importer:
             run.on_progress("lines", lines.size, 0)
         run.note(await asyncio.to_thread(lines.orphans))
 
-    async def _tell_facts(self, scope: Scope, lines: Spool, run: _Run) -> None:
+    async def _verbalise_facts(self, scope: Scope, lines: Spool, run: _Run) -> None:
         total = await asyncio.to_thread(lines.count, "subject")
-        teller = FactTeller(scope, lines, self._record, self._ingestor, run.standing)
-        told = await teller.tell(lambda done: run.on_progress("facts", done, total))
-        run.report.documents += told.documents
-        run.report.unchanged += told.unchanged
-        run.report.chunks += told.chunks
-        run.report.warnings += tuple(told.warnings)
+        verbaliser = FactVerbaliser(scope, lines, self._record, self._ingestor, run.standing)
+        facts = await verbaliser.verbalise(lambda done: run.on_progress("facts", done, total))
+        run.report.documents += facts.documents
+        run.report.unchanged += facts.unchanged
+        run.report.chunks += facts.chunks
+        run.report.warnings += tuple(facts.warnings)
 
     async def _store_documents(self, scope: Scope, lines: Spool, run: _Run) -> None:
         total, done = await asyncio.to_thread(lines.document_count), 0
@@ -236,7 +236,7 @@ def _elsewhere(text: str, chunks: Sequence[ChunkLine]) -> list[tuple[ChunkLine, 
     """The chunks that lie elsewhere than they say, and where."""
     if all(one.start is None or text.startswith(one.text, one.start) for one in chunks):
         return []
-    _, starts = placed(text, chunks)
+    _, starts = aligned(text, chunks)
     pairs = zip(chunks, starts, strict=True)
     return [(one, start) for one, start in pairs if one.start not in (None, start)]
 

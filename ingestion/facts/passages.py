@@ -87,9 +87,9 @@ def passages_of(
     """
     document = document_of(subject).id
     own = [subject.name] if subject.plain else []
-    for place, piece in enumerate(_pieces(subject.description)):
-        text = piece if place else described(subject.name, piece)
-        yield Passage(_chunk(document, text, f"description {place}", entities=own), ())
+    for number, piece in enumerate(_pieces(subject.description)):
+        text = piece if number else described(subject.name, piece)
+        yield Passage(_chunk(document, text, f"description {number}", entities=own), ())
     for some in _in_passages(Fact("alias", "", alias) for alias in aliases):
         text = also_called(subject.name, [one.name for one in some])
         yield Passage(_chunk(document, text, "aliases", entities=own), ())
@@ -97,11 +97,11 @@ def passages_of(
         for some in _in_passages(said):
             names = [fact.name for fact in some]
             first, *rest = _pieces(some[0].description) or [""]
-            told = sentence(subject.name, relation_type, names, first)
+            text = sentence(subject.name, relation_type, names, first)
             stated = "\0".join([relation_type, *(fact.target for fact in some)])
-            yield Passage(_chunk(document, told, stated), some)
-            for place, piece in enumerate(rest):
-                yield Passage(_chunk(document, piece, f"{stated}\0{place}"), ())
+            yield Passage(_chunk(document, text, stated), some)
+            for number, piece in enumerate(rest):
+                yield Passage(_chunk(document, piece, f"{stated}\0{number}"), ())
 
 
 def _in_passages(facts: Iterable[Fact]) -> Iterator[list[Fact]]:

@@ -87,7 +87,7 @@ def joined(
     say, else where the document's text has them, looked for in order; those that it does not have
     are appended, so that `text[chunk.start:chunk.end]` is every chunk's text.
     """
-    text, starts = placed(document.text or "", chunks)
+    text, starts = aligned(document.text or "", chunks)
     title = document.title or document.id
     root_id = uuid5(document_id, "root")
     root = Section(root_id, None, title, 0, 0, 0, len(text), heading_source=HeadingSource.ROOT)
@@ -116,7 +116,7 @@ def joined(
     )
 
 
-def placed(text: str, chunks: Sequence[ChunkLine]) -> tuple[str, list[int]]:
+def aligned(text: str, chunks: Sequence[ChunkLine]) -> tuple[str, list[int]]:
     """A document's text with the chunks that it does not have appended, and where each chunk starts in it."""
     starts, parts, length, cursor = list[int](), [text] if text else [], len(text), 0
     for line in chunks:
@@ -138,16 +138,16 @@ def placed(text: str, chunks: Sequence[ChunkLine]) -> tuple[str, list[int]]:
 def _tree(document: DocumentLine, document_id: UUID, root: Section) -> Iterator[Section]:
     """The sections that a document names; each lies in the last before it of a lower level."""
     above = [root]
-    for place, line in enumerate(document.sections):
+    for ordinal, line in enumerate(document.sections):
         while above[-1].level >= line.level:
             above.pop()
         end = min(line.end, root.end)
         section = Section(
-            uuid5(document_id, f"section {place}"),
+            uuid5(document_id, f"section {ordinal}"),
             above[-1].id,
             line.title,
             line.level,
-            place + 1,
+            ordinal + 1,
             min(line.start, end),
             end,
             path=(*above[-1].path, line.title),
@@ -174,9 +174,9 @@ def _section(section_id: UUID, line: ChunkLine, root_id: UUID, ordinal: int, sta
 
 
 def _chunk(
-    id_: UUID, document: DocumentLine, line: ChunkLine, section: Section, place: tuple[int, int]
+    id_: UUID, document: DocumentLine, line: ChunkLine, section: Section, position: tuple[int, int]
 ) -> Chunk:
-    ordinal, start = place
+    ordinal, start = position
     title = line.title or document.title
     said = line.start is not None
     # A title that the text does not repeat is embedded and searched with it.

@@ -14,11 +14,11 @@ from ingestion.graph.extraction.link import Bearer
 from ingestion.graph.index import link_names
 from ingestion.transfer.batches import next_of
 from ingestion.transfer.ends import End, Ends
+from ingestion.transfer.identifying import id_taken, identified
 from ingestion.transfer.lines import ChunkLine, DecisionLine, EntityLine, Mentioned, Problem
-from ingestion.transfer.placing import placed, renamed
 from ingestion.transfer.spool import DOCUMENTS_ROOM, Numbered, Spool, Stated, size_of
 from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
-from stores.graph.facts import called, telling, told
+from stores.graph.facts import passages_stating, profiles, subjects_naming
 from stores.graph.ids import entity_id, relation_id
 from stores.graph.names import read_names
 from stores.graph.resolution.deciding import decide_one, decide_pairs_two
@@ -39,7 +39,7 @@ _NAMES = 20_000  # of aliases at a time
 class EvidenceWriter:
     """Writes the evidence of one import; the spool knows by then where its chunks are stored.
 
-    `subjects`: note there of whom this changes what passages may tell (`ingestion/facts`).
+    `subjects`: note there the entities whose facts this changes (`ingestion/facts`).
     """
 
     def __init__(
@@ -103,10 +103,10 @@ class EvidenceWriter:
         owners = await owned_entities(self._writer, plain)
         before = len(self._own)
         evidence, whole, problems = await asyncio.to_thread(
-            self._called, groups, plain, owners, known
+            self._entities, groups, plain, owners, known
         )
         self.entities += len(evidence.mentions)
-        await self._note_called(evidence.mentions)
+        await self._note_entities(evidence.mentions)
         await self._note_names(evidence.aliases)
         await self._writer.keep_aliases(whole, [*evidence.aliases, *self._own[before:]])
         await self._writer.add(evidence)
@@ -115,7 +115,7 @@ class EvidenceWriter:
     def _plain(self, groups: Sequence[Sequence[Numbered[EntityLine]]]) -> list[UUID]:
         return [entity_id(self._scope, group[0].line.name) for group in groups]
 
-    def _called(
+    def _entities(
         self,
         groups: Sequence[Sequence[Numbered[EntityLine]]],
         plain: Sequence[UUID],
@@ -129,18 +129,18 @@ class EvidenceWriter:
         problems, mentions, aliases = list[Problem](), list[MentionRow](), list[AliasRow]()
         ids, whole = list[tuple[int, UUID]](), list[UUID]()
         for named, group in zip(plain, groups, strict=True):
-            for number, said, line, here in placed(self._scope, named, group, owners, known):
-                if here is None:
-                    problems.append(Problem(number, renamed(known, line)))
+            for number, said, line, entity in identified(self._scope, named, group, owners, known):
+                if entity is None:
+                    problems.append(Problem(number, id_taken(known, line)))
                     continue
-                ids.append((number, here))
-                mentions.append(_asserted(here, line))
-                aliases += [AliasRow(here, alias, "import") for alias in line.aliases]
-                self._own.append(AliasRow(here, said.name, "import"))
+                ids.append((number, entity))
+                mentions.append(_asserted(entity, line))
+                aliases += [AliasRow(entity, alias, "import") for alias in line.aliases]
+                self._own.append(AliasRow(entity, said.name, "import"))
                 self._lines.note_aliases(
-                    (normalise_name(one), here, line.name) for one in line.aliases
+                    (normalise_name(one), entity, line.name) for one in line.aliases
                 )
-                whole += [here] * (said.id == line.id)
+                whole += [entity] * (said.id == line.id)
         self._lines.note_entities(ids)
         return GraphEvidence(mentions, (), aliases), whole, problems
 
@@ -167,30 +167,30 @@ class EvidenceWriter:
         ends, chunks = await self._resolved(batch)
         evidence, problems = await asyncio.to_thread(self._asserted, batch, ends, chunks)
         await self._note(row.source_id for row in evidence.relations)
-        await self._writer.add(await self._placed(evidence))
+        await self._writer.add(await self._with_passages(evidence))
         return problems
 
-    async def _placed(self, evidence: GraphEvidence) -> GraphEvidence:
-        """Relations by the user's own word with the passages that state them in his stead, where there are."""
+    async def _with_passages(self, evidence: GraphEvidence) -> GraphEvidence:
+        """Relations by the user's own word, each with the passage that states it, if one does."""
         own = {
             relation_id(row.source_id, row.target_id, row.relation_type): row
             for row in evidence.relations
             if row.chunk_id is None
         }
-        places = await told(self._writer, own) if own and self._writer.version else {}
-        if not places:
+        passages = await passages_stating(self._writer, own) if own and self._writer.version else {}
+        if not passages:
             return evidence
         kept = [row for row in evidence.relations if row.chunk_id is not None]
-        kept += [row._replace(chunk_id=places.get(one)) for one, row in own.items()]
+        kept += [row._replace(chunk_id=passages.get(one)) for one, row in own.items()]
         return replace(evidence, relations=kept)
 
-    async def _note_called(self, asserted: Sequence[MentionRow]) -> None:
-        """Note these entities; of one that is called otherwise from here on, also who is something to it."""
+    async def _note_entities(self, asserted: Sequence[MentionRow]) -> None:
+        """Note these entities; of one that is called otherwise from now on, also those whose facts name it."""
         if self._subjects and self._writer.version:
             names = {row.entity_id: row.name for row in asserted}
-            before = await called(self._writer, names)
+            before = await profiles(self._writer, names)
             renamed = [one.id for one in before.values() if one.name != names[one.id]]
-            await self._note(await telling(self._writer, renamed))
+            await self._note(await subjects_naming(self._writer, renamed))
         await self._note(row.entity_id for row in asserted)
 
     async def _note(self, ids: Iterable[UUID]) -> None:
@@ -257,22 +257,22 @@ class EvidenceWriter:
         if source == target:
             return [], [_one_entity(line)]
         reasons = [f"There is no chunk {one!r:.80}." for one in line.chunk_ids if one not in chunks]
-        places = [chunks[one] for one in line.chunk_ids if one in chunks]
+        passages = [chunks[one] for one in line.chunk_ids if one in chunks]
         return [
-            RelationRow(source, target, line.relation_type, place, line.weight, line.description)
-            for place in (places if line.chunk_ids else [None])
+            RelationRow(source, target, line.relation_type, passage, line.weight, line.description)
+            for passage in (passages if line.chunk_ids else [None])
         ], reasons
 
     async def _resolved(
         self, batch: Sequence[Numbered[Stated]]
     ) -> tuple[Mapping[str, End], dict[str, UUID]]:
         """The entities and chunks that relations name: of this import, else stored before."""
-        places = list({place for _, line in batch for place in line.chunk_ids})
+        named = list({one for _, line in batch for one in line.chunk_ids})
         ends = await self._ends.find(_named_in(batch))
         chunks = await asyncio.to_thread(
-            lambda: {place: chunk for place in places if (chunk := self._lines.chunk(place))}
+            lambda: {one: chunk for one in named if (chunk := self._lines.chunk(one))}
         )
-        if lost := [place for place in places if place not in chunks]:
+        if lost := [one for one in named if one not in chunks]:
             chunks |= await chunks_by_external_id(self._writer, lost)
         return ends, chunks
 
@@ -310,7 +310,7 @@ def _one_entity(line: Stated | DecisionLine) -> str:
     return f"{line.source!r:.80} and {line.target!r:.80} are one entity."
 
 
-def _asserted(here: UUID, line: EntityLine) -> MentionRow:
+def _asserted(entity: UUID, line: EntityLine) -> MentionRow:
     return MentionRow(
-        here, None, MentionKind.IMPORT, line.name, line.entity_type, line.description, line.id
+        entity, None, MentionKind.IMPORT, line.name, line.entity_type, line.description, line.id
     )

@@ -167,7 +167,7 @@ class Mentioned(_Line):
     description: Text = ""
 
 
-# What a chunk's entity may be given as: its name, or an object. Told by the value, so that a fault is told of that.
+# What a chunk's entity may be given as: its name, or an object. The value's type decides which faults are named.
 _NAMED, _DESCRIBED = "named", "described"
 
 

@@ -1,6 +1,6 @@
-"""The user's own word of entities, which a passage may state in his stead.
+"""The user's own word of entities, which a passage may state in their stead.
 
-A relation that the user gives without a passage has one piece of evidence. It is his word alone, or stands
+A relation that the user gives without a passage has one piece of evidence. It is their word alone, or stands
 with the passage that tells of it (of a document with `domain.graph.FACTS_OF` in its metadata), and counts
 once. The statements are those of `sql/queries/graph_facts.sql`.
 """
@@ -23,7 +23,7 @@ from stores.postgresql.queries import load_queries
 _SQL = load_queries("graph_facts")
 
 
-class Called(NamedTuple):
+class Profile(NamedTuple):
     """An entity as the user calls it, else as texts do; `external_id` and `description` are the user's."""
 
     id: UUID
@@ -51,9 +51,9 @@ class FactsDocument(NamedTuple):
     passages: Sequence[str]
 
 
-async def called(graph: Graph, ids: Collection[UUID]) -> dict[UUID, Called]:
-    """How entities are called; those that are gone are not."""
-    return {row["id"]: Called(**row) for row in await _rows(graph, "called", ids=[*ids])}
+async def profiles(graph: Graph, ids: Collection[UUID]) -> dict[UUID, Profile]:
+    """The profiles of entities by id; those that are gone have none."""
+    return {row["id"]: Profile(**row) for row in await _rows(graph, "profiles", ids=[*ids])}
 
 
 async def other_names(
@@ -80,18 +80,18 @@ async def own_word(
     return [OwnWord(**row) for row in rows]
 
 
-async def told(graph: Graph, relations: Collection[UUID]) -> dict[UUID, UUID]:
+async def passages_stating(graph: Graph, relations: Collection[UUID]) -> dict[UUID, UUID]:
     """Those of these relations that a passage states in the user's stead, with the passage."""
-    rows = await _rows(graph, "told", relations=[*relations])
+    rows = await _rows(graph, "passages_stating", relations=[*relations])
     return {row["relation_id"]: row["chunk_id"] for row in rows}
 
 
-async def telling(graph: Graph, ids: Collection[UUID]) -> list[UUID]:
+async def subjects_naming(graph: Graph, ids: Collection[UUID]) -> list[UUID]:
     """The entities whose passages name these as what they are something to."""
-    return [row["source_id"] for row in await _rows(graph, "telling", ids=[*ids])]
+    return [row["source_id"] for row in await _rows(graph, "subjects_naming", ids=[*ids])]
 
 
-async def place(writer: GraphWriter, stated: Sequence[RelationRow]) -> None:
+async def replace_own_word(writer: GraphWriter, stated: Sequence[RelationRow]) -> None:
     """Let what passages state, and the writer was given, stand there alone, and not by the user's word beside.
 
     Of a passage that is gone by now nothing is taken: the user's word stands.
@@ -100,7 +100,7 @@ async def place(writer: GraphWriter, stated: Sequence[RelationRow]) -> None:
         await writer.derive()
         relations = [relation_id(row.source_id, row.target_id, row.relation_type) for row in stated]
         chunks = [row.chunk_id for row in stated]
-        await writer.note(_SQL["placed"], relations=relations, chunks=chunks)
+        await writer.note(_SQL["replace_own_word"], relations=relations, chunks=chunks)
 
 
 async def _rows(graph: Graph, query: str, **values: object) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
--- name: called
+-- name: profiles
 -- Entities as the user calls and describes them, else as texts call them; and in how many relations readers
 -- see them, also as what they were merged into.
 select s.id, coalesce(own.name, e.name, other.name) as name, coalesce(own.external_id, '') as external_id,
@@ -35,7 +35,7 @@ where v.metadata ? 'factsOf';
 
 -- name: own_word
 -- What the user says of these entities: without a passage, or by a passage of these documents, which states
--- it in his stead. Each once, his newer word first; what another passage states is left out.
+-- it in their stead. Each once, the newer word first; what another passage states is left out.
 -- Adjacency knows the relations as they are now, and lists those of an entity together; what was stated has
 -- a key made of any entities that are one with their ends.
 with asked as materialized (
@@ -70,7 +70,7 @@ where not exists (select from relation_evidence other
   where other.scope_id = e.scope_id and other.relation_id = e.relation_id and other.chunk_id <> %(nil)s
     and other.document_id <> all(%(documents)s::uuid[]));
 
--- name: told
+-- name: passages_stating
 -- Relations that a passage states in the user's stead, and that passage.
 select distinct on (e.relation_id) e.relation_id, e.chunk_id
 from unnest(%(relations)s::uuid[]) as named (id) cross join lateral (
@@ -81,8 +81,8 @@ join documents d on d.id = e.document_id
 join document_versions v on v.document_id = d.id and v.version = d.live_version
 where v.metadata ? 'factsOf' order by e.relation_id, e.chunk_id;
 
--- name: telling
--- Of whom passages tell that they are something to these entities.
+-- name: subjects_naming
+-- The entities whose passages say that they are something to these.
 select distinct e.source_id from unnest(%(ids)s::uuid[]) as target (id) cross join lateral (
   select distinct document_id from mentions
   where scope_id = %(scope_id)s and entity_id = target.id and kind = 'import' and chunk_id <> %(nil)s offset 0
@@ -94,13 +94,13 @@ cross join lateral (
     and document_id <> '00000000-0000-0000-0000-000000000000' offset 0
 ) as e where e.target_id = target.id;
 
--- name: placed
+-- name: replace_own_word
 -- What passages state now is the user's word no longer twice.
 with gone as (
-  delete from relation_evidence own using unnest(%(relations)s::uuid[], %(chunks)s::uuid[]) as told (id, chunk_id)
-  where own.scope_id = %(scope_id)s and own.relation_id = told.id and own.chunk_id = %(nil)s
+  delete from relation_evidence own using unnest(%(relations)s::uuid[], %(chunks)s::uuid[]) as stated (id, chunk_id)
+  where own.scope_id = %(scope_id)s and own.relation_id = stated.id and own.chunk_id = %(nil)s
     and exists (select from relation_evidence e where e.scope_id = %(scope_id)s
-      and e.relation_id = told.id and e.chunk_id = told.chunk_id)
+      and e.relation_id = stated.id and e.chunk_id = stated.chunk_id)
   returning own.*
 )
 insert into changed_relations

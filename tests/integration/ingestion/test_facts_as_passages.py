@@ -11,7 +11,7 @@ import pytest
 
 from domain.errors import DependencyError, OptionInvalid
 from domain.scope import Scope
-from ingestion.facts.telling import FactTeller
+from ingestion.facts.verbalising import FactVerbaliser
 from ingestion.importing import Importer, ImportReport
 from ingestion.pipeline import Ingestor
 from stores.documents.document_store import DocumentStore
@@ -270,7 +270,7 @@ async def test_an_import_broken_off_before_its_passages_state_anything_loses_not
     await imported(importer, scope, *GRAPH)
     before, more = await facts(database, scope), relation("e1", "TREATS", "e5")
     with monkeypatch.context() as patched:
-        patched.setattr(FactTeller, "_state", break_off)
+        patched.setattr(FactVerbaliser, "_state", break_off)
         with pytest.raises(DependencyError):
             await imported(importer, scope, more)
     broken = await facts(database, scope)
@@ -299,14 +299,14 @@ async def test_what_another_import_says_while_an_entity_is_told_is_told_too(
         relation("e1", "BRAND", "e4", weight=5),
         entity("e4", "Glucophage", "A brand of many.", "GLU"),
     ]
-    going_on, waiting = getattr(FactTeller, step), [other]
+    going_on, waiting = getattr(FactVerbaliser, step), [other]
 
-    async def after_the_other(teller: FactTeller, *given: object) -> object:
+    async def after_the_other(verbaliser: FactVerbaliser, *given: object) -> object:
         if waiting:
             await imported(importer, scope, *waiting.pop())
-        return await going_on(teller, *given)
+        return await going_on(verbaliser, *given)
 
-    monkeypatch.setattr(FactTeller, step, after_the_other)
+    monkeypatch.setattr(FactVerbaliser, step, after_the_other)
     await imported(importer, scope, *GRAPH)
 
     anew = replace(scope, graph_id="anew")

@@ -1,9 +1,9 @@
-"""Makes passages of what the user says of entities and no passage of theirs does.
+"""Verbalises the facts that the user alone states: each becomes a sentence of a passage that questions can find.
 
-What there is to tell is read from the graph, after the lines of an import have gone into it: so it is all that
+What they say is read from the graph, after the lines of an import have gone into it: so it is all that
 imports have said of an entity, and not the last one's part. Passages are ordinary documents and chunks; each
-relation is then stated by its passage in the user's stead. Should an import be broken off in between, the
-relations stand by the user's own word, and the next one tells them.
+relation is then stated by its passage instead of by the user alone. Should an import be broken off in between, the
+relations stand by the user's own word, and the next import makes their passages.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from ingestion.transfer.spool import Spool
 from ingestion.transfer.standing import Standing
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.facts import (
-    Called,
     FactsDocument,
     OwnWord,
-    called,
+    Profile,
     facts_documents,
     other_names,
     own_word,
-    place,
+    profiles,
+    replace_own_word,
 )
 from stores.graph.ids import entity_id
 from stores.graph.record import GraphRecord
@@ -44,15 +44,15 @@ from stores.graph.transfer import Graph
 
 _BATCH = 200  # entities at a time
 _RELATIONS = 20_000  # of theirs together, but for one that has more
-# Times that an entity is told of again because another import spoke of it meanwhile.
+# How often an entity is verbalised anew because another import changed it meanwhile.
 _ATTEMPTS = 10
 # Errors of a document in whose place another import has put its own, or which it has taken away.
 _OVERTAKEN = (Superseded, DocumentNotFound)
 
 
 @dataclass(slots=True)
-class Told:
-    """What telling brought: documents, those of them that were there already, their passages.
+class FactsReport:
+    """What verbalising brought: documents, those of them that were there already, their passages.
 
     `warnings` name entities whose passages cannot be stored, and say why.
     """
@@ -63,10 +63,10 @@ class Told:
     warnings: list[str] = field(default_factory=list[str])
 
 
-class Telling(NamedTuple):
-    """An entity with its document and passages; none where there is nothing to tell.
+class EntityFacts(NamedTuple):
+    """An entity with its document and passages; none where the user says nothing of it.
 
-    `there` is the document as it is stored, `others` those that told of the entity under another name.
+    `there` is the document as it is stored, `others` those it had under another name.
     """
 
     id: UUID
@@ -82,29 +82,29 @@ class Telling(NamedTuple):
         wanted = {passage.line.id for passage in self.passages}
         return self.there is not None and wanted == set(self.there.passages)
 
-    def holds(self, now: Telling | None) -> bool:
-        """Whether this is still what there is to tell, and all of it stored; `now`: as it is read anew."""
+    def holds(self, now: EntityFacts | None) -> bool:
+        """Whether this is still what the graph says, and all of it stored; `now`: as it is read anew."""
         if now is None:
             return True  # nobody speaks of the entity any more
-        told = now.unchanged if now.passages else now.there is None
-        return told and (self.subject, self.passages) == (now.subject, now.passages)
+        stored = now.unchanged if now.passages else now.there is None
+        return stored and (self.subject, self.passages) == (now.subject, now.passages)
 
 
 class Stored(NamedTuple):
-    """What is told of an entity, and the document that has it by now: none where there is nothing to tell."""
+    """The facts of an entity and the document that holds them; None where there are none."""
 
-    telling: Telling
+    facts: EntityFacts
     document: UUID | None
     unchanged: bool
 
     @property
     def id(self) -> UUID:
         """The entity's."""
-        return self.telling.id
+        return self.facts.id
 
 
-class FactTeller:
-    """Tells what the graph of `scope` says of the entities that an import has noted in its spool."""
+class FactVerbaliser:
+    """Verbalises what the graph of `scope` says of the entities that an import has noted in its spool."""
 
     def __init__(
         self,
@@ -120,49 +120,49 @@ class FactTeller:
         self._record = record
         self._ingestor = ingestor
 
-    async def tell(self, on_done: Callable[[int], None]) -> Told:
+    async def verbalise(self, on_done: Callable[[int], None]) -> FactsReport:
         """Bring the passages of all of them up to date; `on_done` hears how many entities are."""
-        told, done = Told(), 0
+        report, done = FactsReport(), 0
         subjects = self._lines.subjects()
         while ids := await next_of(subjects, _BATCH):
             async with self._record.reading(self._scope) as graph:
                 self._standing.found(graph.scope_id)
-                found = await called(graph, ids)
+                found = await profiles(graph, ids)
             there = [found[one] for one in ids if one in found]
             for some in runs_of(there, lambda one: one.degree, _RELATIONS):
-                await self._tell([one.id for one in some], told)
+                await self._verbalise([one.id for one in some], report)
             on_done(done := done + len(ids))
-        return told
+        return report
 
-    async def _tell(self, ids: Sequence[UUID], told: Told) -> None:
-        """Tell of these, and again of those of whom another import has said or told something meanwhile."""
+    async def _verbalise(self, ids: Sequence[UUID], report: FactsReport) -> None:
+        """Verbalise these, and once more those that another import has changed meanwhile."""
         for _ in range(_ATTEMPTS):
             async with self._record.reading(self._scope) as graph:
-                tellings = await self._read(graph, ids)
-            left = await self._state(await self._store(tellings, told), told)
+                entities = await self._read(graph, ids)
+            left = await self._state(await self._store(entities, report), report)
             if not left:
                 return
             ids = [one.id for one in left]
-        told.warnings += [
-            f"What the graph says of {one.subject.name!r:.80} went on changing while it was told. "
+        report.warnings += [
+            f"What the graph says of {one.subject.name!r:.80} went on changing while it was written into passages. "
             "Import a line about it again."
             for one in left
         ]
 
-    async def _read(self, graph: Graph, ids: Collection[UUID]) -> list[Telling]:
+    async def _read(self, graph: Graph, ids: Collection[UUID]) -> list[EntityFacts]:
         self._standing.found(graph.scope_id)
-        found = await called(graph, ids)
+        found = await profiles(graph, ids)
         subjects = {one: self._subject(found[one]) for one in ids if one in found}
         names = {one: self._documents_of(subject) for one, subject in subjects.items()}
         there = await facts_documents(graph, [name for own in names.values() for name in own])
         words = await own_word(graph, subjects, [one.id for one in there.values()])
-        targets = await called(graph, {word.target_id for word in words})
+        targets = await profiles(graph, {word.target_id for word in words})
         aliases = await other_names(graph, subjects)
 
-        def tellings() -> list[Telling]:
+        def verbalised() -> list[EntityFacts]:
             facts = _facts(words, targets)
             return [
-                Telling(
+                EntityFacts(
                     one,
                     subject,
                     document_of(subject),
@@ -173,9 +173,9 @@ class FactTeller:
                 for one, subject in subjects.items()
             ]
 
-        return await asyncio.to_thread(tellings)
+        return await asyncio.to_thread(verbalised)
 
-    def _subject(self, one: Called) -> Subject:
+    def _subject(self, one: Profile) -> Subject:
         plain = one.id == entity_id(self._scope, one.name)
         return Subject(_key(one), one.name, one.external_id, one.description.strip(), plain)
 
@@ -186,55 +186,55 @@ class FactTeller:
             names.append(document_of(Subject(_key_of("", subject.name), subject.name)).id)
         return names
 
-    async def _store(self, tellings: Sequence[Telling], told: Told) -> list[Stored]:
-        """Bring their documents up to date; those that cannot be stored are told, and left out."""
-        fresh = [one for one in tellings if one.passages and not one.unchanged]
+    async def _store(self, entities: Sequence[EntityFacts], report: FactsReport) -> list[Stored]:
+        """Bring their documents up to date; those that cannot be stored get a warning, and are left out."""
+        fresh = [one for one in entities if one.passages and not one.unchanged]
         results = dict(zip((one.id for one in fresh), await self._ingest(fresh), strict=True))
         stored = list[Stored]()
-        for one in tellings:
+        for one in entities:
             result = results.get(one.id)
             error = result.error if result else None
             if isinstance(error, FileRejected):
-                told.warnings.append(f"What the graph says of {one.subject.name!r:.80}: {error}")
+                report.warnings.append(f"What the graph says of {one.subject.name!r:.80}: {error}")
             elif error is not None and not isinstance(error, _OVERTAKEN):
                 await self._standing.fail(error)
             else:
                 own = result.document_id if result else one.there and one.there.id
                 stored.append(Stored(one, own, result is None or result.unchanged))
-        for one in tellings:
+        for one in entities:
             gone = [*one.others, *([one.there] if one.there and not one.passages else [])]
             for document in gone:
                 await self._ingestor.documents.withdraw(self._scope, document.id)
         return stored
 
-    async def _ingest(self, tellings: Sequence[Telling]) -> list[Ingested]:
+    async def _ingest(self, entities: Sequence[EntityFacts]) -> list[Ingested]:
         uploads = await asyncio.to_thread(
-            lambda: [upload(one.document, [said.line for said in one.passages]) for one in tellings]
+            lambda: [upload(one.document, [said.line for said in one.passages]) for one in entities]
         )
         return await self._ingestor.ingest_uploads(self._scope, uploads)
 
-    async def _state(self, stored: Sequence[Stored], told: Told) -> list[Telling]:
-        """Let passages state their facts, and mention whom they are about.
+    async def _state(self, stored: Sequence[Stored], report: FactsReport) -> list[EntityFacts]:
+        """Let passages state their facts, and mention the entities that they are about.
 
         All is read once more while nobody else writes: another import may have said more, or stored in the
-        place of these passages what it had read before. Returns those of whom that holds, who state nothing.
+        place of these passages what it had read before. Returns those entities; their passages state nothing yet.
         """
         async with self._record.writing(self._scope, bare=False) as writer:
             now = {one.id: one for one in await self._read(writer, [one.id for one in stored])}
-            standing = [one for one in stored if one.telling.holds(now.get(one.id))]
+            standing = [one for one in stored if one.facts.holds(now.get(one.id))]
             evidence = await asyncio.to_thread(_evidence, standing)
             await writer.add(evidence)
-            await place(writer, evidence.relations)
+            await replace_own_word(writer, evidence.relations)
         for one in standing:
-            if one.telling.passages:
-                told.documents += 1
-                told.unchanged += one.unchanged
-                told.chunks += len(one.telling.passages)
+            if one.facts.passages:
+                report.documents += 1
+                report.unchanged += one.unchanged
+                report.chunks += len(one.facts.passages)
         stated = {one.id for one in standing}
-        return [one.telling for one in stored if one.id not in stated]
+        return [one.facts for one in stored if one.id not in stated]
 
 
-def _facts(words: Sequence[OwnWord], targets: dict[UUID, Called]) -> defaultdict[UUID, list[Fact]]:
+def _facts(words: Sequence[OwnWord], targets: dict[UUID, Profile]) -> defaultdict[UUID, list[Fact]]:
     """What each entity is to others, by type and name."""
     facts = defaultdict[UUID, list[Fact]](list)
     for word in words:
@@ -252,7 +252,7 @@ def _aliases(subject: Subject, names: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _evidence(stored: Sequence[Stored]) -> GraphEvidence:
-    """What passages state, and whom they mention."""
+    """What passages state, and the entities that they mention."""
     mentions, relations = list[MentionRow](), list[RelationRow]()
     for one, document, _ in stored:
         if document is None:
@@ -275,7 +275,7 @@ def _evidence(stored: Sequence[Stored]) -> GraphEvidence:
     return GraphEvidence(mentions, relations)
 
 
-def _key(one: Called) -> str:
+def _key(one: Profile) -> str:
     return _key_of(one.external_id, one.name)
 
 

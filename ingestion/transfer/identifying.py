@@ -13,7 +13,7 @@ from stores.graph.ids import entity_id
 from stores.graph.transfer import Known
 
 
-class Placed(NamedTuple):
+class Identified(NamedTuple):
     """A line as it was said and as it counts, and its entity; None: its id is that of another name."""
 
     number: int
@@ -22,13 +22,13 @@ class Placed(NamedTuple):
     entity_id: UUID | None
 
 
-def placed(
+def identified(
     scope: Scope,
     named: UUID,
     group: Sequence[Numbered[EntityLine]],
     owners: Mapping[UUID, Known],
     known: Mapping[str, Known],
-) -> Iterator[Placed]:
+) -> Iterator[Identified]:
     """The lines of one name; the first of them, stored or in this import, has the name's id.
 
     Args:
@@ -42,17 +42,17 @@ def placed(
     for number, said in group:
         line = _of_owner(said, owner)
         before = known.get(line.id) if line.id else None
-        here = _place(scope, named, line, owner, before)
-        if before is not None and before.id != here:
-            yield Placed(number, said, line, None)
+        entity = _entity_of(scope, named, line, owner, before)
+        if before is not None and before.id != entity:
+            yield Identified(number, said, line, None)
             continue
-        if here == named and not (owner and owner.external_id):
-            owner = Known(here, line.id, line.name, line.entity_type, line.description)
-        yield Placed(number, said, line, here)
+        if entity == named and not (owner and owner.external_id):
+            owner = Known(entity, line.id, line.name, line.entity_type, line.description)
+        yield Identified(number, said, line, entity)
 
 
-def renamed(known: Mapping[str, Known], line: EntityLine) -> str:
-    """Why a line without a place is left out."""
+def id_taken(known: Mapping[str, Known], line: EntityLine) -> str:
+    """Why a line whose id is another entity's is left out."""
     before = known[line.id or ""]
     return (
         f"The id {before.external_id!r:.80} is that of {before.name!r:.80}. Give {line.name!r:.80} as "
@@ -75,7 +75,7 @@ def _of_owner(line: EntityLine, owner: Known | None) -> EntityLine:
     )
 
 
-def _place(
+def _entity_of(
     scope: Scope, named: UUID, line: EntityLine, owner: Known | None, before: Known | None
 ) -> UUID:
     taken = owner is not None and owner.external_id not in (None, line.id)
