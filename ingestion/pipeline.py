@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from domain.documents import Job, JobStage
-from domain.errors import DependencyError, SextantError, Superseded, error_of
+from domain.errors import Cancelled, DependencyError, SextantError, Superseded, error_of
 from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.captions import Captioner
@@ -42,8 +42,9 @@ _AT_ONCE = 2
 _TOGETHER = 10
 _SMALL_FILE = 64_000  # bytes
 _POLL_SECONDS = 0.5
-# Why a job is closed that nothing went wrong with: somebody wanted it so.
-_WANTED = ("cancelled", "superseded")
+# Codes of jobs that were closed on purpose. Who waits for such a job gets one error for both: `Cancelled`, which
+# answers and imports are stopped with, would say that trying again helps.
+_CLOSED_ON_PURPOSE = (Cancelled.code, Superseded.code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +306,7 @@ class Ingestor:
 
 def _ended(job: Job) -> SextantError:
     """Why a job was closed that another worker had."""
-    if job.error_code in _WANTED:
+    if job.error_code in _CLOSED_ON_PURPOSE:
         return Superseded(
             f"{job.filename} is not taken in. {job.error}",
             next_step="Nothing to do, unless you want it again: then ingest the file anew.",
