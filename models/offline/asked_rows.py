@@ -15,6 +15,7 @@ from typing import Protocol, TypeVar
 from domain.language.negation import negates
 from domain.language.number_words import in_digits
 from domain.language.other_words import Otherwise, told_otherwise
+from domain.language.whole_words import find_whole
 from domain.retrieval import RetrievedItem
 from domain.tables.cells.computing import Operation, compute, matching
 from domain.tables.cells.stored import cells_of
@@ -22,9 +23,10 @@ from domain.tables.cells.table import DataTable, make_table
 from domain.tables.computation.asked import Asked
 from domain.tables.computation.asking import asked_of
 from domain.tables.question.bands import rows_of_band
+from domain.tables.question.comparisons import bounds_in
 from domain.tables.question.dates import ANY_YEAR, dates_in
 from domain.tables.question.speaking import lists
-from domain.tables.question.wording import OPERATIONS, bounds_in, find_whole
+from domain.tables.question.wording import OPERATIONS
 from domain.text import has_cjk, normalise
 from models.offline.candidate import Candidate
 from models.offline.passages import is_row, table_heads

@@ -9,7 +9,7 @@ from domain.language.disclaimers import disclaimed_in
 from domain.language.number_words import in_digits
 from domain.language.other_words import told_otherwise
 from domain.language.stopwords import ENGLISH_STOP_WORDS
-from domain.tables.question.wording import find_whole
+from domain.language.whole_words import find_whole
 from domain.text import normalise
 from models.offline.wording import broken_words, lacking, terms, without_asking_for_news
 

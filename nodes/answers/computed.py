@@ -13,6 +13,7 @@ from domain.language.other_words import said_otherwise
 from domain.language.persons import has_who
 from domain.language.simplified import plain_of
 from domain.language.stopwords import CHINESE_STOP_WORDS
+from domain.language.whole_words import find_whole
 from domain.retrieval import RetrievedItem
 from domain.tables.cells.computing import sums_up
 from domain.tables.cells.stored import Line, StoredTable, TablePart, cells_of, tables_of
@@ -21,7 +22,7 @@ from domain.tables.question.dates import ANY_YEAR
 from domain.tables.question.reading import names_column, plain_name, says_kind
 from domain.tables.question.rest import ENGLISH_PERSONS, OF_ANY_ROW, PERSONS
 from domain.tables.question.speaking import computes, without_asking
-from domain.tables.question.wording import MEASURED, find_whole
+from domain.tables.question.wording import MEASURED
 from domain.tables.results.findings import Clause, clauses_for, findings_unasked
 from domain.tables.results.written import Finding
 from domain.text import has_cjk

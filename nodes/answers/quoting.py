@@ -11,9 +11,9 @@ from domain.documents import Modality
 from domain.events import Cited, Token
 from domain.language.sentences import sentence_spans
 from domain.language.simplified import plain_of
+from domain.language.whole_words import find_whole
 from domain.retrieval import RetrievedItem
 from domain.tables.question.speaking import lists
-from domain.tables.question.wording import find_whole
 from models.offline.extractive import ExtractiveAnswerer
 from models.offline.passages import FENCE, quotable_spans, table_heads
 from models.offline.wording import is_question

@@ -13,9 +13,9 @@ from decimal import Decimal
 from functools import cached_property
 
 from domain.attachments import Attachment
+from domain.language.whole_words import find_whole
 from domain.retrieval import RetrievedItem
 from domain.tables.cells.values import ValueKind, numbers_in, read_value
-from domain.tables.question.wording import find_whole
 from domain.tables.results.written import Finding
 from domain.text import normalise
 from nodes.citing.attached import BETWEEN, attachment_of, header_cells, is_table, row_cells

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from domain.tables.cells.computing import Condition, Operation
 from domain.tables.cells.table import Column
 from domain.tables.cells.values import ValueKind
-from domain.tables.question.wording import GROUPED, OPERATIONS, Rank
+from domain.tables.question.ranks import Rank
+from domain.tables.question.wording import GROUPED, OPERATIONS
 
 _CLAUSE = re.compile(r"[,，;；、]|\band\b")
 

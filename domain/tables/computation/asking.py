@@ -25,17 +25,11 @@ from domain.tables.question.bounding import (
     take_denials,
     take_none,
 )
+from domain.tables.question.ranks import rank_in
 from domain.tables.question.reading import Reading, take_names
 from domain.tables.question.rest import marks_left, names_someone, unborne
 from domain.tables.question.speaking import lists
-from domain.tables.question.wording import (
-    EITHER,
-    FROM_NOW,
-    GROUPED,
-    NOT_OURS,
-    OPERATIONS,
-    rank_in,
-)
+from domain.tables.question.wording import EITHER, FROM_NOW, GROUPED, NOT_OURS, OPERATIONS
 
 # Between "how many" and the name of a column; the name, taken out, and what is between it and 多少家.
 _COUNTED_BEHIND = re.compile(r"(?:\s*[a-z]+){0,2}\s*|不同的?|种不同的?")

@@ -15,6 +15,7 @@ from domain.tables.computation.counting import count_of, summed
 from domain.tables.computation.relating import pairs_of, rival_of
 from domain.tables.question.families import implied
 from domain.tables.question.meaning import adds_up, is_amount, outermost_of
+from domain.tables.question.ranks import Rank
 from domain.tables.question.reading import names_column, plain_name
 from domain.tables.question.wording import (
     BY_TIME,
@@ -26,7 +27,6 @@ from domain.tables.question.wording import (
     OF_ALL_ROWS,
     OF_ONE_KIND,
     OPERATIONS,
-    Rank,
 )
 
 _AGES = re.compile(r"\bage\b|年龄")

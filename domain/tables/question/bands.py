@@ -9,11 +9,12 @@ from decimal import Decimal
 
 from domain.language.number_words import in_digits
 from domain.language.simplified import plain_of
+from domain.language.whole_words import find_whole
 from domain.tables.cells.computing import Comparison
 from domain.tables.cells.table import DataTable
 from domain.tables.cells.values import ValueKind, numbers_in, numbers_with_rest
+from domain.tables.question.comparisons import bounds_in
 from domain.tables.question.units import unit_of
-from domain.tables.question.wording import bounds_in, find_whole
 from domain.text import IDEOGRAPHS
 
 # Two numbers and nothing but their units between them: 5,000 元至 30,000 元, "20–30 kg".

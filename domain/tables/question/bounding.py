@@ -8,14 +8,16 @@ from dataclasses import replace
 from decimal import Decimal
 
 from domain.language.simplified import plain_of
+from domain.language.whole_words import find_whole
 from domain.tables.cells.computing import Comparison, Condition
 from domain.tables.cells.table import Column
 from domain.tables.cells.values import ValueKind
+from domain.tables.question.comparisons import NONE_OF, against_in, bounds_in
 from domain.tables.question.dates import dates_in
 from domain.tables.question.families import implied
 from domain.tables.question.reading import UNIT, VALUE_MASK, Reading, names_column, plain_name
 from domain.tables.question.units import comparable, counted_in, in_units_of, unit_counted
-from domain.tables.question.wording import DENIED, NONE_OF, against_in, bounds_in, find_whole
+from domain.tables.question.wording import DENIED
 
 _AMOUNT_BEFORE = re.compile(r"\d\s*%?\s*(?:\S{1,6}\s*)?$")  # at least 10 below their minimum
 _OF_ANOTHER = re.compile(r"\0+\s+of\b")  # more than the price of BM-40

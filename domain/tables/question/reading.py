@@ -11,23 +11,19 @@ from domain.language.other_words import other_names, said_otherwise, translated
 from domain.language.segmenting import words_of
 from domain.language.simplified import plain_of
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from domain.language.whole_words import find_whole
 from domain.tables.cells.computing import Condition, Operation, sums_up
 from domain.tables.cells.table import DataTable
 from domain.tables.cells.ticks import written_where_so
 from domain.tables.cells.values import ValueKind
 from domain.tables.question.by_place import columns_by_place
+from domain.tables.question.comparisons import COMPARING, NONE_OF, bounds_in
 from domain.tables.question.families import implied, related_columns
 from domain.tables.question.rest import PERSONS
 from domain.tables.question.speaking import lists
 from domain.tables.question.states import other_states
 from domain.tables.question.units import in_unit
-from domain.tables.question.wording import (
-    COMPARING,
-    NONE_OF,
-    OPERATIONS,
-    bounds_in,
-    find_whole,
-)
+from domain.tables.question.wording import OPERATIONS
 from domain.text import IDEOGRAPHS, has_cjk
 
 # Of a column's name nobody says more, and a header cell may be a page of text.

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from domain.language.simplified import plain_of
+from domain.tables.question.comparisons import COMPARING, bounds_in
 from domain.tables.question.dates import ANY_YEAR, dates_in
+from domain.tables.question.ranks import rank_in
 from domain.tables.question.wording import (
     APART,
     BESIDE,
-    COMPARING,
     DATED,
     GROUPED,
     HAVING,
@@ -18,8 +19,6 @@ from domain.tables.question.wording import (
     OPERATIONS,
     ROWS,
     SHARE,
-    bounds_in,
-    rank_in,
 )
 
 _UNIT_BEHIND = re.compile(r"^\s?(?:[a-z%]{1,3}\b|euros?\b|dollars?\b|[元块圆圓人个個台件])")

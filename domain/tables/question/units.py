@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from domain.language.simplified import plain_of
+from domain.language.whole_words import find_whole
 from domain.tables.cells.table import Column
 from domain.tables.cells.values import SCALE, ValueKind, numbers_in
-from domain.tables.question.wording import find_whole
 
 # What stands behind a number: more digits of it, or a word that may be its unit.
 _GOES_ON = re.compile(r"[.,:/-]?\d")

@@ -22,7 +22,7 @@ from domain.tables.cells.computing import (
 )
 from domain.tables.cells.table import Column
 from domain.tables.cells.values import ValueKind
-from domain.tables.question.wording import Rank
+from domain.tables.question.ranks import Rank
 from domain.tables.results.row_names import RowNames, said_of
 from domain.tables.results.sentences import OF_DATES
 
