@@ -100,7 +100,8 @@ class Contents:
         except SextantError as error:
             go_without("graph", error, self.query, NO_GRAPH_STORE)
             return []
-        return around.items({rows[entity.id]: of_entity(entity) for entity in found})
+        # One that was merged into another meanwhile comes as that, which the index did not find.
+        return around.items({rows[one.id]: of_entity(one) for one in found if one.id in rows})
 
     async def _stamp(self) -> Stamp | None:
         return await self.chunks.stamp(self.query.scope) if self.stamped else None

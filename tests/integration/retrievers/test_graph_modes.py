@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 import pytest_asyncio
@@ -30,6 +31,7 @@ from stores.graph.evidence import GraphEvidence, MentionRow
 from stores.graph.ids import entity_id
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
+from stores.graph.resolution.merges import Merge
 from stores.postgresql.database import Database
 from testing.hash_embedder import BrokenEmbedder, HashEmbedder
 from tests.integration.retrievers.modes_world import PASSAGES, QUESTION, files, over
@@ -42,6 +44,15 @@ class GoneGraph(PostgresGraph):
 
     async def get_entities(self, *args: Any, **kwargs: Any) -> list[Entity]:
         raise GraphStoreUnavailable("Neo4j does not answer.")
+
+
+class MergingGraph(PostgresGraph):
+    """Somebody merges what is asked for into something else, just before."""
+
+    async def get_entities(self, scope: Scope, ids: Sequence[UUID], *more: Any) -> list[Entity]:
+        others = [one.id for one in await self.top_entities(scope, 1000) if one.id not in ids]
+        await GraphRecord(self._database).merge(scope, [Merge(ids[0], others[0])])
+        return await super().get_entities(scope, ids, *more)
 
 
 def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -299,6 +310,25 @@ async def test_a_graph_store_that_is_gone_costs_entities_and_reports_but_no_pass
     assert NO_GRAPH_STORE["en"] in found.warnings
     [why] = errors(caplog)
     assert why.startswith("lane graph failed: Neo4j does not answer.")
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_an_entity_that_is_merged_while_it_is_read_costs_no_passage(
+    database: Database,
+    embedder: Embedder,
+    settings: Settings,
+    caplog: pytest.LogCaptureFixture,
+    mode: str,
+) -> None:
+    scope = Scope(f"user-{uuid4()}", mode)
+    await load_corpus(database, HashEmbedder(384), scope, PASSAGES)
+    await write_reports(database, HashEmbedder(384), scope)
+    before = await over(database, embedder, settings).search(scope, QUESTION, mode=mode)
+    merging = over(database, embedder, settings, MergingGraph(database))
+    found = await merging.search(scope, QUESTION, mode=mode)
+    assert files(found) == files(before)
+    assert len(found.graph_items) < len(before.graph_items)
+    assert errors(caplog) == []
 
 
 async def test_when_the_reports_cannot_be_read_global_goes_on_by_meaning_and_words(
