@@ -86,7 +86,7 @@ def copied(section: ToAsk) -> Said | None:
     if len(section.parts) != 1 or not section.parts[0].by_model:
         return None
     (part,) = section.parts
-    return Said(section.id, part.summary, part.keywords, tags=part.tags)
+    return Said(section.id, section.version, part.summary, part.keywords, tags=part.tags)
 
 
 def tells(section: ToAsk) -> bool:
@@ -145,6 +145,7 @@ def _line(part: Part) -> str:
 def _said(one: ToAsk, told: _Told) -> Said:
     return Said(
         one.id,
+        one.version,
         short(told.summary),
         _words(told.keywords, KEYWORDS),
         _words(told.topics, TOPICS),

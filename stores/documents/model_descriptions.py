@@ -55,10 +55,11 @@ class ToAsk:
     """A chunk or section that no chat model has described.
 
     `text` is a chunk's own, or a section's titles from the top (of the whole document its own); only sections have `parts`, of more than 24
-    a selection in order. `tries`: how often the model was asked in vain.
+    a selection in order. `version`: of its document. `tries`: how often the model was asked in vain.
     """
 
     id: UUID
+    version: int
     place: Place
     document_title: str
     text: str
@@ -68,9 +69,13 @@ class ToAsk:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a chat model says that a chunk or section is about; of a section no topics are kept."""
+    """What a chat model says that a chunk or section is about; of a section no topics are kept.
+
+    It holds for that `version` of the document: imported chunks and sections have the same ids in the next.
+    """
 
     id: UUID
+    version: int
     summary: str
     keywords: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
@@ -101,7 +106,10 @@ class ModelDescriptions:
         return [(row["level"], min(row["parts"], _PARTS)) for row in rows]
 
     async def write(self, kind: Kind, said: Sequence[Said], failed: Sequence[UUID]) -> None:
-        """Store what a chat model said, and what it failed at; the sections around wait to be asked about again."""
+        """Store what a chat model said, and what it failed at; the sections around wait to be asked about again.
+
+        What it said of a version that was replaced meanwhile is left out.
+        """
         async with self._database.transaction(self._scope.user_id) as connection:
             row = await hold_scope(connection, self._scope)
             if row is None:
@@ -130,6 +138,7 @@ class ModelDescriptions:
 def _to_ask(row: Mapping[str, Any]) -> ToAsk:
     return ToAsk(
         row["id"],
+        row["version"],
         Place(row["rank"], row["document_id"], row["ordinal"]),
         row["document_title"],
         row["text"],

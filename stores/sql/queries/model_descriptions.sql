@@ -1,7 +1,8 @@
 -- name: chunks_to_ask
 -- Chunks of live documents that a chat model has not described and was not asked about in vain too often: a page
 -- after a place. Those that tell the facts of a graph say only what is known, here and below.
-select 0 as rank, c.document_id, c.ordinal, c.id, coalesce(nullif(v.title, ''), v.filename) as document_title,
+select 0 as rank, c.document_id, c.ordinal, c.id, v.version,
+  coalesce(nullif(v.title, ''), v.filename) as document_title,
   c.describe_tries as tries, left(c.text, %(chars)s) as text, '[]'::json as parts
 from chunks c join documents d on d.id = c.document_id
 join document_versions v on v.document_id = d.id and v.version = d.live_version
@@ -22,7 +23,7 @@ with due as (
     and not v.metadata ? 'factsOf'
   order by -s.level, s.document_id, s.ordinal limit %(limit)s
 )
-select -due.level as rank, due.document_id, due.ordinal, due.id,
+select -due.level as rank, due.document_id, due.ordinal, due.id, due.version,
   coalesce(nullif(due.title, ''), due.filename) as document_title, due.describe_tries as tries,
   left(coalesce(nullif(array_to_string(due.path, ' > '), ''), due.title), %(chars)s) as text, told.parts
 from due cross join lateral (
@@ -76,14 +77,16 @@ where d.scope_id = %(scope_id)s
 order by d.id for no key update;
 
 -- name: chunks_said
--- What a chat model says of a chunk; where it says nothing, what was there stays.
-update chunks set described_by = 'llm',
+-- What a chat model says of a chunk, while that is of the version it was asked about; where it says nothing, what
+-- was there stays.
+update chunks c set described_by = 'llm',
   summary = coalesce(nullif(%(summary)s, ''), summary),
   topics = case when cardinality(%(topics)s::text[]) > 0 then %(topics)s::text[] else topics end,
   keywords = case when cardinality(%(keywords)s::text[]) > 0 then %(keywords)s::text[] else keywords end,
   topic_labels = array(select distinct unnest(topic_labels || %(topics)s::text[]) order by 1),
   tags = array(select distinct unnest(tags || %(tags)s::text[]) order by 1)
-where scope_id = %(scope_id)s and id = %(id)s;
+from documents d
+where c.scope_id = %(scope_id)s and c.id = %(id)s and d.id = c.document_id and d.live_version = %(version)s;
 
 -- name: sections_said
 -- The same of a section, which has no topics.
@@ -92,7 +95,8 @@ update sections s set described_by = 'llm',
   keywords = case when cardinality(%(keywords)s::text[]) > 0 then %(keywords)s::text[] else keywords end,
   tags = array(select distinct unnest(tags || %(tags)s::text[]) order by 1)
 from documents d
-where s.scope_id = %(scope_id)s and s.id = %(id)s and d.id = s.document_id and d.live_version = s.version;
+where s.scope_id = %(scope_id)s and s.id = %(id)s and s.version = %(version)s
+  and d.id = s.document_id and d.live_version = s.version;
 
 -- name: chunks_around
 -- The sections of chunks that were described now: what was said of them, or could not be, was said without these.

@@ -16,6 +16,7 @@ from domain.documents import Section
 from domain.errors import ModelUnavailable
 from domain.scope import Scope
 from domain.settings import Settings
+from ingestion.importing import Importer
 from ingestion.metadata.by_model import DescribedByModel, ModelDescriber
 from ingestion.metadata.estimating import estimate_descriptions
 from ingestion.pipeline import Ingestor
@@ -28,6 +29,7 @@ from stores.documents.reading import DocumentReader
 from stores.postgresql.database import Database
 from testing.openai_server import ApiRequest, ScriptedOpenAI
 from testing.replies import Reply, failing, fenced_json
+from tests.integration.ingestion.transferred import stream
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "documents"
 Chat = Callable[[ApiRequest], Reply | str]
@@ -478,10 +480,34 @@ async def test_what_is_said_of_a_document_waits_for_whoever_changes_it(
     (one, *_) = await stored.to_ask(Kind.PASSAGES, None, 3, 8)
     async with database.transaction(handbook.user_id) as connection:
         await connection.execute("select from documents for update")
-        writing = asyncio.create_task(stored.write(Kind.PASSAGES, [Said(one.id, "Late.")], []))
+        writing = asyncio.create_task(
+            stored.write(Kind.PASSAGES, [Said(one.id, one.version, "Late.")], [])
+        )
         await asyncio.wait([writing], timeout=0.3)
         assert not writing.done()
         free = "select id from chunks where id = %s for update nowait"
         assert await (await connection.execute(free, [one.id])).fetchone()
     await writing
     assert "Late." in {chunk.summary for chunk in await chunks_of(database, handbook)}
+
+
+@pytest.mark.parametrize("kind", Kind)
+async def test_what_is_said_of_a_version_that_was_replaced_meanwhile_is_not_said_of_the_next(
+    database: Database, importer: Importer, scope: Scope, kind: Kind
+) -> None:
+    """A chunk and a section of an import have the same ids when they come again with another text."""
+
+    async def bring(text: str) -> None:
+        line = {"type": "chunk", "id": "c", "title": "Orders", "text": text}
+        await importer.import_graph(scope, stream([line]))
+
+    await bring("Orders are taken by telephone.")
+    stored = ModelDescriptions(database, scope)
+    asked = await stored.to_ask(kind, None, 3, 8)
+    await bring("Orders are taken by letter.")
+    await stored.write(kind, [Said(one.id, one.version, "By telephone.") for one in asked], [])
+    again = await stored.to_ask(kind, None, 3, 8)
+    assert [one.id for one in again] == [one.id for one in asked]
+    said = {one.summary for one in await chunks_of(database, scope)}
+    said |= {one.summary for one in (await sections_of(database, scope)).values()}
+    assert "By telephone." not in said

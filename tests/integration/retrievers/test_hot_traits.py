@@ -113,7 +113,7 @@ async def test_what_is_said_anew_of_a_chunk_counts_in_the_next_search(
     await warm(hot, hots, scope)
     before = await ask(hot, scope)
     last = before.results[-1]
-    said = Said(UUID(last.chunk_id), "", (), (QUESTION,), ())
+    said = Said(UUID(last.chunk_id), 1, "", (), (QUESTION,), ())
     await ModelDescriptions(database, scope).write(Kind.PASSAGES, [said], [])
     after = await ask(hot, scope)
     assert shown(after) == shown(await ask(cold, scope))

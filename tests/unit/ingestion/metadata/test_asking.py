@@ -14,7 +14,7 @@ from stores.documents.model_descriptions import Kind, Part, Place, ToAsk
 
 def passage(number: int, text: str = "Orders are taken by telephone.", tries: int = 0) -> ToAsk:
     own = UUID(int=number)
-    return ToAsk(own, Place(0, own, 0), "Handbook", text, tries)
+    return ToAsk(own, 1, Place(0, own, 0), "Handbook", text, tries)
 
 
 def part(summary: str, *, by_model: bool = True, title: str = "") -> Part:
@@ -23,7 +23,7 @@ def part(summary: str, *, by_model: bool = True, title: str = "") -> Part:
 
 def section(*parts: Part) -> ToAsk:
     own = UUID(int=1)
-    return ToAsk(own, Place(-1, own, 0), "Handbook", "Handbook > Orders", 0, parts)
+    return ToAsk(own, 1, Place(-1, own, 0), "Handbook", "Handbook > Orders", 0, parts)
 
 
 def sizes(asked: list[ToAsk]) -> list[int]:
