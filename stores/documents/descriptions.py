@@ -60,6 +60,7 @@ class Descriptions:
             if row is None:
                 return
             key = {"scope_id": row.scope_id, "document_id": document_id}
+            await connection.execute(_SQL["lock"], key)
             async with connection.cursor() as cursor:
                 await describe_chunks(cursor, key, described.chunks)
                 await cursor.executemany(

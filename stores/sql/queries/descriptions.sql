@@ -1,7 +1,8 @@
 -- name: undescribed
--- Documents with chunks that nobody has described, the oldest first.
+-- Documents with chunks that nobody has described, the oldest first. The ingestion of a new one describes its own,
+-- from all of it.
 select d.id from documents d
-where d.scope_id = %(scope_id)s and exists (
+where d.scope_id = %(scope_id)s and d.live_version is not null and exists (
   select from chunks c where c.scope_id = d.scope_id and c.document_id = d.id
     and c.described_by = '')
 order by d.created_at, d.id;
@@ -13,6 +14,10 @@ from found_chunks c join documents d on d.id = c.document_id
 join document_versions v on v.document_id = d.id
   and v.version = coalesce(d.live_version, d.pending_version)
 where c.scope_id = %(scope_id)s and c.document_id = %(document_id)s order by c.ordinal;
+
+-- name: lock
+-- The document, before anything of it is written, as whoever deletes or replaces it locks it.
+select from documents where scope_id = %(scope_id)s and id = %(document_id)s for no key update;
 
 -- name: describe_chunk
 -- What a chunk is about, of one that nobody has described.

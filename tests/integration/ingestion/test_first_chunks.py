@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from domain.documents import Chunk, JobStage
 from domain.errors import ModelUnavailable
 from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.metadata.describing import describe
+from ingestion.metadata.filling import fill
 from ingestion.parsing.parse import parse_file
 from ingestion.pipeline import Ingestor
 from ingestion.progress import Progress
@@ -61,7 +64,7 @@ async def test_the_first_chunks_of_a_book_say_what_the_whole_book_makes_of_them(
     assert all(section.summary and section.tags for section in sections)
 
 
-async def test_a_worker_that_stops_after_the_first_chunks_leaves_them_to_be_described(
+async def test_a_worker_that_stops_after_the_first_chunks_leaves_them_to_the_next_to_be_described(
     database: Database, settings: Settings, scope: Scope
 ) -> None:
     documents, jobs = DocumentStore(database), JobStore(database)
@@ -79,12 +82,31 @@ async def test_a_worker_that_stops_after_the_first_chunks_leaves_them_to_be_desc
     await documents.add_chunks(scope, own, first, vectors, version=job.version)
     await jobs.release(job, ModelUnavailable("The embedding endpoint does not answer."))
     early = await stored(database, scope)
-    waiting = await Descriptions(database, scope).undescribed()
+    described = await fill(database, scope)  # by whoever else comes by
 
     assert await resumed(Ingestor(documents, jobs, embedder, settings), scope) == [None]
 
     assert [one.ordinal for one in early] == list(range(FIRST))
-    assert waiting == [own]
+    assert described == 0, "they are described from the whole document"
     wanted = await expected(database, settings, scope)
     assert [said(one) for one in await stored(database, scope)] == [said(one) for one in wanted]
     assert await Descriptions(database, scope).undescribed() == []
+
+
+async def test_what_is_filled_in_waits_for_whoever_changes_the_document(
+    database: Database, ingestor: Ingestor, scope: Scope
+) -> None:
+    """Both write its chunks, each in an order of its own, and would lock each other out."""
+    await ingestor.ingest_bytes(scope, BOOK.encode(), "book.md")
+    async with database.transaction(scope.user_id) as connection:
+        await connection.execute("update chunks set described_by = '', summary = ''")
+    wanted = await expected(database, database.settings, scope)
+    async with database.transaction(scope.user_id) as connection:
+        await connection.execute("select from documents for update")
+        filling = asyncio.create_task(fill(database, scope))
+        await asyncio.wait([filling], timeout=0.5)
+        assert not filling.done()
+        free = "select id from chunks for update nowait"
+        assert await (await connection.execute(free)).fetchone()
+    assert await filling == 1
+    assert [one.summary for one in await stored(database, scope)] == [one.summary for one in wanted]
