@@ -147,9 +147,10 @@ def _nearest(name: str, known: list[str]) -> str | None:
 
 
 def _is_secret(path: tuple[str, ...]) -> bool:
-    """Whether the value of a setting, by its path or its established name, must not be shown."""
+    """Whether the value of a setting or a group, by its path or its established name, must not be shown."""
     return any(
-        SecretStr in get_args(info.annotation) and path in (own, (_variable(own, info),))
+        SecretStr in get_args(info.annotation)
+        and path in (own[: len(path)], (_variable(own, info),))
         for own, info, *_ in _leaves(Settings.model_construct())
     )
 
@@ -157,10 +158,12 @@ def _is_secret(path: tuple[str, ...]) -> bool:
 def _invalid(error: ValidationError) -> SettingsInvalid:
     first = error.errors()[0]
     path = tuple(str(part) for part in first["loc"])
-    told = first["type"] != "missing" and not _is_secret(path)
-    given = f" (it is {first['input']!r})" if told else ""
+    secret, reason = _is_secret(path), first["msg"]
+    if secret:  # whose characters the validator calls items
+        reason = reason.replace("items after validation", "characters")
+    given = "" if secret or first["type"] == "missing" else f" (it is {first['input']!r})"
     return SettingsInvalid(
-        f"The setting {'.'.join(path)} cannot be used: {first['msg']}{given}.",
+        f"The setting {'.'.join(path)} cannot be used: {reason}{given}.",
         next_step=f"Change or unset {_prefixed(path)}. {_SEE}",
         field=".".join(path),
     )

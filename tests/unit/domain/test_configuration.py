@@ -139,16 +139,22 @@ def test_every_setting_is_listed_with_a_description(dotenv: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("variable", "value"),
+    ("variable", "value", "said"),
     [
-        ("SEXTANT_OBSERVE__METRICS_TOKEN", "geheim"),
-        ("SEXTANT_OBSERVE", '{"metrics_token": "geheim"}'),
+        (
+            "SEXTANT_OBSERVE__METRICS_TOKEN",
+            "geheim",
+            "observe.metrics_token cannot be used: Value should have at least 32 characters, not 6.",
+        ),
+        ("SEXTANT_OBSERVE", '{"metrics_token": "geheim"}', "observe.metrics_token cannot be used"),
+        ("SEXTANT_OBSERVE", '[{"metrics_token": "geheim"}]', "observe cannot be used"),
     ],
 )
 def test_a_secret_that_cannot_be_used_is_not_shown(
-    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, said: str
 ) -> None:
     monkeypatch.setenv(variable, value)
-    with pytest.raises(SettingsInvalid, match=r"observe\.metrics_token cannot be used") as refused:
+    with pytest.raises(SettingsInvalid) as refused:
         load_settings("")
+    assert said in str(refused.value)
     assert "geheim" not in str(refused.value)
