@@ -36,7 +36,7 @@ from nodes.grade import after_grade, grade
 from nodes.refine import after_refine, refine
 from nodes.retrieve import retrieve
 from nodes.route import after_route, route
-from nodes.spending import deadline, usage_of
+from nodes.spending import budget_of, deadline, judging_budget
 from nodes.state import InputState, OutputState, State
 
 # Any: callers give mappings with the keys of Context and InputState, and get those of OutputState.
@@ -193,11 +193,10 @@ async def _in_time(name: str, seconds: float, work: Awaitable[Update]) -> Update
 
 
 def _calls_left(node: Node, state: State, run: RunContext) -> int:
-    """The chat-model calls that a node may make; all but `generate` leave one for the answer."""
-    # `analyze` begins a turn, and finds what the last one used.
-    used = 0 if node is analyze else usage_of(state).calls
-    kept = 0 if node is generate else 1
-    return run.deps.settings.limits.model_calls - used - kept
+    """The chat-model calls that a node may make; all but `generate` leave the answer its own."""
+    # `analyze` begins a turn, and finds what the last one used and what it had found.
+    begun = State() if node is analyze else state
+    return (budget_of if node is generate else judging_budget)(begun, run).calls
 
 
 def _accounted(update: Update, name: str, state: State, milliseconds: float, calls: int) -> Update:

@@ -24,7 +24,7 @@ from nodes.answers.computed import ComputedTable, computed_tables, with_computed
 from nodes.answers.introducing import introduction
 from nodes.answers.reporting import Reading, mapped
 from nodes.answers.revising import Review
-from nodes.answers.without_model import WithoutModel, reports_of
+from nodes.answers.without_model import WithoutModel
 from nodes.answers.writing import Writing, written
 from nodes.asking import BY_RULE, conversation
 from nodes.citing.attached import attached_items
@@ -34,7 +34,7 @@ from nodes.multimodal.looking import attachments_of
 from nodes.pacing import paced
 from nodes.question.conversing import closing
 from nodes.spending import Budget, budget_of, judging_budget, noted, reached, usage_of
-from nodes.state import State
+from nodes.state import State, reports_of
 
 WITHOUT_DOCUMENTS = "Answered without looking at any document."
 MODEL_FAILED = "The chat model failed, so the answer is quoted from the documents: {reason}"
@@ -213,25 +213,32 @@ class _Writer:
     def _writing(self, chat: ChatModel) -> AsyncGenerator[AnswerEvent]:
         """From all that was found at once; in `global` from points that calls of their own took down."""
         state, limits, budget = self.state, self.run.deps.settings.limits, self._budget
-        tokens = max(_LEAST_CONTEXT, min(limits.context_tokens, budget.prompt_tokens // 2))
+        calls = min(limits.report_calls, budget.calls - 1)
+        seconds = 0.0 if state.by_rule else judging_budget(state, self.run).seconds
+        reports = reports_of(state) if state.strategy == Mode.GLOBAL else []
+        reads = bool(reports) and calls > 0 and seconds > 0
+        prompts_to_come = (
+            3 if reads else 2
+        )  # a prompt to read by, one to write by, one to repair by
+        tokens = max(
+            _LEAST_CONTEXT, min(limits.context_tokens, budget.prompt_tokens // prompts_to_come)
+        )
         items = with_computed(state.items, self.tables)
         found = [*self.attached, *items, *state.around]
 
-        def writer() -> AnswerGenerator:
+        def writer(spent: Usage) -> AnswerGenerator:
             return AnswerGenerator(
                 chat,
                 context_tokens=tokens,
                 checks=checks_of(self.run.deps, self.scope),
                 instead=self._without_model.answer,
                 repair=self.run.deps.settings.answers.repair and self.run.choices.repair,
-                budget=self._budget,
+                budget=self._budget.after(spent),
             )
 
-        calls = min(limits.report_calls, budget.calls - 1)
-        seconds = 0.0 if state.by_rule else judging_budget(state, self.run).seconds
-        if state.strategy == Mode.GLOBAL and reports_of(state) and calls > 0 and seconds > 0:
+        if reads:
             reading = Reading(chat, calls, seconds, tokens, state.language)
             return mapped(writer, state.question, found, reading, self.warnings)
-        return writer().astream(
+        return writer(Usage()).astream(
             state.question, found, language=state.language, history=conversation(state.before)
         )

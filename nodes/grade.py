@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
 import prompts
-from domain.retrieval import ItemKind, Mode, RetrievedItem
+from domain.retrieval import Mode, RetrievedItem
 from models.chat.replies import Line, Numbers, Yes
 from nodes.answers.passages import numbered, within_budget
 from nodes.asking import ask_all
@@ -18,7 +18,7 @@ from nodes.context import RunContext
 from nodes.multimodal.looking import told_by_attachments
 from nodes.question.bridging import bridges, wording_of
 from nodes.spending import Limit, judging_budget, noted, prompt_size, reached
-from nodes.state import State
+from nodes.state import State, reports_of
 
 # The rule, without a chat model: enough was found when the first passages together hold this share
 # of the question's terms. Chosen on five public question sets; docs/rules.md has the numbers.
@@ -63,7 +63,7 @@ def by_rule(state: State) -> dict[str, Any]:
     """Judge by the terms that the question, or a part of it, and the first passages share."""
     first = state.items[:_FIRST]
     if state.strategy == Mode.GLOBAL:  # there the reports are what was looked for
-        first = [*first, *(item for item in state.around if item.kind is ItemKind.COMMUNITY)]
+        first = [*first, *reports_of(state)]
     texts = (f"{item.metadata.get('title', '')} {item.text}" for item in first)
     text = Wording("\n".join([told_by_attachments(state), *texts]))
     covered = text.covers(claim_of(state.question))

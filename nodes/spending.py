@@ -1,32 +1,38 @@
 """What one answer may cost (`limits`), and what is left of it: model calls, prompt tokens, seconds.
 
-Whoever asks the chat model looks here first. Judgements (analyze, grade, refine) leave the answer its
-call, its prompt and a third of the time; when they can afford no more, rules judge, and when the time
-for searching is over, the answer is written from what there is. Each limit that was reached is said
-once in the state's `warnings`.
+Whoever asks the chat model looks here first. Judgements (analyze, grade, refine) leave the answer what
+`kept_for_answer` says; when they can afford no more, rules judge, and when the time for searching is
+over, the answer is written from what there is. Each limit that was reached is said once in the state's
+`warnings`.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from math import ceil
 
 from domain.answers import Usage
+from domain.retrieval import Mode, RetrievedItem
 from domain.settings import LimitSettings
 from domain.text import estimate_tokens
+from nodes.answers.passages import lines_of
 from nodes.context import RunContext
-from nodes.state import State
+from nodes.state import State, reports_of
 from prompts import Messages
 
-# What the answer keeps of the seconds, and at most of the prompt tokens.
+# What the answer keeps of the seconds, and at most of the calls and prompt tokens.
 _ANSWERS_SHARE = 1 / 3
-_ANSWERS_PROMPT_SHARE = 1 / 2
+_ANSWERS_MODEL_SHARE = 1 / 2
 # What is kept of the seconds to end an answer with, whatever the model did: quotes compared, quotations chosen.
 _LAST_SHARE = 1 / 30
 # Tokens of an answer's prompt beside its context: instructions, question, conversation.
 _AROUND_CONTEXT = 1500
+# Tokens of reports that one call reads. A call takes seconds whatever it reads: a few short reports are not
+# worth several, and long ones are read sooner side by side.
+_REPORT_TOKENS = 1000
 
 
 class Limit(StrEnum):
@@ -60,6 +66,12 @@ class Budget:
             return Limit.CALLS
         return Limit.TOKENS if self.prompt_tokens < prompt_tokens else None
 
+    def after(self, spent: Usage) -> Budget:
+        """What is left of it at this time once so many calls and tokens are gone."""
+        return Budget(
+            self.calls - spent.calls, self.prompt_tokens - spent.prompt_tokens, self.seconds
+        )
+
 
 def deadline(run: RunContext) -> float:
     """When models and searches must be done for an answer that is begun now, as seconds since the epoch."""
@@ -81,17 +93,37 @@ def budget_of(state: State, run: RunContext) -> Budget:
     )
 
 
+def kept_for_answer(state: State, run: RunContext) -> Budget:
+    """What searching and judging leave, however they fare.
+
+    The call that writes the answer; in `global`, once reports were found, those that read them first; at
+    most half of all calls, but one always. Their prompts, of which the reports and what they rest on fill
+    one together, at most half of all tokens. A third of the time.
+    """
+    limits = run.deps.settings.limits
+    reports = reports_of(state) if state.strategy == Mode.GLOBAL else []
+    reading = calls_to_read(reports, limits.report_calls)
+    prompt = limits.context_tokens + _AROUND_CONTEXT
+    return Budget(
+        max(1, min(1 + reading, int(limits.model_calls * _ANSWERS_MODEL_SHARE))),
+        min(prompt * (2 if reading else 1), int(limits.prompt_tokens * _ANSWERS_MODEL_SHARE)),
+        limits.answer_seconds * _ANSWERS_SHARE,
+    )
+
+
 def judging_budget(state: State, run: RunContext) -> Budget:
     """What is left for searching and judging, so that the answer can still be written."""
-    limits, left = run.deps.settings.limits, budget_of(state, run)
-    answers = min(
-        limits.context_tokens + _AROUND_CONTEXT, int(limits.prompt_tokens * _ANSWERS_PROMPT_SHARE)
-    )
+    left, kept = budget_of(state, run), kept_for_answer(state, run)
     return Budget(
-        left.calls - 1,
-        left.prompt_tokens - answers,
-        left.seconds - limits.answer_seconds * _ANSWERS_SHARE,
+        left.calls - kept.calls,
+        left.prompt_tokens - kept.prompt_tokens,
+        left.seconds - kept.seconds,
     )
+
+
+def calls_to_read(reports: Sequence[RetrievedItem], most: int) -> int:
+    """In how many calls, `most` at most, reports of communities are read before an answer."""
+    return min(ceil(estimate_tokens(lines_of(reports)) / _REPORT_TOKENS), most, len(reports))
 
 
 def prompt_size(messages: Messages) -> int:

@@ -10,7 +10,7 @@ from langchain_core.messages import AnyMessage
 from langgraph.channels import EphemeralValue, UntrackedValue
 from langgraph.graph import add_messages
 
-from domain.retrieval import AUTO, RetrievedItem, items_of
+from domain.retrieval import AUTO, ItemKind, RetrievedItem, items_of
 
 # The conversation, as chat interfaces have it: each message once, by its id.
 Messages = Annotated[list[AnyMessage], add_messages]
@@ -148,3 +148,8 @@ _KEPT = {one.name for one in fields(InputState)} | {"tables"}
 def forgotten() -> dict[str, Any]:
     """All other fields as they are before a turn, which a checkpointer carries over from the last one."""
     return {name: value for name, value in vars(State()).items() if name not in _KEPT}
+
+
+def reports_of(state: State) -> list[RetrievedItem]:
+    """The reports of communities that were found."""
+    return [item for item in state.around if item.kind is ItemKind.COMMUNITY]

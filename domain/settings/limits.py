@@ -26,7 +26,11 @@ class LimitSettings(Group):
     history_tokens: int = Field(
         3000, ge=0, description="Tokens of those; older messages that do not fit are left out."
     )
-    model_calls: int = Field(8, ge=1, description="Chat-model calls per answer.")
+    model_calls: int = Field(
+        8,
+        ge=1,
+        description="Chat-model calls per answer; searching and judging leave it one, in `global` up to half.",
+    )
     report_calls: int = Field(
         3,
         ge=1,

@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
-from math import ceil
 
 from pydantic import BaseModel, Field, model_validator
 
@@ -18,7 +17,6 @@ from domain.breadth import asked_besides
 from domain.errors import ModelOutputInvalid, ModelUnavailable
 from domain.events import Cited, Done, Token
 from domain.retrieval import RetrievedItem
-from domain.text import estimate_tokens
 from models.chat.allowance import keeping
 from models.chat.chat_model import ChatModel
 from models.chat.replies import Numbers, Sentence, Weight
@@ -29,7 +27,7 @@ from nodes.answers.rows import told_row
 from nodes.citing.citations import Citations
 from nodes.citing.markers import MARKER, stripped, unmarked, written
 from nodes.citing.support import Quote, QuotedPassage, Wording, claim_of
-from nodes.spending import failed_call
+from nodes.spending import calls_to_read, failed_call
 
 _log = logging.getLogger(__name__)
 
@@ -41,9 +39,6 @@ UNREAD = "The chat model could not read {count} of the reports: {reason}"
 
 _FINDINGS = 6
 _POINTS = 24
-# Tokens of reports that one call reads. A call takes seconds whatever it reads: a few short reports are not
-# worth several, and long ones are read sooner side by side.
-_CALL_TOKENS = 1000
 _SECONDS = 30.0
 
 
@@ -162,7 +157,7 @@ class Reading:
 
 
 async def mapped(
-    writer: Callable[[], AnswerGenerator],
+    writer: Callable[[Usage], AnswerGenerator],
     question: str,
     items: Sequence[RetrievedItem],
     reading: Reading,
@@ -171,7 +166,7 @@ async def mapped(
     """Map and reduce: points are noted from groups of reports at once, then one answer is written.
 
     Reports that fit one call are read by one; more of them by at most `reading.calls`, besides those of
-    the `writer`, which answers and is made when they are read, from what is left then. The points name
+    the `writer`, which answers and is made when they are read, of what that has cost. The points name
     passages, and the answer cites passages, so that reports lead but are never the evidence. A call that
     fails costs its reports only, with a warning.
 
@@ -181,8 +176,7 @@ async def mapped(
         ModelUnavailable, ModelOutputInvalid: the answer itself could not be written.
     """
     layout = laid_out(items, reading.tokens)
-    wanted = ceil(estimate_tokens(lines_of(layout.reports)) / _CALL_TOKENS)
-    calls = min(wanted, reading.calls, len(layout.reports))
+    calls = calls_to_read(layout.reports, reading.calls)
     asked = [
         _points(reading, question, layout.reports[at::calls], layout.passages)
         for at in range(calls)
@@ -196,7 +190,7 @@ async def mapped(
         warnings.append(UNREAD.format(count=count, reason=failed[0].failure))
     spent = sum((outcome.usage for outcome in read), Usage())
     noted = _noted([point for outcome in read for point in outcome.points], len(layout.passages))
-    writing = writer().laid_out(question, layout, reading.language, knowledge=noted)
+    writing = writer(spent).laid_out(question, layout, reading.language, knowledge=noted)
     async with aclosing(writing) as events:
         async for event in events:
             if isinstance(event, Done):

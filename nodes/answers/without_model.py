@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
 from domain.errors import DependencyError
-from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
+from domain.retrieval import Mode, Retrieval, RetrievedItem
 from domain.scope import Scope
 from domain.text import counted
 from nodes.answers.answering import AnswerEvent
@@ -19,7 +19,7 @@ from nodes.citing.attached import is_answered
 from nodes.citing.checking import UNCHECKED, checks_of, still_stored
 from nodes.context import Dependencies
 from nodes.question.own_names import by_own_names
-from nodes.state import State
+from nodes.state import State, reports_of
 
 OUTDATED = "Changed or removed after the search, and so not quoted: {passages}."
 
@@ -97,8 +97,3 @@ class WithoutModel:
             top_k=MOST_PASSAGES,
             filters={**(self.state.filters or {}), "documentIds": [document]},
         )
-
-
-def reports_of(state: State) -> list[RetrievedItem]:
-    """The reports of communities that were found."""
-    return [item for item in state.around if item.kind is ItemKind.COMMUNITY]

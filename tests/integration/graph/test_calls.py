@@ -8,10 +8,14 @@ from itertools import count
 
 import pytest
 
+from domain.scope import Scope
 from domain.settings import LimitSettings
+from ingestion.graph.upkeep import GraphUpkeep
+from stores.postgresql.database import Database
+from testing.hash_embedder import HashEmbedder
 from testing.openai_server import ApiRequest
 from testing.pictures import data_uri, picture
-from testing.replies import Reply, as_json, failing, rate_limited, slow
+from testing.replies import Reply, as_json, failing, invalid_json, rate_limited, slow
 from tests.integration.graph.conftest import RunningWith
 
 QUESTION = "糖尿病患者的主要症状是什么？胰岛素由什么分泌？"
@@ -108,6 +112,39 @@ async def test_silence_in_the_loop_is_met_once_and_leaves_the_rest_to_the_answer
     [warning] = result["warnings"]
     assert "by rule" in warning
     assert "did not answer in time" in warning
+
+
+def judges(reply: Callable[[], Reply]) -> Answering:
+    """Judges as `reply` says, always; reads reports and answers as it should."""
+
+    def answering(request: ApiRequest) -> Reply | str:
+        if "<reports>" in request.prompt:
+            return as_json({"points": [{"text": "要点", "importance": 5, "passages": [1]}]})
+        return reply() if request.wants_json else ANSWER
+
+    return answering
+
+
+@pytest.mark.parametrize("calls", [4, 5, 6, 7, 8])
+@pytest.mark.parametrize("judged", ["unreadable", "never content"])
+async def test_judgements_leave_global_the_calls_that_read_its_reports(
+    running_with: RunningWith, database: Database, filled: Scope, judged: str, calls: int
+) -> None:
+    await GraphUpkeep(database, HashEmbedder(384)).refresh(filled)
+    rounds = count()
+    never = {"question": QUESTION, "complexity": "complex", "relevant": [1], "sufficient": False}
+    replies = {
+        "unreadable": invalid_json,
+        "never content": lambda: as_json(never | {"queries": [f"问法 {next(rounds)}"]}),
+    }
+    limits = LimitSettings(model_calls=calls)
+    async with running_with(judges(replies[judged]), limits=limits) as running:
+        result = await running.workflow.ainvoke(running.asking(QUESTION, mode="global"))
+        asked = [request.prompt for request in running.endpoint.chat_requests]
+    assert ["<reports>" in prompt for prompt in asked[-2:]] == [True, False]
+    assert "- 要点 [" in asked[-1]
+    assert (result["model"], result["usage"]["calls"]) == ("scripted", len(asked))
+    assert len(asked) <= calls
 
 
 async def test_a_form_that_was_refused_at_the_last_call_is_not_tried_again(

@@ -4,9 +4,19 @@ import time
 
 import pytest
 
+from domain.retrieval import ItemKind, RetrievedItem
 from domain.settings import LimitSettings, Settings
 from nodes.context import RunContext
-from nodes.spending import Limit, budget_of, deadline, judging_budget, noted, reached
+from nodes.spending import (
+    Limit,
+    budget_of,
+    calls_to_read,
+    deadline,
+    judging_budget,
+    kept_for_answer,
+    noted,
+    reached,
+)
 from nodes.state import State
 from tests.unit.nodes.conftest import Build
 
@@ -27,6 +37,50 @@ def test_judging_leaves_the_answer_a_call_its_prompt_and_a_third_of_the_time(ben
     assert (whole.calls, whole.prompt_tokens) == (3, 12_000)
     assert (judging.calls, judging.prompt_tokens) == (2, 4500)
     assert whole.seconds - judging.seconds == pytest.approx(20, abs=1)
+
+
+def report(text: str) -> RetrievedItem:
+    return RetrievedItem(
+        ItemKind.COMMUNITY, id=text[:20], text=text, score=1.0, metadata={"findings": ()}
+    )
+
+
+SHORT = [report(f"Report {number}.") for number in range(5)]
+LONG = [report(f"Report {number} says much. " * 300) for number in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("state", "limits", "kept"),
+    [
+        (State(strategy="mix", around=SHORT), {}, (1, 7500)),
+        (State(strategy="global"), {}, (1, 7500)),
+        (State(strategy="global", around=SHORT), {}, (2, 15_000)),
+        (State(strategy="global", around=LONG), {}, (4, 15_000)),
+        (State(strategy="global", around=LONG), {"report_calls": 16}, (4, 15_000)),
+        (State(strategy="global", around=LONG), {"model_calls": 3}, (1, 15_000)),
+        (State(strategy="global", around=LONG), {"prompt_tokens": 4000}, (4, 2000)),
+    ],
+    ids=[
+        "no reports to be read",
+        "none found",
+        "short ones: one call",
+        "long ones: several",
+        "at most half of the calls",
+        "of few calls one",
+        "at most half of the tokens",
+    ],
+)
+def test_in_global_the_answer_keeps_calls_to_read_the_reports_by(
+    bench: Build, state: State, limits: dict[str, int], kept: tuple[int, int]
+) -> None:
+    answers = kept_for_answer(state, run_with(bench, **limits))
+    assert (answers.calls, answers.prompt_tokens) == kept
+
+
+def test_short_reports_are_read_by_one_call_and_long_ones_by_no_more_than_there_are() -> None:
+    assert [calls_to_read(reports, 16) for reports in ([], SHORT, LONG)] == [0, 1, 5]
+    assert calls_to_read(LONG[:2], 16) == 2
+    assert calls_to_read(LONG, 3) == 3
 
 
 @pytest.mark.parametrize(
