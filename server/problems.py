@@ -41,7 +41,7 @@ def problem_of(error: SextantError, request_id: str | None = None) -> Problem:
     """Return what the caller is told of `error`."""
     field, detail = _as_sent(error)
     return Problem(
-        title=type(error).__name__,
+        title=error.code.replace("_", " ").capitalize(),
         status=error.status,
         detail=detail,
         code=error.code,

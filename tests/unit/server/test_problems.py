@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from domain.errors import GraphNotFound, OptionInvalid, SettingsInvalid, SextantError
+from domain.errors import (
+    EmbeddingModelChanged,
+    GraphNotFound,
+    OptionInvalid,
+    SettingsInvalid,
+    SextantError,
+    TimedOut,
+)
 from domain.events import Failed
 from server.problems import _of_validation, problem_of, told_of
 
@@ -27,6 +34,19 @@ def test_a_problem_names_the_field_as_requests_do_and_settings_as_they_are_set(
     error: SextantError, field: str | None
 ) -> None:
     assert problem_of(error).field == field
+
+
+@pytest.mark.parametrize(
+    ("error", "title"),
+    [
+        (OptionInvalid("top_k is 99."), "Option invalid"),
+        (GraphNotFound("There is none."), "Graph not found"),
+        (EmbeddingModelChanged("Another."), "Embedding model changed"),
+        (TimedOut("Too late."), "Timed out"),
+    ],
+)
+def test_the_title_of_a_problem_is_its_code_in_words(error: SextantError, title: str) -> None:
+    assert problem_of(error).title == title
 
 
 def test_the_sentence_of_a_problem_names_the_field_as_requests_do_too() -> None:
