@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource, SettingsError
 
 from domain.errors import SettingsInvalid
+from domain.faults import said_of
 from domain.settings import Settings
 
 PREFIX = "SEXTANT_"
@@ -158,12 +159,10 @@ def _is_secret(path: tuple[str, ...]) -> bool:
 def _invalid(error: ValidationError) -> SettingsInvalid:
     first = error.errors()[0]
     path = tuple(str(part) for part in first["loc"])
-    secret, reason = _is_secret(path), first["msg"]
-    if secret:  # whose characters the validator calls items
-        reason = reason.replace("items after validation", "characters")
-    given = "" if secret or first["type"] == "missing" else f" (it is {first['input']!r})"
+    told = first["type"] != "missing" and not _is_secret(path)
+    given = f" (it is {first['input']!r})" if told else ""
     return SettingsInvalid(
-        f"The setting {'.'.join(path)} cannot be used: {reason}{given}.",
+        f"The setting {'.'.join(path)} cannot be used: {said_of(first)}{given}.",
         next_step=f"Change or unset {_prefixed(path)}. {_SEE}",
         field=".".join(path),
     )

@@ -13,6 +13,7 @@ from pydantic import ValidationError as Unfit
 from pydantic.alias_generators import to_camel
 
 from domain.errors import OptionInvalid
+from domain.faults import said_of
 from domain.text import clean_text
 
 _MOST = 100  # values of one filter
@@ -175,9 +176,8 @@ def _unfit(error: Unfit) -> OptionInvalid:
             next_step="Give it once.",
             field=f"filters.{name}",
         )
-    said = str(first["msg"]).removeprefix("Value error, ")
     return OptionInvalid(
-        f"The filter `{name}` cannot be {first['input']!r:.80}: {said}.",
+        f"The filter `{name}` cannot be {first['input']!r:.80}: {said_of(first)}.",
         next_step=_WRITTEN.get(name, f"Give one text or up to {_MOST}, none of them empty."),
         field=f"filters.{name}",
     )

@@ -17,6 +17,7 @@ from starlette.requests import ClientDisconnect
 
 from domain.errors import UNFORESEEN, SettingsInvalid, SextantError, error_of
 from domain.events import Failed
+from domain.faults import said_of
 from domain.options import field_at
 from server.schemas.wire import Problem
 from server.sse import ClientLeft
@@ -160,12 +161,7 @@ def _of_validation(errors: Sequence[Mapping[str, Any]], request_id: str | None) 
     field = field_at(first["loc"][1:]) or str(first["loc"][0])
     others = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
     return invalid(
-        detail=f"{field}: {_in_json(first['msg'])}{others}",
+        detail=f"{field}: {said_of(first)}{others}",
         next_step="/docs lists every field with its bounds.",
         field=field,
     )
-
-
-def _in_json(said: str) -> str:
-    """What Pydantic says of Python's types, in the words of JSON."""
-    return said.replace("valid tuple", "valid list").replace("valid dictionary", "valid object")

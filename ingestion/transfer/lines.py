@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import orjson
 from pydantic import (
@@ -26,6 +26,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from domain.documents import HeadingSource, Modality
+from domain.faults import said_of
 from domain.json_values import storable
 from domain.options import field_at
 from domain.text import clean_text, estimate_tokens, normalise_name
@@ -42,6 +43,13 @@ class Problem:
     line: int
     reason: str
     kept: bool = False
+
+
+class Remark(NamedTuple):
+    """What is to be told of a line that was taken; `kept` as in `Problem`."""
+
+    reason: str
+    kept: bool = True
 
 
 class LineInvalid(ValueError):
@@ -175,6 +183,13 @@ def _given_as(entity: object) -> str:
     return _DESCRIBED if isinstance(entity, Mapping | Mentioned) else _NAMED
 
 
+def _three(triple: object) -> object:
+    if not isinstance(triple, Sequence) or isinstance(triple, str | bytes) or len(triple) != 3:
+        raise ValueError("must be a list of three texts, [subject, relation, object]")
+    return triple
+
+
+Triple = Annotated[tuple[Name, Type, Name], BeforeValidator(_three)]
 MentionedAs = Annotated[
     Annotated[Name, Tag(_NAMED)] | Annotated[Mentioned, Tag(_DESCRIBED)], Discriminator(_given_as)
 ]
@@ -194,7 +209,7 @@ class ChunkLine(_Line):
     title: Text = ""
     text: Annotated[Text, AfterValidator(_filled)]
     entities: list[MentionedAs] = []
-    triples: list[tuple[Name, Type, Name]] = []
+    triples: list[Triple] = []
     start: Place | None = None
     section: Place | None = None
     page: Place | None = None
@@ -244,26 +259,25 @@ class DecisionLine(_Line):
 
 
 Line = DocumentLine | ChunkLine | EntityLine | RelationLine | DecisionLine
+# Of these lists, what cannot be used is left out by itself: the rest of the line says as much without it.
+_LISTS = ("entities", "triples", "aliases")
 _SAID_WITHOUT_METADATA = ("chunk", "entity", "relation", "decision")
 _LINES: TypeAdapter[Line] = TypeAdapter(Annotated[Line, Field(discriminator="type")])
 
 
-def read_line(raw: bytes | Mapping[str, Any]) -> tuple[Line, list[str]]:
+def read_line(raw: bytes | Mapping[str, Any]) -> tuple[Line, list[Remark]]:
     """One line, and remarks on what was passed over in it.
 
-    A triple whose ends are one entity is left out; a key that is not known is too, with the known
-    key that it resembles.
+    A triple whose ends are one entity is left out, and so are triples, entities and aliases that cannot be
+    used; a key that is not known is too, with the known key that it resembles.
 
     Raises:
         LineInvalid: the line says nothing that can be used; why.
     """
-    try:
-        line = _LINES.validate_python(_object(raw))
-    except ValidationError as error:
-        raise LineInvalid(_reason(error)) from None
+    line, lost = _checked(_object(raw))
     if isinstance(line, RelationLine | DecisionLine) and line.source == line.target:
         raise LineInvalid(f"The {line.type} joins {line.source!r:.80} to itself.")
-    remarks = list(_unknown_keys(line))
+    remarks = [*_unknown_keys(line)]
     if isinstance(line, DocumentLine):
         check_sections(line.sections, len(line.text) if line.text else None)
         for place, section in enumerate(line.sections):
@@ -272,7 +286,27 @@ def read_line(raw: bytes | Mapping[str, Any]) -> tuple[Line, list[str]]:
     if isinstance(line, ChunkLine):
         line, loops = _without_loops(line)
         remarks += [*loops, *_too_long(line.text)]
-    return line, remarks
+    return line, [*lost, *map(Remark, remarks)]
+
+
+def _checked(said: Mapping[str, Any]) -> tuple[Line, list[Remark]]:
+    """The line without those items of its lists that cannot be used, and what is wrong with each."""
+    try:
+        return _LINES.validate_python(said), []
+    except ValidationError as error:
+        faults = error.errors(include_url=False)
+    lost = dict[tuple[str, int], Remark]()
+    for fault in faults:
+        match fault["loc"]:
+            case _, str(key), int(place), *_ if key in _LISTS:
+                lost.setdefault((key, place), Remark(_reason(fault), kept=False))
+            case _:
+                raise LineInvalid(_reason(fault))
+    left = {
+        key: [one for place, one in enumerate(said[key]) if (key, place) not in lost]
+        for key, _ in lost
+    }
+    return _LINES.validate_python({**said, **left}), list(lost.values())
 
 
 def check_sections(sections: Sequence[SectionLine], length: int | None) -> None:
@@ -339,15 +373,13 @@ def _parsed(raw: bytes) -> object:
     return found if said else json.loads(raw)
 
 
-def _reason(error: ValidationError) -> str:
-    """The first fault, with the key it is in."""
-    fault = error.errors(include_url=False)[0]
+def _reason(fault: Mapping[str, Any]) -> str:
+    """A fault as a sentence, with the key it is in."""
     if fault["type"] in ("union_tag_invalid", "union_tag_not_found"):
         return "type: must be document, chunk, entity, relation or decision."
     # The first place is the kind of line that was tried; an entity's is followed by what it was given as.
     place = field_at([step for step in fault["loc"][1:] if step not in (_NAMED, _DESCRIBED)])
-    said = fault["msg"].removeprefix("Value error, ")
-    return f"{place}: {said}." if place else f"{said}."
+    return f"{place}: {said_of(fault)}." if place else f"{said_of(fault)}."
 
 
 def _unknown_keys(line: _Line) -> Iterator[str]:

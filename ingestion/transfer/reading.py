@@ -49,7 +49,7 @@ def _keep(spool: Spool, batch: list[tuple[int, Raw]]) -> list[Problem]:
             problems.append(Problem(number, str(error)))
             continue
         lines.append(Numbered(number, line))
-        problems += [Problem(number, remark, kept=True) for remark in remarks]
+        problems += [Problem(number, *remark) for remark in remarks]
     return problems + spool.add(lines)
 
 

@@ -27,6 +27,7 @@ from pydantic.alias_generators import to_camel
 
 from domain.elapsed import milliseconds_since
 from domain.errors import OptionInvalid
+from domain.faults import said_of
 from domain.filters import ChunkFilters
 from domain.happenings import searching
 from domain.options import in_range, of_type
@@ -106,7 +107,7 @@ def _unfit(error: ValidationError) -> OptionInvalid:
             f"There is no option `{field}`.", next_step=f"{meant}{listed}", field=field
         )
     given = [one for one in error.errors() if one["loc"][:1] == first["loc"][:1]]
-    said = first["msg"] if len(given) == 1 else "it is of no form that is taken"
+    said = said_of(first) if len(given) == 1 else "it is of no form that is taken"
     return OptionInvalid(
         f"`{field}` cannot be {first['input']!r:.60}: {said}.",
         next_step=listed,

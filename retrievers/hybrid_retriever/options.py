@@ -18,6 +18,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from domain.errors import OptionInvalid
+from domain.faults import said_of
 from domain.options import LARGEST, LARGEST_WEIGHT, LEAST_WEIGHT
 from domain.settings import RetrievalSettings
 
@@ -134,7 +135,7 @@ def _option_error(error: ValidationError, known: list[str]) -> OptionInvalid:
             field=field,
         )
     return OptionInvalid(
-        f"The option `{field}` cannot be {first['input']!r}: {first['msg']}.",
+        f"The option `{field}` cannot be {first['input']!r:.80}: {said_of(first)}.",
         next_step="See HybridRetrieverOptions for its range and default.",
         field=field,
     )

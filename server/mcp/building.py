@@ -20,6 +20,7 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnno
 from pydantic import ValidationError
 
 from domain.errors import UNFORESEEN, ChunkNotFound, DocumentNotFound, OptionInvalid, SextantError
+from domain.faults import said_of
 from domain.options import field_at
 from server.mcp.tools import Call, CallerOf, Tools
 from server.problems import problem_of
@@ -162,9 +163,9 @@ def _cause(name: str, error: ToolError) -> SextantError:
         case SextantError():
             return cause
         case ValidationError():
-            first = cause.errors(include_url=False, include_input=False)[0]
+            first = cause.errors(include_url=False)[0]
             field = field_at(first["loc"])
-            return OptionInvalid(f"{field}: {first['msg']}.", field=field)
+            return OptionInvalid(f"{field}: {said_of(first)}.", field=field)
         case _ if isinstance(error, UnexpectedToolError):
             _log.error("the tool %s failed", name, exc_info=cause)
             return SextantError(UNFORESEEN)

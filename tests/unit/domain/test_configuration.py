@@ -144,7 +144,7 @@ def test_every_setting_is_listed_with_a_description(dotenv: Path) -> None:
         (
             "SEXTANT_OBSERVE__METRICS_TOKEN",
             "geheim",
-            "observe.metrics_token cannot be used: Value should have at least 32 characters, not 6.",
+            "observe.metrics_token cannot be used: String should have at least 32 characters.",
         ),
         ("SEXTANT_OBSERVE", '{"metrics_token": "geheim"}', "observe.metrics_token cannot be used"),
         ("SEXTANT_OBSERVE", '[{"metrics_token": "geheim"}]', "observe cannot be used"),

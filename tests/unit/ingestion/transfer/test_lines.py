@@ -15,6 +15,7 @@ from ingestion.transfer.lines import (
     EntityLine,
     LineInvalid,
     RelationLine,
+    Remark,
     read_line,
 )
 
@@ -75,19 +76,22 @@ def test_reads_every_kind_of_the_format() -> None:
         (b'{"type": "document", "id": "", "text": "x"}', "id: must not be empty."),
         (b'{"type": "chunk", "id": "c1", "text": "\\u0000"}', "text: must not be empty."),
         (b'{"type": "chunk", "id": "c1", "text": " \\n\\u3000 "}', "text: must not be empty."),
-        (b'{"type": "entity", "id": "e1", "name": "a", "aliases": [""]}', "aliases[0]: "),
-        (b'{"type": "chunk", "id": "c", "text": "x", "triples": [["a", "b"]]}', "triples[0][2]: "),
         (
-            b'{"type": "chunk", "id": "c", "text": "x", "entities": ["a", {"name": ""}]}',
-            "entities[1].name: must not be empty.",
+            b'{"type": "entity", "name": "a", "aliases": "b"}',
+            "aliases: Input should be a valid list.",
+        ),
+        (b'{"type": "entity", "name": "", "aliases": [""]}', "name: must not be empty."),
+        (
+            b'{"type": "chunk", "id": "c", "text": "x", "triples": {"a": 1}}',
+            "triples: Input should",
         ),
         (
-            b'{"type": "chunk", "id": "c", "text": "x", "entities": [""]}',
-            "entities[0]: must not be empty.",
+            json.dumps({"type": "entity", "id": "e" * 5000, "name": "a"}).encode(),
+            "id: String should have at most 1,000 characters, not 5,000; shorten it.",
         ),
         (
-            b'{"type": "chunk", "id": "c", "text": "x", "entities": [5]}',
-            "entities[0]: Input should be a valid string.",
+            json.dumps({"type": "document", "id": "d", "filename": "f" * 300}).encode(),
+            "filename: String should have at most 255 characters, not 300; shorten it.",
         ),
         (
             json.dumps(relation(weight=float("nan"))).encode(),
@@ -130,8 +134,8 @@ def test_an_unknown_key_is_passed_over_and_its_likeness_named() -> None:
     )
 
     assert remarks == [
-        "The key 'docmentId' is not known and was passed over. Did you mean 'documentId'?",
-        "The key 'colour' is not known and was passed over.",
+        Remark("The key 'docmentId' is not known and was passed over. Did you mean 'documentId'?"),
+        Remark("The key 'colour' is not known and was passed over."),
     ]
     assert line.wire() == {"type": "chunk", "id": "c1", "text": "x"}
 
@@ -140,7 +144,7 @@ def test_an_unknown_key_is_passed_over_and_its_likeness_named() -> None:
 def test_a_passage_that_is_too_long_for_a_vector_is_kept_and_told_of(text: str) -> None:
     line, [remark] = read_line({"type": "chunk", "id": "c1", "text": text})
     assert line.wire()["text"] == text
-    assert remark.startswith(f"text: {len(text):,} characters")
+    assert remark.reason.startswith(f"text: {len(text):,} characters")
     assert read_line({"type": "chunk", "id": "c1", "text": text[:8_000]})[1] == []
 
 
@@ -158,7 +162,7 @@ def test_an_unknown_key_of_a_section_is_told_with_its_place() -> None:
     sections = [{"title": "A", "level": 1, "start": 0, "end": 1, "colour": "red"}]
     document = {"type": "document", "id": "d1", "text": "A", "sections": sections}
     _, remarks = read_line(json.dumps(document).encode())
-    assert remarks == ["sections[0]: The key 'colour' is not known and was passed over."]
+    assert remarks == [Remark("sections[0]: The key 'colour' is not known and was passed over.")]
 
 
 def test_a_section_that_begins_inside_its_sibling_is_kept_and_told() -> None:
@@ -166,7 +170,7 @@ def test_a_section_that_begins_inside_its_sibling_is_kept_and_told() -> None:
 
     assert isinstance(line, DocumentLine)
     assert len(line.sections) == 4
-    assert [remark.split(". ")[0] for remark in remarks] == [
+    assert [remark.reason.split(". ")[0] for remark in remarks] == [
         "sections[2].start: 3 lies inside sections[1], which ends at 4 and has the same level",
         "sections[3].start: 5 lies inside sections[0], which ends at 6 and has the same level",
     ]
@@ -185,7 +189,55 @@ def test_a_triple_that_joins_an_entity_to_itself_goes_and_the_chunk_stays() -> N
 
     assert isinstance(line, ChunkLine)
     assert line.triples == [("A", "is", "B")]
-    assert "to itself" in remarks[0]
+    assert "to itself" in remarks[0].reason
+
+
+@pytest.mark.parametrize(
+    ("key", "items", "good", "reasons"),
+    [
+        (
+            "triples",
+            [["a", "b"], ["a", "is", "b"], "a is b", ["a", "is", "b", "c"], ["a", " ", "b"]],
+            [("a", "is", "b")],
+            [
+                "triples[0]: must be a list of three texts, [subject, relation, object].",
+                "triples[2]: must be a list of three texts, [subject, relation, object].",
+                "triples[3]: must be a list of three texts, [subject, relation, object].",
+                "triples[4][1]: must not be empty.",
+            ],
+        ),
+        (
+            "entities",
+            [5, "a", "", {"name": ""}, {"name": "b", "entityType": 1, "description": 2}],
+            ["a"],
+            [
+                "entities[0]: Input should be a valid string.",
+                "entities[2]: must not be empty.",
+                "entities[3].name: must not be empty.",
+                "entities[4].entityType: Input should be a valid string.",
+            ],
+        ),
+    ],
+)
+def test_what_a_chunk_lists_badly_is_left_out_by_itself_and_its_text_stays(
+    key: str, items: list[Any], good: list[Any], reasons: list[str]
+) -> None:
+    line, remarks = read_line({"type": "chunk", "id": "c", "text": "x", key: items})
+
+    assert isinstance(line, ChunkLine)
+    assert (line.text, getattr(line, key)) == ("x", good)
+    assert remarks == [Remark(reason, kept=False) for reason in reasons]
+
+
+def test_an_alias_that_is_no_name_is_left_out_and_the_entity_stays() -> None:
+    line, remarks = read_line({"type": "entity", "name": "糖尿病", "aliases": ["DM", " ", None]})
+
+    assert isinstance(line, EntityLine)
+    assert line.aliases == ["DM"]
+    assert remarks == [
+        Remark("aliases[1]: must not be empty.", kept=False),
+        Remark("aliases[2]: Input should be a valid string.", kept=False),
+    ]
 
 
 @pytest.mark.parametrize(
