@@ -16,6 +16,7 @@ from domain.documents import GraphInfo
 from domain.errors import GraphNotFound
 from domain.scope import Scope
 from stores.array_files import forget_words
+from stores.graph.vectors import entity_index
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
 from stores.scopes import doom_scope, find_scope
@@ -92,7 +93,7 @@ class KnowledgeBases:
         async with self._database.owner() as owner:
             await owner.set_autocommit(True)
             # The index of its entities' vectors, which a large graph has even without any chunk.
-            index = Identifier(f"entity_vectors_{row.scope_id}")
+            index = Identifier(entity_index(row.scope_id))
             await owner.execute(SQL("drop index concurrently if exists {}").format(index))
             if row.partition_key:
                 table = Identifier(f"chunk_vectors_{row.scope_id}")

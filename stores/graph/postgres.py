@@ -25,6 +25,7 @@ from stores.graph.protocol import (
     Vector,
 )
 from stores.graph.rows import community_of, entity_of
+from stores.graph.vectors import entity_index
 from stores.postgresql.binary import Embedded, embedded, told_rows
 from stores.postgresql.database import Database
 from stores.postgresql.pools import Connection
@@ -85,10 +86,12 @@ class PostgresGraph:
         async with self._reading(scope) as (connection, scope_id):
             if not scope_id or k < 1:
                 return []
-            await connection.execute(_SQL["vector_options"], {"ef_search": wide})
+            options = {"ef_search": wide, "index": f"sextant.{entity_index(scope_id)}"}
+            told = await (await connection.execute(_SQL["vector_options"], options)).fetchone()
+            indexed = told is not None and told[0]
             values = {"scope_id": scope_id, "vector": query, "k": k}
-            rows = await _fetch(connection, "by_vector", **values)
-            if len(rows) < k:
+            rows = await _fetch(connection, "by_vector_index" if indexed else "by_vector", **values)
+            if indexed and len(rows) < k:
                 await connection.execute(_SQL["exactly"])
                 rows = await _fetch(connection, "by_vector", **values)
         return [EntityHit(entity_of(row), row["score"]) for row in rows]

@@ -30,6 +30,11 @@ class EntityText:
     text_hash: UUID
 
 
+def entity_index(scope_id: int) -> str:
+    """The name, in the schema `sextant`, of the HNSW index over the entities of a scope that has very many."""
+    return f"entity_vectors_{scope_id}"
+
+
 class EntityVectors:
     """The vectors of a database's entities; every call sees one scope."""
 
@@ -88,7 +93,7 @@ class EntityVectors:
             found = await find_scope(connection, scope)
             if found is None:
                 return False
-            name = f"entity_vectors_{found.scope_id}"
+            name = entity_index(found.scope_id)
             limits = {
                 "scope_id": found.scope_id,
                 "exact_below": _EXACT_FACTOR * own.exact_below,

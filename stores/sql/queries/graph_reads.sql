@@ -31,10 +31,22 @@ join seen_entities e on e.scope_id = b.scope_id and e.id = b.entity_id
 order by b.score desc, e.id limit %(k)s;
 
 -- name: by_vector
--- The nearest entities by cosine; exact unless the scope has an index.
+-- The nearest entities by cosine, of equally near ones those of the least ids.
 with nearest as materialized (
   select scope_id, entity_id, embedding <=> %(vector)s as distance from entity_vectors
-  where scope_id = %(scope_id)s order by embedding <=> %(vector)s limit %(k)s
+  where scope_id = %(scope_id)s order by embedding <=> %(vector)s, entity_id limit %(k)s
+)
+select 1 - n.distance as score, e.* from nearest n
+join seen_entities e on e.scope_id = n.scope_id and e.id = n.entity_id
+order by n.distance, e.id;
+
+-- name: by_vector_index
+-- The same by the scope's index, which knows no ids: all that are as near as the last come along.
+with nearest as materialized (
+  select * from (
+    select scope_id, entity_id, embedding <=> %(vector)s as distance from entity_vectors
+    where scope_id = %(scope_id)s order by embedding <=> %(vector)s fetch first (%(k)s) rows with ties
+  ) as candidates order by distance, entity_id limit %(k)s
 )
 select 1 - n.distance as score, e.* from nearest n
 join seen_entities e on e.scope_id = n.scope_id and e.id = n.entity_id
@@ -244,8 +256,9 @@ order by n.distance, c.id;
 select set_config('statement_timeout', %(timeout)s, true);
 
 -- name: vector_options
--- How wide HNSW looks; the scope is a constant to the planner, so that it sees the scope's own index.
-select set_config('hnsw.ef_search', %(ef_search)s, true),
+-- How wide HNSW looks; the scope is a constant to the planner, so that it sees the scope's own index, if it
+-- has one.
+select to_regclass(%(index)s) is not null, set_config('hnsw.ef_search', %(ef_search)s, true),
   set_config('hnsw.iterative_scan', 'strict_order', true),
   set_config('plan_cache_mode', 'force_custom_plan', true);
 

@@ -70,6 +70,24 @@ async def test_a_scope_that_grew_large_is_indexed_and_misses_no_row(
 
 
 @pytest.mark.usefixtures("early")
+@pytest.mark.parametrize("indexed", [False, True])
+async def test_of_equally_near_entities_those_of_the_least_ids_are_found(
+    database: Database, scope: Scope, indexed: bool
+) -> None:
+    things = np.random.default_rng(7).normal(size=(8, 384)).astype(np.float32)
+    vectors = np.repeat(things, LARGE // 8, axis=0)
+    await fill(database, scope, LARGE, vectors)
+    assert not indexed or await EntityVectors(database).index_if_large(scope)
+    question = 3 * things[0] + 2 * things[1] + things[2]
+    ids = [entity_id(scope, f"Entity {place}") for place in range(LARGE)]
+    order = [own for first in (0, 50, 100) for own in sorted(ids[first : first + 50])]
+    graph = PostgresGraph(database)
+    for k in (1, 5, 49, 50, 51, 75, 150):
+        hits = await graph.entities_by_vector(scope, question, k)
+        assert [hit.entity.id for hit in hits] == order[:k]
+
+
+@pytest.mark.usefixtures("early")
 async def test_an_index_is_made_while_another_process_waits_to_bring_the_same_graph_up_to_date(
     database: Database, scope: Scope
 ) -> None:
