@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 
+import httpx
 import pytest
 
 from tests.e2e.conftest import Sextant
+from tests.e2e.served import serving
 
 pytestmark = pytest.mark.e2e
 
@@ -54,6 +57,19 @@ def test_a_server_that_does_not_start_says_why_in_a_line_and_in_its_status(
     said = "JWT_ISSUER" if status == 2 else "PostgreSQL did not answer"
     assert 1 <= len(reasons) <= int(processes)
     assert all(said in reason for reason in reasons)
+
+
+@pytest.mark.parametrize("processes", ["1", "2"])
+@pytest.mark.parametrize("order", [signal.SIGTERM, signal.SIGINT])
+def test_a_server_that_is_told_to_stop_finishes_and_exits_with_0(
+    environment: dict[str, str], order: signal.Signals, processes: str
+) -> None:
+    with serving(environment, "--workers", processes) as server:
+        with httpx.Client(transport=httpx.HTTPTransport(retries=6), timeout=60) as client:
+            client.get(f"{server.address}/healthz").raise_for_status()
+        server.process.send_signal(order)
+        assert server.process.wait(60) == 0
+    assert "Traceback" not in "".join(server.log)
 
 
 def test_the_list_of_commands_says_of_each_in_a_whole_sentence_what_it_does(

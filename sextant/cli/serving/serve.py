@@ -32,15 +32,14 @@ def serve(
 ) -> None:
     """Serve the web page, the HTTP API and MCP.
 
-    Stopped by SIGTERM or SIGINT it finishes what it began, for `http.drain_seconds`.
+    Stopped by SIGTERM or Ctrl-C it finishes what it began, for `http.drain_seconds`, and exits with 0.
     """
     import asyncio
     import logging
 
-    import uvicorn
-
     from domain.configuration import load_settings
     from sextant.cli.serving import listening
+    from sextant.cli.serving.alone import Alone
     from sextant.cli.serving.several import Several, refusal
     from sextant.logins import may_listen
 
@@ -59,7 +58,7 @@ def serve(
         several.run()
         raise typer.Exit(several.exit_code)
     try:
-        uvicorn.Server(config).run(sockets=[listening.alone(bound, config.backlog, patience)])
+        Alone(config).run(sockets=[listening.alone(bound, config.backlog, patience)])
     except SystemExit:
         # It does not start, and the log says why.
         raise typer.Exit(refusal(_APP)) from None
