@@ -16,10 +16,9 @@ from domain.documents import GraphInfo
 from domain.errors import GraphNotFound
 from domain.scope import Scope
 from stores.array_files import forget_words
-from stores.graph.vectors import entity_index
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
-from stores.scopes import doom_scope, find_scope
+from stores.scopes import doom_scope, entity_index, find_scope
 
 _SQL = load_queries("scopes")
 

@@ -25,12 +25,11 @@ from stores.graph.protocol import (
     Vector,
 )
 from stores.graph.rows import community_of, entity_of
-from stores.graph.vectors import entity_index
 from stores.postgresql.binary import Embedded, embedded, told_rows
 from stores.postgresql.database import Database
 from stores.postgresql.pools import Connection
 from stores.postgresql.queries import load_queries
-from stores.scopes import find_scope, id_array, key_of, of_scope
+from stores.scopes import entity_index, find_scope, id_array, key_of, of_scope
 
 _SQL = load_queries("graph_reads")
 _OF_SCOPE = {name: of_scope(query) for name, query in _SQL.items()}

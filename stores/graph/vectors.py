@@ -13,7 +13,7 @@ from domain.scope import Scope
 from stores.chunks.chunk_store import Vectors
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
-from stores.scopes import find_scope, hold_scope, rows_of
+from stores.scopes import entity_index, find_scope, hold_scope, rows_of
 
 _SQL = load_queries("graph_vectors")
 _EXACT_FACTOR = 5
@@ -28,11 +28,6 @@ class EntityText:
     id: UUID
     text: str
     text_hash: UUID
-
-
-def entity_index(scope_id: int) -> str:
-    """The name, in the schema `sextant`, of the HNSW index over the entities of a scope that has very many."""
-    return f"entity_vectors_{scope_id}"
 
 
 class EntityVectors:
