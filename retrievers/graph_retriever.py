@@ -30,6 +30,7 @@ from models.protocols import Embedder, Reranker
 from retrievers.finding import Finder
 from retrievers.index.scope_index import ScopeIndexes
 from retrievers.lanes.degrading import degraded
+from retrievers.lanes.keywords import NO_KEYWORDS
 from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun, log_found
 from retrievers.lanes.linking import linked_names
 from retrievers.lanes.unknown import warn_of_unknown
@@ -196,6 +197,8 @@ class GraphRetriever(BaseRetriever):
         results = _results(passages, around, self._top_k(top_k), reports=composition.reports)
         if composition.lanes:
             await warn_of_unknown(self.chunks, request)
+        if not {VECTOR}.issuperset(composition.lanes) and _wordless(request, results):
+            request.warn(NO_KEYWORDS)
         if not results and composition.lanes:
             await self._say_if_empty(request)
         timings["total"] = milliseconds_since(started)
@@ -344,6 +347,11 @@ def _results(
     if not first:
         return list(rest)
     return [*first, *(rescored(item, item.score * first[-1].score) for item in rest)]
+
+
+def _wordless(request: LaneQuery, results: Sequence[RetrievedItem]) -> bool:
+    """Whether the question is without keywords, and no result was found by words: "C" and 汞 may be, in an index."""
+    return not (request.keywords or any(KEYWORD in item.lanes for item in results))
 
 
 def _as_document(item: RetrievedItem) -> Document:

@@ -134,8 +134,11 @@ class _Fits:
     scores: Sequence[float]
 
     def lanes(self, place: int) -> dict[str, LaneScore]:
-        """Where words, and meaning where it is known, put one of them."""
-        by = {KEYWORD: self.words, VECTOR: self.cosines if max(self.cosines) > 0 else ()}
+        """Where words, if it has any of the question's, and meaning where it is known, put one of them."""
+        by = {
+            KEYWORD: self.words if self.words[place] > 0 else (),
+            VECTOR: self.cosines if max(self.cosines) > 0 else (),
+        }
         return {
             lane: LaneScore(1 + sum(one > scores[place] for one in scores), scores[place])
             for lane, scores in by.items()

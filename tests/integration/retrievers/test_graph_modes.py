@@ -15,13 +15,16 @@ from domain.graph import Community, Entity, Finding, MentionKind
 from domain.retrieval import ItemKind, Retrieval
 from domain.scope import Scope
 from domain.settings import Settings
+from domain.text import language_of
 from evals.corpus import load_corpus
+from evals.dataset import Passage
 from ingestion.graph.upkeep import GraphUpkeep
 from models.protocols import Embedder, Vectors
 from retrievers import GraphRetriever
 from retrievers.graph_retriever import NO_PASSAGES
 from retrievers.index.scope_index import ScopeIndexes
 from retrievers.lanes.contents import NO_GRAPH_STORE
+from retrievers.lanes.keywords import NO_KEYWORDS
 from retrievers.lanes.local import NO_ENTITY
 from retrievers.lanes.reading import NO_VECTOR
 from retrievers.lanes.reports import NO_COMMUNITIES, NOT_FILTERED
@@ -119,6 +122,36 @@ async def test_a_filter_changes_no_score(retriever: GraphRetriever, reported: Sc
         bound = {"sectionId": [one.metadata["section_id"]]}
         found = await retriever.search(reported, QUESTION, mode="mix", top_k=5, filters=bound)
         assert {own.id: own.score for own in found.results}[one.id] == pytest.approx(one.score)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("query", ["？！…", "🙂🙃", "what is the"])
+async def test_without_keywords_it_is_said_that_meaning_alone_found_the_results(
+    retriever: GraphRetriever, reported: Scope, mode: str, query: str
+) -> None:
+    """As where chunks are searched (seed 000, scenario 关键词提取失败)."""
+    found = await retriever.search(reported, query, mode=mode)
+    assert found.results
+    assert NO_KEYWORDS[language_of(query)] in found.warnings
+    assert not [item for item in found.results if "keyword" in item.lanes]
+
+
+@pytest.mark.parametrize("mode", ["local", "mix"])
+async def test_a_word_that_is_too_short_for_a_keyword_finds_passages_all_the_same(
+    retriever: GraphRetriever, database: Database, scope: Scope, mode: str
+) -> None:
+    own = Scope(scope.user_id, f"short-{mode}")
+    passages = [Passage("mercury", "汞", "汞在常温下是液体。"), *PASSAGES]
+    await load_corpus(database, HashEmbedder(384), own, passages)
+    found = await retriever.search(own, "汞", mode=mode)
+    assert files(found)[0] == "mercury"
+    assert found.warnings == ()
+
+
+async def test_naive_goes_by_meaning_whatever_the_question(
+    retriever: GraphRetriever, reported: Scope
+) -> None:
+    assert (await retriever.search(reported, "？！…", mode="naive")).warnings == ()
 
 
 @pytest.fixture
