@@ -18,7 +18,7 @@ from domain.answers import Usage
 from domain.retrieval import Mode, RetrievedItem
 from domain.settings import LimitSettings
 from domain.text import estimate_tokens
-from nodes.answers.passages import lines_of
+from nodes.around import lines_of
 from nodes.context import RunContext
 from nodes.state import State, reports_of
 from prompts import Messages

@@ -13,6 +13,7 @@ from domain.errors import OptionInvalid
 from domain.retrieval import ItemKind, Retrieval, RetrievedItem
 from domain.text import clean_text, estimate_tokens
 from nodes.answers.budget import share_out
+from nodes.around import lines_of, worded
 from nodes.citing.attached import SHOWN, label_of
 from nodes.citing.support import COMPUTED, headings
 from prompts import as_data
@@ -162,21 +163,8 @@ def numbered(items: Sequence[RetrievedItem], numbers: Sequence[int] = ()) -> str
     )
 
 
-def lines_of(items: Iterable[RetrievedItem]) -> str:
-    """Return reports, entities and relations as a prompt shows them, one a line."""
-    return as_data("\n".join(f"- {' '.join(_told(item).split())}" for item in items))
-
-
 def _shown(item: RetrievedItem) -> str:
-    return headings(item) + _body(item) if item.kind is ItemKind.CHUNK else _told(item)
-
-
-def _told(item: RetrievedItem) -> str:
-    """A report with its findings, an entity with its type, a relation."""
-    if item.kind is ItemKind.ENTITY:
-        return f"{item.text} ({item.metadata['type']})"
-    findings = item.metadata.get("findings") or ()
-    return " ".join([item.text, *(finding["text"] for finding in findings)])
+    return headings(item) + _body(item) if item.kind is ItemKind.CHUNK else worded(item)
 
 
 def _body(item: RetrievedItem) -> str:

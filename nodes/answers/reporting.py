@@ -22,8 +22,9 @@ from models.chat.chat_model import ChatModel
 from models.chat.replies import Numbers, Sentence, Weight
 from nodes.answers.answer_generator import AnswerGenerator
 from nodes.answers.answering import AnswerEvent, ending
-from nodes.answers.passages import laid_out, lines_of, numbered
+from nodes.answers.passages import laid_out, numbered
 from nodes.answers.rows import told_row
+from nodes.around import lines_of
 from nodes.citing.citations import Citations
 from nodes.citing.markers import MARKER, stripped, unmarked, written
 from nodes.citing.support import Quote, QuotedPassage, Wording, claim_of
