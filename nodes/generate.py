@@ -217,12 +217,9 @@ class _Writer:
         seconds = 0.0 if state.by_rule else judging_budget(state, self.run).seconds
         reports = reports_of(state) if state.strategy == Mode.GLOBAL else []
         reads = bool(reports) and calls > 0 and seconds > 0
-        prompts_to_come = (
-            3 if reads else 2
-        )  # a prompt to read by, one to write by, one to repair by
-        tokens = max(
-            _LEAST_CONTEXT, min(limits.context_tokens, budget.prompt_tokens // prompts_to_come)
-        )
+        # A prompt to read reports by, one to write by, one to repair by.
+        share = budget.prompt_tokens // (3 if reads else 2)
+        tokens = max(_LEAST_CONTEXT, min(limits.context_tokens, share))
         items = with_computed(state.items, self.tables)
         found = [*self.attached, *items, *state.around]
 
