@@ -11,6 +11,11 @@ from playwright.sync_api import FilePayload, Locator, Page, Route, expect
 
 GUIDE = "糖尿病诊疗指南.pdf"
 QUESTION = "糖尿病患者的主要症状是什么？"
+# The last event of an answer that says nothing.
+DONE = {
+    "answer": "", "mode": "mix", "citations": [], "sources": [], "warnings": [],
+    "grounded": True, "timings": {},
+}  # fmt: skip
 
 
 def use(page: Page, graph: str) -> None:
@@ -37,6 +42,12 @@ def ask(page: Page, question: str) -> Locator:
     page.get_by_role("button", name="Ask", exact=True).click()
     expect(page.locator("#status")).to_contain_text("Answered in")
     return page.get_by_role("article").last
+
+
+def submit(page: Page) -> None:
+    """Ask, and go on at once."""
+    page.get_by_label("Your question").fill(QUESTION)
+    page.keyboard.press("Enter")
 
 
 def note(name: str, text: str) -> FilePayload:
@@ -97,6 +108,11 @@ def halfway(page: Page, *events: tuple[str, Mapping[str, Any]]) -> list[Route]:
         times=1,
     )
     return hold(page, "**/api/query/half/events")
+
+
+def go_on(page: Page, held: list[Route], *events: tuple[str, Mapping[str, Any]]) -> None:
+    """Let the page have the rest of an answer that `halfway` broke off."""
+    caught(page, held).fulfill(content_type="text/event-stream", body=stream(*events))
 
 
 def stream(*events: tuple[str, Mapping[str, Any]]) -> str:
