@@ -18,8 +18,8 @@ def checked_question(asked: object, longest: int | None = None) -> str:
     """
     if not isinstance(asked, str | None):
         raise QuestionInvalid(
-            f"The question is {asked!r:.40}, which is no text.",
-            next_step="Ask in a text.",
+            f"The question is {asked!r:.40}, not text.",
+            next_step="Send the question as text.",
             field="query",
         )
     question = clean_text(asked or "").strip()

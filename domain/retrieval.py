@@ -153,7 +153,7 @@ def _item_of(plain: object, field: str) -> RetrievedItem:
 
 def _no_item(field: str) -> OptionInvalid:
     return OptionInvalid(
-        f"{field} is no retrieved item.",
+        f"{field} is not a retrieved item.",
         next_step="Give a list of items as the state has them: kind, id, text, score and the rest.",
         field=field,
     )

@@ -31,7 +31,7 @@ class Scope:
         for field, name in (("user_id", self.user_id), ("graph_id", self.graph_id)):
             if not _is_name(name):
                 raise OptionInvalid(
-                    f"{field} is no name of 1 to {LONGEST_NAME} characters.",
+                    f"{field} must be a name of 1 to {LONGEST_NAME} characters.",
                     next_step="Give a name that is valid text, like `handbooks`.",
                     field=field,
                 )

@@ -23,7 +23,7 @@ def as_failed(error: Exception) -> Failed:
         return as_failed(
             TimedOut(
                 f"The step {error.node} took longer than {error.timeout:g} s.",
-                next_step="Ask again; `sextant doctor` tells what is slow or down.",
+                next_step="Ask again; `sextant doctor` shows what is slow or down.",
             )
         )
     if isinstance(error, ValidationError):

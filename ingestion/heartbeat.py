@@ -57,7 +57,7 @@ class Heartbeats:
                 raise
             raise Superseded(
                 f"The ingestion of {job.filename} was cancelled, or somebody else has it.",
-                next_step="Nothing to do, unless you want it again: then ingest the file anew.",
+                next_step="Nothing to do, unless you want it again: then ingest the file again.",
             ) from None
 
     async def note(self, job: Job, stage: JobStage, done: int, total: int) -> None:

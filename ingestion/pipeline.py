@@ -309,7 +309,7 @@ def _ended(job: Job) -> SextantError:
     if job.error_code in _CLOSED_ON_PURPOSE:
         return Superseded(
             f"{job.filename} is not taken in. {job.error}",
-            next_step="Nothing to do, unless you want it again: then ingest the file anew.",
+            next_step="Nothing to do, unless you want it again: then ingest the file again.",
         )
     return error_of(job.error_code or "", job.error or "")
 

@@ -44,7 +44,7 @@ def as_reranker(model: object) -> Reranker:
         return LoadedReranker(model, predict)
     if not callable(getattr(model, "score", None)):
         raise OptionInvalid(
-            f"{type(model).__name__} is no reranking model.",
+            f"{type(model).__name__} is not a reranking model.",
             next_step="Give a CrossEncoder of sentence-transformers or LangChain, or anything with "
             "`name` and `async score(query, texts)`.",
             field="reranker",

@@ -138,7 +138,7 @@ def _predict(model: Any, pairs: Sequence[tuple[str, str]]) -> list[float]:  # no
     if len(names) == 1:
         return [float(score) for score in model.predict(list(pairs), show_progress_bar=False)]
     if _ENTAILS not in names:
-        raise ValueError(f"it tells {len(names)} classes apart, and none is called {_ENTAILS!r}")
+        raise ValueError(f"it has {len(names)} classes, and none is called {_ENTAILS!r}")
     said = [(text, claim) for claim, text in pairs]
     rows = model.predict(said, apply_softmax=True, show_progress_bar=False)
     return [float(row[names[_ENTAILS]]) for row in rows]

@@ -79,6 +79,6 @@ def not_a_cursor() -> OptionInvalid:
     """The error, also of a key that is none of an entry: whoever makes up a seal is refused here."""
     return OptionInvalid(
         "The cursor is not one of this list, or was changed.",
-        next_step="Pass `nextCursor` as it came, with everything else as it was; or begin anew.",
+        next_step="Pass `nextCursor` as it came, with everything else as it was; or start again without it.",
         field="cursor",
     )

@@ -112,7 +112,7 @@ class Watching:
                     seen |= dict.fromkeys(ids)
                     seen |= await self._library(user_id).standings(ids)
             except SextantError as error:  # nothing new until the database is back
-                _log.warning("nobody can be told how far documents are: %s", error)
+                _log.warning("the progress of documents cannot be reported: %s", error)
             else:
                 async with self._looked:
                     self._seen = seen

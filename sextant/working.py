@@ -74,9 +74,9 @@ class Worker:
             try:
                 await self._work()
             except SextantError as error:
-                log.warning("the worker begins anew: %s", error)
+                log.warning("the worker starts again: %s", error)
             except Exception:
-                log.exception("the worker begins anew")
+                log.exception("the worker starts again")
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), _AGAIN_SECONDS)
 

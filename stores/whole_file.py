@@ -25,7 +25,7 @@ def written_whole(out: Path) -> Iterator[Path]:
     """
     if not _is_replaceable(out):
         raise OptionInvalid(
-            f"{out} cannot be written: it is no file.", next_step="Name a file.", field="out"
+            f"{out} cannot be written: it is not a file.", next_step="Name a file.", field="out"
         )
     part = out.with_name(f"{out.name}.{token_hex(4)}.part")
     try:

@@ -123,7 +123,7 @@ class WorkerSettings(Group):
     urgent_waiting: int = Field(
         10,
         ge=0,
-        description="From so many waiting documents on, a user's next ones are a bulk load.",
+        description="From this many waiting documents on, a user's next ones count as a bulk load.",
     )
     retries: int = Field(
         10,
@@ -136,7 +136,7 @@ class WorkerSettings(Group):
         description="Seconds before the first of these retries; twice as long each time, up to five minutes.",
     )
     sweep: float = Field(
-        5.0, gt=0, description="Seconds between two looks for work that nobody was told of."
+        5.0, gt=0, description="Seconds between two looks for work that no notice announced."
     )
     drain: float = Field(
         20.0,

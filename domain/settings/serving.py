@@ -121,7 +121,10 @@ class AuthSettings(Group):
         description="Seconds by which the clocks of issuer and server may differ.",
     )
     jwks_seconds: float = Field(
-        600.0, ge=10, le=86_400, description="Seconds after which the public keys are fetched anew."
+        600.0,
+        ge=10,
+        le=86_400,
+        description="Seconds after which the public keys are fetched again.",
     )
 
 

@@ -48,6 +48,6 @@ class Standing:
     def _deleted(self) -> GraphNotFound:
         return GraphNotFound(
             f"The knowledge base {self._scope.graph_id!r} was deleted while the import ran.",
-            next_step="What came in before is gone with it. Import again to make it anew.",
+            next_step="What came in before is gone with it. Import again to make a new one.",
             field="graph_id",
         )

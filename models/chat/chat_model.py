@@ -307,7 +307,7 @@ def as_chat_model(llm: BaseChatModel | ChatModel) -> ChatModel:
         return llm
     if not (hasattr(llm, "ainvoke") and hasattr(llm, "astream")):
         raise OptionInvalid(
-            f"{type(llm).__name__} is no chat model.",
+            f"{type(llm).__name__} is not a chat model.",
             next_step="Give a LangChain chat model, such as ChatOpenAI(model=…).",
             field="llm",
         )

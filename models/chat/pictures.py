@@ -90,7 +90,7 @@ def read_picture(content: bytes, limits: PictureLimits) -> Picture:
         )
     if not is_picture(content):
         raise FileTypeUnknown(
-            f"The content is no image in one of the formats that are read ({_NAMED}).",
+            f"The content is not an image in one of the formats that are read ({_NAMED}).",
             next_step=f"Give a {_NAMED} file.",
         )
     with _DECODING:

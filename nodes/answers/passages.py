@@ -100,7 +100,7 @@ def _as_item(passage: Passage, number: int) -> RetrievedItem:
     for name in _NUMBERS & told.keys():
         if not _is_number(told[name]):
             raise OptionInvalid(
-                f"`{name}` of passage {number} of the context is no number: {str(told[name])[:40]!r}.",
+                f"`{name}` of passage {number} of the context is not a number: {str(told[name])[:40]!r}.",
                 next_step=f"Give a number from 0 on, or leave `{name}` out.",
                 field="context",
             )

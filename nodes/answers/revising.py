@@ -35,9 +35,7 @@ from nodes.spending import Budget, failed_call, prompt_size
 
 _log = logging.getLogger(__name__)
 
-MENDED = (
-    "{count} of the answer's sentences, which no passage carried, were written anew or left out."
-)
+MENDED = "{count} of the answer's sentences, which no passage carried, were rewritten or left out."
 NOT_MENDED = "Sentences that no passage carries could not be mended: {reason}"
 CHANGED = "A cited document was changed or removed meanwhile; what only it said was left out."
 REFUSED = "Citations that do not carry their sentence were taken away."

@@ -49,7 +49,7 @@ async def load_picture(
         if isinstance(value, bytes):
             content = value
         elif not isinstance(value, str):
-            raise part.wrong(way, "It is no text.", _GIVE)
+            raise part.wrong(way, "It is not text.", _GIVE)
         elif match := _DATA_URI.match(value):
             content = _decoded(part, way, value, match.end(), limits)
         elif way == "upload_id":
@@ -57,7 +57,9 @@ async def load_picture(
         elif _ADDRESS.match(value) or way == "url":
             raise part.wrong(way, "Images are not fetched from addresses.", _GIVE)
         elif way == "data":
-            raise part.wrong(way, "It is no data URI.", 'Begin it with "data:image/png;base64,".')
+            raise part.wrong(
+                way, "It is not a data URI.", 'Begin it with "data:image/png;base64,".'
+            )
         else:
             content = await asyncio.to_thread(_from_folder, part, value, settings, limits)
         return await asyncio.to_thread(read_picture, content, limits)

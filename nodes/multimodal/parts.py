@@ -64,7 +64,7 @@ def read_parts(content: object, limits: MultimodalSettings) -> list[Part]:
     """
     if not isinstance(content, Sequence) or isinstance(content, str | bytes):
         raise OptionInvalid(
-            f"{FIELD} is no list.",
+            f"{FIELD} is not a list.",
             next_step='Give it as [{"type": "image", "img_path": "…"}].',
             field=FIELD,
         )
@@ -101,7 +101,9 @@ def _as_openai(given: object) -> Any:  # noqa: ANN401 - whatever was sent
 def _kind(given: object, field: str) -> AttachmentKind:
     if not isinstance(given, Mapping):
         raise OptionInvalid(
-            f"{field} is no object.", next_step=f"Give an object with `type` {_KINDS}.", field=field
+            f"{field} is not an object.",
+            next_step=f"Give an object with `type` {_KINDS}.",
+            field=field,
         )
     named = given.get("type")
     try:

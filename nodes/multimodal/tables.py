@@ -79,7 +79,7 @@ def _listed(part: Part, data: object, settings: Settings) -> list[Any]:
     cells = 0
     for number, row in enumerate(data, start=1):
         if not _is_row(row, like=data[0]):
-            raise part.wrong(f"table_data[{number - 1}]", "It is no row.", _FORMS)
+            raise part.wrong(f"table_data[{number - 1}]", "It is not a row.", _FORMS)
         cells += len(row)
         _check_size(part, cells, settings)
     return list(data)

@@ -82,6 +82,6 @@ def _refused() -> OptionInvalid:
     return OptionInvalid(
         "The cursor is not one of this search, or was changed.",
         next_step="Pass `nextCursor` as it came, with the same query, graph, weights, filters and "
-        "limit; or leave it out to begin anew.",
+        "limit; or leave it out to start again.",
         field="cursor",
     )

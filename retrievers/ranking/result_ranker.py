@@ -196,10 +196,12 @@ def _check(results: object, top_k: int | None) -> None:
     if top_k is not None:
         in_range(top_k, "top_k")
     if not isinstance(results, Sequence):
-        raise _unfit(f"results are {results!r:.80}, which is no list.")
+        raise _unfit(f"results are {results!r:.80}, which is not a list.")
     for one in results:
         if not isinstance(one, RetrievedItem | Document):
-            raise _unfit(f"results hold {one!r:.80}, which is no retrieved item and no document.")
+            raise _unfit(
+                f"results hold {one!r:.80}, which is neither a retrieved item nor a document."
+            )
 
 
 def _unfit(said: str) -> OptionInvalid:

@@ -87,13 +87,15 @@ class PublicKeys:
             try:
                 self._keys = dict(_usable(await self._fetch()))
             except (httpx.HTTPError, TimeoutError, ValueError, TypeError, KeyError) as error:
-                _log.warning("the login service does not tell its keys: %s", type(error).__name__)
+                _log.warning(
+                    "the login service does not publish its keys: %s", type(error).__name__
+                )
                 # Those known go on: a login service that is down locks nobody out who has a token.
                 if self._keys and now < self._believed_until:
                     return
                 self._keys, self._not_before = {}, now + 1
                 raise DependencyError(
-                    "The login service does not tell its keys.",
+                    "The login service does not publish its keys.",
                     next_step="Check SEXTANT_AUTH__JWKS_URL, and try again.",
                 ) from error
             self._fresh_until = now + self._seconds

@@ -115,7 +115,7 @@ class Tokens:
         try:
             user_id = Scope(claims["sub"]).user_id
         except OptionInvalid:
-            raise unauthorised("The token's `sub` is no user id.") from None
+            raise unauthorised("The token's `sub` is not a user id.") from None
         return Principal(user_id, self._permissions(claims))
 
     def _permissions(self, claims: Mapping[str, Any]) -> frozenset[Permission]:

@@ -74,7 +74,7 @@ Filters = Annotated[
         )
     ),
 ]
-Debug = Annotated[bool, Field(description="Also tell times, and what gave each score.")]
+Debug = Annotated[bool, Field(description="Also return times, and what gave each score.")]
 RankingMode = Literal["naive", "local", "global", "hybrid", "mix"]
 Mode = Literal["auto", "bypass", RankingMode]
 

@@ -48,7 +48,7 @@ async def telling(rag: Sextant, host: str, port: int) -> AsyncIterator[str]:
     settings = rag.settings
     if settings.observe.metrics_token is None and not is_loopback(host):
         raise SettingsInvalid(
-            f"Without a token, metrics are told to this machine only, and not on {host or '*'}.",
+            f"Without a token, metrics are given to this machine only, and not on {host or '*'}.",
             next_step="Set SEXTANT_OBSERVE__METRICS_TOKEN, or leave --metrics-host out.",
             field="metrics-host",
         )

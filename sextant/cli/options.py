@@ -32,7 +32,7 @@ def document_id(given: str) -> UUID:
         return UUID(given)
     except ValueError:
         raise typer.BadParameter(
-            f"`{given}` is no id of a document; `sextant documents list` shows them"
+            f"`{given}` is not the id of a document; `sextant documents list` shows them"
         ) from None
 
 
@@ -48,7 +48,7 @@ def read_filters(given: list[str] | None) -> dict[str, list[str] | str]:
         name, value = name.strip(), value.strip()
         if not (name and equals and value):
             raise OptionInvalid(
-                f"`{one}` is no filter.",
+                f"`{one}` is not a filter.",
                 next_step="Write --filter topicLabels=payment.",
                 field="filters",
             )

@@ -83,7 +83,9 @@ def _loads(text: str) -> Json:
 
 
 def _broken(reason: str) -> FileBroken:
-    return FileBroken(f"The file is no valid JSON ({reason}).", next_step="Mend it and retry.")
+    return FileBroken(
+        f"The file is not valid JSON ({reason}).", next_step="Correct it and try again."
+    )
 
 
 class _Reader:

@@ -30,7 +30,9 @@ def evaluate(
     lanes: Annotated[
         str, typer.Option(help="Lanes instead of the mode's own: vector,keyword.")
     ] = "",
-    limit: Annotated[int | None, typer.Option(min=1, help="Ask only the first so many.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Ask only this many, the first ones.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Also write the report here, as JSON.")] = None,
     plot: Annotated[
         Path | None,

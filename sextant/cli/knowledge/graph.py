@@ -119,7 +119,7 @@ def _print_part(part: SubGraph, form: Form) -> None:
     {Form.TREE: _print_tree, Form.TABLE: _print_table, Form.MERMAID: _print_mermaid}[form](part)
     if not part.hops:
         terminal.note(
-            "Nothing is related to it. `sextant entities show` tells which passages name it."
+            "Nothing is related to it. `sextant entities show` lists the passages that name it."
         )
 
 

@@ -178,7 +178,7 @@ def _duration(text: str, field: str) -> timedelta:
     length = timedelta(**{_UNITS[found[2]]: int(found[1])}) if found else None
     if length is None or length > _LONGEST:
         raise OptionInvalid(
-            f"{text!r:.40} is no length of time.",
+            f"{text!r:.40} is not a length of time.",
             next_step=f"Write --{field} 90d, 12h or 30m.",
             field=field,
         )

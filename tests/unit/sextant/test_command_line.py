@@ -188,7 +188,7 @@ def test_what_is_no_id_of_a_document_is_told_where_ids_are(
 ) -> None:
     assert cli.run([*command, "handbook.pdf"]) == 2
     told = capsys.readouterr().err
-    assert "`handbook.pdf` is no id of a document; `sextant documents list` shows them" in told
+    assert "`handbook.pdf` is not the id of a document; `sextant documents list` shows them" in told
 
 
 def test_columns_line_up_under_wide_characters(capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,7 +20,7 @@ def test_a_name_given_again_has_one_more_value_and_dates_have_one() -> None:
 
 @pytest.mark.parametrize("given", ["tags", "=x", "tags=", " = "])
 def test_what_has_no_name_or_no_value_is_refused(given: str) -> None:
-    with pytest.raises(OptionInvalid, match="is no filter"):
+    with pytest.raises(OptionInvalid, match="is not a filter"):
         read_filters([given])
 
 

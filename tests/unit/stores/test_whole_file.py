@@ -54,7 +54,7 @@ def test_a_pipe_and_what_a_process_has_open_are_not_replaced(tmp_path: Path) -> 
     standard.symlink_to("/proc/self/fd/1")
 
     for out in (pipe, standard):
-        with pytest.raises(OptionInvalid, match="it is no file"), written_whole(out):
+        with pytest.raises(OptionInvalid, match="it is not a file"), written_whole(out):
             pass
 
     assert pipe.is_fifo()

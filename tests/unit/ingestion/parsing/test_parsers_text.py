@@ -319,7 +319,7 @@ class TestJson:
             blocks(FileType.JSON, b'{"a": 1}\n{"a": }\n')
 
     def test_what_is_no_json_is_broken(self) -> None:
-        with pytest.raises(FileBroken, match="no valid JSON"):
+        with pytest.raises(FileBroken, match="not valid JSON"):
             blocks(FileType.JSON, b"{'a': 1}")
 
     def test_lone_surrogates_and_nul_are_read(self) -> None:

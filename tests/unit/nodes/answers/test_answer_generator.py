@@ -66,8 +66,11 @@ async def test_passages_without_text_are_no_context() -> None:
         (42, "Passage 1 of the context has no text"),
         ([SYMPTOMS, None], "Passage 2 of the context has no text"),
         ([b"bytes"], "Passage 1 of the context has no text"),
-        ([{"text": SYMPTOMS, "score": "high"}], "`score` of passage 1 of the context is no number"),
-        ([{"text": SYMPTOMS, "start": -5}], "`start` of passage 1 of the context is no number"),
+        (
+            [{"text": SYMPTOMS, "score": "high"}],
+            "`score` of passage 1 of the context is not a number",
+        ),
+        ([{"text": SYMPTOMS, "start": -5}], "`start` of passage 1 of the context is not a number"),
     ],
 )
 async def test_what_is_no_context_is_refused_by_its_place(context: Any, said: str) -> None:
@@ -84,7 +87,7 @@ def test_what_is_no_question_is_refused(query: Any) -> None:
 
 @pytest.mark.parametrize("llm", ["gpt-5", None, object()])
 def test_what_is_no_model_is_refused_at_once(llm: Any) -> None:
-    with pytest.raises(OptionInvalid, match="is no chat model") as caught:
+    with pytest.raises(OptionInvalid, match="is not a chat model") as caught:
         AnswerGenerator(llm)
     assert caught.value.field == "llm"
 

@@ -343,5 +343,5 @@ def test_a_cross_encoder_that_the_caller_has_loaded_reranks(encoder: BaseCrossEn
 
 
 def test_what_scores_nothing_is_refused_at_once() -> None:
-    with pytest.raises(OptionInvalid, match="no reranking model"):
+    with pytest.raises(OptionInvalid, match="not a reranking model"):
         ResultRanker("BAAI/bge-reranker-v2-m3")  # type: ignore[arg-type]
