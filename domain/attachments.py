@@ -42,7 +42,7 @@ class Attachment:
     statistics: Sequence[Finding] = ()
 
     def as_plain(self) -> dict[str, Any]:
-        """The same as plain values, as a checkpoint keeps them; the rows are not copied."""
+        """The attachment as plain values, as a checkpoint keeps them; the rows are not copied."""
         return {
             "kind": self.kind.value,
             "label": self.label,

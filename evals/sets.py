@@ -37,7 +37,7 @@ class SetFiles:
 
     @classmethod
     def of(cls, folder: Path) -> Self:
-        """Those of a folder."""
+        """The files of a set that lie in a folder."""
         stated = folder / _TRIPLES
         return cls(folder / CORPUS, folder / QUERIES, stated if stated.exists() else None)
 

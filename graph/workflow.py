@@ -57,7 +57,7 @@ class Node(Protocol):
 
 
 class _BoundNode(Protocol):
-    """The same function as LangGraph calls it."""
+    """A node as LangGraph calls it."""
 
     async def __call__(self, state: State, *, runtime: Runtime[Context]) -> Update: ...
 

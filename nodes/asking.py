@@ -42,7 +42,7 @@ class Judgement(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Judgements(Generic[T]):
-    """The same of several prompts that were asked at once, in their order."""
+    """Judgements of several prompts that were asked at once, in their order."""
 
     replies: list[T | None]
     costs: dict[str, Any]

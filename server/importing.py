@@ -22,7 +22,7 @@ _PACE_SECONDS = 0.25
 
 
 class Imports:
-    """Those that are followed; like others they go on when their client leaves, and end with the server."""
+    """The imports that are followed; like others they go on when their client leaves, and end with the server."""
 
     def __init__(self) -> None:
         self._under_way: set[asyncio.Task[ImportBody]] = set()

@@ -31,7 +31,7 @@ async def searched(rag: Sextant, asked: SearchBody) -> SearchResponse:
 
 
 async def _by_mode(rag: Sextant, asked: SearchBody) -> SearchResponse:
-    """The same, ranked as a mode does; a page is a part of a ranking that is taken anew."""
+    """A search ranked as a mode ranks; each page is cut from a ranking that is made again."""
     if asked.ranking is not None:
         raise OptionInvalid(
             "A mode has its own ranking.", next_step="Leave one out.", field="ranking"

@@ -93,7 +93,7 @@ class Sextant(Asking):
             yield rag
 
     def as_user(self, user_id: str) -> Sextant:
-        """The same, working on the knowledge bases of another user; it shares all that is open.
+        """A facade for the knowledge bases of another user, which shares all that is open.
 
         Raises:
             OptionInvalid: the user id is no name.

@@ -84,7 +84,7 @@ class Library:
         return found[document_id]
 
     async def standings(self, document_ids: Sequence[UUID]) -> dict[UUID, Standing]:
-        """The same for several; those that are not there are left out."""
+        """As `standing`, for several; documents that are not there are left out."""
         return await self._uploads.standings(self._user_id, document_ids)
 
     async def text(self, document_id: UUID, start: int, end: int) -> str:

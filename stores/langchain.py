@@ -45,11 +45,11 @@ class TextEmbedder(Protocol):
     """The part of an embedder that LangChain needs."""
 
     async def embed_query(self, text: str) -> Vectors:
-        """One question as a vector."""
+        """One question as a vector of shape (dimension,)."""
         ...
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """Passages as a matrix."""
+        """Passages as a matrix of shape (len(texts), dimension), in order."""
         ...
 
 

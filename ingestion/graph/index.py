@@ -99,7 +99,7 @@ class GraphIndexer:
         await self.index_documents(scope, [Indexed(document_id, version, parsed)])
 
     async def index_documents(self, scope: Scope, documents: Sequence[Indexed]) -> list[None]:
-        """The same for several at once, all or none."""
+        """As `index_document`, for several at once, all or none."""
         said = await asyncio.to_thread(lambda: [_said(scope, one) for one in documents])
         # One that was deleted meanwhile stays so.
         async with self._record.writing(scope, bare=False) as writer:

@@ -37,7 +37,7 @@ class Ends:
         self._shared: set[str] = set()
 
     async def find(self, named: Collection[str]) -> dict[str, End]:
-        """Those of the entities named so that are there."""
+        """The entities of these names or ids that are there."""
         ends = await asyncio.to_thread(self._of_import, named)
         for look in (self._by_id, self._by_name, self._by_alias):
             if lost := [end for end in named if end not in ends]:
@@ -51,7 +51,7 @@ class Ends:
         return f"There is no entity {end!r:.80}."
 
     def _of_import(self, named: Collection[str]) -> dict[str, End]:
-        """Those that this import brings under these ids; once all are noted they stay so."""
+        """The entities that this import brings under these ids; once all are noted they stay so."""
         if len(self._met) > _MOST_MET:
             self._met.clear()
         new = [end for end in named if end not in self._met]
@@ -72,7 +72,7 @@ class Ends:
         return {name: End(one, name) for name, one in ids.items() if one in there}
 
     async def _by_alias(self, names: Sequence[str]) -> dict[str, End]:
-        """Those that the user gave one of these names; what several bear means none of them."""
+        """The entities that have one of these aliases from the user; an alias of several means none of them."""
         norms = {name: normalise_name(name) for name in names}
         found = defaultdict[str, dict[UUID, str]](dict)
         here = await asyncio.to_thread(self._lines.bearers, list(norms.values()))

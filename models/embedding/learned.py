@@ -36,7 +36,7 @@ class LearnedDimension(ABC):
 
     @abstractmethod
     async def embed_query(self, text: str) -> Vectors:
-        """The vector of a question; sets the dimension."""
+        """The vector of a question, shape (dimension,); sets the dimension."""
 
     async def _no_vectors(self) -> Vectors:
         """Those of no texts."""

@@ -50,7 +50,7 @@ class PackagedEmbedder:
         await asyncio.get_running_loop().run_in_executor(self._queries, self._load)
 
     async def embed_query(self, text: str) -> Vectors:
-        """The vector of a question; it gets the prefix `query: `.
+        """The vector of a question, shape (dimension,); it gets the prefix `query: `.
 
         Raises:
             ModelUnavailable: the package with the weights is missing or damaged.
@@ -59,7 +59,7 @@ class PackagedEmbedder:
         return await loop.run_in_executor(self._queries, self._embed, f"query: {text}")
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of passages; each gets the prefix `passage: `.
+        """The vectors of passages, shape (len(texts), dimension); each gets the prefix `passage: `.
 
         A passage longer than 512 tokens is the mean over windows of that length, of which the first 16
         count.

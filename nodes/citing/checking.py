@@ -35,7 +35,7 @@ UNJUDGED = "The model that judges citations failed, so they were judged by words
 
 
 StillThere = Callable[[Sequence[Quoted]], Awaitable[Sequence[bool]]]
-"""Of each quote whether its stored document reads so; raises DependencyError."""
+"""Says of each quote whether the stored document has it; raises DependencyError."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ class Claim:
 
     @property
     def numbers(self) -> frozenset[str]:
-        """Those of the words that are numbers."""
+        """The words that are numbers."""
         return frozenset(word for word in self.words if word[0].isdigit())
 
 

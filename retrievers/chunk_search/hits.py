@@ -150,7 +150,7 @@ class ChunkHits:
         neighbors: bool,
         debug: bool = False,
     ) -> tuple[SearchHit, ...]:
-        """The same for chunks that a mode has found."""
+        """The hits of chunks that a mode has found."""
         best = [_by_lanes(item) for item in items]
         return await self.of(scope, best, warnings, neighbors=neighbors, debug=debug)
 

@@ -137,7 +137,7 @@ def with_rerank(ranking: MetadataRanking, scores: Sequence[float], share: float)
 
 
 def _ordered(ranking: MetadataRanking) -> MetadataRanking:
-    """The same by its scores, which come to lie above 0."""
+    """The ranking in the order of its scores, which are raised above 0."""
     ids, scores = ranking.ids, np.maximum(ranking.scores, LEAST_SCORE)
     key = scores.tolist()
     best_first = sorted(range(len(ids)), key=lambda place: (-key[place], ids[place]))

@@ -169,6 +169,6 @@ def _found(near: Numbers, words: Numbers, weights: MetadataWeights) -> Numbers:
 
 
 def _by_neighbours(chunks: Sequence[Traits], found: Numbers) -> list[float]:
-    """Of each, how well the better one of the chunks beside it was found by vector and keywords."""
+    """How well vector and keywords found the better one of the two chunks beside each chunk."""
     worth = {chunk.id: score for chunk, score in zip(chunks, found.tolist(), strict=True)}
     return [max((worth.get(own, 0.0) for own in chunk.neighbours), default=0.0) for chunk in chunks]

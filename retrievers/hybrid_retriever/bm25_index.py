@@ -66,7 +66,7 @@ class Vocabulary:
         return iter(list(self._numbers))  # another index may be made meanwhile
 
     def added(self, terms: Iterable[str]) -> Ints:
-        """The numbers of terms; those that are new get the next ones."""
+        """The number of each term, in order; new terms get the next numbers."""
         numbers = self._numbers
         with self._adding:
             return np.asarray([numbers.setdefault(one, len(numbers)) for one in terms], np.int32)

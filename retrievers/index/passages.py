@@ -91,7 +91,7 @@ class PassageIndex:
         )
 
     def with_vectors(self, before: PassageIndex, fresh: Embedded) -> PassageIndex:
-        """The same with its vectors: those of `before`, and fresh ones; as it is if any is missing."""
+        """The index with vectors, of `before` and fresh ones; without, where any passage lacks one."""
         parts = [part for part in (fresh, before.embedded) if len(part.ids)]
         width = parts[0].vectors.shape[1] if parts else 0
         vectors, there = np.empty((len(self.ids), width), np.float32), np.zeros(len(self.ids), bool)
@@ -126,6 +126,6 @@ class PassageIndex:
         return Embedded(self.ids.halves, self.vectors)
 
     def nearest(self, question: Vectors, count: int) -> Near:
-        """The `count` passages nearest to a question; `vectors` must be there."""
+        """The `count` passages nearest to a question's vector, shape (dimension,); the index must have `vectors`."""
         assert self.rounded is not None  # noqa: S101 - as said
         return Near(*self.rounded.among_nearest(unit(question), count))

@@ -70,7 +70,7 @@ class Placed:
 
     @classmethod
     def of(cls, report: Community, entities: Ids, chunks: Ids) -> Placed:
-        """Those of a report among entities and passages, whose ids rise."""
+        """A report with its rows among entities and passages, whose ids rise."""
         members = places_of(entities, halves_of(report.entity_ids))
         findings = report.findings
         passages = places_of(chunks, halves_of(one for each in findings for one in each.chunk_ids))
@@ -106,7 +106,10 @@ class ReportIndex:
         self._vectors: Vectors = unit(kept)
 
     def near(self, question: Vectors | None, count: int) -> list[NearReport]:
-        """The nearest reports, best first, then by id; all, where there are no vectors."""
+        """The `count` reports nearest to a question's vector, best first, then by id.
+
+        Where the question or the reports have no vector, all of them, each with similarity 0.
+        """
         if question is None or not len(self._rows):
             return [NearReport(report, 0.0) for report in self.reports]
         cosines: Floats = dot(self._vectors, unit(question))

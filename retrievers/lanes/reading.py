@@ -348,7 +348,7 @@ def _evidence(
 
 
 def _with_named(evidence: Evidence, named: dict[int, float] | None) -> Evidence:
-    """The same with these entities named, where they are known."""
+    """The evidence with these entities named, where they are known."""
     return evidence if named is None else replace(evidence, named=named, fit=None)
 
 

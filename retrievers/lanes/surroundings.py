@@ -101,7 +101,7 @@ def surroundings(
 
 
 def merged(parts: Sequence[Surroundings]) -> Surroundings | None:
-    """Those of several lanes in one: each entity and relation as the lane says that rates it highest."""
+    """The surroundings of several lanes in one: each entity and relation with its highest score."""
     if len(parts) < 2:
         return parts[0] if parts else None
     return Surroundings(

@@ -145,7 +145,7 @@ class HotScope:
         return await self.chunks.nearest(scope, vector, k) if near is None else self._found(*near)
 
     def nearest_at_once(self, vector: Vectors, k: int) -> ById | None:
-        """The same of this scope; None where it is to be waited for."""
+        """As `nearest` in this scope, without waiting; None where the search is long enough to need a thread."""
         near = self.packed.nearest(vector, k) if self._few else None
         return None if near is None else self._hits(*near)
 
@@ -156,7 +156,7 @@ class HotScope:
         return self._found(*self.packed.holding(keywords, k))
 
     def holding_at_once(self, keywords: Sequence[str], k: int) -> ById:
-        """The same of this scope."""
+        """As `holding` in this scope, without waiting."""
         return self._hits(*self.packed.holding(keywords, k))
 
     @property

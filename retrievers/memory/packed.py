@@ -70,7 +70,7 @@ class PackedScope:
         return [self.written[_ID * row : _ID * row + _ID] for row in rows]
 
     def nearest(self, vector: Vectors, k: int) -> tuple[list[int], list[float]] | None:
-        """Rows and cosines of those that `ChunkStore.nearest` finds; every vector is compared.
+        """Rows and cosines of the `k` nearest to a vector of shape (dimension,), best first; every vector is compared.
 
         None for a vector that cannot be compared with those that are stored.
         """

@@ -50,7 +50,7 @@ class GramPostings:
 
     @classmethod
     def of(cls, texts: str, lengths: _Ints) -> GramPostings:
-        """Those of some texts, which stand one after the other with a line's end between them.
+        """The postings of some texts, which are joined by line ends.
 
         Args:
             texts: folded (`stores.chunks.grams.fold`); 1024 can be told apart whatever they hold.
@@ -77,7 +77,7 @@ class GramPostings:
 
     @classmethod
     def joined(cls, parts: Sequence[GramPostings]) -> GramPostings:
-        """Those of all texts of the parts, in their order."""
+        """The postings of all texts of the parts, in their order."""
         keys = _distinct(np.concatenate([part.keys for part in parts]))
         texts = sum(part.texts for part in parts)
         sizes = np.zeros(len(keys), np.int64)
@@ -180,7 +180,7 @@ class _Letters:
 
     @classmethod
     def of(cls, codes: npt.NDArray[np.uint32]) -> _Letters:
-        """Those of a text."""
+        """The letters of a text."""
         seen = np.zeros(_CODES, np.bool_)
         seen[codes] = True
         there = np.flatnonzero(seen).astype(np.uint32)
@@ -198,7 +198,7 @@ class _Letters:
         return keys
 
     def spelt(self, keys: _Keys) -> _Keys:
-        """The same windows as codes of 21 bits."""
+        """Windows given as keys, as codes of 21 bits a letter."""
         spelt, mask = np.zeros(len(keys), np.uint64), np.uint64((1 << self.width) - 1)
         for place in (2, 1, 0):
             letters = self.codes[keys >> np.uint64(place * self.width) & mask]

@@ -40,11 +40,11 @@ class Rows:
         return {own: self._told(*row) for own, row in self.rows.of(wanted).items()}
 
     def at(self, rows: Sequence[int]) -> dict[int, Told]:
-        """The same of some rows of the index."""
+        """What is told of some rows of the index."""
         return {own: self._told(*row) for own, row in self.rows.at(rows).items()}
 
     def one(self, row: int) -> Told | None:
-        """The same of one row."""
+        """What is told of one row; None where it is not there."""
         told = self.rows.written(row)
         return self._told(*orjson.loads(told)) if told else None
 

@@ -23,7 +23,7 @@ _Real = TypeVar("_Real", np.float32, np.float64)
 
 
 def highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
-    """Rows of the highest scores, best first, ties by row; all of them are not sorted."""
+    """Rows of the `count` highest of scores of shape (n,), best first, ties by row; shape (min(count, n),)."""
     kept = min(count, len(scores))
     if len(scores) <= _FEW:
         return _downwards(scores)[:kept]
@@ -48,7 +48,7 @@ def _downwards(scores: Floats) -> npt.NDArray[np.intp]:
 
 
 def among_highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
-    """The same rows in rising order."""
+    """The rows that `highest` returns, in rising order."""
     kept = min(count, len(scores))
     if kept in {0, len(scores)}:
         return np.arange(kept)
@@ -59,7 +59,10 @@ def among_highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
 
 
 def near_highest(scores: Floats, count: int, margin: float) -> Places:
-    """Rows, rising, of the `count` highest scores, and of all that are at most the margin below the last of them."""
+    """Rows, rising, of the `count` highest scores, and of all that are at most `margin` below the lowest of these.
+
+    `scores` has shape (n,); of tied rows none is left out, so there may be more than `count`.
+    """
     kept = min(count, len(scores))
     if not kept:
         return np.empty(0, np.intp)
@@ -83,7 +86,10 @@ def _trimmed(
 
 
 def leading(scores: npt.NDArray[_Real], kept: int) -> npt.NDArray[np.intp]:
-    """Rows, rising, of scores from one on that at least `kept` have: few besides those."""
+    """Rows, rising, that hold the `kept` highest scores and few others: all from a threshold on, found in one pass.
+
+    `scores` has shape (n,); fewer than 4 × `kept` of them are returned whole.
+    """
     if len(scores) < 4 * kept or not kept:
         return np.arange(len(scores) if kept else 0)
     return true_at(scores >= _floor(scores, kept))

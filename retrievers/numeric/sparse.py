@@ -15,7 +15,7 @@ Places = npt.NDArray[np.intp]
 
 
 def dot(matrix: Floats, vector: Floats) -> Floats:
-    """The product of a dense matrix with a vector, in this thread alone.
+    """The product of a matrix (n, dimension) with a vector (dimension,), of shape (n,), in this thread alone.
 
     A product of matrices wakes a thread of OpenBLAS for each core even for a few thousand rows, and on a
     busy machine waits for them: 18 ms instead of 2 for 20,000 vectors. Row by row it does not; 2,000 rows
@@ -55,7 +55,7 @@ class SparseRows:
     def of(
         cls, rows: npt.NDArray[np.integer], columns: npt.NDArray[np.integer], count: int
     ) -> SparseRows:
-        """`count` rows from entries in any order; within a row they lie in the order of columns."""
+        """`count` rows from entries (`rows[i]`, `columns[i]`) in any order; within a row they lie in the order of columns."""
         order = np.lexsort((columns, rows))
         return cls(starts_of(rows, count), columns[order].astype(np.intp))
 
@@ -64,7 +64,7 @@ class SparseRows:
         return self.columns[self.starts[index] : self.starts[index + 1]]
 
     def rows(self, wanted: npt.NDArray[np.integer]) -> tuple[Places, Places]:
-        """Of some rows: which of `wanted` every entry belongs to, and its column."""
+        """The entries of some rows, as two arrays of one length: the place in `wanted` of an entry's row, and its column."""
         places, size = self.places(wanted)
         return np.arange(len(wanted)).repeat(size), self.columns.take(places, mode="clip")
 
@@ -87,7 +87,7 @@ class SparseRows:
         return places, size
 
     def spread(self, wanted: Places, weights: Floats, width: int) -> Floats:
-        """Σ `weights[i]` × row `wanted[i]`, as a dense vector of `width` columns."""
+        """Σ `weights[i]` × row `wanted[i]`, as a dense vector of shape (width,)."""
         places, size = self.places(wanted)
         spread = np.zeros(width, np.float32)
         # `bincount` sums in numbers of twice the width, and looks at all columns once more before.

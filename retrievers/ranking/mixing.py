@@ -124,7 +124,7 @@ def rank(index: WalkIndex, evidence: Evidence) -> Ranking:
 
 
 def rank_around(index: WalkIndex, evidence: Evidence) -> Ranking:
-    """The same, with the question's entities in the lead: what is said of them, near them first.
+    """As `rank`, with the question's entities in the lead: what is said of them, near them first.
 
     As far as they are to be trusted, the walk starts from them alone. Against `rank`, as much is
     found where titles are named, and less where a question describes more than it names (recall@5 of

@@ -43,7 +43,7 @@ class Nearness:
     values: Floats
 
     def at(self, wanted: Places) -> Floats:
-        """Of some passages, rising."""
+        """The values of some passages, given by rising rows; 0 for those that were not found."""
         spots = wanted.searchsorted(self.rows)
         there = true_at(wanted.take(spots, mode="clip") == self.rows)
         found = np.zeros(len(wanted), np.float32)
@@ -62,7 +62,7 @@ def lexical_trust(match: LexicalMatch) -> float:
 
 
 def trust_among(match: LexicalMatch, near: Nearness) -> float:
-    """The same where several passages contend: words that all of them hold do not tell which one answers.
+    """`lexical_trust` where several passages contend: words that all of them hold do not tell which one answers.
 
     It falls with the square of their number, from two on.
     """

@@ -94,7 +94,7 @@ class JobBody(Wire):
 
     @classmethod
     def of(cls, standing: Standing) -> JobBody | None:
-        """The same over the wire; None where there never was a job."""
+        """The body for the job of a document; None where there never was a job."""
         if standing.job_id is None or standing.stage is None:
             return None
         counts = {name: getattr(standing, name) or 0 for name in ("done", "total", "attempts")}
@@ -114,7 +114,7 @@ class ProgressBody(Wire):
 
     @classmethod
     def of(cls, standing: Standing) -> ProgressBody:
-        """The same over the wire."""
+        """The body for how far a document is."""
         return cls.shown(standing, job=JobBody.of(standing))
 
 
@@ -144,7 +144,7 @@ class DocumentBody(Wire):
     def of(
         cls, graph_id: str, document: Document, standing: Standing | None = None
     ) -> DocumentBody:
-        """The same over the wire."""
+        """The body for a document."""
         job = JobBody.of(standing) if standing else None
         return cls.shown(document, document_id=document.id, graph_id=graph_id, job=job)
 

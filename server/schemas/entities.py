@@ -47,7 +47,7 @@ class EntitySearchBody(Wire):
     debug: bool = Field(default=False, description="Say how each score came about.")
 
     def options(self) -> SearchOptions:
-        """The same for the search.
+        """The options of the search.
 
         Raises:
             OptionInvalid: the weights cannot be used.
@@ -141,7 +141,7 @@ class EntityDetail(EntityNode):
 
     @classmethod
     def of_view(cls, view: EntityView) -> EntityDetail:
-        """The same over the wire."""
+        """The body for an entity."""
         return cls.shown(
             view.entity,
             relations=view.relations,
@@ -185,7 +185,7 @@ class SubGraphBody(Wire):
 
     @classmethod
     def of(cls, part: Part) -> SubGraphBody:
-        """The same over the wire."""
+        """The body for a part of a graph."""
         edges = [
             EdgeBody.shown(hop, id=hop.relation_id, source=hop.source_id, target=hop.target_id)
             for hop in part.hops

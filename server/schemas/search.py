@@ -50,5 +50,5 @@ class SearchBody(Wire):
     debug: bool = Field(default=False, description="Say how each score came about.")
 
     def request(self) -> SearchRequest:
-        """The same for the search of chunks."""
+        """The request to the search of chunks."""
         return SearchRequest(**{name: getattr(self, name) for name in SearchRequest.model_fields})

@@ -77,7 +77,7 @@ class TurnsBody(Wire):
 
     @classmethod
     def of(cls, thread_id: str, turns: Iterable[Turn]) -> TurnsBody:
-        """The same over the wire."""
+        """The body for the turns of a conversation."""
         bodies = [on_wire(turn) for turn in turns]
         for source in (source for body in bodies for source in body["sources"]):
             for name in _NOT_KEPT:

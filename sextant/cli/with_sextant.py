@@ -36,7 +36,7 @@ def with_part(
     *,
     to_answer: bool = False,
 ) -> T:
-    """The same with a part of it, such as the entities of a knowledge base."""
+    """As `with_sextant`, with a part of it, such as the entities of a knowledge base."""
 
     async def with_it(rag: Sextant) -> T:
         return await work(await part(rag))

@@ -123,7 +123,7 @@ class Entities:
         return await self._view(await self._find(entity, "entity"), in_range(limit, "limit"))
 
     async def get(self, entity_id: UUID, limit: int = 20) -> EntityView:
-        """The same by id alone.
+        """As `show`, by id alone.
 
         Raises:
             EntityNotFound: there is no entity of that id.

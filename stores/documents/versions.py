@@ -227,7 +227,14 @@ async def bring_chunks(
     chunks: Mapping[UUID, Sequence[Chunk]],
     vectors: Vectors,
 ) -> None:
-    """Copy a batch to the server, where `write_brought` takes it up; this half of the work needs no lock."""
+    """Copy a batch to the server, where `write_brought` takes it up; this half of the work needs no lock.
+
+    Args:
+        connection: in the transaction that `write_brought` continues.
+        scope_id: the number of the knowledge base.
+        chunks: by the documents that they are of.
+        vectors: of all chunks in order, shape (chunks, dimension).
+    """
     await connection.execute(_CHUNK_SQL["relax"])
     await copy_incoming(connection, scope_id, chunks, vectors)
 

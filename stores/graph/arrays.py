@@ -91,7 +91,7 @@ class GraphArrays:
 
     @property
     def titled(self) -> npt.NDArray[np.bool_]:
-        """Per entity: whether a chunk, section or document is titled with its name."""
+        """Whether a chunk, section or document is titled with an entity's name, for every entity: shape (entities,)."""
         mask = np.zeros(len(self.entities), np.bool_)
         mask[self.mention_entity[self.mention_kind == KINDS.index(MentionKind.TITLE)]] = True
         return mask

@@ -124,7 +124,7 @@ def numbers_in(sentence: str) -> list[Decimal]:
 
 
 def numbers_with_rest(sentence: str) -> list[tuple[Decimal, str]]:
-    """The same, each with what stands behind it, where its unit may be."""
+    """The numbers in a sentence, each with the text behind it, where its unit may be."""
     found, text = list[tuple[Decimal, str]](), unicodedata.normalize("NFKC", sentence)
     for match in _IN_TEXT.finditer(text):
         digits = match.group().replace("−", "-").lower()

@@ -81,7 +81,7 @@ class QuestionParts:
         return [column.index for column in self.columns if column.kind is kind]
 
     def named_of(self, kind: ValueKind) -> list[int]:
-        """Those of one kind that the question names."""
+        """The columns of one kind that the question names."""
         return [at for at in dict.fromkeys(self.named) if self.columns[at].kind is kind]
 
     def repeats(self, column: int | None) -> bool:

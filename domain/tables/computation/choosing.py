@@ -276,5 +276,5 @@ def _nearest(read: QuestionParts, columns: Sequence[int], operation: Operation) 
 
 
 def _implied(read: QuestionParts, columns: Sequence[int]) -> list[int]:
-    """Those of the columns of which the question asks for the most or least by the word for just that."""
+    """The columns whose most or least the question asks for by their own word, as "cheapest" does for prices."""
     return [at for at in columns if implied(read.text, plain_of(read.columns[at].name))]

@@ -108,7 +108,7 @@ def _joined(question: str, table: DataTable, about: str) -> list[Clause]:
 
 
 def _sure(question: str, table: DataTable, about: str) -> list[Clause]:
-    """The same of one clause, [] where something that was not understood may keep rows out."""
+    """The clauses of `_joined` for one clause; [] where something that was not understood may keep rows out."""
     found = _clauses(question, table, about)
     return [] if any(_partly(asked, table, about) for _, asked in found) else found
 
@@ -127,7 +127,7 @@ def _is_of_named(asked: Asked, question: str, table: DataTable) -> bool:
 
 
 def _unasked(clause: Clause, table: DataTable, language: str, about: str) -> list[Finding]:
-    """The same of one computation."""
+    """What `findings_unasked` finds of one clause."""
     question, asked = clause
     if _partly(asked, table, about):
         return []

@@ -29,7 +29,14 @@ class Network:
 
     @classmethod
     def of(cls, size: int, source: Indices, target: Indices, weight: Floats) -> Network:
-        """Sort edges of any direction, sum duplicates, and drop what joins nothing to nothing."""
+        """The network of some edges: sorted, duplicates of either direction summed, loops and edges without weight left out.
+
+        Args:
+            size: how many entities there are.
+            source: one end of each edge, 0 to size - 1, shape (edges,).
+            target: the other end.
+            weight: of each edge, shape (edges,); below 0 counts as 0.
+        """
         low, high = np.minimum(source, target), np.maximum(source, target)
         codes, place = np.unique(low * size + high, return_inverse=True)
         total = np.bincount(place, np.maximum(weight, 0.0), minlength=len(codes))
@@ -39,7 +46,7 @@ class Network:
 
     @property
     def strength(self) -> Floats:
-        """Per entity the summed weight of its edges."""
+        """The summed weight of each entity's edges, shape (size,)."""
         return self._sums(self.source) + self._sums(self.target)
 
     def within(self, members: Indices) -> Network:

@@ -117,7 +117,7 @@ def lacks_little(arrays: GraphArrays, outline: Outline, basis: Basis) -> bool:
 
 
 def news(now: Sequence[UUID], weights: Floats, then: Set[UUID]) -> float:
-    """The share of the weight of what is there now and was not then, 0..1."""
+    """How much of the weight of what is there `now` is of what was not there `then`, 0..1; `weights` are those of `now`."""
     fresh = np.array([one not in then for one in now], np.bool_)
     return float(weights[fresh].sum() / weights.sum()) if len(now) else 0.0
 

@@ -26,7 +26,16 @@ Pairs = npt.NDArray[np.int64]  # shape (n, 2), the smaller place first
 
 
 def like_pairs(names: Sequence[str], is_new: npt.NDArray[np.bool_], most: int) -> Pairs:
-    """Places of names that are probably alike, at least one of them new, likeliest first."""
+    """Pairs of names that are probably alike, likeliest first.
+
+    Args:
+        names: names as they are written; they are compared normalised.
+        is_new: of each name, shape (len(names),); at least one name of a pair is new.
+        most: how many pairs at most.
+
+    Returns:
+        Indices of the two names of each pair, shape (pairs, 2).
+    """
     if len(names) < 2 or not is_new.any():
         return np.empty((0, 2), np.int64)
     signatures = _signatures([normalise_name(name) for name in names])

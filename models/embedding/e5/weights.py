@@ -94,7 +94,7 @@ class Weights:
             ) from error
 
     def vector(self, name: str) -> Floats:
-        """An f32 tensor, flat."""
+        """An f32 tensor, flattened to shape (n,); KeyError where the file has none of that name."""
         offset, nbytes = self._directory[name]
         return self._data[offset : offset + nbytes].view(np.float32)
 

@@ -95,14 +95,14 @@ class Relations:
         self.stated_in = SparseRows.of(statements[:, 0], statements[:, 1], len(relations))
 
     def centrality(self, entities: Places) -> Floats:
-        """Of each, 0..1, by the number of its relations (`domain.graph.Entity`)."""
+        """The centrality of each entity, 0..1, from the number of its relations (`domain.graph.Entity`)."""
         starts = self._adjacency.starts
         degree = (starts[entities + 1] - starts[entities]).astype(np.float32)
         central: Floats = degree / (degree + np.float32(HALF_CENTRAL))
         return central
 
     def touching(self, named: Mapping[int, float]) -> tuple[Indices, Floats]:
-        """The relations of some entities, each with the value of the entity; one between two is there twice."""
+        """The relations of entities, and in parallel the value of the entity; one between two of them comes twice."""
         entities = np.fromiter(named, np.intp, len(named))
         values = np.fromiter(named.values(), np.float32, len(named))
         places, size = self._adjacency.places(entities)

@@ -69,7 +69,7 @@ class RelationTypes:
         return dict(named)
 
     def similarity(self, of_common: Floats) -> Floats:
-        """Similarity of every type, NaN where it is not known, from that of the `common` ones."""
+        """Similarity of every type to a question, shape (types,), from that of the `common` ones in order; NaN for the others."""
         similarity = np.full(len(self._whole), np.nan, np.float32)
         similarity[self._common] = of_common
         return similarity

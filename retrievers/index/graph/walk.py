@@ -119,7 +119,7 @@ class WalkIndex:
         return self.role_counts[self.entities :]
 
     def mentioned_by(self, passages: Places) -> npt.NDArray[np.bool_]:
-        """Of every entity: whether one of some passages mentions it."""
+        """Whether one of some passages mentions an entity, for every entity: shape (entities,)."""
         met = np.zeros(2 * self.entities, np.bool_)
         met[self.roles.columns.take(self.roles.places(passages)[0], mode="clip")] = True
         return met[: self.entities]
@@ -131,7 +131,7 @@ class WalkIndex:
         return owner[mentioned], role[mentioned]
 
     def shares_of(self, passages: Places) -> tuple[Places, Places, Floats]:
-        """The same with the share of the passage's mass that the entity gets."""
+        """As `mentions_of`, and in parallel the share of the passage's mass that the entity gets."""
         owner, entity = self.mentions_of(passages)
         return owner, entity, _ratio(self.weight[entity], self.held[passages[owner]])
 
@@ -140,7 +140,7 @@ class WalkIndex:
         return self._bearers.row(self.entities + entity)
 
     def passages_about(self, entities: Places, weights: Floats) -> Floats:
-        """Spread a weight for each entity over the passages that mention or are titled with it.
+        """Spread a weight for each of some entities over the passages that mention it or bear its name: shape (passages,).
 
         A mention counts `weight × information`; titles share one `weight` among them.
         """

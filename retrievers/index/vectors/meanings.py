@@ -68,7 +68,7 @@ class Meanings:
         return (rest / length).astype(np.float32) if length else question
 
     async def type_similarity(self, types: RelationTypes, question: Vectors) -> Floats | None:
-        """How near each relation type lies to a question; None while there are no vectors of them.
+        """The cosine of each relation type to a question, shape (types,); None while the types have no vectors.
 
         A type is embedded as a passage, its words parted. See `RelationTypes.similarity`.
         """

@@ -83,7 +83,7 @@ class Rounded:
         return cls(vectors, centre, dot(many, centre), coordinates, steps, signs)
 
     def updated(self, vectors: Floats, was: Places) -> Rounded | None:
-        """The same of other vectors, most of which are among these; None: their middle lies elsewhere by now.
+        """The steps of other vectors, most of which are among these; None where their middle has moved too far.
 
         From any middle near theirs the steps are as good, so those that stay keep them: of 100,000 vectors that takes
         a third of the time.
@@ -115,7 +115,7 @@ class Rounded:
         return signs + sum(one.nbytes for one in arrays)
 
     def nearest(self, question: Floats, count: int) -> tuple[list[int], list[float]]:
-        """`among_nearest`, best first, ties by row; of 1 or more."""
+        """Rows and products as by `among_nearest`, best first, ties by row; `count` is 1 or more."""
         if len(self.steps):
             rows, products = self.among_nearest(question, count)
         else:
@@ -127,7 +127,9 @@ class Rounded:
         return [row for _, row in best], [-product for product, _ in best]
 
     def among_nearest(self, question: Floats, count: int) -> tuple[Places, Floats]:
-        """Rows, rising, and products of the `count` vectors that have the greatest with a question.
+        """Rows, rising, and products of the `count` vectors with the greatest product with a question.
+
+        `question` has shape (dimension,), the arrays returned min(count, n).
 
         Of many sifted vectors an approximation: see `Signs` and `_EXACT`. Of others the products are exact.
         """

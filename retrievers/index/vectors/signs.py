@@ -63,7 +63,13 @@ class Signs:
         return cls(centre, directions, words)
 
     def updated(self, vectors: Floats, fresh: Places, was: Places) -> Signs:
-        """Those of vectors of which row i was row `was[i]` here, but for the `fresh` rows, which are these vectors."""
+        """The signs after a change.
+
+        Args:
+            vectors: those that are new, shape (len(fresh), dimension).
+            fresh: their rows from now on.
+            was: of every row from now on, the row it had here; any number for a fresh one.
+        """
         words = self.words.take(was, axis=1, mode="clip")
         words[:, fresh] = _packed((vectors - self.centre) @ self.directions.T > 0)
         return Signs(self.centre, self.directions, words)
@@ -74,7 +80,7 @@ class Signs:
         return self.words.nbytes + self.directions.nbytes
 
     def alike(self, question: Floats) -> Places:
-        """Rows of about `_KEPT` √n vectors whose signs are most like the question's, rising."""
+        """Rows, rising, of about `_KEPT` √n vectors whose signs are most like those of a question, shape (dimension,)."""
         # What it has along the middle says nearly the same of all, and its signs would drown the others'.
         middle = float(self.centre @ self.centre)
         beyond = question - self.centre * np.float32(question @ self.centre / max(middle, _TINY))

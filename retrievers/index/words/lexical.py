@@ -47,7 +47,7 @@ class Held:
     most: np.float32
 
     def add_to(self, scores: Floats) -> None:
-        """Add the weights to what the passages have."""
+        """Add the term's weights to scores of all passages, shape (passages,), in place."""
         if self.holders is None:
             scores += self.weights
         else:
