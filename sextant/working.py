@@ -106,12 +106,13 @@ class Worker:
 
     async def _sweep(self, app: App) -> None:
         """Put back what dead workers have, and offer missing turns: theirs, and those of jobs without one."""
+        stale = self._settings.ingestion.job_stale
         while True:
             with suppress(SextantError):
-                await free_turns_of_dead(app, self._turns, self._settings.ingestion.job_stale)
+                await self._turns.set_clock(stale)
+                await free_turns_of_dead(app, self._turns, stale)
                 for backlog in await self._jobs.backlog():
-                    if backlog.waiting:
-                        await self._jobs.free_of_dead(backlog.user_id)
+                    await self._jobs.free_of_dead(backlog.user_id)
                     await self._turns.offer_all(backlog)
             await asyncio.sleep(self._settings.worker.sweep)
 

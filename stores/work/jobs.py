@@ -178,10 +178,12 @@ class JobStore:
     async def free_of_dead(self, user_id: str) -> None:
         """Put a user's jobs back whose workers sent no heartbeat for `job_stale` seconds.
 
-        `claim` would take them as they are; until a worker has room they would be shown as if one had them.
+        `claim` would take them as they are; until a worker has room they would be shown as if one had them. After
+        the clock went back, a heartbeat from the future counts as one of now.
         """
         key = {"user_id": user_id, "stale": timedelta(seconds=self._settings.job_stale)}
         async with self._database.transaction(user_id) as connection:
+            await connection.execute(_SQL["set_clock"], key)
             await connection.execute(_SQL["free_of_dead"], key)
 
     async def take_from_dead(self, job: Job) -> None:

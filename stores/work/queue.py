@@ -11,15 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from domain.documents import Backlog
 from domain.errors import DatabaseUnavailable
 from domain.scope import Scope
 from stores.postgresql.database import Database, unavailable
+from stores.postgresql.queries import load_queries
 
 if TYPE_CHECKING:
     from procrastinate import App
+
+_SQL = load_queries("turns")
 
 INGEST, REFRESH = "ingest", "refresh"
 # Turns that somebody waits for go first; what follows from a graph comes after its documents.
@@ -34,6 +38,12 @@ class Turns:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._app: App | None = None
+
+    async def set_clock(self, seconds: float) -> None:
+        """Mind a clock that went back by more than `seconds`, those after which a silent worker is dead."""
+        async with self._database.transaction("") as connection:
+            await connection.execute(_SQL["workers_clock"], {"stale": timedelta(seconds=seconds)})
+            await connection.execute(_SQL["turns_clock"])
 
     async def offer_all(self, backlog: Backlog) -> None:
         """See that turns wait for what waits of a user."""

@@ -74,6 +74,18 @@ update ingestion_jobs set stage = 'queued', worker = null, updated_at = now(),
 where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
   and stage not in ('done', 'failed') returning id;
 
+-- name: set_clock
+-- After the clock went back: what a user's workers said in a future that is further away than they are given is of
+-- now, or one that died would keep its job until then; and no job waits for longer than five minutes
+-- (`ingestion/running.py`).
+with ahead as materialized (select id from ingestion_jobs
+  where user_id = %(user_id)s and stage not in ('done', 'failed')
+    and (heartbeat_at > now() + %(stale)s or not_before > now() + interval '5 minutes') for update skip locked)
+update ingestion_jobs j set
+  heartbeat_at = case when heartbeat_at > now() then now() else heartbeat_at end,
+  not_before = case when not_before > now() + interval '5 minutes' then now() else not_before end
+from ahead where j.id = ahead.id;
+
 -- name: free_of_dead
 -- Back in the queue: what a user's workers have that sent no heartbeat for so long. What somebody writes to at
 -- this moment is in good hands, and to wait for it with other jobs in hand could be for ever.
@@ -127,7 +139,8 @@ where j.user_id = %(user_id)s and j.id = held.id
     where o.user_id = %(user_id)s and o.stage not in ('done', 'failed')) <= %(most_waiting)s;
 
 -- name: latest
--- The newest job of each of some documents.
+-- The newest job of each of some documents: the open one, else that of the newest version. Times alone would tell
+-- an older one after the clock went back.
 select distinct on (document_id) * from ingestion_jobs
 where user_id = %(user_id)s and document_id = any(%(document_ids)s)
-order by document_id, created_at desc;
+order by document_id, stage in ('done', 'failed'), version desc, created_at desc;

@@ -5,7 +5,7 @@ select * from queue_overview(%(stale)s);
 -- name: attendance
 -- How many workers live, and how many graphs wait for one (`stores/work/queue.py`).
 select (select count(*) from sextant_queue.procrastinate_workers
-    where last_heartbeat > now() - interval '1 minute')::int as workers,
+    where last_heartbeat between now() - interval '1 minute' and now() + interval '1 minute')::int as workers,
   (select count(*) from sextant_queue.procrastinate_jobs
     where task_name = 'refresh' and status = 'todo')::int as waiting_graphs;
 

@@ -40,7 +40,7 @@ where user_id = %(user_id)s and graph_id = %(graph_id)s for update;
 select g.graph_id, count(d.id) filter (where d.status <> 'failed')::int as documents,
   coalesce(sum(d.chunk_count), 0)::int as chunks, g.created_at,
   turn.pending, turn.pending and not exists (
-    select from sextant_queue.procrastinate_workers where last_heartbeat > now() - interval '1 minute'
+    select from sextant_queue.procrastinate_workers where last_heartbeat between now() - interval '1 minute' and now() + interval '1 minute'
   ) as unattended,
   coalesce(u.warnings, '[]') as warnings
 from graphs g left join documents d on d.scope_id = g.scope_id

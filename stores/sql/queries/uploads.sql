@@ -5,7 +5,7 @@ select d.id as document_id, g.graph_id, v.filename, d.status, d.chunk_count,
   j.id as job_id, j.stage, j.done, j.total, j.attempts, j.error_code, j.error, j.not_before,
   coalesce(j.warnings, '[]') as warnings,
   coalesce(j.stage = 'queued', false) and not exists (
-    select from sextant_queue.procrastinate_workers where last_heartbeat > now() - interval '1 minute'
+    select from sextant_queue.procrastinate_workers where last_heartbeat between now() - interval '1 minute' and now() + interval '1 minute'
   ) and not exists (
     select from ingestion_jobs o where o.user_id = d.user_id and o.stage not in ('done', 'failed')
       and o.worker is not null and o.heartbeat_at > now() - interval '1 minute'
@@ -14,7 +14,8 @@ from documents d join graphs g using (scope_id)
 join document_versions v on v.document_id = d.id
   and v.version = coalesce(d.pending_version, d.live_version)
 left join lateral (
-  select * from ingestion_jobs o where o.document_id = d.id order by o.created_at desc limit 1
+  select * from ingestion_jobs o where o.document_id = d.id
+  order by o.stage in ('done', 'failed'), o.version desc, o.created_at desc limit 1
 ) j on true
 where d.user_id = %(user_id)s and d.id = any(%(document_ids)s);
 

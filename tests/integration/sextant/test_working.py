@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from uuid import uuid4
@@ -22,6 +23,8 @@ from stores.documents.registering import Upload
 from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 from stores.work.jobs import JobStore
+from stores.work.queue import Turns
+from stores.work.uploads import UploadStore
 from testing.hash_embedder import HashEmbedder
 from tests.integration.own_database import settings_over, short_folder
 
@@ -272,6 +275,57 @@ async def test_a_dead_workers_document_waits_in_the_queue_while_the_others_have_
         embedder.free.set()
         [job] = await until(database, scope, over)
     assert (job.stage, job.attempts) == (JobStage.DONE, 2)
+
+
+async def test_after_the_clock_went_back_a_dead_workers_document_and_turns_pass_to_the_next(
+    database: Database,
+) -> None:
+    """Its heartbeats lie an hour ahead: it was thought to live until then, and its graph was not refreshed."""
+    scope = someone()
+    await add(database, scope, notes(2))
+    claimed = await JobStore(database).claim("another-machine:1:1", user_id=scope.user_id)
+    assert claimed
+    await Turns(database).offer_refresh(scope, since=time.time(), wait=3600)
+    async with database.transaction(scope.user_id) as connection:
+        await connection.execute(
+            """update ingestion_jobs set heartbeat_at = heartbeat_at + interval '1 hour',
+                 not_before = case when worker is null then now() + interval '1 hour' end"""
+        )
+        await connection.execute(
+            """with dead as (
+                 insert into procrastinate_workers (last_heartbeat)
+                 values (now() + interval '1 hour') returning id)
+               update procrastinate_jobs set status = 'doing', worker_id = dead.id from dead
+               where task_name = 'ingest'"""
+        )
+    refreshes = Refreshes(scope)
+    async with worker_of(database, refresh=refreshes):
+        jobs = await until(database, scope, over)
+        async with asyncio.timeout(PATIENCE):
+            await refreshes.done.wait()
+    assert sorted((job.stage, job.attempts) for job in jobs) == [
+        (JobStage.DONE, 1),
+        (JobStage.DONE, 2),
+    ]
+
+
+async def test_of_a_documents_jobs_the_open_one_is_the_newest_whatever_the_clock_said(
+    database: Database,
+) -> None:
+    scope = someone()
+    for content in (b"First.", b"Second."):
+        await add(database, scope, [Upload("note.txt", "note.txt", "text/plain", content)])
+    async with database.transaction(scope.user_id) as connection:
+        await connection.execute(
+            """update ingestion_jobs set created_at = created_at + interval '1 hour'
+               where stage = 'failed'"""
+        )
+    [document] = await DocumentStore(database).list(scope)
+    latest = await JobStore(database).latest(scope.user_id, [document.id])
+    standing = await UploadStore(database).standings(scope.user_id, [document.id])
+    assert latest[document.id].stage is JobStage.QUEUED
+    assert standing[document.id].stage == JobStage.QUEUED
+    await KnowledgeBases(database).delete(scope)
 
 
 async def test_a_worker_that_was_thought_dead_goes_on_if_nobody_has_its_document(
