@@ -65,17 +65,8 @@ def test_a_server_that_is_told_to_stop_finishes_and_exits_with_0(
     environment: dict[str, str], order: signal.Signals, processes: str
 ) -> None:
     with serving(environment, "--workers", processes) as server:
-        with httpx.Client(transport=httpx.HTTPTransport(retries=6), timeout=60) as client:
+        with httpx.Client(transport=httpx.HTTPTransport(retries=8), timeout=60) as client:
             client.get(f"{server.address}/healthz").raise_for_status()
         server.process.send_signal(order)
         assert server.process.wait(60) == 0
     assert "Traceback" not in "".join(server.log)
-
-
-def test_the_list_of_commands_says_of_each_in_a_whole_sentence_what_it_does(
-    sextant: Sextant,
-) -> None:
-    commands = sextant("--help", COLUMNS="80").out.partition("Commands:")[2].strip().splitlines()
-    assert len(commands) > 20
-    assert [line for line in commands if not line.endswith(".")] == []
-    assert [line for line in commands if line.endswith("...")] == []

@@ -101,7 +101,10 @@ def describe(
     budget_cost: BudgetCost = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what older passages are about, and let the chat model say it where it should. Goes on where it stopped."""
+    """Say what older passages are about.
+
+    Where SEXTANT_INGESTION__METADATA is llm, the chat model says it. Goes on where it stopped.
+    """
     if dry_run:
         from domain.configuration import load_settings
 

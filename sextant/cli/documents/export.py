@@ -23,7 +23,10 @@ def export(
     graph: GraphId = GRAPH,
     *,
     out: Annotated[
-        Path | None, typer.Option(help="Write here; .gz compresses. - is standard output.")
+        Path | None,
+        typer.Option(
+            help="Write here; .gz compresses. By default, and with -, to standard output."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

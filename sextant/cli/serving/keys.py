@@ -121,7 +121,7 @@ def rotate_key(
     ] = "0m",
     as_json: AsJson = False,
 ) -> None:
-    """Replace a key by a new one with the same rights, and show that this once."""
+    """Replace a key by a new one. It has the same rights, and is shown this once."""
     overlap = _duration(grace, "grace")
     _show_new(_with_keys(lambda store, _: store.rotate(key, overlap)), as_json=as_json)
 

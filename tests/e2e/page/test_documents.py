@@ -182,6 +182,8 @@ def test_a_file_that_cannot_be_taken_in_says_why_beside_those_that_can(
     expect(row(page, "note.txt")).to_contain_text("1 passage")
     add(page, note)
     expect(page.locator("#upload-status")).to_have_text("note.txt is here already.")
+    add(page, note.rename(tmp_path / "ferry.txt"))
+    expect(page.locator("#upload-status")).to_have_text("ferry.txt is here already, as note.txt.")
 
 
 def test_what_is_wrong_with_a_document_is_told_in_the_pages_language_when_it_is_loaded_anew(

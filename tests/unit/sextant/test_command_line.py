@@ -40,6 +40,16 @@ def test_help_lists_every_command_with_a_sentence(capsys: pytest.CaptureFixture[
         assert any(line.split()[:1] == [name] and len(line.split()) > 3 for line in lines), name
 
 
+@pytest.mark.parametrize("group", ["", *cli.COMMANDS])
+def test_a_list_of_commands_says_of_each_in_a_whole_sentence_what_it_does(
+    group: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert cli.run([*group.split(), "--help"]) == 0
+    commands = capsys.readouterr().out.partition("Commands:")[2].strip().splitlines()
+    assert [line for line in commands if not line.endswith(".") or line.endswith("...")] == []
+
+
 def test_without_arguments_it_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run([]) == 0
     assert "Commands:" in capsys.readouterr().out
