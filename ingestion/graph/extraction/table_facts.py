@@ -1,6 +1,6 @@
 """What a table states: the thing that a row is about, a column, and the value in the cell.
 
-A row is about its first cell. A value that is a name itself makes a relation whose type is the
+A row is about its first cell, or the second where the first column only numbers the rows. A value that is a name itself makes a relation whose type is the
 column's heading; any other ("500 mg") belongs to the description of the row's thing.
 """
 
@@ -16,6 +16,13 @@ from domain.language.linking import is_linkable
 _LONGEST_NAME, _LONGEST_HEADING, _LONGEST_VALUE = 60, 40, 120  # characters; what is longer is prose
 _MOST_COLUMNS = 16  # that a row tells facts of
 _RULE = re.compile(r"\|(?:\s*:?-{3,}:?\s*\|)+")
+# Headings of columns that number rows or give them a place, so that the thing comes next. A year does not.
+_NUMBERING = frozenset(
+    [
+        *("", "#", "№", "n°", "no", "nr", "number", "id", "index", "item", "s/n", "rank"),
+        *("序", "序号", "序號", "编号", "編號", "项次", "排名", "名次"),
+    ]
+)
 _CELL = re.compile(r"((?:[^|\\]|\\.)*)\|")
 
 
@@ -41,19 +48,23 @@ def table_facts(text: str, context: str = "") -> Iterator[RowFacts]:
     headings, rows = _headings(lines), lines[2:]
     if not headings:
         headings, rows = _headings(list(_lines(context))), lines
-    if len(headings) < 2 or len(set(headings)) != len(headings):
+    told = [heading for heading in headings if heading]
+    if len(headings) < 2 or len(set(told)) != len(told):
         return
+    numbering = headings[0].rstrip(".").casefold() in _NUMBERING
     for line in rows:
         cells = _cells(line)
-        if len(cells) == len(headings) and _is_name(cells[0].text):
-            yield _row(headings, cells)
+        if len(cells) != len(headings):
+            continue
+        thing = cells[1] if numbering and cells[0].text[:1].isdigit() else cells[0]
+        if _is_name(thing.text):
+            yield _row(headings, cells, thing)
 
 
-def _row(headings: list[str], cells: list[Cell]) -> RowFacts:
-    subject, *values = cells
+def _row(headings: list[str], cells: list[Cell], subject: Cell) -> RowFacts:
     filled = [
         (heading, cell)
-        for heading, cell in zip(headings[1:], values, strict=True)
+        for heading, cell in zip(headings, cells, strict=True)
         if heading and cell.text and len(cell.text) <= _LONGEST_VALUE and cell.text != subject.text
     ][:_MOST_COLUMNS]
     related = tuple(pair for pair in filled if _is_name(pair[1].text))

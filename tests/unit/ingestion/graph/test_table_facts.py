@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,6 +38,24 @@ def test_places_are_those_of_the_cells() -> None:
     for row in table_facts(text):
         for cell in (row.subject, *(cell for _, cell in row.related)):
             assert text[cell.start :].startswith(cell.text)
+
+
+@pytest.mark.parametrize("heading", ["序号", "No.", "#", "ID", ""])
+def test_where_the_first_column_numbers_the_rows_they_are_about_the_second(heading: str) -> None:
+    text = f"| {heading} | 设备 | 负责人 |\n| --- | --- | --- |\n| 1 | 循环水泵 | 张三丰 |\n| 2 | 3 | 李四光 |"
+    number = f"{heading}: 1" if heading else ""
+    assert said(text) == [("循环水泵", [("负责人", "张三丰")], number)]
+
+
+def test_a_number_that_says_something_by_itself_is_no_numbering() -> None:
+    assert said("| Year | Winner | City |\n| --- | --- | --- |\n| 1998 | France | Paris |") == []
+
+
+def test_columns_without_a_heading_say_nothing_and_the_others_do() -> None:
+    text = (
+        "| Station |  | Head |  |\n| --- | --- | --- | --- |\n| Alpha Base | x | Maria Gomez | y |"
+    )
+    assert said(text) == [("Alpha Base", [("Head", "Maria Gomez")], "")]
 
 
 def test_what_is_not_plainly_a_table_of_things_says_nothing() -> None:
