@@ -253,9 +253,9 @@ class GraphWriter:
 
     async def _load_relations(self, loaded: Loaded) -> None:
         await self._copy_rows(_LOADING["copy_texts"], ["int4", "text"], loaded.texts)
-        for table, columns in (("relations", loaded.relations), ("ends", loaded.ends)):
+        for table, rows in (("relations", loaded.relations), ("ends", loaded.ends)):
             async with self.connection.cursor().copy(_LOADING[f"copy_{table}"]) as copy:
-                for block in binary_blocks(columns):
+                for block in binary_blocks(rows):
                     await copy.write(block)
         self.added.relations += await self.execute(_LOADING["load_evidence"])
         await self.execute(_LOADING["load_adjacency"])

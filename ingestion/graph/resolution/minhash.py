@@ -7,7 +7,7 @@ are hashed at once, as one array of characters; 100,000 take about a second.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,8 @@ _BANDS, _ROWS = 16, 4
 # Of names that fall into one bucket each is paired with so many neighbours at most.
 _NEIGHBOURS = 16
 _LEAST_AGREEMENT = 0.45
+# Names hashed at a time: on the way each of their characters takes some 80 bytes.
+_HASHED_AT_ONCE = 1 << 13
 # Pairs compared at a time: numbered names (SN-0001, SN-0002, …) make 250 pairs each.
 _AT_ONCE = 1 << 14
 
@@ -64,6 +66,14 @@ def _agreement(signatures: _Hashes, pairs: npt.NDArray[np.int64]) -> npt.NDArray
 
 def _signatures(names: Sequence[str]) -> _Hashes:
     """Shape (names, 64): the least hash of each name's n-grams under 64 permutations."""
+    least = np.empty((len(names), _BANDS * _ROWS), np.uint32)
+    for start in range(0, len(names), _HASHED_AT_ONCE):
+        part = slice(start, start + _HASHED_AT_ONCE)
+        least[part] = _least(names[part])
+    return least
+
+
+def _least(names: Sequence[str]) -> _Hashes:
     text = "".join(f" {name} " for name in names)
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
     lengths = np.array([len(name) + 2 for name in names])
@@ -97,14 +107,14 @@ def _grams(
     return mixed[kept], owners[kept]
 
 
-def _band_keys(signatures: _Hashes) -> npt.NDArray[np.uint64]:
-    """Shape (bands, names)."""
-    rows = signatures.reshape(len(signatures), _BANDS, _ROWS).astype(np.uint64)
-    keys = np.zeros(rows.shape[:2], np.uint64)
-    for row in range(_ROWS):
-        keys = (keys ^ rows[:, :, row]) * np.uint64(0x100000001B3)
-        keys ^= keys >> np.uint64(31)
-    return keys.T
+def _band_keys(signatures: _Hashes) -> Iterator[npt.NDArray[np.uint64]]:
+    """Of each band in turn, a key for each name."""
+    for start in range(0, _BANDS * _ROWS, _ROWS):
+        keys = np.zeros(len(signatures), np.uint64)
+        for row in range(start, start + _ROWS):
+            keys = (keys ^ signatures[:, row]) * np.uint64(0x100000001B3)
+            keys ^= keys >> np.uint64(31)
+        yield keys
 
 
 def _met(keys: npt.NDArray[np.uint64], is_new: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:

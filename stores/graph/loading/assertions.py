@@ -10,10 +10,10 @@ from __future__ import annotations
 import struct
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -108,17 +108,26 @@ class Assertions:
         rank[by_id] = np.arange(len(by_id), dtype=np.int32)
         sums, totals = as_numeric(weights)
         order, outgoing = _heaviest(rank, source, target, named, sums)
-        node = np.concatenate([source, target])[order]
-        neighbour = np.concatenate([target, source])[order]
-        relation = order % max(1, len(ids))
-        return Loaded(
-            self._entities(by_id, np.bincount(node, minlength=len(node_ids)), scope_id),
-            list(enumerate(self._texts)),
-            (ids, node_ids[source], node_ids[target], types, said, weights),
-            (
+        nodes, neighbours = np.concatenate([source, target]), np.concatenate([target, source])
+
+        def relations(part: slice) -> tuple[Array, ...]:
+            near, far = node_ids[source[part]], node_ids[target[part]]
+            return ids[part], near, far, types[part], said[part], weights[part]
+
+        def ends(part: slice) -> tuple[Array, ...]:
+            place = order[part]
+            node, neighbour, relation = nodes[place], neighbours[place], place % len(ids)
+            return (
                 *(node_ids[node], node_ids[neighbour], ids[relation], types[relation]),
-                *(sums[relation], totals[relation], named[node] & named[neighbour], outgoing),
-            ),
+                *(sums[relation], totals[relation]),
+                *(named[node] & named[neighbour], outgoing[part]),
+            )
+
+        return Loaded(
+            self._entities(by_id, np.bincount(nodes, minlength=len(node_ids)), scope_id),
+            list(enumerate(self._texts)),
+            Rows(len(ids), relations),
+            Rows(len(order), ends),
         )
 
     def _entities(self, by_id: Array, degrees: Array, scope_id: int) -> Iterator[tuple[Any, ...]]:
@@ -139,33 +148,43 @@ def _int8_array(numbers: Sequence[int]) -> bytes:
     return struct.pack(f">iiiii{'iq' * len(numbers)}", 1, 0, _INT8, len(numbers), 1, *sized)
 
 
+class Rows(NamedTuple):
+    """Rows of columns of fixed width, none null; `part` puts some of them together.
+
+    All at once they are several times what they are made of: an end of a relation has three ids.
+    """
+
+    number: int
+    part: Callable[[slice], tuple[Array, ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What goes into the tables of `sql/queries/graph_loading.sql`; the two last as columns.
+    """What goes into the tables of `sql/queries/graph_loading.sql`.
 
     Columns are as wide as PostgreSQL's; rows are in the order of the indexes.
     """
 
     entities: Iterator[tuple[Any, ...]]
     texts: list[tuple[int, str]]
-    relations: tuple[Array, ...]
-    ends: tuple[Array, ...]
+    relations: Rows
+    ends: Rows
 
 
-def binary_blocks(columns: tuple[Array, ...]) -> Iterator[bytes]:
-    """Rows of columns of fixed width, none null, as COPY reads them."""
-    fields: list[tuple[str, np.dtype[Any]]] = [("count", np.dtype(">i2"))]
-    for number, column in enumerate(columns):
-        wide = column.dtype.newbyteorder(">")
-        fields += [(f"size {number}", np.dtype(">i4")), (f"value {number}", wide)]
+def binary_blocks(rows: Rows) -> Iterator[bytes]:
+    """Rows as COPY reads them."""
     yield _HEAD
-    for first in range(0, len(columns[0]), _BLOCK):
-        parts = [column[first : first + _BLOCK] for column in columns]
-        rows = np.empty(len(parts[0]), fields)
-        rows["count"] = len(columns)
-        for number, part in enumerate(parts):
-            rows[f"size {number}"], rows[f"value {number}"] = part.itemsize, part
-        yield rows.tobytes()
+    for first in range(0, rows.number, _BLOCK):
+        columns = rows.part(slice(first, first + _BLOCK))
+        fields: list[tuple[str, np.dtype[Any]]] = [("count", np.dtype(">i2"))]
+        for number, column in enumerate(columns):
+            wide = column.dtype.newbyteorder(">")
+            fields += [(f"size {number}", np.dtype(">i4")), (f"value {number}", wide)]
+        block = np.empty(len(columns[0]), fields)
+        block["count"] = len(columns)
+        for number, column in enumerate(columns):
+            block[f"size {number}"], block[f"value {number}"] = column.itemsize, column
+        yield block.tobytes()
     yield _TAIL
 
 
