@@ -49,6 +49,11 @@ def id_array(ids: Iterable[UUID | str | int]) -> str:
     return f"{{{','.join(map(str, ids))}}}"
 
 
+def entity_index(scope_id: int) -> str:
+    """The name, in the schema `sextant`, of the HNSW index over the entities of a scope that has very many."""
+    return f"entity_vectors_{scope_id}"
+
+
 async def find_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
     """The row of `scope`, or None when the user has no such knowledge base."""
     return await _scope(connection, scope, _SQL["find_scope"])
