@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -40,16 +39,9 @@ class ChunkRanking:
 
     def page(self, position: Position | None, limit: int) -> tuple[list[Ranked], bool]:
         """The first `limit` chunks after a position, and whether there are more."""
-        begin = 0 if position is None else self._after(position)
+        ids, scores = self.found.ids, self.found.scores.tolist()
+        begin = 0 if position is None else position.end_in(ids, scores)
         return self.found.shown(begin, begin + limit), len(self) > begin + limit
-
-    def _after(self, position: Position) -> int:
-        scores, ids = self.found.scores.tolist(), self.found.ids
-        return bisect_right(
-            range(len(self)),
-            (-position.score, str(position.id)),
-            key=lambda place: (-scores[place], ids[place]),
-        )
 
 
 class ChunkRanker:

@@ -35,10 +35,11 @@ class Ranking:
     warnings: tuple[str, ...]
 
     def after(self, position: Position | None) -> Sequence[Hit]:
-        """The hits after a position, by score and id."""
+        """The hits after a position."""
         if position is None:
             return self.hits
-        return [hit for hit in self.hits if position.comes_before(hit.score, hit.entity.id)]
+        ids = [str(hit.entity.id) for hit in self.hits]
+        return self.hits[position.end_in(ids, [hit.score for hit in self.hits]) :]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import binascii
 import struct
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
@@ -28,9 +30,19 @@ class Position:
     score: float
     id: UUID
 
-    def comes_before(self, score: float, own: UUID) -> bool:
-        """Whether a result of this score and id is on a later page: best first, ties by id."""
-        return (-self.score, self.id) < (-score, own)
+    def end_in(self, ids: Sequence[str], scores: Sequence[float]) -> int:
+        """How many results of a ranking are on this page and those before it: best first, ties by id.
+
+        In a ranking taken anew the scores may be others: by a rounding, where it came from memory instead of
+        PostgreSQL; by more, where a write moved what they are measured against. So the result itself is gone by,
+        and its score only where it is not there any more.
+        """
+        own = str(self.id)
+        if own in ids:
+            return ids.index(own) + 1
+        return bisect_right(
+            range(len(ids)), (-self.score, own), key=lambda place: (-scores[place], ids[place])
+        )
 
 
 def encode(position: Position, search: bytes) -> str:

@@ -49,6 +49,28 @@ def test_any_text_is_refused_and_never_an_exception_of_another_kind(text: str) -
         decode(text, SEARCH)
 
 
+def ended(score: float, own: int) -> Position:
+    return Position(datetime(2026, 1, 1, tzinfo=UTC), score, UUID(int=own))
+
+
+def test_a_page_goes_on_behind_its_last_result_whatever_that_scores_by_now() -> None:
+    ids = [str(UUID(int=own)) for own in (7, 3, 5, 9)]
+    for scores in ([0.9, 0.6, 0.4, 0.1], [0.9, 0.6 + 1e-9, 0.4, 0.1], [0.5, 0.3, 0.2, 0.05]):
+        assert ended(0.6, 3).end_in(ids, scores) == 2
+
+
+@pytest.mark.parametrize(
+    ("score", "own", "end"), [(0.9, 8, 1), (0.6, 2, 1), (0.6, 4, 2), (0.6, 6, 3), (0.0, 1, 4)]
+)
+def test_where_its_last_result_is_gone_behind_what_scores_as_much(
+    score: float, own: int, end: int
+) -> None:
+    """Of equal scores the lesser id comes first."""
+    ids = [str(UUID(int=one)) for one in (7, 3, 5, 9)]
+    assert ended(score, own).end_in(ids, [0.9, 0.6, 0.6, 0.1]) == end
+    assert ended(score, own).end_in([], []) == 0
+
+
 def test_a_cursor_belongs_to_one_search() -> None:
     position = Position(datetime(2026, 1, 1, tzinfo=UTC), 0.5, UUID(int=1))
     cursor = encode(position, SEARCH)
