@@ -8,6 +8,8 @@ from enum import Enum, auto
 
 from domain.errors import ModeNotAvailable, OptionInvalid
 from domain.retrieval import AUTO, Mode
+from domain.settings import RetrievalSettings
+from retrievers.lanes.constants import of_entities, of_passages
 from retrievers.lanes.lane import KEYWORD, VECTOR
 from retrievers.lanes.local import LOCAL
 from retrievers.lanes.mix import MIX
@@ -81,6 +83,28 @@ def composition_of(
         reason = "needs the knowledge graph, which this retriever was not given"
         raise _not_available(f"Mode `{mode}` {reason}.", known_lanes)
     return Mode(mode), composition
+
+
+def constants_of(mode: Mode, settings: RetrievalSettings, *, reranked: bool) -> dict[str, float]:
+    """The settings that a mode goes by, and those of the lanes that step in where its own fail.
+
+    Args:
+        mode: the one that was chosen.
+        settings: all of them.
+        reranked: whether a reranker was asked.
+    """
+    made_of, told = MODES[mode], dict[str, float]()
+    if made_of.lanes:
+        told = {**of_passages(settings), "maxKeywords": settings.max_keywords}
+    if made_of.fallback == _WITHOUT_GRAPH:
+        told |= of_entities(settings) | {
+            "rrfK": settings.rrf_k,
+            "vectorWeight": settings.vector_weight,
+            "keywordWeight": settings.keyword_weight,
+        }
+    if reranked:
+        told |= {"rerankPairs": settings.rerank_pairs, "rerankChars": settings.rerank_chars}
+    return told
 
 
 def _not_available(sentence: str, known_lanes: Sequence[str]) -> ModeNotAvailable:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from typing import Any
 
 from domain.elapsed import milliseconds_since
 from domain.errors import OptionInvalid
 from domain.options import in_range
-from domain.retrieval import ItemKind, Mode
+from domain.retrieval import ItemKind, Mode, Retrieval
 from retrievers.chunk_search.search import MOST, SearchResponse
+from retrievers.modes import constants_of
 from server.paging import Listing
 from server.schemas.search import SearchBody
 from sextant.facade import Sextant
@@ -62,5 +64,10 @@ async def _by_mode(rag: Sextant, asked: SearchBody) -> SearchResponse:
         total=len(passages),
         search_time_ms=milliseconds_since(started),
         warnings=(*found.warnings, *warnings),
-        debug={"mode": found.mode, "timings": dict(found.timings)} if asked.debug else None,
+        debug=_debug(found, rag) if asked.debug else None,
     )
+
+
+def _debug(found: Retrieval, rag: Sextant) -> dict[str, Any]:
+    constants = constants_of(found.mode, rag.settings.retrieval, reranked="rerank" in found.timings)
+    return {"mode": found.mode, "constants": constants, "timings": dict(found.timings)}

@@ -38,6 +38,7 @@ from retrievers.chunk_search.hits import ChunkHits, HitModel, SearchHit
 from retrievers.chunk_search.ranker import ChunkRanker, ChunkRanking
 from retrievers.chunk_search.ranking import Ranked
 from retrievers.chunk_search.weights import MetadataWeights
+from retrievers.lanes.constants import of_passages
 from retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane
 from retrievers.lanes.unknown import warn_of_unknown
 from retrievers.memory.hot import HotScopes
@@ -269,9 +270,7 @@ class ChunkSearch:
                 "rerankShare": own.rerank_share,
                 "halfLifeDays": own.half_life,
                 "maxKeywords": lanes.max_keywords,
-                "hnswM": lanes.hnsw_m,
-                "hnswEfConstruction": lanes.hnsw_ef_construction,
-                "hnswEfSearch": lanes.hnsw_ef_search,
+                **of_passages(lanes),
             },
             "timings": {**ranking.timings, "total": spent},
         }

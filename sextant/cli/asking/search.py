@@ -13,6 +13,8 @@ from sextant.cli.with_sextant import with_sextant
 
 if TYPE_CHECKING:
     from domain.retrieval import Retrieval, RetrievedItem
+    from domain.settings import RetrievalSettings
+    from sextant.facade import Sextant
 
 app = typer.Typer()
 
@@ -48,10 +50,12 @@ def search(
 ) -> None:
     """Show what a question retrieves, best first. Passages; with `global` reports too."""
     read = read_filters(filters)
-    found = with_sextant(
-        lambda rag: rag.search(question, graph_id=graph, mode=mode, limit=limit, filters=read),
-        to_answer=True,
-    )
+
+    async def searched(rag: Sextant) -> tuple[Retrieval, RetrievalSettings]:
+        found = await rag.search(question, graph_id=graph, mode=mode, limit=limit, filters=read)
+        return found, rag.settings.retrieval
+
+    found, settings = with_sextant(searched, to_answer=True)
     if as_json:
         terminal.emit(found)
         return
@@ -62,7 +66,7 @@ def search(
     for warning in found.warnings:
         terminal.warn(f"Note: {warning}")
     if explain and found.results:
-        _explain(found)
+        _explain(found, settings)
 
 
 def _print_item(rank: int, item: RetrievedItem) -> None:
@@ -83,11 +87,13 @@ def _place(item: RetrievedItem) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _explain(found: Retrieval) -> None:
-    """Print what every lane says of each result, what of the graph went with them, and the times.
+def _explain(found: Retrieval, settings: RetrievalSettings) -> None:
+    """Print what every lane says of each result, what of the graph went with them, constants and times.
 
     A lane's own score is on its own scale; what it adds to the result's score stands beside it.
     """
+    from retrievers.modes import constants_of
+
     terminal.say("")
     terminal.table(
         ("RESULT", "SCORE", "LANE", "RANK", "OWN SCORE", "WEIGHT", "ADDS", "MS"),
@@ -110,6 +116,9 @@ def _explain(found: Retrieval) -> None:
             ],
         )
     terminal.say("")
+    constants = constants_of(found.mode, settings, reranked="rerank" in found.timings)
+    told = ", ".join(f"{name} {value:g}" for name, value in constants.items())
+    terminal.faint(f"constants: {told}")
     terminal.table(
         ("STEP", "MS"), [(step, f"{spent:.1f}") for step, spent in found.timings.items()]
     )

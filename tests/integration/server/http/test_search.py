@@ -149,6 +149,23 @@ async def test_debug_says_how_a_score_came_about(client: httpx.AsyncClient) -> N
     assert found["debug"]["timings"]["total"] > 0
 
 
+@pytest.mark.parametrize(
+    ("mode", "stepping_in"), [("naive", False), ("mix", True), ("hybrid", True)]
+)
+async def test_debug_tells_the_constants_that_a_mode_goes_by(
+    client: httpx.AsyncClient, mode: str, stepping_in: bool
+) -> None:
+    """DESIGN §6: every constant is reported in `debug`."""
+    told = (await search(client, mode=mode, debug=True))["debug"]
+    constants = told["constants"]
+    index = {"hnswM": 8, "hnswEfConstruction": 128, "hnswEfSearch": 200, "maxKeywords": 10}
+    fusion = {"rrfK": 60, "vectorWeight": 0.7, "keywordWeight": 0.3}
+    assert told["mode"] == mode
+    assert index.items() <= constants.items()
+    assert (fusion.items() <= constants.items()) == ("entityEfSearch" in constants) == stepping_in
+    assert "rerankPairs" not in constants
+
+
 @pytest.mark.usefixtures("foreign")
 async def test_somebody_elses_knowledge_base_is_not_there(client: httpx.AsyncClient) -> None:
     theirs = await client.post("/search", json=ASKED | {"graphId": "theirs"})
