@@ -160,28 +160,32 @@ from coming as one;
 
 -- name: keep_chunks_said
 -- Before a version is replaced: what was said of its chunks holds for those of the new one that have the same
--- text under the same titles, where the user's tags are the same, too.
+-- text in a document of the same title, which is all that the model was sent. Tags that the user gave the old one
+-- stay behind.
 update staged_chunks n set summary = o.summary, keywords = o.keywords, topics = o.topics,
   topic_labels = array(select distinct unnest(n.topic_labels || o.topics) order by 1),
-  tags = array(select distinct unnest(n.tags || o.tags) order by 1)
+  tags = array(select distinct tag from unnest(n.tags || o.tags) as tag
+    where tag = any(n.tags) or not ov.metadata -> 'tags' @> to_jsonb(tag) is true order by 1)
 from chunks o join document_versions ov on ov.document_id = o.document_id and ov.version = %(live_version)s
 join document_versions nv on nv.document_id = o.document_id and nv.version = %(version)s
 where o.scope_id = %(scope_id)s and o.document_id = %(document_id)s and o.described_by = 'llm'
   and n.scope_id = o.scope_id and n.document_id = o.document_id
-  and n.text = o.text and n.context = o.context and n.section_path = o.section_path
-  and nv.title = ov.title and nv.metadata -> 'tags' is not distinct from ov.metadata -> 'tags'
+  and n.text = o.text
+  and coalesce(nullif(nv.title, ''), nv.filename) = coalesce(nullif(ov.title, ''), ov.filename)
 returning n.id;
 
 -- name: keep_sections_said
 -- The same of sections with the same chunks in them and below, all of which kept what was said.
 with olds as (
-  select s.path, s.summary, s.keywords, s.tags, md5(string_agg(array_to_string(c.section_path, E'\n') || c.text, E'\n'
-    order by c.ordinal)) as content
-  from sections s join chunks c on c.scope_id = s.scope_id and c.document_id = s.document_id
+  select s.path, s.summary, s.keywords, md5(string_agg(array_to_string(c.section_path, E'\n') || c.text, E'\n'
+    order by c.ordinal)) as content, array(select tag from unnest(s.tags) as tag
+      where not v.metadata -> 'tags' @> to_jsonb(tag) is true) as tags
+  from sections s join document_versions v on v.document_id = s.document_id and v.version = s.version
+  join chunks c on c.scope_id = s.scope_id and c.document_id = s.document_id
     and c.start_offset >= s.start_offset and c.end_offset <= s.end_offset
   where s.scope_id = %(scope_id)s and s.document_id = %(document_id)s and s.version = %(live_version)s
     and s.described_by = 'llm'
-  group by s.id, s.path, s.summary, s.keywords, s.tags
+  group by s.id, s.path, s.summary, s.keywords, s.tags, v.metadata
 ), news as (
   select s.id, s.path, md5(string_agg(array_to_string(c.section_path, E'\n') || c.text, E'\n'
     order by c.ordinal)) as content

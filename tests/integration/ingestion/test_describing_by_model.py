@@ -290,19 +290,38 @@ async def test_of_a_changed_document_only_what_changed_is_asked_about(
     assert "two people" in asked[0]
 
 
-async def test_tags_that_the_user_took_back_do_not_come_again_with_what_the_model_said(
-    database: Database, settings: Settings, ingestor: Ingestor, scope: Scope
+@pytest.mark.parametrize("given", [[["old"], ["new", "kept"]], ["old", "new"], [None, ["new"]]])
+async def test_tags_that_the_user_changed_cost_no_call_and_those_taken_back_do_not_come_again(
+    database: Database, settings: Settings, ingestor: Ingestor, scope: Scope, given: list[object]
 ) -> None:
-    for tags in (["old"], ["new"]):
+    """The model is sent titles and texts, no tags."""
+    requests = list[int]()
+    for tags in given:
         await ingestor.ingest_bytes(
-            scope, HANDBOOK.encode(), f"{tags[0]}.md", source="handbook", metadata={"tags": tags}
+            scope, HANDBOOK.encode(), "handbook.md", metadata={"tags": tags} if tags else {}
         )
-        async with describer(database, settings, retold) as (own, _):
+        async with describer(database, settings, told) as (own, server):
             await own.describe(scope)
-    sections = await sections_of(database, scope)
-    assert {tag for one in sections.values() for tag in one.tags} >= {"new"}
-    assert not any("old" in one.tags for one in sections.values())
-    assert not any("old" in one.tags for one in await chunks_of(database, scope))
+            requests.append(len(server.chat_requests))
+    assert requests == [3, 0]
+    sections, chunks = await sections_of(database, scope), await chunks_of(database, scope)
+    for one in (*sections.values(), *chunks):
+        assert one.summary.startswith("In short: ")
+        assert {"new", "procedure"} <= {*one.tags}
+        assert "old" not in one.tags
+
+
+async def test_a_passage_under_another_title_keeps_what_was_said_of_it(
+    database: Database, settings: Settings, handbook: Scope, ingestor: Ingestor, tmp_path: Path
+) -> None:
+    async with describer(database, settings, retold) as (own, _):
+        await own.describe(handbook)
+    await ingest(ingestor, handbook, tmp_path, HANDBOOK.replace("## Stock", "## Goods"))
+    async with describer(database, settings, retold) as (own, server):
+        done = await own.describe(handbook)
+        asked = [one.prompt.split("</document>")[-1] for one in server.chat_requests]
+    assert (done.passages, done.sections) == (0, 3)  # "Goods" by its passage, what is around it
+    assert ["counted every quarter" in one for one in asked] == [True]
 
 
 async def test_what_was_asked_in_vain_is_asked_about_alone(
