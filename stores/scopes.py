@@ -26,11 +26,6 @@ class ScopeRow:
     partition_key: int
 
 
-def entity_index(scope_id: int) -> str:
-    """The name, in the schema `sextant`, of the HNSW index over the entities of a scope that has very many."""
-    return f"entity_vectors_{scope_id}"
-
-
 def of_scope(query: LiteralString) -> LiteralString:
     """A query over `scope_id` as one over `user_id` and `graph_id`, which need not be looked up first.
 

@@ -296,19 +296,23 @@ async def test_tags_that_the_user_changed_cost_no_call_and_those_taken_back_do_n
 ) -> None:
     """The model is sent titles and texts, no tags."""
     requests = list[int]()
-    for tags in given:
+    for by_user in given:
         await ingestor.ingest_bytes(
-            scope, HANDBOOK.encode(), "handbook.md", metadata={"tags": tags} if tags else {}
+            scope,
+            HANDBOOK.encode(),
+            "handbook.md",
+            metadata={"tags": by_user} if by_user else {},
         )
         async with describer(database, settings, told) as (own, server):
             await own.describe(scope)
             requests.append(len(server.chat_requests))
     assert requests == [3, 0]
     sections, chunks = await sections_of(database, scope), await chunks_of(database, scope)
-    for one in (*sections.values(), *chunks):
-        assert one.summary.startswith("In short: ")
-        assert {"new", "procedure"} <= {*one.tags}
-        assert "old" not in one.tags
+    said = [(one.summary, one.tags) for one in sections.values()]
+    for summary, tags in [*said, *((one.summary, one.tags) for one in chunks)]:
+        assert summary.startswith("In short: ")
+        assert {"new", "procedure"} <= {*tags}
+        assert "old" not in tags
 
 
 async def test_a_passage_under_another_title_keeps_what_was_said_of_it(
