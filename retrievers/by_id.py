@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import overload
 
 from domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem, ranked
-from retrievers.telling import Told
+from retrievers.content import Content
 from stores.postgresql.binary import Scored
 
 
@@ -19,18 +19,18 @@ class ById(Sequence[RetrievedItem]):
     Attributes:
         ids: of all.
         scores: the lane's own.
-        tell: what results tell of the hit at a place, if that is at hand; else they have no text yet.
+        content_at: the content of the hit at a place, if it is at hand; else hits have no text yet.
     """
 
     ids: Sequence[str]
     scores: Sequence[float]
-    tell: Callable[[int], Told | None] | None = None
+    content_at: Callable[[int], Content | None] | None = None
 
     @classmethod
-    def of(cls, found: Scored, tell: Callable[[int], Told | None] | None = None) -> ById:
+    def of(cls, found: Scored, content_at: Callable[[int], Content | None] | None = None) -> ById:
         """Chunks that a store, or a scope in memory, found; scores of 32 bits, as both give them."""
         scores = [max(score, LEAST_SCORE) for score in array("f", found.scores)]
-        return cls(found.ids, scores, tell)
+        return cls(found.ids, scores, content_at)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -48,18 +48,19 @@ class ById(Sequence[RetrievedItem]):
         self, place: int, score: float, lanes: Mapping[str, LaneScore] | None
     ) -> RetrievedItem:
         """The hit at a place with some score and lanes."""
-        own, told = self.ids[place], None if self.tell is None else self.tell(place)
-        if told is None:
+        own = self.ids[place]
+        content = None if self.content_at is None else self.content_at(place)
+        if content is None:
             return RetrievedItem(ItemKind.CHUNK, own, "", score, None, None, lanes)
         return RetrievedItem(
             ItemKind.CHUNK,
             own,
-            told.text,
+            content.text,
             score,
-            told.document_id,
-            told.external_id,
+            content.document_id,
+            content.external_id,
             lanes,
-            told.metadata,
+            content.metadata,
         )
 
     def __iter__(self) -> Iterator[RetrievedItem]:
@@ -87,6 +88,6 @@ def ranked_at(
     )
 
 
-def tells(hits: Sequence[RetrievedItem], place: int) -> bool:
+def has_content(hits: Sequence[RetrievedItem], place: int) -> bool:
     """Whether the hit at a place comes with its text."""
-    return hits.tell is not None if isinstance(hits, ById) else bool(hits[place].text)
+    return hits.content_at is not None if isinstance(hits, ById) else bool(hits[place].text)

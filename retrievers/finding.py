@@ -15,7 +15,7 @@ from domain.settings import RetrievalSettings
 from models.protocols import Embedder
 from retrievers.by_id import ById
 from retrievers.index.scope_index import ScopeIndexes
-from retrievers.lanes.contents import Contents, told_from
+from retrievers.lanes.contents import Contents, contents_from
 from retrievers.lanes.degrading import log_failures
 from retrievers.lanes.lane import (
     KEYWORD,
@@ -114,9 +114,9 @@ class Finder:
         reader = self._reader
         if reader is None or _WORKS.keys().isdisjoint(composition.lanes):
             return None
-        # What the stores' own lanes find is told by the stores, as it is once they have found it.
+        # The stores' own lanes bring the contents of what they find, as they are at that moment.
         by_index = {VECTOR, KEYWORD}.isdisjoint(composition.lanes)
-        return reader.held(request.scope, telling=by_index)
+        return reader.held(request.scope, with_texts=by_index)
 
     @property
     def _reader(self) -> QuestionReader | None:
@@ -126,7 +126,7 @@ class Finder:
 
     def _stored(self, name: str, *, whole: bool = False) -> Lane:
         if name == VECTOR:
-            return VectorLane(self.chunks, self.embedder, whole=whole, told=not whole)
+            return VectorLane(self.chunks, self.embedder, whole=whole, contents=not whole)
         return KeywordLane(self.chunks, whole=whole)
 
     async def _lanes(self, names: Sequence[str], request: LaneQuery, held: Held | None) -> Read:
@@ -193,7 +193,9 @@ class Finder:
             current = read.now == held.stamp
             shown = around if self.graph is not None else None
             rows = {own: row for run in runs for own, row in run.rows.items()}
-            passages, items = told_from(held.texts, passages, rows, shown) if current else ([], [])
+            passages, items = (
+                contents_from(held.texts, passages, rows, shown) if current else ([], [])
+            )
         else:
             stamp = held.stamp if held is not None else None
             passages, items, current = await self._texts(request, passages, around, stamp)

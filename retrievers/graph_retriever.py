@@ -189,7 +189,7 @@ class GraphRetriever(BaseRetriever):
         pairs = 0 if reranker is None else self.settings.retrieval.rerank_pairs
         request = self._request(scope, query, top_k, filters, composition, least=pairs)
         wanted = self._top_k(top_k) if reranker is None else None
-        with collected_notices() as notices, request.telling() as request:
+        with collected_notices() as notices, request.with_texts() as request:
             found = await finder.find(composition, request, wanted)
         runs, passages, around, timings = found.runs, found.passages, found.around, found.timings
         if reranker is not None:

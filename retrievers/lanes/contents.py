@@ -1,4 +1,4 @@
-"""What results say: lanes over the index find by id, and what was found is told once for all of them."""
+"""Contents of results: lanes over the index find by id, and what all of them found is read once."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from domain.errors import ConflictError, InputError, SextantError
 from domain.retrieval import RetrievedItem
+from retrievers.content import Content, of_entity, of_passage, with_content
 from retrievers.lanes.degrading import go_without
 from retrievers.lanes.lane import LaneQuery
 from retrievers.lanes.surroundings import Surroundings
 from retrievers.memory.texts import ScopeTexts
-from retrievers.telling import Told, of_entity, of_passage, with_told
 from stores.chunks.chunk_store import ChunkStore
 from stores.graph.protocol import GraphStore
 from stores.stamps.stamp import Stamp
@@ -23,13 +23,13 @@ NO_GRAPH_STORE = {
 }
 
 
-def told_from(
+def contents_from(
     texts: ScopeTexts,
     passages: Sequence[RetrievedItem],
     rows: Mapping[str, int],
     around: Surroundings | None,
 ) -> tuple[list[RetrievedItem], list[RetrievedItem]]:
-    """The same with their texts, from what is in memory; as `Contents.read` tells them.
+    """Passages with their contents, and what goes with them, from memory; as `Contents.read` returns them.
 
     Args:
         texts: what is in memory.
@@ -40,7 +40,7 @@ def told_from(
     places = [rows[item.id] for item in passages]
     chunks = texts.passages.at(places)
     found = [
-        with_told(item, chunks[row])
+        with_content(item, chunks[row])
         for item, row in zip(passages, places, strict=True)
         if row in chunks
     ]
@@ -54,8 +54,8 @@ class Contents:
     Args:
         chunks, graph: where they are.
         query: whose they are; it is warned of a graph store that does not answer.
-        stamped: whether the scope's stamp is wanted with them. It is read last: whatever it tells of
-            was so when the rest was read.
+        stamped: whether the scope's stamp is wanted with them. It is read last: what it
+            stands for was so when the rest was read.
     """
 
     chunks: ChunkStore
@@ -66,27 +66,27 @@ class Contents:
     async def read(
         self, passages: Sequence[RetrievedItem], around: Surroundings | None
     ) -> tuple[list[RetrievedItem], list[RetrievedItem], Stamp | None, bool]:
-        """The same with their texts, without those that are gone; the stamp; is `hot` current?
+        """Passages with their contents, without those that are gone; what goes with them; the stamp; is `hot` current?
 
         Passages that have a text stay as they are. Without a graph store that answers there are neither
-        entities nor relations, which are told with both their ends or not at all.
+        entities nor relations, which come with both their ends or not at all.
         """
         hot = self.query.hot
         if around is None and not self.stamped and (hot is None or hot.texts is not None):
             chunks = await self._chunks(passages)
-            return _told(passages, chunks), [], None, await self.query.is_current()
+            return _with_contents(passages, chunks), [], None, await self.query.is_current()
         chunks, items, stamp, current = await asyncio.gather(
             self._chunks(passages), self._items(around), self._stamp(), self.query.is_current()
         )
-        return _told(passages, chunks), items, stamp, current
+        return _with_contents(passages, chunks), items, stamp, current
 
-    async def _chunks(self, items: Sequence[RetrievedItem]) -> dict[str, Told]:
+    async def _chunks(self, items: Sequence[RetrievedItem]) -> dict[str, Content]:
         ids, hot = _bare(items), self.query.hot
         if not ids:
             return {}
         if hot is not None and hot.texts is not None:
             return hot.texts.of(ids)
-        rows = await self.chunks.told(self.query.scope, ids)
+        rows = await self.chunks.contents(self.query.scope, ids)
         return {row["id"]: of_passage(row) for row in rows}
 
     async def _items(self, around: Surroundings | None) -> list[RetrievedItem]:
@@ -112,9 +112,11 @@ def _bare(passages: Sequence[RetrievedItem]) -> list[str]:
     return [item.id for item in passages if not item.text]
 
 
-def _told(passages: Sequence[RetrievedItem], told: Mapping[str, Told]) -> list[RetrievedItem]:
+def _with_contents(
+    passages: Sequence[RetrievedItem], contents: Mapping[str, Content]
+) -> list[RetrievedItem]:
     return [
-        item if item.text else with_told(item, told[item.id])
+        item if item.text else with_content(item, contents[item.id])
         for item in passages
-        if item.text or item.id in told
+        if item.text or item.id in contents
     ]

@@ -25,10 +25,10 @@ from domain.scope import Scope
 from domain.text import language_of
 from models.protocols import Embedder, known_vector
 from retrievers.by_id import ById
+from retrievers.content import of_passage
 from retrievers.lanes.keywords import extract_keywords
 from retrievers.lanes.surroundings import Surroundings
 from retrievers.memory.hot import HotScope
-from retrievers.telling import of_passage
 from stores.chunks.chunk_store import ChunkStore
 from stores.chunks.stored import ChunkHit
 from stores.postgresql.binary import Scored, scored
@@ -41,7 +41,7 @@ VECTOR = "vector"
 KEYWORD = "keyword"
 
 # So many texts cost less than the trip that reading those of the best would take (0.4 ms; 8 µs a text).
-_TOLD = 50
+_WITH_CONTENTS = 50
 
 
 @dataclass(frozen=True)
@@ -71,12 +71,12 @@ class LaneQuery:
         return is_new
 
     @contextmanager
-    def telling(self) -> Iterator[LaneQuery]:
-        """The same, over a scope in memory that tells texts, too, if they are there."""
+    def with_texts(self) -> Iterator[LaneQuery]:
+        """This query over a scope in memory with its texts, if they are there."""
         if self.hot is None:
             yield self
         else:
-            with self.hot.telling() as hot:
+            with self.hot.with_texts() as hot:
                 yield replace(self, hot=hot)
 
     async def is_current(self) -> bool:
@@ -124,14 +124,14 @@ class VectorLane(StoredLane):
     """Chunks nearest to the question; the score is cosine similarity.
 
     `whole`: with all that is known of them; without, they come by id, in a third of the time, unless
-    filters bound the search. `told`: then with what results tell of them, if PostgreSQL finds them.
+    filters bound the search. `contents`: then with their contents, if PostgreSQL finds them.
     """
 
     chunks: ChunkStore
     embedder: Embedder
     name: str = VECTOR
     whole: bool = True
-    told: bool = False
+    contents: bool = False
 
     def at_once(self, query: LaneQuery) -> Sequence[RetrievedItem] | None:
         """Search a scope in memory, if the question's vector is at hand."""
@@ -148,9 +148,9 @@ class VectorLane(StoredLane):
         if vector is None:
             return None
         scope, k = query.scope, query.limit
-        if self.told and k <= _TOLD:
-            return self.chunks.asked_nearest_told(
-                scope, vector, k, lambda near, rows: then(_told(near, rows))
+        if self.contents and k <= _WITH_CONTENTS:
+            return self.chunks.asked_nearest_with_contents(
+                scope, vector, k, lambda near, rows: then(_with_contents(near, rows))
             )
         return self.chunks.asked_nearest(scope, vector, k, lambda near: then(ById.of(near)))
 
@@ -165,9 +165,9 @@ class VectorLane(StoredLane):
             if (found := query.hot.nearest_at_once(vector, k)) is not None:
                 return found
             return ById.of(scored(await query.hot.nearest(scope, vector, k)))
-        if self.told and k <= _TOLD:
-            near, rows = await self.chunks.nearest_told(scope, vector, k)
-            return _told(near, rows)
+        if self.contents and k <= _WITH_CONTENTS:
+            near, rows = await self.chunks.nearest_with_contents(scope, vector, k)
+            return _with_contents(near, rows)
         return ById.of(scored(await self.chunks.nearest(scope, vector, k)))
 
 
@@ -207,12 +207,12 @@ class KeywordLane(StoredLane):
         return [as_item(hit) for hit in hits]
 
 
-def _told(found: Scored, told: Sequence[Mapping[str, Any]]) -> ById:
-    """Those of which there is a row, which tells of them."""
-    rows = {row["id"]: row for row in told}
-    there = [(one, score) for one, score in zip(*found, strict=True) if one in rows]
+def _with_contents(found: Scored, rows: Sequence[Mapping[str, Any]]) -> ById:
+    """The hits of which there is a row, with the content that it holds."""
+    by_id = {row["id"]: row for row in rows}
+    there = [(one, score) for one, score in zip(*found, strict=True) if one in by_id]
     ids, scores = [one for one, _ in there], [score for _, score in there]
-    return ById.of(Scored(ids, scores), lambda place: of_passage(rows[ids[place]]))
+    return ById.of(Scored(ids, scores), lambda place: of_passage(by_id[ids[place]]))
 
 
 def as_item(hit: ChunkHit) -> RetrievedItem:

@@ -138,13 +138,15 @@ class QuestionReader:
     graph: GraphStore | None
     texts: Texts | None = None
 
-    def held(self, scope: Scope, *, telling: bool) -> Held | None:
-        """The scope's index if it is in memory; with texts if they are to tell what it finds."""
+    def held(self, scope: Scope, *, with_texts: bool) -> Held | None:
+        """The scope's index if it is in memory; with the texts of what it finds, if wanted."""
         kept = self.indexes.kept(scope)
         if kept is None:
             return None
         stamp, index = kept
-        texts = self.texts.of(scope, stamp, index) if telling and self.texts is not None else None
+        texts = (
+            self.texts.of(scope, stamp, index) if with_texts and self.texts is not None else None
+        )
         return Held(index, stamp, texts)
 
     async def run(
@@ -199,7 +201,7 @@ class QuestionReader:
             ]
         similar = await self._type_similarity(index, vectors[0])
         allowed = await self._allowed(query, index)
-        telling = held is not None and held.texts is not None
+        in_memory = held is not None and held.texts is not None
 
         def reading() -> Reading:
             with spent.on(VECTOR):
@@ -211,7 +213,7 @@ class QuestionReader:
         def work(
             works: Mapping[str, Work], read: Callable[[], Reading]
         ) -> tuple[Reading, Stamp | None]:
-            asked = self.chunks.stamp_asked(query.scope) if telling else nullcontext(lambda: None)
+            asked = self.chunks.stamp_asked(query.scope) if in_memory else nullcontext(lambda: None)
             with asked as answer:
                 own = read()
                 runs.update(_worked(works, query, own, started))
@@ -225,7 +227,7 @@ class QuestionReader:
             evidence = _with_named(first.evidence, named)
             again = replace(first, evidence=evidence, named_in_full=True)
             _, now = await here(None, work, rest, lambda: again)
-        return await apart(self.chunks.stamp(query.scope)) if telling and now is None else now
+        return await apart(self.chunks.stamp(query.scope)) if in_memory and now is None else now
 
     async def _index_and_vectors(
         self, query: LaneQuery, texts: Sequence[str], held: Held | None, spent: Spent

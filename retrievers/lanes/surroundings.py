@@ -9,14 +9,14 @@ from typing import TypeVar
 import numpy as np
 
 from domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
+from retrievers.content import Content
 from retrievers.index.graph.relations import Expansion
 from retrievers.index.scope_index import ScopeIndex
 from retrievers.numeric.highest import highest
 from retrievers.numeric.sparse import Floats, Places, firsts, true_at
-from retrievers.telling import Told
 from stores.graph.ids import id_text, relation_text
 
-# The walk's best entities start the neighbourhood; with its ends, so many are told in all.
+# The walk's best entities start the neighbourhood; with its ends, so many are shown in all.
 _STARTS = 8
 _MET = 16
 _TOLD = 24
@@ -46,18 +46,18 @@ class Surroundings:
     entities: Mapping[int, tuple[float, float]]
     relations: Mapping[tuple[int, int, int], tuple[float, float, int]]
 
-    def items(self, told: Mapping[int, Told]) -> list[RetrievedItem]:
-        """The entities that are told of, by row, and the relations both of whose ends are."""
-        rows = [row for row in self.entities if row in told]
+    def items(self, contents: Mapping[int, Content]) -> list[RetrievedItem]:
+        """The entities with a content, given by row, and the relations between them."""
+        rows = [row for row in self.entities if row in contents]
         ids = dict(zip(rows, self.index.entities.bytes_of(rows), strict=True))
         names = {row: id_text(own.hex()) for row, own in ids.items()}
-        return [*self._entities(names, told), *self._relations(ids, names)]
+        return [*self._entities(names, contents), *self._relations(ids, names)]
 
     def _entities(
-        self, names: Mapping[int, str], told: Mapping[int, Told]
+        self, names: Mapping[int, str], contents: Mapping[int, Content]
     ) -> Iterator[RetrievedItem]:
         for row, own in names.items():
-            text, _, external_id, said = told[row]
+            text, _, external_id, said = contents[row]
             score, said["centrality"] = self.entities[row]
             yield RetrievedItem(ItemKind.ENTITY, own, text, score, None, external_id, None, said)
 
@@ -132,8 +132,8 @@ def _around(index: ScopeIndex, met: Places, relevance: Floats) -> Surroundings:
     central = relations.centrality(best)
     central /= central.max(initial=0.0) or 1.0
     scores = np.maximum(importance(relevance[best], central), LEAST_SCORE)
-    told = central.astype(np.float64).round(6).tolist()
-    entities = zip(best.tolist(), zip(scores.tolist(), told, strict=True), strict=True)
+    rounded = central.astype(np.float64).round(6).tolist()
+    entities = zip(best.tolist(), zip(scores.tolist(), rounded, strict=True), strict=True)
     return Surroundings(index, dict(entities), _relations(index, hops, best, scores))
 
 

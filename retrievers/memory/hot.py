@@ -62,7 +62,7 @@ class HotScopes:
     ) -> bool:
         """Whether nothing has changed since it was packed; what has is let go.
 
-        False if PostgreSQL does not tell in time: who then searches there learns why.
+        False if PostgreSQL does not answer in time: who then searches there learns why.
 
         Args:
             scope: whose it is.
@@ -70,7 +70,9 @@ class HotScopes:
             answer: of a stamp that was asked for before it was searched.
         """
         now = await (
-            stamp_of_chunks(self._database, scope) if answer is None else self._told(scope, answer)
+            stamp_of_chunks(self._database, scope)
+            if answer is None
+            else self._stamp_of(scope, answer)
         )
         if now == packed.stamp:
             return True
@@ -84,10 +86,10 @@ class HotScopes:
             scope: size for (kind, scope), size in self.room.memory.items() if kind is PackedScope
         }
 
-    async def _told(self, scope: Scope, answer: Answer) -> str | None:
-        """The stamp that was asked for before; None if PostgreSQL does not tell it in time."""
-        if told := await answer.awaited():
-            return told.passages
+    async def _stamp_of(self, scope: Scope, answer: Answer) -> str | None:
+        """The stamp that was asked for before; None if PostgreSQL does not answer in time."""
+        if stamp := await answer.awaited():
+            return stamp.passages
         seconds = self._database.settings.retrieval.lane_timeout
         try:
             return await within(seconds, stamp_of_chunks(self._database, scope))
@@ -112,7 +114,7 @@ class HotScope:
     """A scope in memory, searched as a `ChunkStore` is.
 
     Whoever searches it must see to it that it `is_current` afterwards, and else search the store.
-    `texts` and `answer`: what results tell, and the stamp, as `telling` gives them.
+    `texts` and `answer`: the contents of its chunks, and the stamp, as `with_texts` gives them.
     """
 
     scope: Scope
@@ -123,8 +125,8 @@ class HotScope:
     answer: Answer | None = None
 
     @contextmanager
-    def telling(self) -> Iterator[HotScope]:
-        """The same with what results tell, if that is in memory, too; counts as a search.
+    def with_texts(self) -> Iterator[HotScope]:
+        """This scope with the contents of its chunks, if they are in memory, too; counts as a search.
 
         Nothing is then left to ask for but the stamp, which is asked for while it is searched.
         """
@@ -167,10 +169,10 @@ class HotScope:
         return Nearest(self.packed.ids[rows], np.array(scores, np.float32))
 
     def _hits(self, rows: list[int], scores: list[float]) -> ById:
-        """The chunks of some rows, with what results tell of them, if that is in memory."""
+        """The chunks of some rows, with their contents, if these are in memory."""
         texts = self.texts
-        tell = None if texts is None else lambda place: texts.at(rows[place])
-        return ById.of(Scored(self.packed.written_ids(rows), scores), tell)
+        content_at = None if texts is None else lambda place: texts.at(rows[place])
+        return ById.of(Scored(self.packed.written_ids(rows), scores), content_at)
 
     async def is_current(self) -> bool:
         """Whether nothing of the scope has changed since it was packed; at most one round trip."""

@@ -1,4 +1,4 @@
-"""What results tell of passages, in memory, beside the knowledge bases that are searched there."""
+"""Contents of passages, in memory, beside the knowledge bases that are searched there."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from domain.scope import Scope
+from retrievers.content import Content
 from retrievers.memory.beside import Beside, PackedRows
 from retrievers.memory.json_rows import rows_as_json
 from retrievers.memory.room import Room
 from retrievers.memory.texts import Rows, passage_as_json
-from retrievers.telling import Told
 from stores.chunks.chunk_store import ChunkStore
 from stores.postgresql.database import Database
 
@@ -19,14 +19,14 @@ _AT_ONCE = 512
 
 
 class PackedTexts(PackedRows):
-    """What is told of all chunks of a scope: its text and some 0.4 KB a chunk."""
+    """The contents of all chunks of a scope: its text and some 0.4 KB a chunk."""
 
-    def of(self, ids: Sequence[str]) -> dict[str, Told]:
-        """What is told of some chunks; without those that are not there."""
+    def of(self, ids: Sequence[str]) -> dict[str, Content]:
+        """The contents of some chunks; without those that are not there."""
         return Rows(self.rows, "section_path").of(ids)
 
-    def at(self, row: int) -> Told | None:
-        """The same of the chunk of a row."""
+    def at(self, row: int) -> Content | None:
+        """The content of the chunk of a row; None where it is not there."""
         return Rows(self.rows, "section_path").one(row)
 
 
@@ -37,6 +37,6 @@ class HotTexts(Beside[PackedTexts]):
         chunks = ChunkStore(database)
 
         async def read(scope: Scope, ids: Sequence[str]) -> tuple[bytes, list[int]]:
-            return await rows_as_json(partial(chunks.told, scope), passage_as_json, ids)
+            return await rows_as_json(partial(chunks.contents, scope), passage_as_json, ids)
 
         super().__init__(database, room, PackedTexts, read, _AT_ONCE)

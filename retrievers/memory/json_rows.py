@@ -22,38 +22,40 @@ _AT_ONCE = 256
 
 @dataclass(frozen=True, slots=True)
 class JsonRows:
-    """What is told by id.
+    """JSON values by id.
 
     Attributes:
-        ids: of what is told.
-        told: one after the other.
+        ids: of the values.
+        joined: the values, one after the other.
         ends: where each ends, after the 0 where the first begins.
     """
 
     ids: IdTable
-    told: bytes
+    joined: bytes
     ends: npt.NDArray[np.int64]
 
     def of(self, wanted: Sequence[str]) -> dict[str, Any]:
-        """What is told of some ids, in their order; without those that are not there."""
+        """The values of some ids, in their order; without those that are not there."""
         rows = places_of(self.ids.halves, halves_of_texts(wanted)).tolist()
-        told = self.at([row for row in rows if row >= 0])
-        return {own: told[row] for own, row in zip(wanted, rows, strict=True) if row in told}
+        found = self.at([row for row in rows if row >= 0])
+        return {own: found[row] for own, row in zip(wanted, rows, strict=True) if row in found}
 
     def at(self, rows: Sequence[int]) -> dict[int, Any]:
-        """What is told of some rows of `ids`, in their order; without those of which nothing is."""
+        """The values of some rows of `ids`, in their order; without rows that have none."""
         first = np.array(rows, np.intp)
         spans = zip(rows, self.ends[first].tolist(), self.ends[first + 1].tolist(), strict=True)
-        return {row: orjson.loads(self.told[start:end]) for row, start, end in spans if end > start}
+        return {
+            row: orjson.loads(self.joined[start:end]) for row, start, end in spans if end > start
+        }
 
     def written(self, row: int) -> bytes:
-        """What is told of one row as JSON; nothing if nothing is."""
-        return self.told[self.ends[row] : self.ends[row + 1]]
+        """The value of one row as JSON; empty where it has none."""
+        return self.joined[self.ends[row] : self.ends[row + 1]]
 
     @property
     def nbytes(self) -> int:
         """Bytes of memory, without the ids, which are somebody else's."""
-        return len(self.told) + self.ends.nbytes
+        return len(self.joined) + self.ends.nbytes
 
 
 async def read_rows(
@@ -62,42 +64,42 @@ async def read_rows(
     fits: Fits,
     at_once: int = _AT_ONCE,
 ) -> JsonRows | None:
-    """What is told of all ids; None as soon as it seems to have no room.
+    """The values of all ids; None as soon as they seem to have no room.
 
     Args:
         ids: of all.
-        read: what is told of some, one after the other, and the bytes of each.
+        read: the values of some, one after the other, and the bytes of each.
         fits: whether so many bytes find room.
         at_once: of how many it is read at a time.
     """
-    told, sizes = bytearray(), list[int]()
+    joined, sizes = bytearray(), list[int]()
     for start in range(0, len(ids), at_once):
         own, octets = await read(ids.texts_of(range(start, min(start + at_once, len(ids)))))
-        told += own
+        joined += own
         sizes += octets
-        if not fits(len(told) * len(ids) // len(sizes)):
+        if not fits(len(joined) * len(ids) // len(sizes)):
             return None
-    return JsonRows(ids, bytes(told), np.cumsum([0, *sizes]))
+    return JsonRows(ids, bytes(joined), np.cumsum([0, *sizes]))
 
 
 async def rows_as_json(
     read: Callable[[Sequence[str]], Awaitable[list[dict[str, Any]]]],
-    tell: Callable[[Row], object],
+    kept: Callable[[Row], object],
     wanted: Sequence[str],
 ) -> tuple[bytes, list[int]]:
-    """What is told of each id wanted, nothing where there is no row, and the bytes of each.
+    """The value of each id wanted, nothing where there is no row, and the bytes of each.
 
     Args:
         read: rows of some, each with its `id`.
-        tell: what is kept of a row, as JSON has it.
+        kept: what is kept of a row, as JSON has it.
         wanted: the ids.
     """
-    return await asyncio.to_thread(_written, wanted, await read(wanted), tell)
+    return await asyncio.to_thread(_written, wanted, await read(wanted), kept)
 
 
 def _written(
-    wanted: Sequence[str], rows: Sequence[Row], tell: Callable[[Row], object]
+    wanted: Sequence[str], rows: Sequence[Row], kept: Callable[[Row], object]
 ) -> tuple[bytes, list[int]]:
-    written = {row["id"]: orjson.dumps(tell(row)) for row in rows}
-    told = [written.get(own, b"") for own in wanted]
-    return b"".join(told), [len(own) for own in told]
+    written = {row["id"]: orjson.dumps(kept(row)) for row in rows}
+    values = [written.get(own, b"") for own in wanted]
+    return b"".join(values), [len(own) for own in values]

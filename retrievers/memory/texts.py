@@ -1,4 +1,4 @@
-"""What results tell of passages and entities, in memory, for the scopes that the graph modes are asked most.
+"""Contents of passages and entities, in memory, for the scopes that the graph modes are asked most.
 
 A question then needs nothing of PostgreSQL but the scope's stamp, which can be read while it is ranked.
 """
@@ -14,11 +14,11 @@ from typing import Any
 import orjson
 
 from domain.scope import Scope
+from retrievers.content import Content, of_entity, of_passage
 from retrievers.index.scope_index import ScopeIndex
 from retrievers.memory.json_rows import JsonRows, Row, read_rows, rows_as_json
 from retrievers.memory.room import Fits, Room, together
 from retrievers.memory.trimming import give_back
-from retrievers.telling import Told, of_entity, of_passage
 from stores.chunks.chunk_store import ChunkStore
 from stores.graph.record import GraphRecord
 from stores.graph.rows import entity_of
@@ -27,7 +27,7 @@ from stores.stamps.stamp import Stamp
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What is told by id, each as JSON.
+    """Contents by id, each as JSON.
 
     `listed` names what of the metadata is a tuple.
     """
@@ -35,24 +35,24 @@ class Rows:
     rows: JsonRows
     listed: str
 
-    def of(self, wanted: Sequence[str]) -> dict[str, Told]:
-        """What is told of some ids; without those that are not there."""
-        return {own: self._told(*row) for own, row in self.rows.of(wanted).items()}
+    def of(self, wanted: Sequence[str]) -> dict[str, Content]:
+        """The contents of some ids; without those that are not there."""
+        return {own: self._content(*row) for own, row in self.rows.of(wanted).items()}
 
-    def at(self, rows: Sequence[int]) -> dict[int, Told]:
-        """What is told of some rows of the index."""
-        return {own: self._told(*row) for own, row in self.rows.at(rows).items()}
+    def at(self, rows: Sequence[int]) -> dict[int, Content]:
+        """The contents of some rows of the index."""
+        return {own: self._content(*row) for own, row in self.rows.at(rows).items()}
 
-    def one(self, row: int) -> Told | None:
-        """What is told of one row; None where it is not there."""
-        told = self.rows.written(row)
-        return self._told(*orjson.loads(told)) if told else None
+    def one(self, row: int) -> Content | None:
+        """The content of one row; None where it is not there."""
+        written = self.rows.written(row)
+        return self._content(*orjson.loads(written)) if written else None
 
-    def _told(
+    def _content(
         self, text: str, document: str | None, external: str | None, said: dict[str, Any]
-    ) -> Told:
+    ) -> Content:
         said[self.listed] = tuple(said[self.listed])
-        return Told(text, document, external, said)
+        return Content(text, document, external, said)
 
     @property
     def nbytes(self) -> int:
@@ -62,7 +62,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class ScopeTexts:
-    """What results tell of all passages and entities of an index, as it was at its stamp."""
+    """The contents of all passages and entities of an index, as it was at its stamp."""
 
     stamp: Stamp
     passages: Rows
@@ -93,7 +93,7 @@ class Texts:
         Args:
             scope: whose.
             stamp: of the index, which is that of the texts: whether it is of now is to be asked.
-            index: what is to be told.
+            index: whose passages and entities.
         """
         read = partial(self._read, scope, stamp, index)
         texts = self._room.ask(ScopeTexts, scope, read)
@@ -110,8 +110,8 @@ class Texts:
         Both kinds at once: until they are there, questions wait for texts, and for the reading of these.
         """
         own, beside = together(fits, 2)
-        chunks = partial(rows_as_json, partial(self._chunks.told, scope), passage_as_json)
-        graph = partial(rows_as_json, partial(self._record.told, scope), _entity)
+        chunks = partial(rows_as_json, partial(self._chunks.contents, scope), passage_as_json)
+        graph = partial(rows_as_json, partial(self._record.contents, scope), _entity)
         passages, entities = await asyncio.gather(
             read_rows(index.chunk_ids, chunks, own), read_rows(index.entities, graph, beside)
         )

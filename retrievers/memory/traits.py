@@ -7,7 +7,7 @@ from functools import partial
 
 from retrievers.memory.beside import Beside, PackedRows
 from retrievers.memory.room import Room
-from stores.chunks.traits import Traits, told_traits, traits_from
+from stores.chunks.traits import Traits, packed_traits, traits_from
 from stores.postgresql.database import Database
 
 # Rows at a time: some ten milliseconds of the server, two of the event loop.
@@ -29,4 +29,4 @@ class HotTraits(Beside[PackedTraits]):
     """The traits of the scopes searched most."""
 
     def __init__(self, database: Database, room: Room) -> None:
-        super().__init__(database, room, PackedTraits, partial(told_traits, database), _AT_ONCE)
+        super().__init__(database, room, PackedTraits, partial(packed_traits, database), _AT_ONCE)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
 from domain.retrieval import LaneScore, RetrievedItem, ranked
-from retrievers.by_id import ids_of, ranked_at, score_at, tells
+from retrievers.by_id import has_content, ids_of, ranked_at, score_at
 
 DEFAULT_K = 60  # Cormack, Clarke and Büttcher 2009
 # What a lane adds to the one that leads.
@@ -67,7 +67,9 @@ def fuse(
         hits, weight = found[lane], weights.get(lane, 1.0)
         for place, one in enumerate(ids):
             if (own := lanes.get(one)) is not None:
-                if one not in told_by or tells(hits, place):  # another lane may know it by id only
+                if one not in told_by or has_content(
+                    hits, place
+                ):  # another lane may know it by id only
                     told_by[one] = hits, place
                 rank = place + 1
                 share = rrf_share(rank, weight, k)

@@ -27,8 +27,8 @@ from stores.postgresql.binary import (
     embedded,
     halves,
     nearest_of,
+    rows_from_json,
     scored_of,
-    told_rows,
 )
 from stores.postgresql.database import Database
 from stores.postgresql.pools import Connection
@@ -99,11 +99,11 @@ class ChunkStore:
         """
         return nearest_of(await self._near(scope, "nearest", vector, k))
 
-    async def nearest_told(
+    async def nearest_with_contents(
         self, scope: Scope, vector: Vectors, k: int
     ) -> tuple[Scored, list[dict[str, Any]]]:
-        """As `nearest`, and what results tell of each as by `told`, all in one trip."""
-        return _near_told(await self._near(scope, "nearest_told", vector, k))
+        """As `nearest`, with the rows of `contents` for each, all in one trip."""
+        return _near_with_contents(await self._near(scope, "nearest_with_contents", vector, k))
 
     def asked_nearest(
         self, scope: Scope, vector: Vectors, k: int, read: Callable[[Scored], T | None]
@@ -112,16 +112,18 @@ class ChunkStore:
         values = self._near_values(vector, k)
         return self._lane_asked(scope, "nearest", values, lambda near: read(scored_of(near)))
 
-    def asked_nearest_told(
+    def asked_nearest_with_contents(
         self,
         scope: Scope,
         vector: Vectors,
         k: int,
         read: Callable[[Scored, list[dict[str, Any]]], T | None],
     ) -> asyncio.Future[T | None] | None:
-        """As `nearest_told`, in the same way."""
+        """As `nearest_with_contents`, in the same way."""
         values = self._near_values(vector, k)
-        return self._lane_asked(scope, "nearest_told", values, lambda near: read(*_near_told(near)))
+        return self._lane_asked(
+            scope, "nearest_with_contents", values, lambda near: read(*_near_with_contents(near))
+        )
 
     def asked_held(
         self, scope: Scope, keywords: Sequence[str], k: int, read: Callable[[Scored], T | None]
@@ -259,10 +261,10 @@ class ChunkStore:
         rows = await self._database.read(scope.user_id, _GET, values)
         return [stored_chunk(row) for row in rows]
 
-    async def told(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """What results tell of the chunks of these ids, in this order: half the cost of `get`."""
+    async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
+        """What results show of the chunks of these ids, in this order, as rows: half the cost of `get`."""
         octets = bytes.fromhex("".join(ids).replace("-", ""))
-        return told_rows(await self._database.call(scope, _SQL["told"], octets))
+        return rows_from_json(await self._database.call(scope, _SQL["contents"], octets))
 
     async def count(self, scope: Scope) -> int:
         """How many chunks of the scope can be found."""
@@ -331,10 +333,10 @@ class ChunkStore:
         return [ChunkHit(chunk, score[chunk.id]) for chunk in await self.get(scope, wanted)]
 
 
-def _near_told(answer: bytes | None) -> tuple[Scored, list[dict[str, Any]]]:
-    told = answer or bytes(4)
-    told_from = 4 + int.from_bytes(told[:4], "big")
-    return scored_of(told[4:told_from]), told_rows(told[told_from:])
+def _near_with_contents(answer: bytes | None) -> tuple[Scored, list[dict[str, Any]]]:
+    sent = answer or bytes(4)
+    end = 4 + int.from_bytes(sent[:4], "big")
+    return scored_of(sent[4:end]), rows_from_json(sent[end:])
 
 
 @contextmanager

@@ -46,18 +46,18 @@ async def traits_of(database: Database, scope: Scope, ids: Iterable[str]) -> lis
     return [Traits(**row) for row in rows]
 
 
-async def told_traits(
+async def packed_traits(
     database: Database, scope: Scope, ids: Iterable[str]
 ) -> tuple[bytes, list[int]]:
-    """The same as JSON objects, one after the other, and the octets of each: 0 where there is no chunk.
+    """The traits of these chunks as JSON objects, one after the other, and the octets of each: 0 where there is none.
 
     Raises:
         DatabaseUnavailable: the server does not answer within the time of a lane.
     """
     [row] = await database.read(scope.user_id, _PACKED, key_of(scope) | {"ids": id_array(ids)})
-    return row["told"] or b"", np.frombuffer(row["octets"] or b"", ">i4").tolist()
+    return row["traits"] or b"", np.frombuffer(row["octets"] or b"", ">i4").tolist()
 
 
-def traits_from(told: dict[str, Any]) -> Traits:
-    """One of them, read."""
-    return Traits(**told | {"created_at": datetime.fromisoformat(told["created_at"])})
+def traits_from(row: dict[str, Any]) -> Traits:
+    """One JSON object of `packed_traits`, read."""
+    return Traits(**row | {"created_at": datetime.fromisoformat(row["created_at"])})

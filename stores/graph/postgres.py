@@ -25,7 +25,7 @@ from stores.graph.protocol import (
     Vector,
 )
 from stores.graph.rows import community_of, entity_of
-from stores.postgresql.binary import Embedded, embedded, told_rows
+from stores.postgresql.binary import Embedded, embedded, rows_from_json
 from stores.postgresql.database import Database
 from stores.postgresql.pools import Connection
 from stores.postgresql.queries import load_queries
@@ -102,11 +102,11 @@ class PostgresGraph:
         if only != EVERY_ENTITY:
             among = {"ids": id_array(ids), **only.bounds()}
             return [entity_of(row) for row in await self._rows(scope, "entities_among", **among)]
-        return [entity_of(row) for row in await self.told(scope, ids)]
+        return [entity_of(row) for row in await self.contents(scope, ids)]
 
-    async def told(self, scope: Scope, ids: Sequence[UUID | str]) -> list[dict[str, Any]]:
-        """What there is to tell of entities, as rows, in the order of `ids`; as `get_entities`."""
-        return told_rows(await self._database.call(scope, _SQL["entities"], id_array(ids)))
+    async def contents(self, scope: Scope, ids: Sequence[UUID | str]) -> list[dict[str, Any]]:
+        """What results show of entities, as rows, in the order of `ids`; as `get_entities`."""
+        return rows_from_json(await self._database.call(scope, _SQL["entities"], id_array(ids)))
 
     async def top_entities(self, scope: Scope, k: int) -> list[Entity]:
         """The `k` entities with most relations, then mentions."""

@@ -125,9 +125,9 @@ class GraphRecord:
         """Every community that has a report, and the vectors that reports have."""
         return await PostgresGraph(self._database).reports(scope)
 
-    async def told(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """What there is to tell of entities, as rows (`stores.graph.rows.entity_of`)."""
-        return await PostgresGraph(self._database).told(scope, ids)
+    async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
+        """What results show of entities, as rows (`stores.graph.rows.entity_of`)."""
+        return await PostgresGraph(self._database).contents(scope, ids)
 
     async def arrays(self, scope: Scope) -> GraphArrays:
         """The whole graph, all of one moment; 100,000 entities with 600,000 relations take seconds."""

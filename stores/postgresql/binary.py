@@ -90,7 +90,7 @@ def embedded(blocks: Sequence[bytes]) -> Embedded:
     return Embedded(rows["id"].astype(np.uint64), rows["vector"].astype(np.float32))
 
 
-def told_rows(told: bytes | None) -> list[dict[str, Any]]:
-    """Rows that a function of the server told as JSON."""
-    rows: list[dict[str, Any]] = orjson.loads(told) if told else []
+def rows_from_json(sent: bytes | None) -> list[dict[str, Any]]:
+    """Rows that a function of the server sent as one JSON array."""
+    rows: list[dict[str, Any]] = orjson.loads(sent) if sent else []
     return rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from domain.scope import Scope
-from stores.postgresql.binary import told_rows
+from stores.postgresql.binary import rows_from_json
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
 
@@ -26,7 +26,7 @@ async def stamp_of(database: Database, scope: Scope) -> Stamp:
     return stamp_from(await database.call(scope, STAMP))
 
 
-def stamp_from(told: bytes | None) -> Stamp:
-    """A stamp as the server tells it."""
-    [row] = told_rows(told)
+def stamp_from(sent: bytes | None) -> Stamp:
+    """A stamp from what the server sent."""
+    [row] = rows_from_json(sent)
     return Stamp(**row)

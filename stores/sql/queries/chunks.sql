@@ -124,8 +124,8 @@ where scope_id = %(scope_id)s and document_id = %(document_id)s and id = any(%(i
 -- The nearest chunks by cosine; see nearest_chunks (migration 0028).
 nearest_chunks(%s, %s, %s::vector, %s, %s)
 
--- name: nearest_told
--- The same with what results tell of them; see nearest_told (migration 0062).
+-- name: nearest_with_contents
+-- As `nearest`, with what results show of each; see nearest_told (migration 0062).
 nearest_told(%s, %s, %s::vector, %s, %s)
 
 -- name: held
@@ -142,8 +142,8 @@ cross join lateral (
 ) as c
 order by wanted.place;
 
--- name: told
--- What results tell of chunks, by ids of 16 octets each; see told_chunks (migration 0066).
+-- name: contents
+-- What results show of chunks, by ids of 16 octets each; see told_chunks (migration 0066).
 told_chunks(%s, %s, %s::bytea, 16)
 
 -- name: count

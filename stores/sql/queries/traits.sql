@@ -14,10 +14,10 @@ order by wanted.place;
 
 -- name: packed
 -- The same of many chunks, as JSON one after the other: turning each into objects costs more than all else.
-select convert_to(string_agg(told, '' order by place), 'UTF8') as told,
-  string_agg(int4send(octet_length(told)), '' order by place) as octets
+select convert_to(string_agg(traits, '' order by place), 'UTF8') as traits,
+  string_agg(int4send(octet_length(traits)), '' order by place) as octets
 from (
-  select wanted.place, coalesce(row_to_json(c)::text, '') as told
+  select wanted.place, coalesce(row_to_json(c)::text, '') as traits
   from unnest(%(ids)s::uuid[]) with ordinality as wanted(id, place)
   left join lateral (
   select id, case when document_title = any(section_path) then section_path

@@ -27,9 +27,9 @@ from evals.corpus import load_corpus
 from evals.dataset import Passage
 from models.protocols import Embedder
 from retrievers import GraphRetriever
+from retrievers.content import Content, of_passage
 from retrievers.graph_retriever import RetrieveOptions
 from retrievers.lanes.keywords import NO_KEYWORDS, extract_keywords
-from retrievers.telling import Told, of_passage
 from stores.chunks.chunk_store import ChunkStore
 from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
@@ -120,15 +120,15 @@ async def test_texts_that_the_vector_lane_does_not_bring_are_read_by_id(
         assert shown(found) == await told(database, filled, found)
 
 
-def shown(found: Retrieval) -> list[Told]:
+def shown(found: Retrieval) -> list[Content]:
     return [
-        Told(one.text, one.document_id, one.external_id, dict(one.metadata))
+        Content(one.text, one.document_id, one.external_id, dict(one.metadata))
         for one in found.results
     ]
 
 
-async def told(database: Database, scope: Scope, found: Retrieval) -> list[Told]:
-    rows = await ChunkStore(database).told(scope, [one.id for one in found.results])
+async def told(database: Database, scope: Scope, found: Retrieval) -> list[Content]:
+    rows = await ChunkStore(database).contents(scope, [one.id for one in found.results])
     return [of_passage(row) for row in rows]
 
 

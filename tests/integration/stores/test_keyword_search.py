@@ -261,7 +261,9 @@ async def test_lanes_that_take_long_find_the_same_over_lines_of_their_own(
         return [
             chunks.asked_held(corpus.scope, words, 5, lambda held: held),
             chunks.asked_nearest(corpus.scope, vector, 5, lambda near: near),
-            chunks.asked_nearest_told(corpus.scope, vector, 5, lambda near, rows: (near, rows)),
+            chunks.asked_nearest_with_contents(
+                corpus.scope, vector, 5, lambda near, rows: (near, rows)
+            ),
         ]
 
     database._pace.took(corpus.scope, 0.0, 1)
@@ -278,7 +280,7 @@ async def test_lanes_that_take_long_find_the_same_over_lines_of_their_own(
     held, near, told = await asyncio.gather(*(one for one in lines if one is not None))
     assert held == await chunks.held(corpus.scope, words, 5)
     assert near.ids == told[0].ids == [row["id"] for row in told[1]]
-    assert told == await chunks.nearest_told(corpus.scope, vector, 5)
+    assert told == await chunks.nearest_with_contents(corpus.scope, vector, 5)
 
 
 async def test_what_is_not_sure_by_the_texts_looked_into_at_first_is_looked_for_deeper(

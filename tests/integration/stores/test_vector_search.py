@@ -346,11 +346,11 @@ async def test_the_nearest_come_with_what_is_told_of_them_in_one_trip(
 ) -> None:
     vectors, chunks = clustered(20, 2), ChunkStore(database)
     await ingest(scope, [f"text {n}" for n in range(20)], vectors)
-    near, told = await chunks.nearest_told(scope, vectors[0], k)
+    near, told = await chunks.nearest_with_contents(scope, vectors[0], k)
     alone = await chunks.nearest(scope, vectors[0], k)
     assert near.ids == written(alone.ids)
     assert near.scores == pytest.approx(alone.cosines.tolist(), rel=1e-6)
-    assert told == await chunks.told(scope, near.ids)
+    assert told == await chunks.contents(scope, near.ids)
     assert len(told) == min(k, 20)
 
 
@@ -359,5 +359,5 @@ async def test_of_another_users_scope_nothing_is_near_and_nothing_told(
 ) -> None:
     await ingest(scope, ["text"], clustered(1, 2))
     other = Scope(f"other-{uuid4()}", scope.graph_id)
-    near, told = await ChunkStore(database).nearest_told(other, clustered(1, 2)[0], 5)
+    near, told = await ChunkStore(database).nearest_with_contents(other, clustered(1, 2)[0], 5)
     assert (len(near.ids), told) == (0, [])

@@ -9,16 +9,16 @@ import pytest
 
 from domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
 from retrievers.by_id import ById
+from retrievers.content import Content
 from retrievers.ranking.fusion import fuse, led
-from retrievers.telling import Told
 from stores.postgresql.binary import Nearest, scored
 
 IDS = [f"00000000-0000-0000-0000-00000000000{place}" for place in range(4)]
 SCORES = [0.75, 0.5, 0.25, 0.125]
 
 
-def told(place: int) -> Told:
-    return Told(f"text {place}", "document", None, {"page": place})
+def told(place: int) -> Content:
+    return Content(f"text {place}", "document", None, {"page": place})
 
 
 def item(place: int, text: str = "") -> RetrievedItem:
@@ -31,7 +31,7 @@ def item(place: int, text: str = "") -> RetrievedItem:
 def test_an_item_is_made_of_the_hit_that_is_asked_for() -> None:
     asked: list[int] = []
 
-    def tell(place: int) -> Told:
+    def tell(place: int) -> Content:
         asked.append(place)
         return told(place)
 

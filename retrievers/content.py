@@ -1,4 +1,4 @@
-"""What a result tells of a passage or an entity, beside where a search put it."""
+"""The content of a passage or an entity in a result, beside its rank and score."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from domain.retrieval import RetrievedItem
 _OF_THEIR_OWN = frozenset({"id", "text", "document_id", "external_id"})
 
 
-class Told(NamedTuple):
+class Content(NamedTuple):
     """The parts of a result that follow from its id."""
 
     text: str
@@ -20,15 +20,15 @@ class Told(NamedTuple):
     metadata: dict[str, Any]
 
 
-def of_passage(row: Mapping[str, Any]) -> Told:
-    """What is told of a passage (`ChunkStore.told`)."""
+def of_passage(row: Mapping[str, Any]) -> Content:
+    """The content of a passage, from a row of `ChunkStore.contents`."""
     said = {name: value for name, value in row.items() if name not in _OF_THEIR_OWN}
     said["section_path"] = tuple(row["section_path"])
-    return Told(row["text"], row["document_id"], row["external_id"], said)
+    return Content(row["text"], row["document_id"], row["external_id"], said)
 
 
-def of_entity(entity: Entity) -> Told:
-    """What is told of an entity."""
+def of_entity(entity: Entity) -> Content:
+    """The content of an entity."""
     text = f"{entity.name}: {entity.description}" if entity.description else entity.name
     said = {
         "name": entity.name,
@@ -36,18 +36,18 @@ def of_entity(entity: Entity) -> Told:
         "aliases": entity.aliases,
         "degree": entity.degree,
     }
-    return Told(text, None, entity.external_id, said)
+    return Content(text, None, entity.external_id, said)
 
 
-def with_told(item: RetrievedItem, told: Told) -> RetrievedItem:
-    """A passage found by its id, with what is told of it."""
+def with_content(item: RetrievedItem, content: Content) -> RetrievedItem:
+    """A passage found by its id, with its content."""
     return RetrievedItem(
         item.kind,
         item.id,
-        told.text,
+        content.text,
         item.score,
-        told.document_id,
-        told.external_id,
+        content.document_id,
+        content.external_id,
         item.lanes,
-        told.metadata,
+        content.metadata,
     )
