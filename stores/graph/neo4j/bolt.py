@@ -29,6 +29,8 @@ _EXISTS = frozenset(
     f"Neo.ClientError.Schema.{name}"
     for name in ("IndexWithNameAlreadyExists", "IndexAlreadyExists")
 )
+# Of several projectors that begin at once one makes it; IF NOT EXISTS does not keep the others from trying.
+_SAME_EXISTS = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
 
 # `CALL (row) { … }` needs 5.23; the rest is older.
 _LEAST = (5, 23)
@@ -121,7 +123,10 @@ class Bolt:
             try:
                 await self.write([(_SCHEMA[name], {})])
             except GraphStoreUnavailable as error:
-                if name not in _KEYS or getattr(error.__cause__, "code", "") not in _EXISTS:
+                code = getattr(error.__cause__, "code", "")
+                if code == _SAME_EXISTS:
+                    continue
+                if name not in _KEYS or code not in _EXISTS:
                     raise
                 await self._clear(name)
                 await self.write([(_SCHEMA[name], {})])
@@ -187,7 +192,9 @@ class Bolt:
             yield
         except (DriverError, Neo4jError, OSError) as error:
             self._version = None
-            said = str(error).strip().splitlines() or [type(error).__name__]
+            # A server's error written as a whole is its codes and states in braces.
+            told = (isinstance(error, Neo4jError) and error.message) or str(error)
+            said = told.strip().splitlines() or [type(error).__name__]
             raise GraphStoreUnavailable(
                 f"Neo4j did not answer as it should: {said[0][:300].rstrip(' :.')}.",
                 next_step="Run `sextant doctor`, and `sextant graph sync` once Neo4j is back.",

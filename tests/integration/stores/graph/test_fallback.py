@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator
+from typing import LiteralString, cast
 
 import pytest
 import pytest_asyncio
@@ -213,6 +215,36 @@ async def test_a_server_that_lost_everything_is_noticed_and_filled_again(
     assert await neighbours(fresh, scope, "insulin") == ({"TREATS"}, [BEHIND])
     await projector.sync(scope)
     assert await neighbours(fresh, scope, "insulin") == ({"TREATS"}, [])
+
+
+async def test_projectors_that_begin_at_once_on_an_empty_server_all_get_through(
+    database: Database, bolt: Bolt, impatient: Settings, scope: Scope
+) -> None:
+    """Each makes the constraints and indexes, of which there can be one: a server and its worker do so."""
+    for kind, kinds in (("CONSTRAINT", "CONSTRAINTS"), ("INDEX", "INDEXES")):
+        listed = f"SHOW {kinds} YIELD name WHERE name STARTS WITH 'sextant_' RETURN name"
+        for row in await bolt.fetch(cast("LiteralString", listed)):
+            await bolt.write([(cast("LiteralString", f"DROP {kind} {row['name']} IF EXISTS"), {})])
+    scopes = [Scope(scope.user_id, f"{scope.graph_id}-{number}") for number in range(3)]
+    bolts = [Bolt(impatient) for _ in scopes]
+    try:
+        for own in scopes:
+            await GraphRecord(database).add(own, says(own, "Insulin", "TREATS", "Diabetes"))
+        await asyncio.gather(
+            *(Projector(database, one).sync(own) for one, own in zip(bolts, scopes, strict=True))
+        )
+        for own in scopes:
+            assert await held_by_neo4j(bolt, own) == {"TREATS"}
+    finally:
+        for one in bolts:
+            await one.close()
+
+
+async def test_what_the_server_says_of_a_failure_is_told_in_its_words_alone(bolt: Bolt) -> None:
+    with pytest.raises(GraphStoreUnavailable) as failed:
+        await bolt.fetch("RETURN 1 / 0")
+    assert "/ by zero" in failed.value.message
+    assert "neo4j_code" not in failed.value.message
 
 
 async def test_a_projection_broken_off_anywhere_goes_on_and_ends_the_same(
