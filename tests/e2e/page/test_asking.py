@@ -36,18 +36,6 @@ def test_what_is_wrong_with_a_long_question_is_on_the_screen_with_it(page: Page)
     assert said["y"] + said["height"] <= composer["y"]
 
 
-def test_what_is_wrong_with_a_long_question_is_on_the_screen_with_it(page: Page) -> None:
-    use(page, "page")
-    page.get_by_label("Your question").fill("word " * 500)
-    page.keyboard.press("Enter")
-    refusal = page.get_by_role("article").get_by_text("at most 2000")
-    expect(refusal).to_be_visible()
-    said, composer = refusal.bounding_box(), page.locator(".composer").bounding_box()
-    assert said is not None
-    assert composer is not None
-    assert said["y"] + said["height"] <= composer["y"]
-
-
 def test_a_question_is_answered_with_citations_that_open_their_passage(page: Page) -> None:
     use(page, "page")
     turn = ask(page, QUESTION)

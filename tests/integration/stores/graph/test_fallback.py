@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator
-from typing import LiteralString, cast
 
 import pytest
 import pytest_asyncio
@@ -223,8 +222,8 @@ async def test_projectors_that_begin_at_once_on_an_empty_server_all_get_through(
     """Each makes the constraints and indexes, of which there can be one: a server and its worker do so."""
     for kind, kinds in (("CONSTRAINT", "CONSTRAINTS"), ("INDEX", "INDEXES")):
         listed = f"SHOW {kinds} YIELD name WHERE name STARTS WITH 'sextant_' RETURN name"
-        for row in await bolt.fetch(cast("LiteralString", listed)):
-            await bolt.write([(cast("LiteralString", f"DROP {kind} {row['name']} IF EXISTS"), {})])
+        for row in await bolt.fetch(listed):
+            await bolt.write([(f"DROP {kind} {row['name']} IF EXISTS", {})])
     scopes = [Scope(scope.user_id, f"{scope.graph_id}-{number}") for number in range(3)]
     bolts = [Bolt(impatient) for _ in scopes]
     try:
