@@ -58,8 +58,8 @@ async def test_what_is_of_another_shape_is_refused_by_its_name(
 
 
 @pytest.mark.parametrize("query", [7, ["Why?"], {"text": "Why?"}])
-async def test_a_question_that_is_no_text_is_not_called_empty(bench: Build, query: Any) -> None:
-    with pytest.raises(QuestionInvalid, match="no text") as refused:
+async def test_a_question_that_is_not_text_is_not_called_empty(bench: Build, query: Any) -> None:
+    with pytest.raises(QuestionInvalid, match="not text") as refused:
         await analyze(State(query=query), bench().runtime)
     assert refused.value.field == "query"
 
