@@ -144,19 +144,24 @@ with recursive live as materialized (
   from sections s join documents d on d.id = s.document_id and d.live_version = s.version
   join document_versions v on v.document_id = d.id and v.version = s.version
   where s.scope_id = %(scope_id)s and not v.metadata ? 'factsOf'
+), said as materialized (
+  select document_id, section_id, count(*) filter (where summary <> '') as parts,
+    bool_or(described_by = 'extract') as waiting
+  from chunks where scope_id = %(scope_id)s group by document_id, section_id
+), inside as materialized (
+  select document_id, parent_id, count(*) as parts from live group by document_id, parent_id
 ), coming as (
-  select document_id, id, parent_id, level from live
-  where described_by <> 'llm' or exists (
-    select from chunks c where c.scope_id = %(scope_id)s and c.document_id = live.document_id
-      and c.section_id = live.id and c.described_by = 'extract')
+  select live.document_id, live.id, live.parent_id, live.level from live left join said
+    on said.document_id = live.document_id and said.section_id = live.id
+  where described_by <> 'llm' or said.waiting
   union
   select p.document_id, p.id, p.parent_id, p.level
   from coming join live p on p.document_id = coming.document_id and p.id = coming.parent_id
 )
-select one.level, (select count(*) from chunks c where c.scope_id = %(scope_id)s and c.document_id = one.document_id
-    and c.section_id = one.id and c.summary <> '')
-  + (select count(*) from live t where t.document_id = one.document_id and t.parent_id = one.id) as parts
-from coming as one;
+select one.level, coalesce(said.parts, 0) + coalesce(inside.parts, 0) as parts
+from coming as one
+left join said on said.document_id = one.document_id and said.section_id = one.id
+left join inside on inside.document_id = one.document_id and inside.parent_id = one.id;
 
 -- name: keep_chunks_said
 -- Before a version is replaced: what was said of its chunks holds for those of the new one that have the same
