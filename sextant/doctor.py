@@ -79,11 +79,12 @@ def _failed(name: str, error: SextantError) -> Finding:
 
 def _data_folder(folder: Path) -> Finding:
     nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    if not os.access(nearest, os.W_OK):
+    if not (nearest.is_dir() and os.access(nearest, os.W_OK)):
+        wrong = f"{folder} cannot be written." if nearest.is_dir() else f"{nearest} is no folder."
         return Finding(
             "data folder",
             Health.FAILED,
-            f"{folder} cannot be written.",
+            wrong,
             "Set SEXTANT_DATA_DIR to a folder that you may write.",
             _DEPENDENCY_DOWN,
         )
