@@ -166,7 +166,8 @@ async def mapped(
 ) -> AsyncGenerator[AnswerEvent]:
     """Map and reduce: points are noted from groups of reports at once, then one answer is written.
 
-    Reports that fit one call are read by one; more of them by at most `reading.calls`, besides those of
+    Reports are read whose passages the answer is shown: of others no point could be cited. Those that fit
+    one call are read by one; more of them by at most `reading.calls`, besides those of
     the `writer`, which answers and is made when they are read, of what that has cost. The points name
     passages, and the answer cites passages, so that reports lead but are never the evidence. A call that
     fails costs its reports only, with a warning.
@@ -177,17 +178,16 @@ async def mapped(
         ModelUnavailable, ModelOutputInvalid: the answer itself could not be written.
     """
     layout = laid_out(items, reading.tokens)
-    calls = calls_to_read(layout.reports, reading.calls)
-    asked = [
-        _points(reading, question, layout.reports[at::calls], layout.passages)
-        for at in range(calls)
-    ]
+    shown = {passage.id for passage in layout.passages}
+    reports = [report for report in layout.reports if not shown.isdisjoint(_rests_on(report))]
+    calls = calls_to_read(reports, reading.calls)
+    asked = [_points(reading, question, reports[at::calls], layout.passages) for at in range(calls)]
     with keeping(1):  # for the answer
         read = await asyncio.gather(*asked)
     failed = [outcome for outcome in read if outcome.failure]
     if failed:
         unread = sum(outcome.reports for outcome in failed)
-        count = f"{unread}/{len(layout.reports)}"
+        count = f"{unread}/{len(reports)}"
         warnings.append(UNREAD.format(count=count, reason=failed[0].failure))
     spent = sum((outcome.usage for outcome in read), Usage())
     noted = _noted([point for outcome in read for point in outcome.points], len(layout.passages))

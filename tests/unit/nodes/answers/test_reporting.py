@@ -219,6 +219,18 @@ async def test_reports_that_were_not_read_are_counted(bench: Build) -> None:
     assert "could not read 2/5 of the reports" in warning, "the other call read three"
 
 
+async def test_a_report_is_not_read_of_which_no_passage_is_shown(bench: Build) -> None:
+    """No point of it could name a passage, so none could be in the answer."""
+    elsewhere = [report(f"别处{n}", (LONG, f"别处{n}.md"), score=0.9 - n / 100) for n in range(4)]
+    model = listening(noting(("多饮", 9, [1])), "主要症状是多饮、多尿和体重下降 [1]。")
+    at = bench(chat=as_chat_model(model), answerer=ExtractiveAnswerer())
+    state = asked("主要症状是什么？", around=[*elsewhere, HEALTH])
+    update = await generate(state, at.runtime)
+    assert (update["usage"]["calls"], update["warnings"]) == (2, [])
+    assert "健康" in model.asked[0]
+    assert "别处" not in model.asked[0]
+
+
 async def test_a_call_that_fails_costs_its_reports_only(bench: Build) -> None:
     model = chat("no JSON", "still no JSON", "主要症状是多饮、多尿和体重下降 [1]。")
     settings = Settings(_env_file=None, limits=LimitSettings(report_calls=1))
