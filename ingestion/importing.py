@@ -41,7 +41,8 @@ class ImportReport:
     """What an import brought: lines that were taken, by kind, and what was wrong with others.
 
     `unchanged` counts the documents that were there already; `relations` includes triples;
-    `problem_count` also counts the problems beyond the first thousand, which are not listed;
+    `problem_count` also counts the problems beyond the first thousand, which are not listed, and
+    `left_out` those of all whose line, or the part named, was left out;
     `warnings` say what of the graph did not follow, and how to mend it; `pending`: it is still to follow, which
     a worker does; `graph` is how large the whole graph is then, with what was found in the texts;
     `graph_alone`: the knowledge base has no passage, so that no question finds anything in it.
@@ -53,6 +54,7 @@ class ImportReport:
     entities: int = 0
     relations: int = 0
     problem_count: int = 0
+    left_out: int = 0
     problems: list[Problem] = field(default_factory=list[Problem])
     warnings: tuple[str, ...] = ()
     pending: bool = False
@@ -184,6 +186,7 @@ class _Run:
                     field="strict",
                 )
         self.report.problem_count += len(problems)
+        self.report.left_out += sum(not problem.kept for problem in problems)
         room = _PROBLEMS_KEPT - len(self.report.problems)
         self.report.problems.extend(problems[: max(0, room)])
 

@@ -64,7 +64,7 @@ def import_(
         terminal.emit(report)
     else:
         _print(report)
-    if any(not problem.kept for problem in report.problems):
+    if report.left_out:
         raise typer.Exit(2)
 
 

@@ -81,6 +81,36 @@ async def test_bad_lines_are_reported_by_number_and_good_ones_kept(
     assert {row[0] for row in found["relations"]} == {"TREATED_BY", "BRAND", "SAME_NAME_AS", "治疗"}
 
 
+async def test_what_was_left_out_is_counted_also_beyond_what_is_listed(
+    importer: Importer, scope: Scope
+) -> None:
+    """By it the command line fails, though the list was full of remarks on lines that were kept."""
+    lines: list[Line] = [{"type": "entity", "name": "A", "colour": "red"}] * 600
+
+    report = await importer.import_graph(scope, stream([*lines, {"type": "entity"}]))
+
+    assert all(problem.kept for problem in report.problems)
+    assert (report.problem_count, report.left_out) == (1200, 1)
+
+
+async def test_a_triple_that_is_too_short_costs_no_passage(
+    importer: Importer, database: Database, scope: Scope
+) -> None:
+    triples = [["Alpha", "OWNS"], ["Alpha", "OWNS", "Beta"]]
+    lines: list[Line] = [
+        {"type": "chunk", "id": "c1", "text": "Alpha owns Beta.", "triples": triples}
+    ]
+
+    report = await importer.import_graph(scope, stream(lines))
+
+    [problem] = report.problems
+    assert (problem.line, problem.kept, report.chunks, report.left_out) == (1, False, 1, 1)
+    assert problem.reason.startswith("triples[0]: must be a list of three texts")
+    found = await facts(database, scope)
+    assert [row[1] for row in found["chunks"]] == ["Alpha owns Beta."]
+    assert [row[0] for row in found["relations"]] == ["OWNS"]
+
+
 async def test_strict_stops_at_the_first_bad_line_with_nothing_stored(
     importer: Importer, documents: DocumentStore, scope: Scope
 ) -> None:
