@@ -34,6 +34,8 @@ from stores.graph.communities.store import StoredReport
 if TYPE_CHECKING:
     from models.chat.chat_model import ChatModel  # brings LangChain, half a second
 
+# So many refusals in a row: it is not about one prompt, and the next would be refused, too.
+_GONE_AFTER = 3
 _NAMES = 24  # entities that the model is told by name
 
 
@@ -92,6 +94,7 @@ class ReportWriter:
         self._tokens = tokens
         self._left = most
         self._turns = asyncio.Semaphore(at_once)
+        self._refused = 0
         self._gone = ""
 
     @property
@@ -107,12 +110,22 @@ class ReportWriter:
                 return await self._extracted(material, note)
             self._left -= 1
             try:
-                return await self._ask(material)
-            except ModelUnavailable as error:
-                self._gone = str(error)  # the next call would get no answer either
-                return await self._extracted(material, self._gone)
+                report = await self._ask(material)
             except SextantError as error:
+                self._note(error)
                 return await self._extracted(material, str(error))
+            self._refused = 0
+            return report
+
+    def _note(self, error: SextantError) -> None:
+        """Give the model up when it is silent, for which others wait, or has refused several calls in a row."""
+        if not isinstance(error, ModelUnavailable):
+            self._refused = 0
+            return
+        self._refused += 1
+        is_silent = error.usage is None
+        if is_silent or self._refused >= _GONE_AFTER:
+            self._gone = str(error)
 
     async def _ask(self, material: Material) -> Report:
         sources = list(self._bounded(material))

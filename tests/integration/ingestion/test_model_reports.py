@@ -134,12 +134,42 @@ async def test_a_model_that_is_gone_is_not_asked_for_every_report(
 ) -> None:
     async with upkeep(database, settings, lambda _: failing(503), concurrency=1) as (own, server):
         await own.refresh(indexed)
-        assert len(asked(server)) == 1
+        assert len(asked(server)) == 3
     assert all(one.title and one.note for one in await reports(database, indexed))
 
     async with upkeep(database, settings, written) as (own, _):
         done = await own.refresh(indexed, full=True)
     assert done.reports_written == len(await reports(database, indexed))
+
+
+@pytest.mark.parametrize("first", [0, 5])
+async def test_reports_that_the_model_fails_at_cost_the_others_nothing_and_are_tried_again(
+    database: Database, settings: Settings, indexed: Scope, first: int
+) -> None:
+    """A filter or a prompt that breaks a server refuses one of them, however often it is asked."""
+    calls = 0
+
+    def choosy(request: ApiRequest) -> Reply | str:
+        nonlocal calls
+        if "findings" not in request.prompt:
+            return failing(500)
+        calls += 1
+        return failing(500) if first < calls <= first + 2 else written(request)
+
+    async with upkeep(database, settings, choosy, concurrency=1) as (own, server):
+        done = await own.refresh(indexed)
+        found = await reports(database, indexed)
+        assert len(asked(server)) == len(found) > 10
+        failed = [one for one in found if not one.writer]
+        assert len(failed) == 2
+        assert all("500" in one.note and one.title and one.summary for one in failed)
+        assert done.warnings[-1].startswith(
+            "Put together from sentences, not written by the chat model: 2 reports."
+        )
+        again = await own.refresh(indexed, full=True)
+        assert again.reports_written == 2
+        assert len(asked(server)) == len(found) + 2
+    assert {one.writer for one in await reports(database, indexed)} == {"scripted"}
 
 
 class Silent(FakeListChatModel):
