@@ -16,7 +16,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from domain.errors import ModelUnavailable, SextantError
+from domain.errors import SextantError
 from domain.graph import Finding
 from domain.text import estimate_tokens
 from ingestion.graph.communities.hierarchy import CAP
@@ -27,6 +27,7 @@ from ingestion.graph.communities.reports import (
     extractive_report,
     facts,
 )
+from models.chat.refusals import Refusals
 from models.chat.replies import Numbers
 from prompts import REPORT, as_data, numbered
 from stores.graph.communities.store import StoredReport
@@ -34,8 +35,6 @@ from stores.graph.communities.store import StoredReport
 if TYPE_CHECKING:
     from models.chat.chat_model import ChatModel  # brings LangChain, half a second
 
-# So many refusals in a row: it is not about one prompt, and the next would be refused, too.
-_GONE_AFTER = 3
 _NAMES = 24  # entities that the model is told by name
 
 
@@ -94,7 +93,7 @@ class ReportWriter:
         self._tokens = tokens
         self._left = most
         self._turns = asyncio.Semaphore(at_once)
-        self._refused = 0
+        self._refusals = Refusals()
         self._gone = ""
 
     @property
@@ -112,20 +111,11 @@ class ReportWriter:
             try:
                 report = await self._ask(material)
             except SextantError as error:
-                self._note(error)
+                if self._refusals.gone(error):
+                    self._gone = str(error)
                 return await self._extracted(material, str(error))
-            self._refused = 0
+            self._refusals.answered()
             return report
-
-    def _note(self, error: SextantError) -> None:
-        """Give the model up when it is silent, for which others wait, or has refused several calls in a row."""
-        if not isinstance(error, ModelUnavailable):
-            self._refused = 0
-            return
-        self._refused += 1
-        is_silent = error.usage is None
-        if is_silent or self._refused >= _GONE_AFTER:
-            self._gone = str(error)
 
     async def _ask(self, material: Material) -> Report:
         sources = list(self._bounded(material))

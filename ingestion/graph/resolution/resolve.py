@@ -20,13 +20,14 @@ from uuid import UUID
 import numpy as np
 from pydantic import BaseModel
 
-from domain.errors import GraphNotFound, ModelOutputInvalid, SextantError
+from domain.errors import GraphNotFound, SextantError
 from domain.scope import Scope
 from domain.text import language_of
 from ingestion.graph.resolution.merging import automatic_merges
 from ingestion.graph.resolution.minhash import like_pairs
 from ingestion.graph.resolution.naming import initials, is_comparable, likeness, marks, spelling_key
 from ingestion.progress import OnStage, silent
+from models.chat.refusals import Refusals
 from models.chat.replies import Numbers
 from prompts import SAME, as_data
 from stores.graph.record import GraphRecord
@@ -249,8 +250,8 @@ async def _judged(
 ) -> _Judged:
     """Have the chat model judge pairs that are alike or near, the likeliest first.
 
-    A batch without a usable answer is passed over: it comes first in the next run too, and must not keep
-    others from being judged. Silence is waited for once: others wait for their turn at the graph meanwhile.
+    A batch without a usable answer, or that is refused, is passed over: it comes first in the next run too,
+    and must not keep others from being judged. Others wait for their turn at the graph meanwhile.
     """
     if chat is None:
         return _Judged(kept)
@@ -258,15 +259,17 @@ async def _judged(
     known = _by_ids(map(_open, near)) | _by_ids(kept)
     named = {one.id: one for one in names.named}
     waiting = _waiting(named, known.values())
-    judged, failures = list[Pair](), dict[str, None]()
+    judged, failures, refusals = list[Pair](), dict[str, None](), Refusals()
     for start in range(0, min(len(waiting), _CALLS * _PAIRS_A_CALL), _PAIRS_A_CALL):
         try:
             judged += await _verdicts(chat, named, waiting[start : start + _PAIRS_A_CALL])
         except SextantError as error:
             _log.warning("similar names were not compared by the chat model: %s", error)
             failures[f"Similar names were not compared by the chat model: {error}"] = None
-            if not isinstance(error, ModelOutputInvalid):
+            if refusals.gone(error):
                 break
+        else:
+            refusals.answered()
     return _Judged(list((known | _by_ids(judged)).values()), judged, tuple(failures))
 
 

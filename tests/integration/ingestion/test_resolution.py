@@ -17,6 +17,7 @@ from domain.settings import Settings
 from ingestion.graph.index import GraphIndexer
 from ingestion.graph.resolution.resolve import candidates, resolve
 from ingestion.pipeline import Ingestor
+from models.chat.building import build_chat_model
 from models.chat.chat_model import ChatModel, as_chat_model
 from models.failures import Retries
 from stores.documents.document_store import DocumentStore
@@ -31,6 +32,8 @@ from stores.graph.vectors import EntityVectors
 from stores.postgresql.database import Database
 from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
+from testing.openai_server import ApiRequest, ScriptedOpenAI
+from testing.replies import Reply, failing
 
 WORLD = {
     "who": "# World Health Organization\n\nThe World Health Organization (WHO) fights malaria.\n",
@@ -262,6 +265,32 @@ async def test_pairs_that_a_model_gives_no_usable_answer_about_keep_no_others_fr
     done = await resolve(database, scope, as_chat_model(FakeListChatModel(responses=said)))
     assert (done.judged, len(done.warnings)) == (len(listed) - 1, 1)
     assert len(await ResolutionStore(database).candidates(scope, 10)) == 1
+
+
+async def test_pairs_that_a_model_refuses_keep_no_others_from_being_judged(
+    library: Library, database: Database, scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ingestion.graph.resolution.resolve._PAIRS_A_CALL", 1)
+    for name in ("Johann Sebastian Bach", "Johan Sebastian Bach", "Johann Sebastian Back"):
+        text = f"# {name}\n\nHe composed.\n"
+        await library.ingestor.ingest_bytes(scope, text.encode(), f"{name}.md")
+    await resolve(database, scope)
+    listed = await ResolutionStore(database).candidates(scope, 10)
+    refused = list[str]()
+
+    def choosy(request: ApiRequest) -> Reply | str:
+        """A filter refuses the pair that it sees first, however it is asked."""
+        refused[:] = refused or [request.prompt]
+        return failing(400) if request.prompt in refused else '{"same": []}'
+
+    async with ScriptedOpenAI(chat=choosy) as server:
+        own = Settings(_env_file=None, chat_model="m", openai_base_url=server.base_url)
+        chat = build_chat_model(own)
+        assert chat is not None
+        done = await resolve(database, scope, chat)
+        await chat.close()
+    assert (done.judged, len(done.warnings)) == (len(listed) - 1, 1)
+    assert "(400)" in done.warnings[0]
 
 
 class Silent(FakeListChatModel):
