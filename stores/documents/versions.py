@@ -248,10 +248,12 @@ async def write_brought(connection: Connection, opened: OpenVersion) -> None:
 async def make_live(connection: Connection, opened: OpenVersion) -> None:
     """Let the pending version take the live one's place."""
     if not opened.first:
+        await connection.execute(_MODEL_SQL["by_digest"])
         cursor = await connection.execute(_MODEL_SQL["keep_chunks_said"], opened.key)
         kept = {**opened.key, "ids": id_array([row[0] async for row in cursor])}
         if cursor.rowcount:
             await connection.execute(_MODEL_SQL["keep_sections_said"], kept)
+        await connection.execute(_MODEL_SQL["as_usual"])
         await remove_chunks(connection, opened.key, give_back=True)
         await connection.execute(_CHUNK_SQL["release_staged"], opened.key)
         if cursor.rowcount:

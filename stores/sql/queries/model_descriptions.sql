@@ -163,47 +163,71 @@ from coming as one
 left join said on said.document_id = one.document_id and said.section_id = one.id
 left join inside on inside.document_id = one.document_id and inside.parent_id = one.id;
 
+-- name: by_digest
+-- What is staged is new to the planner, which takes it for a row or two and would compare all with all, of a long
+-- document for hours; the next statements compare digests.
+set local enable_nestloop = off;
+
+-- name: as_usual
+-- What comes after them finds rows by their keys.
+set local enable_nestloop = on;
+
 -- name: keep_chunks_said
 -- Before a version is replaced: what was said of its chunks holds for those of the new one that have the same
 -- text in a document of the same title, which is all that the model was sent. Tags that the user gave the old one
 -- stay behind.
+with olds as materialized (
+  select md5(o.text) as content, o.summary, o.keywords, o.topics, o.tags, ov.metadata -> 'tags' as given
+  from chunks o join document_versions ov on ov.document_id = o.document_id and ov.version = %(live_version)s
+  join document_versions nv on nv.document_id = o.document_id and nv.version = %(version)s
+  where o.scope_id = %(scope_id)s and o.document_id = %(document_id)s and o.described_by = 'llm'
+    and coalesce(nullif(nv.title, ''), nv.filename) = coalesce(nullif(ov.title, ''), ov.filename)
+), news as materialized (
+  select id, md5(text) as content from staged_chunks
+  where scope_id = %(scope_id)s and document_id = %(document_id)s
+)
 update staged_chunks n set summary = o.summary, keywords = o.keywords, topics = o.topics,
   topic_labels = array(select distinct unnest(n.topic_labels || o.topics) order by 1),
   tags = array(select distinct tag from unnest(n.tags || o.tags) as tag
-    where tag = any(n.tags) or not ov.metadata -> 'tags' @> to_jsonb(tag) is true order by 1)
-from chunks o join document_versions ov on ov.document_id = o.document_id and ov.version = %(live_version)s
-join document_versions nv on nv.document_id = o.document_id and nv.version = %(version)s
-where o.scope_id = %(scope_id)s and o.document_id = %(document_id)s and o.described_by = 'llm'
-  and n.scope_id = o.scope_id and n.document_id = o.document_id
-  and n.text = o.text
-  and coalesce(nullif(nv.title, ''), nv.filename) = coalesce(nullif(ov.title, ''), ov.filename)
+    where tag = any(n.tags) or not o.given @> to_jsonb(tag) is true order by 1)
+from news join olds o using (content)
+where n.scope_id = %(scope_id)s and n.document_id = %(document_id)s and n.id = news.id
 returning n.id;
 
 -- name: keep_sections_said
--- The same of sections with the same chunks in them and below, all of which kept what was said.
-with olds as (
-  select s.path, s.summary, s.keywords, md5(string_agg(array_to_string(c.section_path, E'\n') || c.text, E'\n'
-    order by c.ordinal)) as content, array(select tag from unnest(s.tags) as tag
-      where not v.metadata -> 'tags' @> to_jsonb(tag) is true) as tags
-  from sections s join document_versions v on v.document_id = s.document_id and v.version = s.version
-  join chunks c on c.scope_id = s.scope_id and c.document_id = s.document_id
-    and c.start_offset >= s.start_offset and c.end_offset <= s.end_offset
-  where s.scope_id = %(scope_id)s and s.document_id = %(document_id)s and s.version = %(live_version)s
-    and s.described_by = 'llm'
-  group by s.id, s.path, s.summary, s.keywords, s.tags, v.metadata
-), news as (
-  select s.id, s.path, md5(string_agg(array_to_string(c.section_path, E'\n') || c.text, E'\n'
-    order by c.ordinal)) as content
-  from sections s join staged_chunks c on c.scope_id = s.scope_id and c.document_id = s.document_id
-    and c.start_offset >= s.start_offset and c.end_offset <= s.end_offset
-  where s.scope_id = %(scope_id)s and s.document_id = %(document_id)s and s.version = %(version)s
-  group by s.id, s.path
-  having bool_and(c.id = any(%(ids)s::uuid[]))
+-- The same of sections with the same chunks and sections in them and below, all of which kept what was said.
+with recursive own as materialized (
+  select version, id, parent_id, path, ordinal from sections
+  where scope_id = %(scope_id)s and document_id = %(document_id)s and version in (%(live_version)s, %(version)s)
+), directly as materialized (
+  select %(live_version)s::int as version, section_id, md5(string_agg(text, E'\n' order by ordinal)) as content,
+    true as kept
+  from chunks where scope_id = %(scope_id)s and document_id = %(document_id)s group by section_id
+  union all
+  select %(version)s::int, section_id, md5(string_agg(text, E'\n' order by ordinal)),
+    bool_and(id = any(%(ids)s::uuid[]))
+  from staged_chunks where scope_id = %(scope_id)s and document_id = %(document_id)s group by section_id
+), below as (
+  select version, id as top, id, parent_id from own
+  union all
+  select b.version, o.id, b.id, o.parent_id from below b join own o on o.version = b.version and o.id = b.parent_id
+), whole as materialized (
+  select b.version, b.top as id,
+    md5(string_agg(concat_ws(E'\n', o.path, d.content), E'\n' order by o.ordinal)) as content
+  from below b join own o on o.version = b.version and o.id = b.id
+  left join directly d on d.version = b.version and d.section_id = b.id
+  group by b.version, b.top
+  having count(d.content) > 0 and bool_and(coalesce(d.kept, true))
 )
 update sections s set described_by = 'llm', summary = o.summary, keywords = o.keywords,
-  tags = array(select distinct unnest(s.tags || o.tags) order by 1)
-from news n join olds o on o.path = n.path and o.content = n.content
-where s.scope_id = %(scope_id)s and s.document_id = %(document_id)s and s.version = %(version)s and s.id = n.id;
+  tags = array(select distinct tag from unnest(s.tags || o.tags) as tag
+    where tag = any(s.tags) or not v.metadata -> 'tags' @> to_jsonb(tag) is true order by 1)
+from whole n join whole w on w.version = %(live_version)s and w.content = n.content
+join sections o on o.scope_id = %(scope_id)s and o.document_id = %(document_id)s
+  and o.version = w.version and o.id = w.id and o.described_by = 'llm'
+join document_versions v on v.document_id = o.document_id and v.version = o.version
+where n.version = %(version)s and s.scope_id = %(scope_id)s and s.document_id = %(document_id)s
+  and s.version = n.version and s.id = n.id;
 
 -- name: note_chunks_kept
 -- Once they are live: a chat model has described these.

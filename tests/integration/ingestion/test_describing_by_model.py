@@ -534,3 +534,30 @@ async def test_what_is_said_of_a_version_that_was_replaced_meanwhile_is_not_said
     said = {one.summary for one in await chunks_of(database, scope)}
     said |= {one.summary for one in (await sections_of(database, scope)).values()}
     assert "By telephone." not in said
+
+
+async def test_a_long_document_is_replaced_in_a_time_that_grows_with_it_and_not_with_its_square(
+    database: Database, importer: Importer, scope: Scope
+) -> None:
+    """What is staged is new to the planner, which compared every section with all chunks and sections, for minutes."""
+    sections = 800
+
+    async def bring(last: str) -> None:
+        texts = [f"This is what part {n} says." for n in range(sections - 1)] + [last]
+        lines = [
+            {"type": "chunk", "id": f"c{n}", "documentId": "d", "title": f"Part {n}", "text": text}
+            for n, text in enumerate(texts)
+        ]
+        await importer.import_graph(
+            scope, stream([{"type": "document", "id": "d", "title": "Long"}, *lines])
+        )
+
+    await bring("This is the end.")
+    async with database.transaction(scope.user_id) as connection:
+        await connection.execute("update chunks set described_by = 'llm'")
+        await connection.execute("update sections set described_by = 'llm'")
+    async with asyncio.timeout(60):
+        await bring("This is another end.")
+    stored = ModelDescriptions(database, scope)
+    assert await stored.waiting(Kind.PASSAGES, 3) == 1
+    assert await stored.waiting(Kind.SECTIONS, 3) == 2  # the last, and the document
