@@ -79,7 +79,7 @@ Listener = Callable[[Happening], None]
 _listeners: list[Listener] = []
 
 
-def tell(happening: Happening) -> None:
+def emit(happening: Happening) -> None:
     """Let every listener of this process know."""
     for listener in _listeners:
         listener(happening)
@@ -113,9 +113,9 @@ def searching(mode: str) -> Iterator[Search]:
     except InputError:
         raise
     except Exception:
-        tell(Searched(search.mode, {"total": milliseconds_since(started)}, Outcome.FAILED))
+        emit(Searched(search.mode, {"total": milliseconds_since(started)}, Outcome.FAILED))
         raise
     if not _listeners:
         return
     outcome = Outcome.DEGRADED if search.degraded else Outcome.OK
-    tell(Searched(search.mode, {**search.timings, "total": milliseconds_since(started)}, outcome))
+    emit(Searched(search.mode, {**search.timings, "total": milliseconds_since(started)}, outcome))

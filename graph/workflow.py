@@ -24,7 +24,7 @@ from domain.answers import Usage
 from domain.elapsed import milliseconds_since
 from domain.errors import SextantError
 from domain.events import Status, as_values
-from domain.happenings import NodeRan, Outcome, tell
+from domain.happenings import NodeRan, Outcome, emit
 from domain.settings import Settings
 from graph.dependencies import shared_dependencies
 from graph.failures import as_failed
@@ -170,7 +170,7 @@ def _bound(
             result = {"deadline": state.deadline} | result
             return _accounted(result, name, state, milliseconds, allowance.made)
         finally:
-            tell(NodeRan(name, milliseconds_since(started), state.attempts, outcome))
+            emit(NodeRan(name, milliseconds_since(started), state.attempts, outcome))
 
     return run
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 from domain.documents import JobStage
 from domain.elapsed import milliseconds_since
-from domain.happenings import Outcome, StageRan, tell
+from domain.happenings import Outcome, StageRan, emit
 from ingestion.progress import LaterStage, OnProgress, Progress
 
 _ENDED = frozenset({JobStage.DONE, JobStage.FAILED})
@@ -50,5 +50,5 @@ class Stages:
 
     def _end(self, outcome: Outcome) -> None:
         if self._stage is not None:
-            tell(StageRan(self._stage, milliseconds_since(self._began), outcome))
+            emit(StageRan(self._stage, milliseconds_since(self._began), outcome))
             self._stage = None

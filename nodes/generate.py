@@ -19,7 +19,7 @@ from domain.retrieval import Mode, RetrievedItem
 from domain.scope import Scope
 from models.chat.chat_model import ChatModel
 from nodes.answers.answer_generator import AnswerGenerator
-from nodes.answers.answering import AnswerEvent, said
+from nodes.answers.answering import AnswerEvent, fixed_answer
 from nodes.answers.computed import ComputedTable, computed_tables, with_computed
 from nodes.answers.introducing import introduction
 from nodes.answers.reporting import Reading, mapped
@@ -173,7 +173,7 @@ class _Writer:
             told = await introduction(
                 state.question, state.language, self.scope, self.run.deps.documents
             )
-            for event in said(told, NO_MODEL_NAME):
+            for event in fixed_answer(told, NO_MODEL_NAME):
                 yield event
             return
         self.warnings.append(WITHOUT_DOCUMENTS)

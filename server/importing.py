@@ -10,7 +10,7 @@ from domain.errors import Cancelled
 from domain.tasks import stop
 from graph.failures import as_failed
 from ingestion.progress import OnStage
-from server.problems import told_of
+from server.problems import problem_fields
 from server.schemas.answers import on_wire
 from server.schemas.graphs import ImportBody
 from server.sse import PING, frame
@@ -77,7 +77,7 @@ class Following:
             failed = as_failed(error)
         else:
             return frame("done", report.model_dump(mode="json", by_alias=True), event_id)
-        return frame("error", on_wire(failed) | told_of(failed), event_id)
+        return frame("error", on_wire(failed) | problem_fields(failed), event_id)
 
     def _tell(self, stage: str, done: int, total: int) -> None:
         """May be called from any thread."""

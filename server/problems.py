@@ -53,8 +53,8 @@ def problem_of(error: SextantError, request_id: str | None = None) -> Problem:
     )
 
 
-def told_of(event: Failed) -> dict[str, str | None]:
-    """What the end of a stream tells of its failure as a problem would, in the request's words."""
+def problem_fields(event: Failed) -> dict[str, str | None]:
+    """The fields of a problem that the end of a stream has for its failure, in the request's words."""
     problem = problem_of(error_of(event.code, event.message, **(event.detail or {})))
     return {"message": problem.detail, "nextStep": problem.next_step, "field": problem.field}
 

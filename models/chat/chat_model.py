@@ -21,7 +21,7 @@ from pydantic import BaseModel
 
 from domain.answers import Usage
 from domain.errors import ModelOutputInvalid, ModelUnavailable, OptionInvalid
-from domain.happenings import ModelAsked, Outcome, tell
+from domain.happenings import ModelAsked, Outcome, emit
 from models.chat.allowance import SPENT, another_may_be_made, count_request
 from models.chat.dialect import Dialect, Form
 from models.chat.loops import invoked, streamed
@@ -174,7 +174,7 @@ class ChatModel:
                 break
             except Exception as error:
                 if tally.text:
-                    tell(_NO_ANSWER)
+                    emit(_NO_ANSWER)
                     raise as_sextant_error(error, self._service) from error
                 requests += 1
                 if lesser := self._dialect.lesser(error, options, form):
@@ -240,7 +240,7 @@ class ChatModel:
                     form = self._tried_next(lesser, form)
                     continue
                 if not patient and is_silence(error):
-                    tell(_NO_ANSWER)
+                    emit(_NO_ANSWER)
                     raise as_sextant_error(error, self._service) from error
                 await self._pause(error, attempt)
                 attempt += 1
@@ -257,7 +257,7 @@ class ChatModel:
 
     async def _pause(self, error: Exception, attempt: int) -> None:
         """Wait before a failed call is repeated; raises where it is not, be it for want of calls."""
-        tell(_NO_ANSWER)
+        emit(_NO_ANSWER)
         if not another_may_be_made():
             typed = as_sextant_error(error, self._service)
             typed.message += f" {SPENT}"
@@ -321,5 +321,5 @@ def as_chat_model(llm: BaseChatModel | ChatModel) -> ChatModel:
 def _told(tally: Tally) -> Usage:
     """What an answer has cost, told to whoever measures it."""
     usage = tally.usage()
-    tell(ModelAsked(usage.prompt_tokens, usage.completion_tokens, Outcome.OK))
+    emit(ModelAsked(usage.prompt_tokens, usage.completion_tokens, Outcome.OK))
     return usage

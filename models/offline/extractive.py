@@ -23,7 +23,7 @@ from models.offline.meanings import Compared, Meanings, Written
 from models.offline.openings import with_opening_told
 from models.offline.other_language import (
     Foreign,
-    Told,
+    TranslatedWords,
     answering,
     foreign_sentences,
     without_identifiers,
@@ -163,7 +163,7 @@ class ExtractiveAnswerer:
         known = _known_at_home(ranked, question)
         if foreign := await self._in_other_language(question, items, about, written, known):
             return Extraction(tuple(map(_quotation, foreign[:MOST_QUOTES])), None)
-        if convincing and Told(question).by(best.candidate.meaning):
+        if convincing and TranslatedWords(question).by(best.candidate.meaning):
             alike = [one for one in compared if _are_alike(one.candidate, best.candidate)]
             return Extraction(tuple(map(_quotation, distinct(alike, question))), None)
         return Extraction((), best.candidate.source)

@@ -124,10 +124,14 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
     in the other one is no sentence of it, so neither is taken from passages in the question's own.
     """
     own, asked = language_of(question), identifiers(question)
-    told, disclaimed, form = Told(question), disclaimed_in(question), SentenceForm(question)
+    shared, disclaimed, form = (
+        TranslatedWords(question),
+        disclaimed_in(question),
+        SentenceForm(question),
+    )
     documents = told_by_documents(passages)
-    borne = [told.by(text) > 0 for text in documents]
-    unspoken = [told.lacking(text) for text in documents]
+    borne = [shared.by(text) > 0 for text in documents]
+    unspoken = [shared.lacking(text) for text in documents]
     beside = any(language_of(passage.text) == own for passage in passages)
     words = content_words(without_asking(question, dated=False))
     short = beside and not asked and len(words) <= _SHORT
@@ -160,7 +164,7 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
                 continue
             named = _named(asked, passage, text)
             bonus = _bonus(text, named, wants_number=asks_for_number(question)) - _RANK_COST * rank
-            bonus += _TOLD_BONUS * (is_row(text) and told.by(text))
+            bonus += _TOLD_BONUS * (is_row(text) and shared.by(text))
             bonus += for_cell * (not set(asked).isdisjoint(normalise(text).split(" | ")))
             compared = _CHINESE.sub(" ", meaning) if own == "zh" else meaning
             found.append(
@@ -184,7 +188,7 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
     return sorted(best, key=lambda one: (one.source, one.start))
 
 
-class Told:
+class TranslatedWords:
     """The words of a question that a text in the other language may have: by the same letters, or translated."""
 
     def __init__(self, question: str) -> None:

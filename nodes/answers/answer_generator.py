@@ -14,7 +14,7 @@ from domain.events import Done
 from domain.questions import checked_question
 from domain.text import clean_text, language_of
 from models.chat.chat_model import ChatModel, as_chat_model
-from nodes.answers.answering import NOTHING_FOUND, AnswerEvent, said, warned
+from nodes.answers.answering import NOTHING_FOUND, AnswerEvent, fixed_answer, warned
 from nodes.answers.passages import ContextLike, Layout, as_items, laid_out, numbered
 from nodes.answers.quoting import Instead, quotations
 from nodes.answers.revising import Review
@@ -98,7 +98,7 @@ class AnswerGenerator:
         items = [item for item in as_items(context) if item.text.strip()]
         layout = laid_out(items, self._context_tokens)
         if not layout.passages:
-            for event in said(NOTHING_FOUND[language], self.chat.name, declined=True):
+            for event in fixed_answer(NOTHING_FOUND[language], self.chat.name, declined=True):
                 yield event
             return
         try:

@@ -44,7 +44,7 @@ def ending(
     yield Done(whole)
 
 
-def said(sentence: str, model: str, *, declined: bool = False) -> Iterator[AnswerEvent]:
+def fixed_answer(sentence: str, model: str, *, declined: bool = False) -> Iterator[AnswerEvent]:
     """Yield a fixed sentence as an answer."""
     yield Token(sentence)
     yield Sources(())

@@ -32,7 +32,7 @@ from nodes.answers.harmless import harmless
 from nodes.answers.rows import told_row
 from nodes.citing.citations import Citations
 from nodes.citing.markers import unmarked
-from nodes.citing.support import COMPUTED, Told, headings
+from nodes.citing.support import COMPUTED, ComputedSentence, headings
 
 Parts = Callable[[str], Awaitable[list[TablePart]]]
 """All parts of the tables around a passage, by its id."""
@@ -54,7 +54,7 @@ _OF_PERSONS = re.compile(
 class ComputedTable:
     """A table that has what the question asks for.
 
-    `passages` are the ids of all that hold its rows, `told` what was computed, each sentence with the passage
+    `passages` are the ids of all that hold its rows, `sentences` what was computed, each sentence with the passage
     that has the line it rests on: a row, or the names of the columns. `listed`: what rows are called that it
     is all about.
     """
@@ -62,15 +62,15 @@ class ComputedTable:
     name: str
     rows: int
     passages: frozenset[str]
-    told: tuple[tuple[RetrievedItem, Told], ...]
+    sentences: tuple[tuple[RetrievedItem, ComputedSentence], ...]
     listed: frozenset[str] = frozenset()
 
     def items(self) -> list[RetrievedItem]:
         """The passages that the sentences rest on, each with those sentences in its metadata."""
-        by_id = dict[str, list[Told]]()
-        for item, told in self.told:
-            by_id.setdefault(item.id, []).append(told)
-        whole = {item.id: item for item, _ in self.told}
+        by_id = dict[str, list[ComputedSentence]]()
+        for item, computed in self.sentences:
+            by_id.setdefault(item.id, []).append(computed)
+        whole = {item.id: item for item, _ in self.sentences}
         return [
             replace(item, metadata={**item.metadata, COMPUTED: tuple(by_id[item.id])})
             for item in whole.values()
@@ -166,13 +166,13 @@ def told_by(
     yield given.token(
         HEADS[language].format(name=name, rows=f"{table.rows:,}", s="s" * (table.rows != 1))
     )
-    for item, told in table.told:
+    for item, computed in table.sentences:
         place = places[item.id]
-        shown = unmarked(harmless(told.text[:1].upper() + told.text[1:], texts, language))
+        shown = unmarked(harmless(computed.text[:1].upper() + computed.text[1:], texts, language))
         yield given.token(f"\n{shown}")
         marker = given.shown(place)
         yield given.token(marker)
-        yield given.cite(place, f"{shown}{marker}", told.quote(item))
+        yield given.cite(place, f"{shown}{marker}", computed.quote(item))
 
 
 def _computed(
@@ -272,7 +272,7 @@ class _Said:
 
 def _told(
     finding: Finding, beside: RetrievedItem, table: StoredTable
-) -> tuple[RetrievedItem, Told]:
+) -> tuple[RetrievedItem, ComputedSentence]:
     line = table.head if finding.row is None else table.rows[finding.row]
     item = _item(beside, line)
     begin, end = line.start + _BARS, line.end - _BARS
@@ -280,7 +280,7 @@ def _told(
     if finding.row is not None and finding.listed:
         at = begin - line.part.start
         text = told_row(line.text[_BARS:-_BARS], item, at)
-    return item, Told(text, begin, end)
+    return item, ComputedSentence(text, begin, end)
 
 
 def _item(beside: RetrievedItem, line: Line) -> RetrievedItem:

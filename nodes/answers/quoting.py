@@ -17,7 +17,7 @@ from domain.tables.question.speaking import lists
 from models.offline.extractive import ExtractiveAnswerer
 from models.offline.passages import FENCE, quotable_spans, table_heads
 from models.offline.wording import is_question
-from nodes.answers.answering import NOTHING_FOUND, AnswerEvent, ending, said
+from nodes.answers.answering import NOTHING_FOUND, AnswerEvent, ending, fixed_answer
 from nodes.answers.attached_tables import led_to, told_by_tables
 from nodes.answers.computed import ComputedTable, told_by, with_computed
 from nodes.answers.harmless import harmless
@@ -134,7 +134,7 @@ def _answered(
     elif computed:
         pass
     elif found.nearest is None:
-        yield from said(NOTHING_FOUND[language], model, declined=True)
+        yield from fixed_answer(NOTHING_FOUND[language], model, declined=True)
         return
     else:
         yield given.token(NOTHING_FOUND[language])

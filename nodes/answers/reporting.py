@@ -78,11 +78,11 @@ async def reported(
     the question asks for something in particular that none of them speaks of.
     """
     given = Citations(items)
-    told = list(islice(_told(question, reports, items), _FINDINGS))
-    if not told or not _speaks_of(told, question):
+    findings = list(islice(_cited_findings(question, reports, items), _FINDINGS))
+    if not findings or not _speaks_of(findings, question):
         return
     yield given.token(FOUND[language])
-    for one in told:
+    for one in findings:
         item = items[one.place]
         at = item.text.find(one.finding)
         finding = told_row(one.finding, item, at) if at >= 0 else one.finding
@@ -97,7 +97,7 @@ _COLON = {"en": ": ", "zh": "："}
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _CitedFinding:
     """A finding, the report it is from, the place of the passage it rests on, and the words there."""
 
     title: str
@@ -106,9 +106,9 @@ class _Told:
     quote: Quote
 
 
-def _told(
+def _cited_findings(
     question: str, reports: Sequence[RetrievedItem], items: Sequence[RetrievedItem]
-) -> Iterator[_Told]:
+) -> Iterator[_CitedFinding]:
     """The best finding of every report, then the second best ones; each passage's words once.
 
     Best is what shares most of the question's terms; where none does, what the report says first.
@@ -127,15 +127,17 @@ def _told(
                 passage = quoted.setdefault(place, QuotedPassage(items[place]))
                 quote = passage.best_quote(claim_of(finding["text"]))
                 if quote is not None:
-                    yield _Told(report.metadata["title"], finding["text"].strip(), place, quote)
+                    yield _CitedFinding(
+                        report.metadata["title"], finding["text"].strip(), place, quote
+                    )
                     break
 
 
-def _speaks_of(told: Sequence[_Told], question: str) -> bool:
-    """Whether what a question asks besides for the whole is in what it is told."""
+def _speaks_of(findings: Sequence[_CitedFinding], question: str) -> bool:
+    """Whether the findings hold what a question asks besides for the whole."""
     asked = claim_of(asked_besides(question))
     return not len(asked) or any(
-        Wording(f"{one.title} {one.finding} {one.quote.text}").held(asked) for one in told
+        Wording(f"{one.title} {one.finding} {one.quote.text}").held(asked) for one in findings
     )
 
 

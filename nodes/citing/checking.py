@@ -16,7 +16,7 @@ from functools import partial
 from domain.answers import Citation, Quoted
 from domain.errors import DependencyError
 from domain.events import Cited, Token
-from domain.happenings import CitationsDropped, tell
+from domain.happenings import CitationsDropped, emit
 from domain.retrieval import RetrievedItem
 from domain.scope import Scope
 from domain.tasks import stop
@@ -130,7 +130,7 @@ class Checking:
             passage for passage, holds in zip(sentence.passages, there, strict=True) if not holds
         }
         if lost := there.count(False):
-            tell(CitationsDropped("gone", lost))
+            emit(CitationsDropped("gone", lost))
         if scores is not None:
             cited = [
                 replace(citation, support=round(min(max(score, 0.0), 1.0), 3))

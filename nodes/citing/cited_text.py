@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from domain.events import Cited, Token
-from domain.happenings import CitationsDropped, tell
+from domain.happenings import CitationsDropped, emit
 from domain.language.sentences import sentence_end, undecided
 from domain.language.tongues import is_of_others
 from domain.retrieval import RetrievedItem
@@ -242,7 +242,7 @@ class CitedText:
                 sentence.marks.append((end + len(gap), index, quote))
                 shown.append(self._given.shown(index, quote.place))
             else:
-                tell(CitationsDropped("unsupported", 1))
+                emit(CitationsDropped("unsupported", 1))
         if shown:
             sentence.text = sentence.text[:end] + gap + sentence.text[end:]
             self._emitted += len(gap)

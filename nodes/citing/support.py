@@ -132,11 +132,11 @@ class Quote:
 
 
 COMPUTED = "computed"
-"""Key of an item's metadata: what was computed of the table that it is a part of (`Told`)."""
+"""Key of an item's metadata: what was computed of the table that it is a part of (`ComputedSentence`)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ComputedSentence:
     """A computed sentence, and the offsets in the document of the line that it rests on."""
 
     text: str
@@ -177,7 +177,7 @@ class QuotedPassage:
         spans = sentence_spans(item.text)
         adjacent = [(first, second) for (first, _), (_, second) in pairwise(spans)]
         self._item = item
-        self._computed: Sequence[Told] = item.metadata.get(COMPUTED) or ()
+        self._computed: Sequence[ComputedSentence] = item.metadata.get(COMPUTED) or ()
         self._text = item.text
         self._offset = int(item.metadata.get("start") or 0)
         self._language = language_of(item.text)

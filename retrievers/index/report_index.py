@@ -55,7 +55,7 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class ReportRows:
     """What a report is made of as rows of an index, without what the index does not have.
 
     Attributes:
@@ -69,7 +69,7 @@ class Placed:
     lateness: npt.NDArray[np.float64]
 
     @classmethod
-    def of(cls, report: Community, entities: Ids, chunks: Ids) -> Placed:
+    def of(cls, report: Community, entities: Ids, chunks: Ids) -> ReportRows:
         """A report with its rows among entities and passages, whose ids rise."""
         members = places_of(entities, halves_of(report.entity_ids))
         findings = report.findings

@@ -27,14 +27,14 @@ from retrievers.index.graph.statements import RelationTypes
 from retrievers.index.graph.walk import GraphArrays, WalkIndex
 from retrievers.index.keeping import Kept
 from retrievers.index.passages import PassageIndex
-from retrievers.index.report_index import Placed, Report, ReportIndex
+from retrievers.index.report_index import Report, ReportIndex, ReportRows
 from retrievers.index.vectors.meanings import Meanings
 from retrievers.index.words.lexical import LexicalIndex
 from stores.array_files import ArrayFiles
 from stores.chunks.chunk_store import ChunkStore
 from stores.graph.arrays import KINDS, Ids, IdTable, places_of
 from stores.graph.arrays import GraphArrays as StoredGraph
-from stores.graph.notices import tell
+from stores.graph.notices import notify
 from stores.graph.record import GraphRecord
 from stores.stamps.stamp import Stamp
 
@@ -74,7 +74,7 @@ class ScopeIndex:
     entities: IdTable
     labels: Sequence[str]
     reports: ReportIndex
-    _placed: dict[UUID, Placed] = field(init=False, default_factory=dict[UUID, Placed])
+    _report_rows: dict[UUID, ReportRows] = field(init=False, default_factory=dict[UUID, ReportRows])
 
     @property
     def chunk_ids(self) -> IdTable:
@@ -101,14 +101,14 @@ class ScopeIndex:
             reports=reports,
         )
 
-    def placed(self, report: Report) -> Placed:
+    def rows_of_report(self, report: Report) -> ReportRows:
         """A report of this index as rows of it; worked out when it is first found."""
         community = report.community
-        placed = self._placed.get(community.id)
-        if placed is None:
-            placed = Placed.of(community, self.entities.halves, self.chunk_ids.halves)
-            self._placed[community.id] = placed
-        return placed
+        rows = self._report_rows.get(community.id)
+        if rows is None:
+            rows = ReportRows.of(community, self.entities.halves, self.chunk_ids.halves)
+            self._report_rows[community.id] = rows
+        return rows
 
 
 class ScopeIndexes:
@@ -174,10 +174,10 @@ class ScopeIndexes:
             index, current = await self._kept.get(scope, stamp, build, self._patience)
         except asyncio.CancelledError:
             if self.kept(scope) is None:
-                tell(BUILDING)
+                notify(BUILDING)
             raise
         if not current:
-            tell(BEHIND)
+            notify(BEHIND)
         return index
 
     async def close(self) -> None:

@@ -28,7 +28,7 @@ _MANY = 8192
 _NO_COSINE = np.zeros(1, np.float32)
 
 
-class Placed(NamedTuple):
+class RankedPassages(NamedTuple):
     """Passages as items, best first, and the row of each in the index by its id."""
 
     items: list[RetrievedItem]
@@ -37,7 +37,7 @@ class Placed(NamedTuple):
 
 def best_passages(
     query: LaneQuery, reading: Reading, ranking: Ranking, *, by: str = WALK
-) -> Placed:
+) -> RankedPassages:
     """The best `query.limit` passages of a ranking, without their texts (`contents`).
 
     Fewer only when the scope has fewer. The score is the mass relative to the best passage's;
@@ -62,7 +62,7 @@ def best_passages(
         )
         for own, share, *places in zip(ids, shares.tolist(), *lanes.values(), strict=True)
     ]
-    return Placed(items, dict(zip(ids, rows.tolist(), strict=True)))
+    return RankedPassages(items, dict(zip(ids, rows.tolist(), strict=True)))
 
 
 def _best(count: int, reading: Reading, ranking: Ranking) -> tuple[Places, Floats, Places, Floats]:

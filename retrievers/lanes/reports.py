@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem
-from retrievers.index.report_index import NearReport, Placed, Report
+from retrievers.index.report_index import NearReport, Report, ReportRows
 from retrievers.index.words.terms import asked_terms
 from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from retrievers.lanes.placing import best_passages
@@ -170,27 +170,29 @@ def _evidence(reading: Reading, chosen: Sequence[ScoredReport]) -> Ranking:
     passages = fit.copy()
     entities: Floats = np.zeros(len(index.entities), np.float32)
     if chosen:
-        placed = [index.placed(one.report) for one in chosen]
-        _add_findings(passages, chosen, placed)
-        members = np.concatenate([one.members for one in placed])
-        scores = _of_each(chosen, [one.members for one in placed])
+        rows_of = [index.rows_of_report(one.report) for one in chosen]
+        _add_findings(passages, chosen, rows_of)
+        members = np.concatenate([one.members for one in rows_of])
+        scores = _of_each(chosen, [one.members for one in rows_of])
         common = 1 - walk.information[members] + np.float32(LEAST_SCORE)
         np.maximum.at(entities, members, scores * common)
     return Ranking(passages, entities, fit)
 
 
-def _add_findings(fit: Floats, chosen: Sequence[ScoredReport], placed: Sequence[Placed]) -> None:
+def _add_findings(
+    fit: Floats, chosen: Sequence[ScoredReport], rows_of: Sequence[ReportRows]
+) -> None:
     """Add to the fit of passages what findings rest on them: earlier findings and better fit count more.
 
     Each report brings its best passage at its own score, so that the passages are as broad as they.
     """
-    rows = np.concatenate([one.passages for one in placed])
-    lateness = np.concatenate([one.lateness for one in placed])
-    worth = _of_each(chosen, [one.passages for one in placed])
+    rows = np.concatenate([one.passages for one in rows_of])
+    lateness = np.concatenate([one.lateness for one in rows_of])
+    worth = _of_each(chosen, [one.passages for one in rows_of])
     worth *= 1 - (1 - _LAST_FINDING) * lateness
     worth *= _LEAST_FIT + (1 - _LEAST_FIT) * fit[rows]
     start = 0
-    for one, own in zip(chosen, placed, strict=True):
+    for one, own in zip(chosen, rows_of, strict=True):
         of_report = worth[start : start + len(own.passages)]
         start += len(of_report)
         if of_report.any():

@@ -58,7 +58,7 @@ class Observed:
         self._metrics.requests.labels(request.method, request.route, status).observe(seconds)
         level = logging.DEBUG if request.route in _QUIET else logging.INFO
         if _log.isEnabledFor(level):
-            _log.log(level, "request", extra=request.told(status, seconds))
+            _log.log(level, "request", extra=request.log_fields(status, seconds))
 
 
 class _Request:
@@ -104,20 +104,20 @@ class _Request:
         if message.get("body") or not self._last:
             self._last = time.perf_counter()
 
-    def told(self, status: int, seconds: float) -> dict[str, Any]:
-        """What the log is told."""
+    def log_fields(self, status: int, seconds: float) -> dict[str, Any]:
+        """The fields of the request's line in the log."""
         principal = self._scope.get("state", {}).get("principal")
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "method": self.method,
             "route": self.route,
             "status": status,
             "ms": round(seconds * 1000, 1),
         }
         if self._first is not None:
-            told["first_ms"] = round(self._first * 1000, 1)
+            fields["first_ms"] = round(self._first * 1000, 1)
         if principal is not None:
-            told["user"] = user_hash(principal.user_id)
-        return told
+            fields["user"] = user_hash(principal.user_id)
+        return fields
 
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -33,11 +33,11 @@ def is_scraper(request: Request, settings: Settings) -> bool:
 
 
 @asynccontextmanager
-async def telling(rag: Sextant, host: str, port: int) -> AsyncIterator[str]:
+async def serving_metrics(rag: Sextant, host: str, port: int) -> AsyncIterator[str]:
     """Serve `/metrics`, and nothing else, while the block runs; yields its address.
 
     Args:
-        rag: what is told of.
+        rag: whose metrics.
         host: address to listen on.
         port: its port; 0: any that is free.
 

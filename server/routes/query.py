@@ -16,7 +16,7 @@ from domain.errors import RunNotFound
 from domain.events import Done, Event, Failed, Retrieved, Status
 from server.answering import Asked, streamed, taken_up, whole
 from server.openapi import as_json, problems
-from server.problems import told_of
+from server.problems import problem_fields
 from server.routing.guards import Reader
 from server.routing.router import router as new_router
 from server.schemas import answer_examples as examples
@@ -144,5 +144,5 @@ def _framed(trace: _Trace, event: Event, event_id: str) -> bytes:
     if isinstance(event, Done):
         return frame(event.type, answer_on_wire(event.answer, trace.steps), event_id)
     if isinstance(event, Failed):
-        return frame(event.type, on_wire(event) | told_of(event), event_id)
+        return frame(event.type, on_wire(event) | problem_fields(event), event_id)
     return frame(event.type, on_wire(event), event_id)

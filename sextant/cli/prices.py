@@ -38,7 +38,7 @@ def print_estimate(estimate: Estimate, what: str, *, as_json: bool) -> None:
         terminal.say(f"About {estimate.cost:.2f} in money.")
 
 
-def told_price(usage: Usage, cost: float | None) -> str:
+def usage_text(usage: Usage, cost: float | None) -> str:
     """The tokens that were taken, and what they cost."""
     money = "" if cost is None else f", {cost:.4f} in money"
     return f"{usage.prompt_tokens} prompt and {usage.completion_tokens} answer tokens{money}"

@@ -60,7 +60,7 @@ def print_summary(results: Sequence[Ingested]) -> None:
 def counted_bytes(done: str, *, quiet: bool) -> Iterator[Callable[[int], None]]:
     """Megabytes so far."""
 
-    def told(size: int) -> str:
+    def shown(size: int) -> str:
         return f"{size / 1e6:,.0f} MB {done}"
 
     if quiet:
@@ -69,10 +69,10 @@ def counted_bytes(done: str, *, quiet: bool) -> Iterator[Callable[[int], None]]:
         from rich.console import Console
 
         with Console(stderr=True).status(done) as status:
-            yield lambda size: status.update(told(size))
+            yield lambda size: status.update(shown(size))
     else:
         say = seldom()
-        yield lambda size: say(told(size))
+        yield lambda size: say(shown(size))
 
 
 @contextmanager

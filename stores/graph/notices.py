@@ -23,7 +23,7 @@ def collected_notices() -> Iterator[list[str]]:
         _collected.reset(token)
 
 
-def tell(sentence: str, *, logged: bool = True) -> None:
+def notify(sentence: str, *, logged: bool = True) -> None:
     """Log a warning, and pass it to whoever collects notices; each once of what is collected together.
 
     `logged`: False where the log has it already.

@@ -16,7 +16,7 @@ from domain.settings import Settings
 from stores.graph.neo4j.projection import Projection
 from stores.graph.neo4j.projector import standing
 from stores.graph.neo4j.store import Neo4jGraph
-from stores.graph.notices import tell
+from stores.graph.notices import notify
 from stores.graph.postgres import PostgresGraph
 from stores.graph.protocol import (
     EVERY_ENTITY,
@@ -156,7 +156,7 @@ class ProjectedGraph:
         return await question(self._record)
 
     def _note_behind(self, scope: Scope) -> None:
-        tell(BEHIND, logged=scope not in self._behind)
+        notify(BEHIND, logged=scope not in self._behind)
         self._behind.add(scope)
 
     def _note_gone(self, error: Exception) -> None:
@@ -164,7 +164,7 @@ class ProjectedGraph:
         self._known.clear()  # it may come back with nothing
         if not self._is_gone:
             logger.warning("Neo4j is left alone for a while: %s", error)
-        tell(GONE, logged=not self._is_gone)
+        notify(GONE, logged=not self._is_gone)
         self._is_gone = True
 
     def _note_back(self, scope: Scope) -> None:
@@ -176,7 +176,7 @@ class ProjectedGraph:
     async def _followed(self, scope: Scope) -> int | None:
         """The graph's number, if Neo4j may be asked and has taken over all there is."""
         if time.monotonic() < self._paused_until:
-            tell(GONE, logged=False)
+            notify(GONE, logged=False)
             return None
         found = await standing(self._database, scope)
         if found is None:

@@ -10,7 +10,7 @@ import typer
 from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, read_filters
-from sextant.cli.prices import BudgetCost, BudgetTokens, DryRun, print_estimate, told_price
+from sextant.cli.prices import BudgetCost, BudgetTokens, DryRun, print_estimate, usage_text
 from sextant.cli.with_sextant import with_part
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _print_report(report: DescribingReport) -> None:
     if done is None:
         return
     terminal.say(
-        f"{done.told}, {done.failed} failed, {done.left} left; {told_price(done.usage, done.cost)}"
+        f"{done.told}, {done.failed} failed, {done.left} left; {usage_text(done.usage, done.cost)}"
     )
     for warning in done.warnings:
         terminal.warn(f"Note: {warning}")

@@ -12,7 +12,7 @@ from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.knowledge.found_entities import print_found
 from sextant.cli.options import GRAPH, AsJson, GraphId, read_filters
-from sextant.cli.prices import BudgetCost, BudgetTokens, DryRun, print_estimate, told_price
+from sextant.cli.prices import BudgetCost, BudgetTokens, DryRun, print_estimate, usage_text
 from sextant.cli.with_sextant import with_part, with_sextant
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ def _print_view(view: EntityView) -> None:
 def _print_report(report: ExtractionReport) -> None:
     terminal.say(
         f"{counted(report.done, 'passage')} read, {report.failed} failed, {report.left} left; "
-        + told_price(report.usage, report.cost)
+        + usage_text(report.usage, report.cost)
     )
     for warning in report.warnings:
         terminal.warn(f"Note: {warning}")

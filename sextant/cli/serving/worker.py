@@ -56,7 +56,7 @@ async def _work(concurrency: int | None, where: tuple[str, int] | None) -> None:
     from sextant.cli.session import opened
     from sextant.cli.terminal import say
 
-    async with opened(unattended=True) as rag, _telling(rag, where) as address:
+    async with opened(unattended=True) as rag, _serving_metrics(rag, where) as address:
         worker = rag.worker(concurrency)
         for order in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(order, worker.stop)
@@ -66,7 +66,7 @@ async def _work(concurrency: int | None, where: tuple[str, int] | None) -> None:
     say("Stopped.")
 
 
-def _telling(
+def _serving_metrics(
     rag: Sextant, where: tuple[str, int] | None
 ) -> AbstractAsyncContextManager[str | None]:
     """Metrics at this address, if one is named."""
@@ -74,5 +74,5 @@ def _telling(
         return nullcontext()
     # By name: the server is above the command line.
     scraping = importlib.import_module("server.observe.scraping")
-    telling: AbstractAsyncContextManager[str] = scraping.telling(rag, *where)
-    return telling
+    serving: AbstractAsyncContextManager[str] = scraping.serving_metrics(rag, *where)
+    return serving

@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from domain.errors import OptionInvalid, SettingsInvalid
 from domain.settings import Settings
 from models.embedding.cache import CachedEmbedder
-from server.observe.scraping import telling
+from server.observe.scraping import serving_metrics
 from sextant.facade import Sextant
 from testing.hash_embedder import HashEmbedder
 from tests.integration.own_database import settings_over, short_folder
@@ -51,7 +51,7 @@ async def test_a_worker_tells_of_its_stages_the_queue_and_what_it_depends_on(
     rag: Sextant, tmp_path: Path
 ) -> None:
     (tmp_path / "rust.md").write_text("# Ownership\n\nEach value has exactly one owner.\n")
-    async with telling(rag, HERE, 0) as address:
+    async with serving_metrics(rag, HERE, 0) as address:
         await rag.ingest([tmp_path])
         told = await read(address)
         elsewhere = await read(address.removesuffix("metrics"))
@@ -72,7 +72,7 @@ async def test_a_worker_tells_of_its_stages_the_queue_and_what_it_depends_on(
 
 
 async def test_a_token_is_asked_for_where_there_is_one(with_token: Sextant) -> None:
-    async with telling(with_token, EVERYWHERE, 0) as address:
+    async with serving_metrics(with_token, EVERYWHERE, 0) as address:
         here = address.replace(EVERYWHERE, HERE)
         statuses = [
             (await read(here, headers)).status_code
@@ -83,7 +83,7 @@ async def test_a_token_is_asked_for_where_there_is_one(with_token: Sextant) -> N
 
 async def test_others_are_told_nothing_without_a_token(rag: Sextant) -> None:
     with pytest.raises(SettingsInvalid, match="METRICS_TOKEN"):
-        async with telling(rag, EVERYWHERE, 0):
+        async with serving_metrics(rag, EVERYWHERE, 0):
             pass
 
 
@@ -92,13 +92,13 @@ async def test_a_port_that_is_taken_is_refused(rag: Sextant) -> None:
         socket.create_server((HERE, 0)) as taken,
         pytest.raises(OptionInvalid, match="another --metrics-port"),
     ):
-        async with telling(rag, HERE, taken.getsockname()[1]):
+        async with serving_metrics(rag, HERE, taken.getsockname()[1]):
             pass
 
 
 async def test_signals_stay_the_worker_s(rag: Sextant) -> None:
     """It decides itself when it stops; a web server in it must not take that over."""
     before = [signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT)]
-    async with telling(rag, HERE, 0) as address:
+    async with serving_metrics(rag, HERE, 0) as address:
         await read(address)
         assert [signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT)] == before

@@ -13,7 +13,7 @@ from domain.errors import (
     TimedOut,
 )
 from domain.events import Failed
-from server.problems import _of_validation, problem_of, told_of
+from server.problems import _of_validation, problem_fields, problem_of
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_the_sentence_of_a_problem_names_the_field_as_requests_do_too() -> None:
 
 def test_the_end_of_a_stream_tells_of_a_failure_as_a_problem_does() -> None:
     detail = {"next_step": "Ask for fewer.", "field": "top_k"}
-    told = told_of(Failed("option_invalid", "top_k is 99.", retryable=False, detail=detail))
+    told = problem_fields(Failed("option_invalid", "top_k is 99.", retryable=False, detail=detail))
     assert told == {"message": "topK is 99.", "nextStep": "Ask for fewer.", "field": "topK"}
 
 

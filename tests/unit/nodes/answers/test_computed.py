@@ -58,7 +58,7 @@ async def told(question: str, *texts: str) -> list[str]:
         return [TablePart(text, 0, 0, text, "")]
 
     tables = await computed_tables(question, items, language_of(question), parts)
-    return [one.text for table in tables for _, one in table.told]
+    return [one.text for table in tables for _, one in table.sentences]
 
 
 @pytest.mark.parametrize(

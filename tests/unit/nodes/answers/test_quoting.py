@@ -12,7 +12,7 @@ from models.offline.extractive import ExtractiveAnswerer
 from nodes.answers.computed import ComputedTable
 from nodes.answers.quoting import quotations, quoted
 from nodes.citing.attached import attached_items
-from nodes.citing.support import Told
+from nodes.citing.support import ComputedSentence
 from testing.meanings import Meanings
 
 E5 = "intfloat/multilingual-e5-small"
@@ -122,7 +122,7 @@ async def test_a_sentence_outdoes_the_rows_that_are_so_only_where_it_names_one(
     rows = "| Department | Employees |\n| --- | --- |\n| IT | 12 |\n| HR | 3 |"
     table = RetrievedItem(ItemKind.CHUNK, "t", rows, 1.0, metadata=metadata)
     at = rows.index("IT | 12")
-    told = Told("IT is a row with Employees > 10", at, at + len("IT | 12"))
+    told = ComputedSentence("IT is a row with Employees > 10", at, at + len("IT | 12"))
     computed = ComputedTable("staff.csv", 2, frozenset({"t"}), ((table, told),), frozenset({"it"}))
     passage = RetrievedItem(ItemKind.CHUNK, "r", rule, 1.0, metadata={"filename": "rules.md"})
     events = quoted(

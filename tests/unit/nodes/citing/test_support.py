@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.citing.support import COMPUTED, QuotedPassage, Told, Wording, claim_of, opposed
+from nodes.citing.support import (
+    COMPUTED,
+    ComputedSentence,
+    QuotedPassage,
+    Wording,
+    claim_of,
+    opposed,
+)
 from tests.unit.nodes.conftest import item
 
 
@@ -157,7 +164,7 @@ def test_a_computed_sentence_carries_only_what_it_says(
     statement: str, carried: bool, start: int
 ) -> None:
     row = start + TABLE.index("Team"), start + len(TABLE) - 2
-    told = Told("the largest Price (EUR) is 90 (Team)", *row)
+    told = ComputedSentence("the largest Price (EUR) is 90 (Team)", *row)
     passage = item(TABLE, start=start)
     passage = replace(passage, metadata={**passage.metadata, COMPUTED: (told,)})
     quote = QuotedPassage(passage).best_quote(claim_of(statement))

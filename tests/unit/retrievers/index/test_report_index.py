@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from domain.graph import Community, Finding
-from retrievers.index.report_index import Placed
+from retrievers.index.report_index import ReportRows
 from stores.graph.arrays import halves_of
 
 
@@ -26,7 +26,7 @@ def test_a_report_is_placed_by_its_entities_and_by_the_passages_of_its_findings(
             Finding(text="second", chunk_ids=(UUID(int=88), chunks[1], chunks[3])),
         ),
     )
-    placed = Placed.of(report, halves_of(entities), halves_of(chunks))
-    assert placed.members.tolist() == [2, 0]
-    assert placed.passages.tolist() == [3, 1, 3]
-    assert placed.lateness.tolist() == pytest.approx([0, 0.5, 0.5])
+    rows = ReportRows.of(report, halves_of(entities), halves_of(chunks))
+    assert rows.members.tolist() == [2, 0]
+    assert rows.passages.tolist() == [3, 1, 3]
+    assert rows.lateness.tolist() == pytest.approx([0, 0.5, 0.5])

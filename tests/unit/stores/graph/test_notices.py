@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from stores.graph.notices import collected_notices, tell
+from stores.graph.notices import collected_notices, notify
 
 
 def test_what_is_told_again_within_one_request_is_logged_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with collected_notices() as notices:
-        tell("behind")
-        tell("behind")
-        tell("gone")
-    tell("behind")
+        notify("behind")
+        notify("behind")
+        notify("gone")
+    notify("behind")
 
     assert notices == ["behind", "gone"]
     assert [record.getMessage() for record in caplog.records] == ["behind", "gone", "behind"]
