@@ -144,11 +144,15 @@ class ModelDescriber:
         )
 
     async def _all(self, run: _Run, kind: Kind) -> None:
-        asked, after, total = 0, None, await run.stored.waiting(kind, TRIES)
+        asked, after, total = 0, None, 0
         while not self.budget.exhausted:
             found = await run.stored.to_ask(kind, after, TRIES, _PAGE)
             if not found:
                 return
+            if (
+                not total
+            ):  # all are counted, which reads the whole knowledge base, only where there are many
+                total = len(found) if len(found) < _PAGE else await run.stored.waiting(kind, TRIES)
             # Sections of one level at a time: those above are told from what is said of these.
             wave = [one for one in found if one.place.rank == found[0].place.rank]
             after, asked = wave[-1].place, asked + len(wave)

@@ -315,6 +315,39 @@ async def test_tags_that_the_user_changed_cost_no_call_and_those_taken_back_do_n
         assert "old" not in tags
 
 
+@pytest.mark.parametrize(("paragraphs", "counted"), [(3, 0), (40, 1)])
+async def test_passages_are_counted_only_where_there_are_many(
+    database: Database,
+    settings: Settings,
+    ingestor: Ingestor,
+    scope: Scope,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    paragraphs: int,
+    counted: int,
+) -> None:
+    """Each document that comes in is followed by a run, and counting reads the whole knowledge base."""
+    looked = list[Kind]()
+    waiting = ModelDescriptions.waiting
+
+    async def noted(own: ModelDescriptions, kind: Kind, tries: int) -> int:
+        looked.append(kind)
+        return await waiting(own, kind, tries)
+
+    monkeypatch.setattr(ModelDescriptions, "waiting", noted)
+    text = "\n\n".join(f"# Part {n}\n\nSomething about part {n}." for n in range(paragraphs))
+    await ingestor.ingest_bytes(scope, text.encode(), "parts.md")
+    told_of = list[tuple[str, int, int]]()
+    async with describer(database, settings, told) as (own, _):
+        await own.describe(scope, lambda *how: told_of.append(how))
+    assert looked.count(Kind.PASSAGES) == counted
+    assert [how for how in told_of if how[0] == "passages"][-1] == (
+        "passages",
+        paragraphs,
+        paragraphs,
+    )
+
+
 async def test_a_passage_under_another_title_keeps_what_was_said_of_it(
     database: Database, settings: Settings, handbook: Scope, ingestor: Ingestor, tmp_path: Path
 ) -> None:
