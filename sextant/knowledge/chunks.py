@@ -154,7 +154,7 @@ class Chunks:
             OptionInvalid: the budget is no amount, or there are no prices.
             ModelUnavailable: the chat model gives no answers; what was described stays.
         """
-        if self._by_model:
+        if self.by_model:
             await ModelDescriptions(self._database, self._scope).retry()
         return await self._describe(on_progress, budget_tokens, budget_cost)
 
@@ -176,7 +176,7 @@ class Chunks:
         Returns:
             What was not described, and why; () when all was.
         """
-        if not self._by_model:
+        if not self.by_model:
             return ()
         from ingestion.progress import LaterStage, Progress
 
@@ -202,7 +202,8 @@ class Chunks:
         return tuple(f"{_DESCRIPTIONS}: {warning}" for warning in by_model.warnings)
 
     @property
-    def _by_model(self) -> bool:
+    def by_model(self) -> bool:
+        """Whether the settings let a chat model describe (`ingestion.metadata` is `llm`)."""
         return self._database.settings.ingestion.metadata == "llm"
 
     async def _describe(
@@ -215,7 +216,7 @@ class Chunks:
 
         shown = partial(on_progress, "documents") if on_progress is not None else None
         documents = await fill(self._database, self._scope, shown)
-        if not self._by_model:
+        if not self.by_model:
             return DescribingReport(documents)
         async with self._describer() as describer:
             if budget_tokens is not None:

@@ -14,6 +14,7 @@ from sextant.cli.prices import BudgetCost, BudgetTokens, DryRun, print_estimate,
 from sextant.cli.with_sextant import with_part
 
 if TYPE_CHECKING:
+    from ingestion.metadata.estimating import DescriptionEstimate
     from retrievers.chunk_search.hits import SearchHit, Signal
     from retrievers.chunk_search.search import SearchResponse
     from sextant.knowledge.chunks import Chunks, DescribingReport
@@ -106,12 +107,14 @@ def describe(
     Where SEXTANT_INGESTION__METADATA is llm, the chat model says it. Goes on where it stopped.
     """
     if dry_run:
-        from domain.configuration import load_settings
 
-        estimate = with_part(lambda rag: rag.chunks(graph), lambda own: own.estimate_describing())
+        async def estimated(own: Chunks) -> tuple[DescriptionEstimate, bool]:
+            return await own.estimate_describing(), own.by_model
+
+        estimate, by_model = with_part(lambda rag: rag.chunks(graph), estimated)
         told = f"{counted(estimate.passages, 'passage')} and {counted(estimate.sections, 'section')} of several parts"
         print_estimate(estimate, told, as_json=as_json)
-        if load_settings().ingestion.metadata != "llm" and not as_json:
+        if not by_model and not as_json:
             terminal.note("The chat model is not asked unless SEXTANT_INGESTION__METADATA is llm.")
         return
     from sextant.cli.progress import stage_bars
