@@ -18,6 +18,7 @@ from domain.language.quantities import asked_quantity
 from domain.language.simplified import plain_of
 from domain.language.stems import stem
 from domain.language.stopwords import ENGLISH_STOP_WORDS
+from domain.language.turned import turned
 from domain.language.written_out import written_out
 
 Otherwise = Sequence[tuple[str, re.Pattern[str]]]
@@ -99,7 +100,7 @@ def translated(question: str) -> dict[str, list[str]]:
 def named_otherwise(question: str) -> Otherwise:
     """Words of `question`, and where a normalised text has the same in other words.
 
-    In other words of the list; in another of its family; written out; in two words, where a particle may stand alone.
+    In other words of the list; in another of its family; written out; the object before its verb; in two words, where a particle may stand alone.
     """
     plain = plain_of(question)
     return [
@@ -107,6 +108,7 @@ def named_otherwise(question: str) -> Otherwise:
         *parted(plain),
         *kin_of(plain),
         *written_out(plain),
+        *turned(plain),
     ]
 
 

@@ -184,7 +184,12 @@ _OF_MEASURES = [
     )
     for english, chinese, units, (named, zh_named) in _MEASURES
 ]
-_NO_NUMBERS = (_COLOUR, _WHEN, _CLOCK, _VERSION, *(told for _, told in _OF_MEASURES))
+# Seven digits or more in groups, or a short number such as 110.
+_PHONE = re.compile(
+    r"(?<![\d.:-])(?:\+\d{1,3}[ -]?)?(?:\(?\d{2,5}\)?[ -]?)?\d{3,4}[ -]?\d{3,4}(?![\d-])|\b1\d\d\b"
+    r"|(?:电话|電話|热线|熱線|分机|分機|\b(?:phone|call|dial|hotline|extension|ext)\b)[^\d\n]{0,8}\d{2,}"
+)
+_NO_NUMBERS = (_COLOUR, _WHEN, _CLOCK, _VERSION, _PHONE, *(told for _, told in _OF_MEASURES))
 _KINDS = [
     *_OF_MEASURES,
     # What percentage of the salary is no sum of money.
@@ -255,6 +260,13 @@ _KINDS = [
         re.compile(
             r":\d{2,5}(?!\d)|(?:\bports?\b|端口).{0,20}?\d{2,5}(?![\d:]|\.\d)|\d{2,5} ?(?:ports?\b|端口)"
         ),
+    ),
+    (
+        re.compile(
+            r"(电话|電話)(?:号码|號碼)?[是为為]?(?:多少|[几幾]号?)"
+            r"|\bwhat(?:['’]s| is) the (?:[\w-]+ ){0,3}?((?:tele)?phone) number\b"
+        ),
+        _PHONE,
     ),
     (
         re.compile(

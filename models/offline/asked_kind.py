@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from domain.language.other_words import told_otherwise
+from domain.language.other_words import said_otherwise, synonyms, told_otherwise
 from domain.language.persons import asks_who, tells_of_someone
 from domain.language.quantities import asked_quantity
 from domain.language.simplified import plain_of
@@ -25,6 +25,7 @@ _COUNTED = re.compile(
     r"\bhow many ((?:[\w-]+ )?[\w-]+)|(?:多少|[几幾])[个個位名家座台辆輛条條间間张張只支艘架]([^，。？?是有的在]{1,6})",
     re.IGNORECASE,
 )
+_ATTENDANCE = frozenset(["apologies", "attendees"])
 _ANYTHING = frozenset(["people", "person", "time", "part", "人", "部分", "方面", "东西"])
 
 
@@ -62,7 +63,23 @@ def asked_kind(question: str) -> AskedKind:
     """The kind of thing that `question` asks for; any text has it where none can tell by its form that it has one."""
     if quantity := asked_quantity(question):
         return AskedKind(quantity.told_by, quantity.of_sections)
-    return AskedKind(tells_of_someone) if asks_who(question) else _ANY
+    if not asks_who(question):
+        return _ANY
+    attended = _attendance(question)
+    return AskedKind(lambda text: tells_of_someone(text) and attended(text))
+
+
+def _attendance(question: str) -> Callable[[str], bool]:
+    """Whether a text says who was there, or was not, where `question` asks for that: minutes have a line for each."""
+    asked = [
+        word for word, others in synonyms(question).items() if not _ATTENDANCE.isdisjoint(others)
+    ]
+    if not asked:
+        return lambda _: True
+    said = said_otherwise(question)
+    return lambda text: any(
+        word in (told := plain_of(text)) or said[word].search(told) for word in asked
+    )
 
 
 def speaks_of_counted(question: str, passages: Sequence[RetrievedItem]) -> bool:

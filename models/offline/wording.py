@@ -42,6 +42,8 @@ _ASKED_FOR = frozenset((_ASKED_FOR_WORDS + _LIGHT_VERBS).split())
 # 几天, 第几章: asks for a number with its measure, which no answer repeats; 几何 and 几乎 do not ask.
 _WHICH_DAY = re.compile("(?:星期|周|週|礼拜|禮拜)[几幾]")
 _HOW_MANY = re.compile(r"第?[几幾](?![何乎率内內丁])\w{1,2}")
+# Who asks 早上几点上班 asks for the hour; it tells itself whether that is in the morning.
+_PART_OF_DAY = re.compile("(?:早上|早晨|上午|中午|下午|晚上|每天)(?=[几幾][点點])")
 # So does "how many days"; whoever answers may count in weeks.
 _HOW_MANY_UNITS = re.compile(
     r"\bhow many (?:(?:working|business|calendar|full) )?(?:second|minute|hour|day|night|week|month|year)s?\b",
@@ -53,10 +55,10 @@ _OF_VERSION = re.compile(
     r"|有(?:什么|哪些)(?:新功能|更新|变化)|(?:更新|新增)了(?:什么|哪些)(?:功能)?",
     re.IGNORECASE,
 )
-# "What does a new blade cost?" asks of any; and 2.4 is called so where it stands, whether or not as a version.
+# "What does a new blade cost?" asks of any, 卖多少钱 for a price; and 2.4 is called so where it stands, whether or not as a version.
 _SAYS_NOTHING = re.compile(
     r"\b(?<=\ba )new (?=[a-z])|\b(?:version|release) (?=v?\d+\.\d)|版本 ?(?=v?\d+\.\d)"
-    r"|(?<=\d\.\d)(?: ?版本?)(?=[有中里的新更])",
+    r"|(?<=\d\.\d)(?: ?版本?)(?=[有中里的新更])|[卖賣](?=多少|[几幾])",
     re.IGNORECASE,
 )
 # Who asks which there are is told by a list.
@@ -189,7 +191,7 @@ def asked_things(question: str, named: Collection[str] = ()) -> list[list[str]]:
     full = () if question.istitle() else _FULL_NAME.findall(question)
     names = [words for name in (*named, *full) if len(words := terms(name)) > 1]
     things = dict[str, list[str]]()
-    for word in own_words(_HOW_MANY_UNITS.sub("how many", question)):
+    for word in own_words(_PART_OF_DAY.sub("", _HOW_MANY_UNITS.sub("how many", question))):
         name = next((" ".join(name) for name in names if word in name), word)
         things.setdefault(name, []).append(word)
     return list(things.values())

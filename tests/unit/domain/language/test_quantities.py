@@ -27,6 +27,12 @@ from domain.language.quantities import asked_quantity
         ("How many holidays do I get?", "You get 24 days.", "Five pupils get none."),
         ("新封口机的预算是多少？", "同意买一台新的，预算两千八。", "预算由何姐批准。"),
         ("货什么时候到？", "最早二十号到。", "货放三号楼。"),
+        ("售后电话是多少？", "请联系售后 400-820-7711。", "整机保修 2 年，功率 1450 W。"),
+        (
+            "What is the phone number of the depot?",
+            "Depot: extension 83",
+            "It opened on 2026-11-27.",
+        ),
         ("How heavy is the meter?", "It weighs 1.8 kg.", "It draws 12 watts."),
         ("NX-90 有多重？", "整机重 620 克。", "精度为 0.3 摄氏度。"),
         ("How far is the depot?", "The depot is two miles away.", "The depot opened in 1998."),

@@ -89,3 +89,41 @@ async def test_a_number_answers_only_of_what_is_counted(
     language = "zh" if "机" in question else "en"
     found = await ExtractiveAnswerer().extract(question, [item(text)], language=language)
     assert bool(found.quotations) is told
+
+
+MINUTES = item(
+    "Present: Anna Reuter, Jon Baker. Apologies: Pavel Hruska. The committee meets again on 7 July.",
+    "Minutes of the harbour committee",
+)
+PROTOCOL = item("参会：顾清、沈一鸣。请假：丁岚。罗敏联系印厂。", "品牌组例会纪要")
+
+
+@pytest.mark.parametrize(
+    ("question", "items", "answer"),
+    [
+        ("Who missed the meeting of the committee?", MINUTES, "Apologies: Pavel Hruska."),
+        ("Who was present at the meeting?", MINUTES, "Present: Anna Reuter, Jon Baker."),
+        ("谁没有参加品牌组例会？", PROTOCOL, "请假：丁岚。"),
+        ("谁参加了品牌组例会？", PROTOCOL, "参会：顾清、沈一鸣。"),
+    ],
+)
+async def test_who_was_there_and_who_was_not_are_lines_of_minutes(
+    question: str, items: RetrievedItem, answer: str
+) -> None:
+    language = "en" if question.isascii() else "zh"
+    found = await ExtractiveAnswerer().extract(question, [items], language=language)
+    assert found.quotations[0].sentence == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("S2 Mini 卖多少钱？", "| 型号 | 价格 |\n| --- | --- |\n| S2 Mini | 1,899 元 |"),
+        ("早上几点上班？", "上班时间为九点半到十八点半。"),
+        ("什么时候发工资？", "工资于每月十日发放。"),
+        ("售后电话是多少？", "仍不出水请联系售后 400-820-7711。"),
+    ],
+)
+async def test_words_that_only_ask_are_not_missed_in_the_answer(question: str, text: str) -> None:
+    found = await ExtractiveAnswerer().extract(question, [item(text)], language="zh")
+    assert found.quotations

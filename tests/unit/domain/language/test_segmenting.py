@@ -1,0 +1,19 @@
+"""Words that the segmenter's model joins are taken apart, those of its dictionary stay."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.language.segmenting import known_words_of
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("灯坏了归谁管", ["灯", "坏", "了", "归", "谁", "管"]),
+        ("年假没休完", ["年", "假", "没", "休", "完"]),
+        ("会议室", ["会议室"]),
+    ],
+)
+def test_a_verb_of_any_word_is_a_word_of_its_own(text: str, words: list[str]) -> None:
+    assert known_words_of(text) == words
