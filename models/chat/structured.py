@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, TypeVar, get_origin
 
@@ -177,11 +177,13 @@ def _fitted(value: object, schema: type[BaseModel]) -> dict[str, Any]:
     """`value` unwrapped and with top-level fields in the shape that `schema` declares."""
     if value is _CUT_OFF:
         raise DoesNotFit("it was cut off before it said anything.")
+    names = {field.alias or name: field for name, field in schema.model_fields.items()}
+    if len(names) == 1 and (objects := _bare_list(value, names)):
+        value = dict.fromkeys(names, objects)
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if not isinstance(value, dict):
         raise DoesNotFit("it is not a JSON object.")
-    names = {field.alias or name: field for name, field in schema.model_fields.items()}
     if len(value) == 1 and not names.keys() & value.keys():
         (inner,) = value.values()
         value = inner if isinstance(inner, dict) else value
@@ -192,6 +194,16 @@ def _fitted(value: object, schema: type[BaseModel]) -> dict[str, Any]:
         for name in names.keys() & value.keys()
         if value[name] is not None or names[name].is_required()
     }
+
+
+def _bare_list(value: object, names: Mapping[str, FieldInfo]) -> list[Any]:
+    """The objects that a schema of one list asks for, where they came without its key or under another."""
+    if isinstance(value, dict) and len(value) == 1 and not names.keys() & value.keys():
+        (value,) = value.values()
+    objects = value if isinstance(value, list) else []
+    asked = all(isinstance(one, dict) and not names.keys() & one.keys() for one in objects)
+    wanted = all(get_origin(field.annotation) is list for field in names.values())
+    return objects if asked and wanted else []
 
 
 def _listed(value: object, field: FieldInfo) -> object:

@@ -120,6 +120,29 @@ def test_a_cut_answer_of_which_nothing_came_whole_is_none(text: str) -> None:
         read_structured(f"Here: {text}", Found)
 
 
+class Points(BaseModel):
+    points: list[Plan]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"mode": "mix"}, {"mode": "local"}]',
+        '{"key_points": [{"mode": "mix"}, {"mode": "local"}]}',
+        'Here you are:\n```json\n[{"mode": "mix"}, {"mode": "local"}]\n```',
+    ],
+    ids=["a bare list", "under another key", "a bare list in a fence"],
+)
+def test_the_one_list_that_is_asked_for_is_read_without_its_key(text: str) -> None:
+    assert [plan.mode for plan in read_structured(text, Points).points] == ["mix", "local"]
+
+
+@pytest.mark.parametrize("text", ["As [1] and [2] say, no.", "[]", '{"key_points": "none"}'])
+def test_what_lists_no_objects_is_not_that_list(text: str) -> None:
+    with pytest.raises(DoesNotFit):
+        read_structured(text, Points)
+
+
 def test_an_inner_object_is_never_taken_for_the_answer() -> None:
     text = '{"reason": "ok", "parts": {"reason": 1},}'
     assert read_structured(text, AllOptional) == AllOptional(reason="ok", parts={"reason": 1})
