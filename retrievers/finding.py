@@ -35,6 +35,7 @@ from retrievers.lanes.surroundings import Surroundings, merged
 from retrievers.memory.texts import Texts
 from retrievers.modes import Composition, Join
 from retrievers.ranking.fusion import fuse, led
+from retrievers.ranking.restating import RESTATING, Asked, by_restating
 from stores.chunks.chunk_store import ChunkStore
 from stores.graph.protocol import GraphStore
 from stores.postgresql.deadlines import within
@@ -202,6 +203,10 @@ class Finder:
         items = sorted([*_reports(runs), *items], key=_ID)
         items.sort(key=_SCORE, reverse=True)  # of equals by id
         timings["texts"] = milliseconds_since(started)
+        if composition.restated and passages:
+            started = time.perf_counter()
+            passages = await self._by_restating(request, passages)
+            timings[RESTATING] = milliseconds_since(started)
         return Found(runs, passages, items, timings, current)
 
     async def _texts(
@@ -219,6 +224,16 @@ class Finder:
         work = contents.read(passages, around)
         passages, items, stamp, hot = await within(self.settings.lane_timeout, work)
         return passages, items, hot and stamp == trusted
+
+    async def _by_restating(
+        self, request: LaneQuery, passages: list[RetrievedItem]
+    ) -> list[RetrievedItem]:
+        """The same, by what their sentences say; as they are where no index tells what words are worth."""
+        kept = self.indexes.kept(request.scope) if self.indexes is not None else None
+        if kept is None:
+            return passages
+        asked = Asked.of(request.text, kept[1].lexical.information_of_term)
+        return await asyncio.to_thread(by_restating, asked, passages)
 
     def _rank(
         self, composition: Composition, runs: Sequence[LaneRun], top_k: int | None

@@ -38,6 +38,7 @@ from retrievers.memory.hot import HotScopes
 from retrievers.memory.texts import Texts
 from retrievers.modes import Composition, composition_from, composition_of
 from retrievers.ranking.reranking import RerankLimits, rerank
+from retrievers.ranking.restating import READ
 from retrievers.sync import run_sync
 from stores.chunks.chunk_store import ChunkStore
 from stores.graph.notices import collected_notices
@@ -153,7 +154,7 @@ class GraphRetriever(BaseRetriever):
             lane's own (cosine for the vector lane); `lanes` keeps what every lane said. What of the
             graph goes with them is in `graph_items` and, in short, in `graph_context`. `timings`
             holds milliseconds per lane, also of those that work within another (`vector`, `keyword`,
-            `walk`), of `fusion`, of `rerank` where there is one, and in `total`.
+            `walk`), of `fusion`, of `restating` and `rerank` where there are, and in `total`.
 
         Raises:
             QuestionInvalid, OptionInvalid, ModeNotAvailable: the request is at fault.
@@ -187,8 +188,9 @@ class GraphRetriever(BaseRetriever):
             composition = composition_from(lanes, known)
         reranker = self.reranker if rerank and composition.reranked else None
         pairs = 0 if reranker is None else self.settings.retrieval.rerank_pairs
-        request = self._request(scope, query, top_k, filters, composition, least=pairs)
-        wanted = self._top_k(top_k) if reranker is None else None
+        least = max(pairs, READ if composition.restated else 0)
+        request = self._request(scope, query, top_k, filters, composition, least=least)
+        wanted = None if least else self._top_k(top_k)
         with collected_notices() as notices, request.with_texts() as request:
             found = await finder.find(composition, request, wanted)
         runs, passages, around, timings = found.runs, found.passages, found.around, found.timings

@@ -34,6 +34,7 @@ class Composition:
         join: how several lanes are joined.
         reports: whether reports are results of their own, before the passages behind them.
         reranked: whether a reranker, where one is configured, orders the best passages anew.
+        restated: whether the passage with a sentence that restates the question gains by it.
     """
 
     lanes: tuple[str, ...]
@@ -42,6 +43,7 @@ class Composition:
     join: Join = Join.RANKS
     reports: bool = False
     reranked: bool = False
+    restated: bool = False
 
 
 _WITHOUT_GRAPH = (VECTOR, KEYWORD)
@@ -53,7 +55,9 @@ MODES: Mapping[str, Composition] = {
     Mode.HYBRID: Composition(
         lanes=(LOCAL, GLOBAL), fallback=_WITHOUT_GRAPH, join=Join.LEAD, reranked=True
     ),
-    Mode.MIX: Composition(lanes=(MIX,), fallback=_WITHOUT_GRAPH, beside=(REPORTS,), reranked=True),
+    Mode.MIX: Composition(
+        lanes=(MIX,), fallback=_WITHOUT_GRAPH, beside=(REPORTS,), reranked=True, restated=True
+    ),
     Mode.BYPASS: Composition(lanes=()),
 }
 

@@ -1,0 +1,117 @@
+"""Which passage has a sentence that restates the question, and what it gains by that."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.retrieval import ItemKind, LaneScore, RetrievedItem
+from retrievers.ranking.restating import READ, Asked, by_restating
+
+QUESTION = "When was the bridge of Arta rebuilt?"
+
+
+def asked(question: str, **tells: float) -> Asked:
+    return Asked.of(question, lambda term: tells.get(term, 1.0))
+
+
+def passage(name: str, score: float, text: str, **metadata: object) -> RetrievedItem:
+    return RetrievedItem(ItemKind.CHUNK, name, text, score, metadata=metadata)
+
+
+def names(items: list[RetrievedItem]) -> list[str]:
+    return [item.id for item in items]
+
+
+def test_words_that_stand_in_one_sentence_say_more_than_the_same_words_apart() -> None:
+    one = asked(QUESTION)
+    together = one.restated("", "The bridge of Arta was rebuilt in 1606. Masons sing of it.")
+    apart = one.restated("", "The bridge is old. Arta lies on a river. A mill was rebuilt.")
+    assert together == pytest.approx(
+        (3 + 2) / 6
+    )  # three words, two neighbours; "when" says nothing
+    assert apart == pytest.approx(1 / 6)
+
+
+def test_neighbours_in_another_order_are_none() -> None:
+    one = asked(QUESTION)
+    assert one.restated("", "Rebuilt in Arta: the bridge.") == pytest.approx(3 / 6)
+
+
+def test_what_a_title_says_is_said_in_every_sentence() -> None:
+    one = asked(QUESTION)
+    text = "It was built in 1606. It was rebuilt in 1912."
+    assert one.restated("Bridge of Arta", text) > one.restated("", text)
+
+
+def test_a_word_counts_by_what_it_tells_and_not_as_a_part_of_another() -> None:
+    one = asked("the art of war", art=3.0, war=1.0)
+    assert one.restated("", "A party went home.") == 0
+    assert one.restated("", "On art.") == pytest.approx(3 / 8)
+
+
+def test_ideographs_count_by_pairs_in_whichever_characters_they_are_written() -> None:
+    one = asked("阿尔塔桥重建")
+    assert one.restated("", "阿爾塔橋重建於1606年。") == pytest.approx((5 + 4) / 10)
+    assert one.restated("", "阿尔塔。塔桥。桥重。重建。") == pytest.approx((2 + 1) / 10)
+
+
+@pytest.mark.parametrize("question", ["", "???", "what is it"])
+def test_a_question_without_terms_is_restated_by_nothing(question: str) -> None:
+    assert asked(question).restated("Title", "What is it?") == 0
+
+
+def test_the_passage_that_restates_the_question_comes_first_by_its_lead() -> None:
+    found = [
+        passage("river", 1.0, "Arta lies on a river. It has a bridge."),
+        passage("bridge", 0.6, "The bridge of Arta was rebuilt in 1606."),
+        passage("mill", 0.5, "A mill."),
+    ]
+    ranked = by_restating(asked(QUESTION), found)
+    assert names(ranked) == ["bridge", "river", "mill"]
+    assert ranked[0].score == 1
+    assert [one.score for one in ranked] == sorted((one.score for one in ranked), reverse=True)
+    assert ranked[1].score / ranked[2].score == pytest.approx(2)
+
+
+def test_where_two_say_as_much_nothing_changes() -> None:
+    text = "The bridge of Arta was rebuilt."
+    found = [passage("a", 1.0, "A river."), passage("b", 0.9, text), passage("c", 0.8, text)]
+    assert by_restating(asked(QUESTION), found) == found
+
+
+def test_a_small_lead_lifts_no_passage_over_one_far_ahead() -> None:
+    found = [
+        passage("a", 1.0, "The bridge of Arta."),
+        passage("b", 0.05, "Bridge of Arta. Rebuilt."),
+    ]
+    assert names(by_restating(asked(QUESTION), found)) == ["a", "b"]
+
+
+def test_a_heading_counts_as_a_title() -> None:
+    text = "It was rebuilt in 1606."
+    found = [
+        passage("a", 1.0, text, section_path=("Mills",)),
+        passage("b", 0.9, text, section_path=("Epirus", "Bridge of Arta")),
+    ]
+    assert names(by_restating(asked(QUESTION), found)) == ["b", "a"]
+
+
+def test_passages_behind_those_that_are_read_gain_nothing() -> None:
+    found = [passage(str(number), 1 - number / 100, "A river.") for number in range(READ)]
+    last = passage("bridge", 0.1, "The bridge of Arta was rebuilt.")
+    assert by_restating(asked(QUESTION), [*found, last])[-1] == last
+
+
+def test_what_lanes_said_of_a_passage_stays() -> None:
+    said = {"walk": LaneScore(2, 0.5)}
+    text = "The bridge of Arta was rebuilt."
+    found = [
+        passage("a", 1.0, "A river."),
+        RetrievedItem(ItemKind.CHUNK, "b", text, 0.5, lanes=said),
+    ]
+    assert by_restating(asked(QUESTION), found)[0].lanes == said
+
+
+@pytest.mark.parametrize("found", [[], [passage("a", 1.0, "The bridge of Arta.")]])
+def test_none_or_one_passage_has_no_lead(found: list[RetrievedItem]) -> None:
+    assert by_restating(asked(QUESTION), found) == found
