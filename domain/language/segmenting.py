@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 # What the model joins with the word behind it: 能装, 要交; and verbs of any object: 还书, 退证.
-_PREFIXES = frozenset("能要会會可应應该該想须須得还還退办辦交订訂换換修借买買租领領填没沒")
-# What it joins with the word before: 年假能, 灯坏了.
-_SUFFIXES = frozenset("能会會要坏壞")
+_PREFIXES = frozenset("能要会會可应應该該想须須得还還退办辦交订訂换換修借买買租领領填没")
 
 
 def known_words_of(text: str) -> list[str]:
-    """The words of `text`; one that the dictionary lacks and that begins or ends with a verb of any word is two."""
+    """The words of `text`; one that the dictionary lacks and that begins with a verb of any word is two."""
     import rjieba
 
     found: list[str] = []
     for word in words_of(text):
-        joined = len(word) > 1 and not rjieba.has_word(word)
-        if joined and word[0] in _PREFIXES:
-            found += [word[0], word[1:]]
-        elif joined and word[-1] in _SUFFIXES:
-            found += [word[:-1], word[-1]]
-        else:
-            found.append(word)
+        joined = len(word) > 1 and word[0] in _PREFIXES and not rjieba.has_word(word)
+        found += [word[0], word[1:]] if joined else [word]
     return found
 
 

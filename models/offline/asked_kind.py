@@ -71,8 +71,12 @@ def asked_kind(question: str) -> AskedKind:
 
 def _attendance(question: str) -> Callable[[str], bool]:
     """Whether a text says who was there, or was not, where `question` asks for that: minutes have a line for each."""
+    plain = plain_of(question)
     asked = [
-        word for word, others in synonyms(question).items() if not _ATTENDANCE.isdisjoint(others)
+        word
+        for word, others in synonyms(question).items()
+        if not _ATTENDANCE.isdisjoint(others)
+        and re.search(rf"(?:谁|\bwho(?: is| was| were| has| had)? ){word}", plain)
     ]
     if not asked:
         return lambda _: True

@@ -127,3 +127,12 @@ async def test_who_was_there_and_who_was_not_are_lines_of_minutes(
 async def test_words_that_only_ask_are_not_missed_in_the_answer(question: str, text: str) -> None:
     found = await ExtractiveAnswerer().extract(question, [item(text)], language="zh")
     assert found.quotations
+
+
+async def test_who_did_something_at_a_meeting_is_no_question_of_who_was_there() -> None:
+    found = await ExtractiveAnswerer().extract(
+        "1935年参加遵义会议的刘少奇是谁的支持者？",
+        [item("在1935年的遵义会议上，刘少奇是毛泽东的支持者。")],
+        language="zh",
+    )
+    assert found.quotations
