@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import AsJson
 
@@ -34,7 +35,7 @@ def restore(
     if as_json:
         terminal.emit({"source": source, "graphs": graphs})
     else:
-        terminal.note(f"Restored {graphs} knowledge bases from {source}.")
+        terminal.note(f"Restored {counted(graphs, 'knowledge base')} from {source}.")
 
 
 async def _bring(source: Path, *, replace: bool, as_json: bool) -> int:
