@@ -64,6 +64,23 @@ async def test_a_passage_that_the_question_does_not_name_is_reached_through_one_
     assert set(await found(retriever, scope, QUESTION)) == {"mounds.md", "state.md"}
 
 
+async def test_the_passage_that_restates_the_question_is_first_however_few_are_wanted(
+    graphed: Ingestor, database: Database, embedder: Embedder, settings: Settings, scope: Scope
+) -> None:
+    texts = {
+        "apart": "# Mill\n\nThe mill burned. Arta lies on a river. A mill was rebuilt. The mill is old.\n",
+        "together": "# Songs\n\nMasons sing. The mill of Arta was rebuilt by Kostas. Its wheel turns.\n",
+        "bread": DOCUMENTS["bread"],
+    }
+    for name, text in texts.items():
+        await graphed.ingest_bytes(scope, text.encode(), f"{name}.md")
+    retriever = over(database, embedder, settings)
+    question = "Who rebuilt the mill of Arta?"
+    all_of_them = await found(retriever, scope, question, k=3)
+    assert all_of_them[0] == "together.md"
+    assert await found(retriever, scope, question, k=1) == all_of_them[:1]
+
+
 async def test_every_result_says_which_lane_put_it_where_and_scores_fall(
     filled: Ingestor, database: Database, embedder: Embedder, settings: Settings, scope: Scope
 ) -> None:
