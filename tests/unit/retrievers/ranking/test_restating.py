@@ -55,6 +55,15 @@ def test_ideographs_count_by_pairs_in_whichever_characters_they_are_written() ->
     assert one.restated("", "阿尔塔。塔桥。桥重。重建。") == pytest.approx((2 + 1) / 10)
 
 
+@pytest.mark.parametrize("text", ["Beyoncé sang.", "BEYONCE\u0301 SANG", "Ｂｅｙｏｎｃé sang."])
+def test_words_are_the_same_with_accents_in_capitals_and_in_wide_letters(text: str) -> None:
+    assert asked("What did Beyoncé sing?").restated("", text) == pytest.approx(1 / 4)
+
+
+def test_a_word_in_another_spelling_is_the_same() -> None:
+    assert asked("defense colors").restated("", "Colours of the defence.") == pytest.approx(2 / 4)
+
+
 @pytest.mark.parametrize("question", ["", "???", "what is it"])
 def test_a_question_without_terms_is_restated_by_nothing(question: str) -> None:
     assert asked(question).restated("Title", "What is it?") == 0
