@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import TypeVar
 
 from domain.language.simplified import simplified
-from domain.retrieval import RetrievedItem, rescored
+from domain.retrieval import LaneScore, RetrievedItem, ranked, rescored
 from retrievers.index.words.terms import asked_terms, is_pair, terms
 
 RESTATING = "restating"
@@ -113,7 +113,8 @@ def _sum(tells: Mapping[_Key, float], some: Iterable[_Key]) -> float:
 def by_restating(asked: Asked, passages: Sequence[RetrievedItem]) -> list[RetrievedItem]:
     """The passages in order once the one of the first `READ` that restates the question best has gained by its lead.
 
-    Where several say as much, none gains, and nothing changes. The best score is 1 at most.
+    Where several say as much, none gains, and nothing changes. The best score is 1 at most. What the passage has
+    gained is told as the lane `restating`: its lead, 0..1, with its weight.
 
     Args:
         asked: the question.
@@ -123,9 +124,14 @@ def by_restating(asked: Asked, passages: Sequence[RetrievedItem]) -> list[Retrie
     if len(read) < 2:
         return list(passages)
     first, second = sorted(range(len(read)), key=read.__getitem__, reverse=True)[:2]
-    gained = passages[first].score + _LEAD * (read[first] - read[second])
-    scored = [rescored(one, gained) if one is passages[first] else one for one in passages]
-    most = max(1.0, gained)
+    lead = read[first] - read[second]
+    if not lead:
+        return list(passages)
+    said = {RESTATING: LaneScore(1, lead, _LEAD, _LEAD * lead)}
+    before = passages[first]
+    gained = ranked(before, before.score + _LEAD * lead, {**before.lanes, **said})
+    most = max(1.0, gained.score)
+    scored = [gained if one is before else one for one in passages]
     return sorted((rescored(one, one.score / most) for one in scored), key=_SCORE, reverse=True)
 
 

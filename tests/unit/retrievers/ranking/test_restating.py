@@ -111,14 +111,22 @@ def test_passages_behind_those_that_are_read_gain_nothing() -> None:
     assert by_restating(asked(QUESTION), [*found, last])[-1] == last
 
 
-def test_what_lanes_said_of_a_passage_stays() -> None:
-    said = {"walk": LaneScore(2, 0.5)}
+def test_the_gain_stands_beside_what_the_lanes_gave_and_all_add_up_to_the_score() -> None:
+    lanes = {"walk": LaneScore(2, 0.5), "mix": LaneScore(2, 0.5, contribution=0.5)}
     text = "The bridge of Arta was rebuilt."
     found = [
         passage("a", 1.0, "A river."),
-        RetrievedItem(ItemKind.CHUNK, "b", text, 0.5, lanes=said),
+        RetrievedItem(ItemKind.CHUNK, "b", text, 0.5, lanes=lanes),
     ]
-    assert by_restating(asked(QUESTION), found)[0].lanes == said
+    first, second = by_restating(asked(QUESTION), found)
+    assert first.lanes["walk"] == lanes["walk"]
+    gained, mixed = first.lanes["restating"], first.lanes["mix"]
+    assert (gained.rank, gained.weight) == (1, 2)
+    assert gained.contribution is not None
+    assert mixed.contribution is not None
+    assert gained.contribution + mixed.contribution == pytest.approx(first.score)
+    assert gained.contribution / mixed.contribution == pytest.approx(2 * gained.score / 0.5)
+    assert "restating" not in second.lanes
 
 
 @pytest.mark.parametrize("found", [[], [passage("a", 1.0, "The bridge of Arta.")]])
