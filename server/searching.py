@@ -9,7 +9,7 @@ from typing import Any
 from domain.elapsed import milliseconds_since
 from domain.errors import OptionInvalid
 from domain.options import in_range
-from domain.retrieval import ItemKind, Mode, Retrieval
+from domain.retrieval import AUTO, ItemKind, Mode, Retrieval
 from retrievers.chunk_search.search import MOST, SearchResponse
 from retrievers.modes import constants_of
 from server.paging import Listing
@@ -17,8 +17,8 @@ from server.schemas.search import SearchBody
 from sextant.facade import Sextant
 
 # Passages that these rank whatever the page: of two rankings joined, and behind reports, of which a longer
-# ranking has more, the first passages depend on how many are asked for.
-_RANKED: Mapping[str | None, int] = dict.fromkeys((Mode.GLOBAL, Mode.HYBRID), 100)
+# ranking has more, the first passages depend on how many are asked for. `auto` may choose `global`.
+_RANKED: Mapping[str | None, int] = dict.fromkeys((AUTO, Mode.GLOBAL, Mode.HYBRID), 100)
 
 
 async def searched(rag: Sextant, asked: SearchBody) -> SearchResponse:

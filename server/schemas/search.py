@@ -6,11 +6,11 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from domain.retrieval import Mode
 from domain.scope import DEFAULT_GRAPH
 from retrievers.chunk_search.search import SearchRequest
 from retrievers.chunk_search.weights import MetadataWeights
 from server.paging import Cursor
+from server.schemas.answers import ModeName
 from server.schemas.wire import Filters, GraphName, Wire
 
 MOST_RESULTS = 100
@@ -30,9 +30,9 @@ class SearchBody(Wire):
 
     query: str = Field(min_length=1, max_length=20_000, description="In Chinese or English.")
     graph_id: GraphName = DEFAULT_GRAPH
-    mode: Mode | None = Field(
+    mode: ModeName | None = Field(
         None,
-        description="Rank as this mode does; without, by vector, keyword, section, time, topic, "
+        description="Rank as this mode does (`auto` chooses one); without, by vector, keyword, section, time, topic, "
         "modality and neighbours.",
     )
     limit: int = Field(10, ge=1, le=MOST_RESULTS, strict=True, description="Results on a page.")

@@ -36,7 +36,7 @@ async def test_a_result_has_the_fields_of_the_seed(client: httpx.AsyncClient) ->
     assert {"name": "所有权系统", "type": "concept"} in best["entities"]
 
 
-@pytest.mark.parametrize("mode", [None, "naive", "local", "hybrid", "mix"])
+@pytest.mark.parametrize("mode", [None, "naive", "local", "hybrid", "mix", "auto"])
 async def test_every_mode_answers_in_the_same_shape(
     client: httpx.AsyncClient, mode: str | None
 ) -> None:
@@ -71,7 +71,7 @@ async def test_the_reranker_is_left_out_where_it_is_not_wanted(
     assert not any("rerank" in one["scores"] for one in plain["results"])
 
 
-@pytest.mark.parametrize("mode", [None, "naive", "local", "global", "hybrid", "mix"])
+@pytest.mark.parametrize("mode", [None, "naive", "local", "global", "hybrid", "mix", "auto"])
 async def test_pages_lead_through_all_results_once(
     client: httpx.AsyncClient, mode: str | None
 ) -> None:
