@@ -44,12 +44,14 @@ class Neo4jServer:
 
     Attributes:
         options: of the Java machine; those of tests trade top speed for a quick start.
-        uri: where it answers Bolt, without authentication.
+        logins: whether it wants a login, at first that of `neo4j` with a password to be changed.
+        uri: where it answers Bolt.
     """
 
     library: Path = LIBRARY
     java: str = "java"
     options: tuple[str, ...] = QUICK
+    logins: bool = False
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="neo4j-")))
     _process: subprocess.Popen[str] | None = None
     # Its port stays its own while it starts, and between its crash and its return.
@@ -121,6 +123,7 @@ class Neo4jServer:
             "-cp",
             f"{self.library}{os.sep}*",
             *program,
+            *(["auth"] if self.logins else []),
         ]
 
 

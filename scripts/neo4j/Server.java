@@ -7,9 +7,9 @@ import org.neo4j.dbms.api.DatabaseManagementService;
 import org.neo4j.dbms.api.DatabaseManagementServiceBuilder;
 
 /**
- * A Neo4j server for tests: Bolt on the loopback interface only, without authentication.
+ * A Neo4j server for tests: Bolt on the loopback interface only, without authentication unless asked for.
  *
- * <p>{@code java -cp 'lib/*' Server.java FOLDER PORT} prints one line when it answers, and stops at
+ * <p>{@code java -cp 'lib/*' Server.java FOLDER PORT [auth]} prints one line when it answers, and stops at
  * SIGTERM or when its standard input ends, so that it outlives nobody who started it.
  */
 final class Server {
@@ -19,7 +19,7 @@ final class Server {
         DatabaseManagementService service = new DatabaseManagementServiceBuilder(folder)
                 .setConfig(BoltConnector.enabled, true)
                 .setConfig(BoltConnector.listen_address, new SocketAddress("127.0.0.1", port))
-                .setConfig(GraphDatabaseSettings.auth_enabled, false)
+                .setConfig(GraphDatabaseSettings.auth_enabled, arguments.length > 2)
                 .build();
         Runtime.getRuntime().addShutdownHook(new Thread(service::shutdown));
         System.out.println("ready");

@@ -32,6 +32,9 @@ _EXISTS = frozenset(
 # Of several projectors that begin at once one makes it; IF NOT EXISTS does not keep the others from trying.
 _SAME_EXISTS = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
 
+# Wrong or missing logins, passwords to be changed, too many tries.
+_SECURITY = "Neo.ClientError.Security."
+
 # `CALL (row) { … }` needs 5.23; the rest is older.
 _LEAST = (5, 23)
 # From here on a vector index can be searched within a graph.
@@ -195,7 +198,14 @@ class Bolt:
             # A server's error written as a whole is its codes and states in braces.
             told = (isinstance(error, Neo4jError) and error.message) or str(error)
             said = told.strip().splitlines() or [type(error).__name__]
+            reason = said[0][:300].rstrip(" :.")
+            if str(getattr(error, "code", "")).startswith(_SECURITY):
+                raise GraphStoreUnavailable(
+                    f"Neo4j refuses the login: {reason}.",
+                    next_step="Set NEO4J_USERNAME and NEO4J_PASSWORD to a login that this server knows.",
+                    field="neo4j_password",
+                ) from error
             raise GraphStoreUnavailable(
-                f"Neo4j did not answer as it should: {said[0][:300].rstrip(' :.')}.",
+                f"Neo4j did not answer as it should: {reason}.",
                 next_step="Run `sextant doctor`, and `sextant graph sync` once Neo4j is back.",
             ) from error
