@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from domain.text import has_cjk, normalise
@@ -15,7 +16,11 @@ def simplified(text: str) -> str:
     Character by character, so every offset stays: what is found in the result stands there in the text.
     A text in simplified characters is returned as it is, but for the few that are traditional forms, too.
     """
-    return text.translate(_characters()) if has_cjk(text) else text
+    if not has_cjk(text):
+        return text
+    characters, some = _characters()
+    # Looking for one takes a twentieth of going through all.
+    return text.translate(characters) if some.search(text) else text
 
 
 def plain_of(text: str) -> str:
@@ -24,7 +29,7 @@ def plain_of(text: str) -> str:
 
 
 @cache
-def _characters() -> dict[int, int]:
+def _characters() -> tuple[dict[int, int], re.Pattern[str]]:
     # Imported with the first Chinese text: it reads its dictionaries then, 20 ms of CPU.
     from opencc import OpenCC
 
@@ -32,8 +37,9 @@ def _characters() -> dict[int, int]:
     convert = OpenCC("t2s").convert
     # A character a line, lest several are taken for a word; twice, since 薴 becomes 苧, and that 苎.
     plain = convert(convert("\n".join(either))).split("\n")
-    return {
+    characters = {
         ord(one): ord(other)
         for one, other in zip(either, plain, strict=True)
         if one != other and len(other) == 1
     }
+    return characters, re.compile(f"[{''.join(map(chr, characters))}]")
