@@ -181,9 +181,9 @@ RETURN c {.id, .level, .parent_id, .title, .summary, .findings, .rating} AS c, s
 ORDER BY score DESC, c.id
 
 // name: graph
-// Whether a graph is here, and of which knowledge base of which database it is.
+// Whether a graph is here, of which knowledge base of which database it is, and the number of the copy.
 MATCH (g:__Graph__ {graph_key: $graph})
-RETURN g.scope_id AS scope_id, g.made_at AS made_at, g.database AS database
+RETURN g.scope_id AS scope_id, g.made_at AS made_at, g.database AS database, coalesce(g.copied, 0) AS copied
 
 // name: counts
 // How large a graph is.

@@ -10,7 +10,7 @@ RETURN g.database AS database
 // A graph is here, of this database; `vectors`: how many it has, which says how far to look in the index of all graphs.
 MERGE (g:__Graph__ {graph_key: $graph})
 SET g.user_id = $user_id, g.graph_id = $graph_id, g.scope_id = $scope_id, g.made_at = $made_at, g.vectors = $vectors,
-  g.database = $database, g.loaded = CASE WHEN $anew THEN 0 ELSE coalesce(g.loaded, 0) END
+  g.database = $database, g.copied = $copied, g.loaded = CASE WHEN $anew THEN 0 ELSE coalesce(g.loaded, 0) END
 
 // name: load_entities
 // Entities of a graph that is taken over whole, where none of them is yet. `loaded` is the last note of

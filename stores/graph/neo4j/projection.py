@@ -68,7 +68,8 @@ class Projection:
         """Whose copy Neo4j holds under this name.
 
         A knowledge base that was deleted and created again has another number or creation time. A copy
-        from before databases had ids is ours if number and time are.
+        from before databases had ids is ours if number and time are. An older copy of ours, as of a server that
+        was restored from a backup, is nobody's.
         """
         rows = await self.bolt.fetch(_READ["graph"], graph=self._graph)
         if not rows:
@@ -77,7 +78,7 @@ class Projection:
         if held["database"] not in (None, own["database"]):
             return Whose.ANOTHER_DATABASE
         same = all(held[key] == own[key] for key in ("scope_id", "made_at"))
-        return Whose.OURS if same else Whose.NOBODY
+        return Whose.OURS if same and held["copied"] >= own["copied"] else Whose.NOBODY
 
     async def is_here(self) -> bool:
         """Whether Neo4j holds this knowledge base, and not another of the same name."""
@@ -96,15 +97,22 @@ class Projection:
     async def introduce(self, vectors: int, *, anew: bool = False) -> None:
         """Write the node that says that the graph is here, whose it is and how many entities have vectors.
 
+        And the next number of the copy, in Neo4j first: if this breaks off, the copy is not taken for an older one.
+
         `anew`: nothing of it has been loaded yet.
         """
+        own = await self._own()
+        copied = own["copied"] + 1
         values = {
             "user_id": self.scope.user_id,
             "graph_id": self.scope.graph_id,
             "vectors": vectors,
             "anew": anew,
         }
-        await self.bolt.write([self._statement("graph", **values, **await self._own())])
+        await self.bolt.write([self._statement("graph", **values, **own | {"copied": copied})])
+        async with self.database.transaction(self.scope.user_id) as connection:
+            note = {"scope_id": self.scope_id, "copied": copied}
+            await connection.execute(_SQL["copied"], note)
 
     async def wipe(self) -> None:
         """Delete everything of the graph; its name stays taken."""
@@ -222,7 +230,12 @@ class Projection:
         """What distinguishes this knowledge base from others of its name."""
         [row] = await self._fetch(_SQL["whose"])
         made_at = row["made_at"] and row["made_at"].astimezone(UTC).isoformat()
-        return {"database": row["database"], "scope_id": self.scope_id, "made_at": made_at}
+        return {
+            "database": row["database"],
+            "scope_id": self.scope_id,
+            "made_at": made_at,
+            "copied": row["copied"],
+        }
 
     def _statement(self, name: str, **values: object) -> Statement:
         return _WRITE[name], {"graph": self._graph, **values}

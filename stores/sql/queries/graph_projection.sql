@@ -7,10 +7,15 @@ where g.user_id = %(user_id)s and g.graph_id = %(graph_id)s;
 
 -- name: whose
 -- This database among all: its cluster, which a restored copy does not share, and its number there.
--- And when the record made the knowledge base; nothing once it is gone.
+-- And when the record made the knowledge base, nothing once it is gone, and how often it was copied.
 select (select system_identifier from pg_control_system()) || '/' || d.oid as database,
-  (select created_at from graphs where scope_id = %(scope_id)s) as made_at
+  (select created_at from graphs where scope_id = %(scope_id)s) as made_at,
+  coalesce((select copied from graph_versions where scope_id = %(scope_id)s), 0) as copied
 from pg_database d where d.datname = current_database();
+
+-- name: copied
+-- A graph database has taken something over, and its copy bears this number.
+update graph_versions set copied = %(copied)s where scope_id = %(scope_id)s;
 
 -- name: lock
 -- One projector at a time for a graph, until its transaction ends; 20020 is for nothing else.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
@@ -214,6 +215,38 @@ async def test_a_server_that_lost_everything_is_noticed_and_filled_again(
     assert await neighbours(fresh, scope, "insulin") == ({"TREATS"}, [BEHIND])
     await projector.sync(scope)
     assert await neighbours(fresh, scope, "insulin") == ({"TREATS"}, [])
+
+
+async def test_a_server_that_was_restored_from_a_backup_is_noticed_and_filled_again(
+    graph: ProjectedGraph,
+    projector: Projector,
+    database: Database,
+    bolt: Bolt,
+    server: Neo4jServer,
+    scope: Scope,
+) -> None:
+    record = GraphRecord(database)
+    await record.add(scope, says(scope, "Insulin", "TREATS", "Diabetes"))
+    await projector.sync(scope)
+    data, backup = server.folder / "data", server.folder / "backup"
+    server.kill()
+    shutil.copytree(data, backup)
+    server.start()
+    await record.add(scope, says(scope, "Insulin", "LOWERS", "Blood sugar"))
+    await projector.sync(scope)
+    assert await neighbours(graph, scope, "insulin") == ({"TREATS", "LOWERS"}, [])
+
+    server.kill()
+    shutil.rmtree(data)
+    shutil.copytree(backup, data)
+    server.start()
+    assert await held_by_neo4j(bolt, scope) == {"TREATS"}
+    assert (await projector.status(scope)).projection is None
+    assert await neighbours(graph, scope, "insulin") == ({"TREATS", "LOWERS"}, [BEHIND])
+    assert await projector.sync(scope) > 0
+    assert await projector.sync(scope) == 0
+    assert await held_by_neo4j(bolt, scope) == {"TREATS", "LOWERS"}
+    assert await neighbours(graph, scope, "insulin") == ({"TREATS", "LOWERS"}, [])
 
 
 async def test_projectors_that_begin_at_once_on_an_empty_server_all_get_through(
