@@ -20,13 +20,16 @@ def said_of(fault: Mapping[str, Any]) -> str:
     A text that was cleaned or hidden before it was measured is a `Value` with items to pydantic. How long
     one is, is told where it is too long, which is hard to see; where it is too short it may be a secret.
     """
-    limits: Mapping[str, Any] = fault.get("ctx", {})
+    limits: Mapping[str, Any] = fault.get("ctx") or {}
     text = fault.get("input")
-    if fault["type"] in ("string_too_long", "too_long") and isinstance(text, str):
-        most = limits["max_length"]
+    most, least = limits.get("max_length"), limits.get("min_length")
+    if (
+        most is not None
+        and fault["type"] in {"string_too_long", "too_long"}
+        and isinstance(text, str)
+    ):
         return f"String should have at most {most:,} characters, not {len(text):,}; shorten it"
-    if fault["type"] == "too_short" and limits["field_type"] == "Value":
-        least = limits["min_length"]
+    if least is not None and fault["type"] == "too_short" and limits.get("field_type") == "Value":
         return f"String should have at least {least} character{'s' * (least > 1)}"
     said = str(fault["msg"]).removeprefix("Value error, ")
     for ours, theirs in _IN_JSON.items():

@@ -257,5 +257,5 @@ def _checked(model: type[W], fields: object) -> W:
     try:
         return model.model_validate(fields)
     except ValidationError as error:
-        errors = error.errors(include_url=False, include_input=False, include_context=False)
+        errors = error.errors(include_url=False)
         raise RequestValidationError([{**e, "loc": ("body", *e["loc"])} for e in errors]) from None

@@ -72,6 +72,21 @@ async def test_an_id_and_a_name_hold_nothing_that_cannot_be_stored_or_hides_what
     assert "\0" not in found["externalId"]
 
 
+@pytest.mark.parametrize(
+    ("external_id", "said"),
+    [("", "at least 1 character"), ("a" * 1001, "at most 200 characters, not 1,001")],
+)
+async def test_the_length_of_an_id_is_told_in_characters_by_json_and_by_form(
+    client: httpx.AsyncClient, external_id: str, said: str
+) -> None:
+    body = {"text": "Some text.", "externalId": external_id}
+    form = await send(client, "a.txt", b"Some text.", externalId=external_id)
+    for answer in (await client.post("/documents", json=body), form):
+        assert code(answer) == (422, "request_invalid")
+        assert f"externalId: String should have {said}" in answer.json()["detail"]
+        assert answer.json()["field"] == "externalId"
+
+
 async def test_a_refused_file_among_others_carries_its_own_problem(
     client: httpx.AsyncClient,
 ) -> None:
