@@ -31,7 +31,7 @@ _LEAD = 2.0
 # Letters of a word that no other spelling of it (colour, centre, defence) has otherwise.
 _START = 3
 # Cheaper than `domain.language.sentences`, which knows abbreviations: a sentence cut in two says a little less.
-_STOP = re.compile(r"[。！？!?；;\n]+|\.\s+")
+_STOPS = ("。", "！", "？", "!", "?", "；", ";", ". ")
 _ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff\u0300-\u036f\uff21-\uff5a]")
 _ACCENT = re.compile("[\u0300-\u036f]")
 _SCORE = attrgetter("score")
@@ -78,27 +78,63 @@ class Asked:
 
         Half is for the question's words, half for those that stand beside the same one as there.
         """
-        titled = self.tells.keys() & set(terms(title))
-        best = 0.0
-        for sentence in _STOP.split(_plain(text)):
-            held = {term for term, start in self.starts.items() if start in sentence}
+        return _Read(self, title, text).restated(0.0)
+
+    def share(self, said: float) -> float:
+        """Of all that the question tells, its words and who stands beside whom."""
+        return said / (2 * self.whole) if self.whole else 0.0
+
+    def spelled_in(self, text: str) -> float:
+        """What the question's runs of ideographs in a text tell."""
+        return sum([tells for run, tells in self.spelled.items() if run in text])
+
+
+class _Read:
+    """A passage beside a question: what it may say at most, which is soon known, and what its best sentence says."""
+
+    def __init__(self, asked: Asked, title: str, text: str) -> None:
+        self._asked = asked
+        self._text = _plain(text)
+        self._titled = asked.tells.keys() & set(terms(title))
+        self._starts = [
+            (term, start) for term, start in asked.starts.items() if start in self._text
+        ]
+        held = self._titled.union([term for term, _ in self._starts])
+        joined = [two for two in asked.joined if held.issuperset(two)]
+        beside = asked.spelled_in(self._text) + _sum(asked.joined, joined)
+        self.at_most = asked.share(_sum(asked.tells, held) + beside)
+
+    def restated(self, least: float) -> float:
+        """What the best sentence says; `least` where none says more, so that fewer need be looked at closely."""
+        asked = self._asked
+        best = least * 2 * asked.whole
+        for sentence in _sentences(self._text):
+            held = {term for term, start in self._starts if start in sentence}
             # Words are cut from the few sentences that may say more: `held` has parts of other words, too.
-            if 2 * _sum(self.tells, held | titled) <= best:
+            if 2 * _sum(asked.tells, held | self._titled) <= best:
                 continue
-            beside = _sum(self.spelled, (run for run in self.spelled if run in sentence))
+            beside = asked.spelled_in(sentence)
             if not all(map(is_pair, held)):
                 said = terms(sentence)
                 held &= set(said)
-                beside += _sum(self.joined, self.joined.keys() & set(pairwise(said)))
-            best = max(best, _sum(self.tells, held | titled) + beside)
-        return best / (2 * self.whole) if self.whole else 0.0
+                beside += _sum(asked.joined, asked.joined.keys() & set(pairwise(said)))
+            best = max(best, _sum(asked.tells, held | self._titled) + beside)
+        return asked.share(best)
 
 
 def _plain(text: str) -> str:
     """The text as terms are written; only what has accents or wide letters is taken apart, which takes long."""
+    if text.isascii():
+        return text.lower()
     if _ACCENTED.search(text):
         text = _ACCENT.sub("", unicodedata.normalize("NFKD", text))
     return simplified(text.lower())
+
+
+def _sentences(text: str) -> list[str]:
+    for stop in _STOPS:
+        text = text.replace(stop, "\n")
+    return text.split("\n")
 
 
 def _is_run(two: Neighbours) -> bool:
@@ -107,7 +143,7 @@ def _is_run(two: Neighbours) -> bool:
 
 
 def _sum(tells: Mapping[_Key, float], some: Iterable[_Key]) -> float:
-    return sum(map(tells.__getitem__, some))
+    return sum([tells[one] for one in some])
 
 
 def by_restating(asked: Asked, passages: Sequence[RetrievedItem]) -> list[RetrievedItem]:
@@ -120,12 +156,19 @@ def by_restating(asked: Asked, passages: Sequence[RetrievedItem]) -> list[Retrie
         asked: the question.
         passages: best first, with their texts; the best has the score 1.
     """
-    read = [asked.restated(_headings(one), one.text) for one in passages[:READ]]
-    if len(read) < 2:
-        return list(passages)
-    first, second = sorted(range(len(read)), key=read.__getitem__, reverse=True)[:2]
-    lead = read[first] - read[second]
-    if not lead:
+    read = [_Read(asked, _headings(one), one.text) for one in passages[:READ]]
+    best, second, first = 0.0, 0.0, 0
+    # Those that may say most come first: behind two of them the others need not be read.
+    for place in sorted(range(len(read)), key=lambda place: -read[place].at_most):
+        if read[place].at_most <= second:
+            break
+        restated = read[place].restated(second)
+        if restated > best:
+            best, second, first = restated, best, place
+        else:
+            second = max(second, restated)
+    lead = best - second
+    if not lead or len(read) < 2:
         return list(passages)
     said = {RESTATING: LaneScore(1, lead, _LEAD, _LEAD * lead)}
     before = passages[first]
