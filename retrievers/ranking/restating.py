@@ -28,6 +28,8 @@ READ = 20
 # loses none among the first two and five; three times puts drcd's right passage first for four more there, and loses
 # twowiki one among five.
 _LEAD = 2.0
+# Sums of the same numbers in another order differ by less.
+_NOTHING = 1e-9
 # Letters of a word that no other spelling of it (colour, centre, defence) has otherwise.
 _START = 3
 # Cheaper than `domain.language.sentences`, which knows abbreviations: a sentence cut in two says a little less.
@@ -78,7 +80,7 @@ class Asked:
 
         Half is for the question's words, half for those that stand beside the same one as there.
         """
-        return _Read(self, title, text).restated(0.0)
+        return self.share(_Read(self, title, text).restated(0.0))
 
     def share(self, said: float) -> float:
         """Of all that the question tells, its words and who stands beside whom."""
@@ -102,12 +104,11 @@ class _Read:
         held = self._titled.union([term for term, _ in self._starts])
         joined = [two for two in asked.joined if held.issuperset(two)]
         beside = asked.spelled_in(self._text) + _sum(asked.joined, joined)
-        self.at_most = asked.share(_sum(asked.tells, held) + beside)
+        self.at_most = _sum(asked.tells, held) + beside
 
     def restated(self, least: float) -> float:
         """What the best sentence says; `least` where none says more, so that fewer need be looked at closely."""
-        asked = self._asked
-        best = least * 2 * asked.whole
+        asked, best = self._asked, least
         for sentence in _sentences(self._text):
             held = {term for term, start in self._starts if start in sentence}
             # Words are cut from the few sentences that may say more: `held` has parts of other words, too.
@@ -119,7 +120,7 @@ class _Read:
                 held &= set(said)
                 beside += _sum(asked.joined, asked.joined.keys() & set(pairwise(said)))
             best = max(best, _sum(asked.tells, held | self._titled) + beside)
-        return asked.share(best)
+        return best
 
 
 def _plain(text: str) -> str:
@@ -167,8 +168,8 @@ def by_restating(asked: Asked, passages: Sequence[RetrievedItem]) -> list[Retrie
             best, second, first = restated, best, place
         else:
             second = max(second, restated)
-    lead = best - second
-    if not lead or len(read) < 2:
+    lead = asked.share(best - second)
+    if lead < _NOTHING or len(read) < 2:
         return list(passages)
     said = {RESTATING: LaneScore(1, lead, _LEAD, _LEAD * lead)}
     before = passages[first]

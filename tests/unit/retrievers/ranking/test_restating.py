@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from domain.retrieval import ItemKind, LaneScore, RetrievedItem
 from retrievers.ranking.restating import READ, Asked, by_restating
@@ -94,6 +96,24 @@ def test_a_small_lead_lifts_no_passage_over_one_far_ahead() -> None:
         passage("b", 0.05, "Bridge of Arta. Rebuilt."),
     ]
     assert names(by_restating(asked(QUESTION), found)) == ["a", "b"]
+
+
+WORDS = ("arta", "bridge", "rebuilt", "year", "river", "mill", "塔桥", "重建", "阿尔塔")
+TEXTS = st.lists(st.sampled_from((*WORDS, ". ", "。", "\n")), max_size=14).map(" ".join)
+
+
+@given(question=TEXTS, texts=st.lists(TEXTS, min_size=2, max_size=6))
+def test_the_gain_is_that_of_reading_every_sentence_of_every_passage(
+    question: str, texts: list[str]
+) -> None:
+    """Most are ruled out unread, by what all of a passage may say."""
+    found = [passage(str(place), 1 - place / 10, text) for place, text in enumerate(texts)]
+    read = sorted((asked(question).restated("", text) for text in texts), reverse=True)
+    lead = read[0] - read[1]
+    gained = [one for one in by_restating(asked(question), found) if "restating" in one.lanes]
+    assert [one.lanes["restating"].score for one in gained] == (
+        [pytest.approx(lead)] if lead > 1e-9 else []
+    )
 
 
 def test_a_heading_counts_as_a_title() -> None:
