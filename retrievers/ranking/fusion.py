@@ -67,9 +67,8 @@ def fuse(
         hits, weight = found[lane], weights.get(lane, 1.0)
         for place, one in enumerate(ids):
             if (own := lanes.get(one)) is not None:
-                if one not in told_by or has_content(
-                    hits, place
-                ):  # another lane may know it by id only
+                # Another lane may know it by id only.
+                if one not in told_by or has_content(hits, place):
                     told_by[one] = hits, place
                 rank = place + 1
                 share = rrf_share(rank, weight, k)

@@ -21,12 +21,23 @@ from tests.e2e.page.steps import (
 
 pytestmark = pytest.mark.e2e
 
+FIRST = ("token", {"text": "The ferry"})
+
 
 def deletions(page: Page) -> list[str]:
     """What the page asks to be deleted from here on, such as an answer that it ends."""
     asked: list[str] = []
     page.on("request", lambda one: asked.append(one.url) if one.method == "DELETE" else None)
     return asked
+
+
+def ask_halfway(page: Page) -> list[Route]:
+    """Ask, and see the first words of an answer that breaks off behind them; who comes for the rest is held."""
+    halfway(page, FIRST)
+    submit(page)
+    expect(page.locator(".answer")).to_have_text("The ferry")
+    page.unroute_all()
+    return hold(page, "**/api/query/half/events")
 
 
 def test_an_answer_whose_connection_breaks_is_taken_up_where_it_was(page: Page) -> None:
@@ -105,15 +116,10 @@ def test_a_question_is_not_lost_when_the_page_is_loaded_anew_before_its_answer(p
 
 def test_an_answer_goes_on_while_the_page_is_loaded_anew(page: Page) -> None:
     use(page, "page")
-    first = ("token", {"text": "The ferry"})
-    halfway(page, first)
     ended = deletions(page)
-    submit(page)
-    expect(page.locator(".answer")).to_have_text("The ferry")
-    page.unroute_all()
-    held = hold(page, "**/api/query/half/events")
+    held = ask_halfway(page)
     page.reload()
-    go_on(page, held, first, ("done", {**DONE, "answer": "The ferry leaves at nine."}))
+    go_on(page, held, FIRST, ("done", {**DONE, "answer": "The ferry leaves at nine."}))
     expect(page.locator(".answer")).to_have_text("The ferry leaves at nine.")
     expect(page.locator(".question")).to_have_text(QUESTION)
     expect(page.get_by_label("Your question")).to_have_value("")
@@ -123,14 +129,9 @@ def test_an_answer_goes_on_while_the_page_is_loaded_anew(page: Page) -> None:
 
 def test_an_answer_that_was_taken_up_can_be_stopped_and_asked_for_again(page: Page) -> None:
     use(page, "page")
-    first = ("token", {"text": "The ferry"})
-    halfway(page, first)
-    submit(page)
-    expect(page.locator(".answer")).to_have_text("The ferry")
-    page.unroute_all()
-    held = hold(page, "**/api/query/half/events")
+    held = ask_halfway(page)
     page.reload()
-    go_on(page, held, first)  # and breaks off
+    go_on(page, held, FIRST)  # and breaks off
     expect(page.locator(".answer")).to_have_text("The ferry")
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_label("Your question")).to_have_value(QUESTION)
@@ -187,17 +188,12 @@ def test_another_conversation_knows_nothing_of_the_one_that_was_broken_off(page:
 def test_an_answer_goes_on_while_another_conversation_is_looked_at(page: Page) -> None:
     """Its conversation is new, so the server does not list it yet."""
     use(page, "page")
-    first = ("token", {"text": "The ferry"})
-    halfway(page, first)
     ended = deletions(page)
-    submit(page)
-    expect(page.locator(".answer")).to_have_text("The ferry")
-    page.unroute_all()
-    held = hold(page, "**/api/query/half/events")
+    held = ask_halfway(page)
     page.get_by_role("button", name="New conversation").click()
     ask(page, "血糖的单位是什么？")  # meanwhile
     page.locator("#threads").get_by_role("link", name=QUESTION).first.click()
-    go_on(page, held, first, ("done", {**DONE, "answer": "The ferry leaves at nine."}))
+    go_on(page, held, FIRST, ("done", {**DONE, "answer": "The ferry leaves at nine."}))
     expect(page.locator(".answer")).to_have_text("The ferry leaves at nine.")
     expect(page.locator(".question")).to_have_text([QUESTION])
     expect(page.get_by_label("Your question")).to_have_value("")

@@ -252,18 +252,23 @@ async def test_candidates_are_listed_once_and_a_model_may_judge_them(
     assert (await resolve(database, scope, broken)).judged == 0
 
 
-async def test_pairs_that_a_model_gives_no_usable_answer_about_keep_no_others_from_being_judged(
-    library: Library, database: Database, scope: Scope, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ingestion.graph.resolution.resolve._PAIRS_A_CALL", 1)
+async def pairs_of_three_alike(library: Library, database: Database, scope: Scope) -> int:
+    """Documents of three whose names are alike; returns how many pairs wait to be judged."""
     for name in ("Johann Sebastian Bach", "Johan Sebastian Bach", "Johann Sebastian Back"):
         text = f"# {name}\n\nHe composed.\n"
         await library.ingestor.ingest_bytes(scope, text.encode(), f"{name}.md")
     await resolve(database, scope)
-    listed = await ResolutionStore(database).candidates(scope, 10)
-    said = ["no idea", "still none", *['{"same": []}'] * (len(listed) - 1)]
+    return len(await ResolutionStore(database).candidates(scope, 10))
+
+
+async def test_pairs_that_a_model_gives_no_usable_answer_about_keep_no_others_from_being_judged(
+    library: Library, database: Database, scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ingestion.graph.resolution.resolve._PAIRS_A_CALL", 1)
+    pairs = await pairs_of_three_alike(library, database, scope)
+    said = ["no idea", "still none", *['{"same": []}'] * (pairs - 1)]
     done = await resolve(database, scope, as_chat_model(FakeListChatModel(responses=said)))
-    assert (done.judged, len(done.warnings)) == (len(listed) - 1, 1)
+    assert (done.judged, len(done.warnings)) == (pairs - 1, 1)
     assert len(await ResolutionStore(database).candidates(scope, 10)) == 1
 
 
@@ -271,11 +276,7 @@ async def test_pairs_that_a_model_refuses_keep_no_others_from_being_judged(
     library: Library, database: Database, scope: Scope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ingestion.graph.resolution.resolve._PAIRS_A_CALL", 1)
-    for name in ("Johann Sebastian Bach", "Johan Sebastian Bach", "Johann Sebastian Back"):
-        text = f"# {name}\n\nHe composed.\n"
-        await library.ingestor.ingest_bytes(scope, text.encode(), f"{name}.md")
-    await resolve(database, scope)
-    listed = await ResolutionStore(database).candidates(scope, 10)
+    pairs = await pairs_of_three_alike(library, database, scope)
     refused = list[str]()
 
     def choosy(request: ApiRequest) -> Reply | str:
@@ -289,7 +290,7 @@ async def test_pairs_that_a_model_refuses_keep_no_others_from_being_judged(
         assert chat is not None
         done = await resolve(database, scope, chat)
         await chat.close()
-    assert (done.judged, len(done.warnings)) == (len(listed) - 1, 1)
+    assert (done.judged, len(done.warnings)) == (pairs - 1, 1)
     assert "(400)" in done.warnings[0]
 
 
