@@ -1,15 +1,18 @@
 """What a parser process does: it limits itself, then turns one file into a draft or a typed error.
 
-Forked by `ingestion.parsing.host` for one file. It limits itself before it looks at the file: address space,
+Forked by `ingestion.parsing.host` for one file, or several small texts. It limits itself before it looks at the file: address space,
 CPU time, no files written, no network where the system allows it to leave.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import sys
+import time
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -78,18 +81,29 @@ def parse(content: bytes, filename: str, limits: Limits) -> Draft:
     return made
 
 
-def restrict(limits: Limits) -> None:
-    """Take from this process what parsing does not need. Linux and macOS; a no-op elsewhere."""
+def restrict(limits: Limits, files: int = 1) -> None:
+    """Take from this process what parsing `files` does not need. Linux and macOS; a no-op elsewhere."""
     try:
         import resource
     except ImportError:
         return
-    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 1))
+    most = limits.cpu_seconds * files
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     if sys.platform == "linux":
         most = _address_space() + limits.memory_bytes
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def restrict_time(limits: Limits) -> None:
+    """Let this process have the time for one file more. Linux and macOS; a no-op elsewhere."""
+    with suppress(ImportError):
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_CPU)
+        until = math.ceil(time.process_time()) + limits.cpu_seconds
+        resource.setrlimit(resource.RLIMIT_CPU, (min(until, most), most))
 
 
 def _address_space() -> int:

@@ -226,6 +226,51 @@ async def test_files_one_after_the_other_share_one_host() -> None:
     assert len(seen) == 1
 
 
+async def test_small_texts_share_a_process_and_whatever_else_has_its_own() -> None:
+    hosts = ParserHosts()
+
+    async def readers(*names: str) -> list[int]:
+        """The process that was there behind each file, 0 for none."""
+        seen = []
+        for name in names:
+            await parsed(name, hosts=hosts)
+            [host] = parser_processes()
+            seen.append(next((one.pid for one in psutil.Process(host).children()), 0))
+        return seen
+
+    first, second, third = await readers("a.md", "a.txt", "a.csv")
+    assert first == second == third != 0
+    behind = await readers("a.pdf")
+    assert first not in behind
+    [again] = await readers("a.json")
+    assert again not in (0, first)
+
+
+async def test_a_small_text_that_is_something_else_is_the_last_of_its_process() -> None:
+    hosts = ParserHosts()
+    await parsed("a.md", hosts=hosts)
+    [host] = parser_processes()
+    [reader] = psutil.Process(host).children()
+
+    disguised = await parsed("a.txt", GOOD["a.pdf"], hosts=hosts)
+
+    assert disguised.metadata["format"] == "pdf"
+    await asyncio.to_thread(psutil.wait_procs, [reader], 10)
+    assert not reader.is_running()
+
+
+async def test_every_small_text_has_the_time_that_one_may_take() -> None:
+    hosts = ParserHosts()
+    slow = b"a,b\n" + b"1,\n" * 20_000
+    for _ in range(30):
+        document = await parsed("a.csv", slow, parse_cpu_seconds=1, hosts=hosts)
+        assert document.chunks
+
+    [host] = parser_processes()
+    [reader] = psutil.Process(host).children()
+    assert sum(reader.cpu_times()[:2]) > 1
+
+
 async def test_files_side_by_side_have_a_host_each() -> None:
     hosts = ParserHosts()
     documents = await asyncio.gather(*(parsed(name, hosts=hosts) for name in GOOD))
