@@ -30,7 +30,7 @@ from ingestion.workers import is_dead, worker_name
 from models.protocols import Embedder
 from stores.documents.document_store import DocumentStore
 from stores.documents.registering import Upload
-from stores.work.jobs import JobStore
+from stores.work.jobs import Batch, JobStore
 
 log = logging.getLogger(__name__)
 
@@ -38,9 +38,10 @@ T = TypeVar("T")
 
 # While the one group of files is stored the other is parsed; more at once would only cost memory.
 _AT_ONCE = 2
-# Small files share transactions: ten at a time cost half of what they cost one by one.
-_TOGETHER = 10
-_SMALL_FILE = 64_000  # bytes
+# Small files share transactions: ten at a time cost half of what they cost one by one, twenty a tenth less still,
+# forty no less. All of them become searchable at once, so the sum bounds the wait: some 250 passages.
+_TOGETHER = Batch(files=32, each=64_000, bytes=320_000)
+_ONE_BY_ONE = Batch(files=1, each=0, bytes=0)
 _POLL_SECONDS = 0.5
 # Codes of jobs that were closed on purpose. Who waits for such a job gets one error for both: `Cancelled`, which
 # answers and imports are stopped with, would say that trying again helps.
@@ -103,7 +104,7 @@ class Ingestor:
         self.documents = documents
         self._jobs = jobs
         # What a model reads takes minutes: nothing to be gained together, and others would wait.
-        self._most_together = _TOGETHER if extractor is None else 1
+        self._batch = _TOGETHER if extractor is None else _ONE_BY_ONE
         self._settings = settings
         self._limits = Limits.of(settings)
         self._worker = worker_name()
@@ -138,9 +139,7 @@ class Ingestor:
         async def one(file: Path, together: Together) -> Ingested:
             return await self._ingest_file(file, together, on_progress)
 
-        return await self._ingest_all(
-            scope, await asyncio.to_thread(find_files, paths), _is_small, one
-        )
+        return await self._ingest_all(scope, await asyncio.to_thread(find_files, paths), _size, one)
 
     async def ingest_uploads(self, scope: Scope, uploads: Sequence[Upload]) -> list[Ingested]:
         """Take files in from memory; returns and raises what `ingest` does."""
@@ -150,9 +149,7 @@ class Ingestor:
                 outcome.append(await self._ingest_upload(upload, together, None))
             return outcome[0]
 
-        return await self._ingest_all(
-            scope, uploads, lambda upload: len(upload.content) <= _SMALL_FILE, one
-        )
+        return await self._ingest_all(scope, uploads, lambda upload: len(upload.content), one)
 
     async def ingest_bytes(
         self,
@@ -202,8 +199,7 @@ class Ingestor:
             self._worker,
             user_id,
             most=self._settings.worker.per_user,
-            together=self._most_together,
-            small=_SMALL_FILE,
+            together=self._batch,
         )
         if not jobs:
             return []
@@ -225,12 +221,13 @@ class Ingestor:
         self,
         scope: Scope,
         items: Sequence[T],
-        is_small: Callable[[T], bool],
+        size_of: Callable[[T], int],
         one: Callable[[T, Together], Awaitable[Ingested]],
     ) -> list[Ingested]:
         """Take items in, small ones together, two groups at a time."""
-        most = self._most_together
-        groups = await asyncio.to_thread(lambda: list(_groups(items, most, is_small)))
+        groups = await asyncio.to_thread(
+            lambda: list(batches([size_of(item) for item in items], self._batch))
+        )
         results = dict[int, Ingested]()
         waiting = iter(groups)
 
@@ -314,25 +311,24 @@ def _ended(job: Job) -> SextantError:
     return error_of(job.error_code or "", job.error or "")
 
 
-def _groups(
-    items: Sequence[T], most: int, is_small: Callable[[T], bool]
-) -> Iterator[Sequence[int]]:
-    """The places of up to `most` small items at a time, in order; that of a larger one by itself."""
-    start, small = 0, False
-    for place, item in enumerate(items):
-        before, small = small, is_small(item)
-        if place > start and (place - start == most or not (before and small)):
+def batches(sizes: Sequence[int], batch: Batch) -> Iterator[Sequence[int]]:
+    """The places of small items that go together, in order; that of a larger one by itself."""
+    start, filled = 0, 0
+    for place, size in enumerate(sizes):
+        filled += size
+        is_full = place - start == batch.files or filled > batch.bytes
+        if place > start and (is_full or max(sizes[place - 1], size) > batch.each):
             yield range(start, place)
-            start = place
-    if start < len(items):
-        yield range(start, len(items))
+            start, filled = place, size
+    if start < len(sizes):
+        yield range(start, len(sizes))
 
 
-def _is_small(file: Path) -> bool:
+def _size(file: Path) -> int:
     try:
-        return file.stat().st_size <= _SMALL_FILE
+        return file.stat().st_size
     except OSError:
-        return True  # reading it says what is wrong
+        return 0  # reading it says what is wrong
 
 
 @contextmanager

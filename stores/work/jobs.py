@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import timedelta
 from typing import Any, LiteralString
 from uuid import UUID
@@ -21,6 +21,15 @@ from stores.postgresql.queries import load_queries
 from stores.scopes import share_scope
 
 _SQL = load_queries("jobs")
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """How many small files go through the stages together: so many, of `each` and all together so many bytes."""
+
+    files: int
+    each: int
+    bytes: int
 
 
 class JobStore:
@@ -57,7 +66,7 @@ class JobStore:
         return jobs[0] if jobs else None
 
     async def claim_turn(
-        self, worker: str, user_id: str, *, most: int, together: int, small: int
+        self, worker: str, user_id: str, *, most: int, together: Batch
     ) -> builtins.list[Job]:
         """The next job of a user; of small documents, up to so many of its knowledge base together.
 
@@ -65,8 +74,7 @@ class JobStore:
             worker: a name for the log.
             user_id: whose.
             most: nothing is claimed while so many jobs of this user run, over all workers.
-            together: jobs claimed at most.
-            small: bytes that each of several has at most.
+            together: how many at most.
         """
         stale = timedelta(seconds=self._settings.job_stale)
         key: dict[str, Any] = {"worker": worker, "stale": stale, "user_id": user_id}
@@ -78,8 +86,13 @@ class JobStore:
                 return []
             await cursor.execute(_SQL["claim"], {**key, "job_id": None})
             claimed = await cursor.fetchall()
-            if claimed and together > 1:
-                beside = {"first": claimed[0]["id"], "small": small, "more": together - 1}
+            if claimed and together.files > 1:
+                beside = {
+                    "first": claimed[0]["id"],
+                    "small": together.each,
+                    "more": together.files - 1,
+                    "bytes": together.bytes,
+                }
                 await cursor.execute(_SQL["small_beside"], key | beside)
                 ids = [row["id"] for row in await cursor.fetchall()]
                 await cursor.execute(_SQL["claim_all"], {**key, "job_ids": ids})

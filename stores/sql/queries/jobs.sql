@@ -15,15 +15,19 @@ where user_id = %(user_id)s and stage not in ('done', 'failed')
 -- name: small_beside
 -- Small documents that wait in the same knowledge base as a small one that was just claimed; none that
 -- ever broke off, lest one that kills its worker takes others with it.
-select j.id from ingestion_jobs f
-join document_versions w on w.document_id = f.document_id and w.version = f.version
-join ingestion_jobs j on j.scope_id = f.scope_id and j.urgent = f.urgent
-join document_versions v on v.document_id = j.document_id and v.version = j.version
-where f.id = %(first)s and f.user_id = %(user_id)s and f.attempts = f.released + 1
-  and w.size_bytes <= %(small)s and v.size_bytes <= %(small)s
-  and j.stage = 'queued' and j.worker is null and j.attempts = j.released
-  and (j.not_before is null or j.not_before <= now())
-order by j.created_at limit %(more)s;
+select id from (
+  select j.id, j.created_at,
+    w.size_bytes + sum(v.size_bytes) over (order by j.created_at, j.id) as bytes
+  from ingestion_jobs f
+  join document_versions w on w.document_id = f.document_id and w.version = f.version
+  join ingestion_jobs j on j.scope_id = f.scope_id and j.urgent = f.urgent
+  join document_versions v on v.document_id = j.document_id and v.version = j.version
+  where f.id = %(first)s and f.user_id = %(user_id)s and f.attempts = f.released + 1
+    and w.size_bytes <= %(small)s and v.size_bytes <= %(small)s
+    and j.stage = 'queued' and j.worker is null and j.attempts = j.released
+    and (j.not_before is null or j.not_before <= now())
+  order by j.created_at, j.id limit %(more)s
+) as beside where bytes <= %(bytes)s order by created_at, id;
 
 -- name: claim_all
 -- Those of some jobs that wait or whose worker has died.

@@ -22,7 +22,7 @@ from stores.documents.document_store import DocumentStore
 from stores.documents.registering import Upload
 from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
-from stores.work.jobs import JobStore
+from stores.work.jobs import Batch, JobStore
 from stores.work.queue import Turns
 from stores.work.uploads import UploadStore
 from testing.hash_embedder import HashEmbedder
@@ -143,7 +143,7 @@ async def test_a_user_with_a_thousand_documents_does_not_starve_one_with_a_singl
         await add(database, one, notes(1))
         [other] = await until(database, one, over)
         finished_jobs = [job for job in await JobStore(database).list(many) if over([job])]
-    # Those that had a turn already; ten small ones are one turn. By the database's clock: however late
+    # Those that had a turn already; 32 small ones are one turn. By the database's clock: however late
     # this test looks, what was done before and after does not count.
     began, ended = other.created_at, other.updated_at
     assert began
@@ -151,7 +151,7 @@ async def test_a_user_with_a_thousand_documents_does_not_starve_one_with_a_singl
     meanwhile = [
         job for job in finished_jobs if job.updated_at and began <= job.updated_at <= ended
     ]
-    assert len(meanwhile) <= 10 * (2 * database.settings.worker.per_user + 1)
+    assert len(meanwhile) <= 32 * (2 * database.settings.worker.per_user + 1)
     await KnowledgeBases(database).delete(many)
 
 
@@ -162,12 +162,12 @@ async def finished(database: Database, scope: Scope) -> int:
 async def test_users_with_many_documents_each_go_on_side_by_side(database: Database) -> None:
     scopes = [someone() for _ in range(3)]
     for scope in scopes:
-        await add(database, scope, notes(50))
+        await add(database, scope, notes(100))
     async with worker_of(database, concurrency=1):
-        # Each has two turns, of ten small documents, before the first has its third.
-        await until(database, scopes[0], lambda jobs: sum(over([job]) for job in jobs) > 20)
+        # Each has two turns, of 32 small documents, before the first has its third.
+        await until(database, scopes[0], lambda jobs: sum(over([job]) for job in jobs) > 64)
         done = [await finished(database, scope) for scope in scopes]
-        assert min(done) >= 10, done
+        assert min(done) >= 32, done
         for scope in scopes:
             await until(database, scope, over)
 
@@ -199,14 +199,33 @@ async def test_small_documents_go_together_but_for_those_that_broke_off(
     assert broken_off
     await jobs.take_from_dead(broken_off)
 
+    batch = Batch(files=10, each=64_000, bytes=640_000)
+
     async def next_turn() -> list[str]:
-        turn = await jobs.claim_turn("b", scope.user_id, most=9, together=10, small=64_000)
+        turn = await jobs.claim_turn("b", scope.user_id, most=9, together=batch)
         return [job.filename for job in turn]
 
     assert await next_turn() == ["note-0.txt"]
     assert await next_turn() == ["note-1.txt", "note-2.txt"]
     assert await next_turn() == ["note-3.txt"]
     assert await next_turn() == []
+    await KnowledgeBases(database).delete(scope)
+
+
+async def test_small_documents_go_together_as_far_as_they_are_small_in_sum(
+    database: Database,
+) -> None:
+    scope, jobs = someone(), JobStore(database)
+    await add(database, scope, notes(5, padding=1000))
+    batch = Batch(files=10, each=2000, bytes=3000)
+
+    turns = [await jobs.claim_turn("a", scope.user_id, most=9, together=batch) for _ in range(3)]
+
+    assert [[job.filename for job in turn] for turn in turns] == [
+        ["note-0.txt", "note-1.txt"],
+        ["note-2.txt", "note-3.txt"],
+        ["note-4.txt"],
+    ]
     await KnowledgeBases(database).delete(scope)
 
 
