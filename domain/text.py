@@ -115,13 +115,20 @@ def estimate_tokens(text: str) -> int:
 
 def _count_ascii(text: bytes) -> tuple[int, int, int, int]:
     """Words, letters, digits and marks, in a fifth of the time that the expressions take."""
-    words = len(text.translate(_LETTERS_APART).split())
-    letters, digits, marks = (len(text.translate(None, others)) for others in _OTHERS)
-    return words, letters, digits, marks
+    kinds = text.translate(_KINDS)
+    return (
+        len(kinds.translate(_LETTERS_APART).split()),
+        kinds.count(b"l"),
+        kinds.count(b"d"),
+        kinds.count(b"m"),
+    )
 
 
-_ASCII = bytes(range(128))
-_OTHERS = [
-    bytes(code for code in _ASCII if not kind.match(chr(code))) for kind in (_WORD, _DIGIT, _MARK)
-]
-_LETTERS_APART = bytes.maketrans(_OTHERS[0], b" " * len(_OTHERS[0]))
+def _kind(sign: str) -> str:
+    kinds = {"l": _WORD, "d": _DIGIT, "m": _MARK}
+    return next((name for name, expression in kinds.items() if expression.match(sign)), " ")
+
+
+# Every sign as the kind that it is of; of these, all but letters as blanks.
+_KINDS = "".join(_kind(chr(code)) for code in range(256)).encode()
+_LETTERS_APART = bytes.maketrans(b"dm", b"  ")

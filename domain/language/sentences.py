@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from domain.text import has_cjk
 
@@ -42,12 +43,17 @@ def sentence_end(text: str, start: int = 0, since: int = 0) -> int | None:
     `None` when no sentence ends in `text[start:]`. The end of the text ends a sentence only where a
     stop stands before it.
     """
+    return next(_ends(text, start, since), None)
+
+
+def _ends(text: str, start: int, since: int) -> Iterator[int]:
+    """The offset behind each sentence, from that which begins at `start`."""
     for stop in _END.finditer(text, max(start, since)):
         end = stop.end()
         abbreviated = _NO_END.search(text[max(start, end - _LOOK_BACK) : end])
         if not (abbreviated or _OPENING.fullmatch(text, start, end)):
-            return end
-    return None
+            yield end
+            start = end
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
@@ -57,8 +63,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     """
     spans = []
     start = 0
-    while start < len(text):
-        end = sentence_end(text, start) or len(text)
+    for end in (*_ends(text, 0, 0), len(text)):
         sentence = text[start:end]
         if stripped := sentence.strip():
             begin = start + sentence.index(stripped)

@@ -139,3 +139,28 @@ def test_contractions_are_no_terms_and_names_with_an_apostrophe_are() -> None:
     named = [term.name for term in extract_terms(text)]
     assert not [name for name in named if re.search(r"['’](?:m|t|ll|ve|d|re)\b", name)]
     assert {"Panic", "O'Brien", "D'Angelo"} <= set(named)
+
+
+ENGLISH = (
+    "O'Brien's",
+    "well-known ",
+    "Plover 5",
+    "it's ",
+    "A-1 ",
+    "_x",
+    "Dr. ",
+    "the ",
+    "x2 ",
+    ". ",
+    "'",
+)
+
+
+@given(
+    st.lists(
+        st.sampled_from(ENGLISH) | st.text(st.characters(max_codepoint=127), max_size=6),
+        max_size=30,
+    ).map("".join)
+)
+def test_a_text_has_the_same_terms_whatever_follows_in_another_script(text: str) -> None:
+    assert extract_terms(text + ".\n") == extract_terms(text + ".\n…")
