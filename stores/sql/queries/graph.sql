@@ -25,7 +25,7 @@ do $$ begin
     create temporary table changed_mentions (
       scope_id int, entity_id uuid, kind mention_kind, name text, entity_type text, chunk_id uuid,
       description text, external_id text, sign int,
-      merged boolean default false, settled boolean default false
+      merged boolean default false, settled boolean default false, first boolean default false
     );
     create temporary table changed_aliases (
       scope_id int, entity_id uuid, name text, sign int, settled boolean default false
@@ -179,12 +179,16 @@ select scope_id, entity_id, kind, name, entity_type, chunk_id,
   description, external_id, -1 from gone;
 
 -- name: add_mentions
--- Mentions by chunks that are there, and of aliases that are there.
+-- Mentions by chunks that are there, and of aliases that are there; `first`: their chunk mentioned nothing before.
 with live as materialized (
-  select c.id, c.document_id from (
+  select c.id, c.document_id, earlier.number = 0 as first from (
     select distinct %(scope_id)s::int as scope_id, chunk_id from incoming_mentions
   ) as i join chunks c on c.scope_id = i.scope_id and c.id = i.chunk_id
-  union all select %(nil)s, %(nil)s
+  cross join lateral (
+    select count(*) as number from mentions m where m.scope_id = c.scope_id and m.document_id = c.document_id
+      and m.document_id <> %(nil)s and m.chunk_id = c.id
+  ) as earlier
+  union all select %(nil)s, %(nil)s, false
 ), fresh as (
   insert into mentions (scope_id, entity_id, chunk_id, kind, surface, user_id, document_id, name,
     entity_type, description, external_id, start_offset, end_offset)
@@ -198,9 +202,11 @@ with live as materialized (
   on conflict do nothing
   returning scope_id, entity_id, chunk_id, kind, name, entity_type, description, external_id
 )
-insert into changed_mentions
-select scope_id, entity_id, kind, name, entity_type, chunk_id,
-  description, external_id, 1 from fresh;
+insert into changed_mentions (scope_id, entity_id, kind, name, entity_type, chunk_id, description, external_id,
+  sign, first)
+select scope_id, entity_id, kind, name, entity_type, chunk_id, description, external_id, 1,
+  chunk_id in (select id from live where first)
+from fresh;
 
 -- name: replace_relations
 -- Statements that come again with another content go first.
@@ -436,13 +442,14 @@ where s.times <> 0 or s.total <> 0;
 -- entity by entity: where the planner was free to choose, it read all evidence once for each of them.
 --
 -- A passage counts once, whatever names an entity in it and however many of those that are one: what it
--- says now, less what has changed, is what it said before. In an empty graph it said nothing.
+-- says now, less what has changed, is what it said before. In an empty graph it said nothing, nor did a
+-- passage whose first mentions these are.
 with passages as (
-  select scope_id, entity_id, chunk_id, sum(sign) as change from changed_mentions
+  select scope_id, entity_id, chunk_id, sum(sign) as change, bool_and(first) as first from changed_mentions
   where chunk_id <> %(nil)s group by scope_id, entity_id, chunk_id having sum(sign) <> 0
 ), mentioned as (
   select entity_id, sum((now > 0)::int - (now > change)::int) as mentions
-  from (select entity_id, change, case when %(known)s then (
+  from (select entity_id, change, case when %(known)s and not first then (
       select count(*) from (
         select p.entity_id as id where not exists (select from entity_merges g
           where g.scope_id = p.scope_id and g.from_id = p.entity_id)
