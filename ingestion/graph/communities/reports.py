@@ -7,9 +7,11 @@ so every finding can be cited, and the same graph gives the same report.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
+from uuid import UUID
 
 from domain.graph import Finding, Relation
 from domain.language.sentences import ended
@@ -104,13 +106,12 @@ def rating(outline: Outline) -> float:
 
 def distinct_names(names: Sequence[str]) -> list[str]:
     """Names without those that an earlier one contains, or that contain an earlier one."""
-    kept: list[str] = []
+    kept: dict[str, str] = {}
     for name in names:
-        shown = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
         folded = normalise(name)
-        if not any(folded in normalise(one) or normalise(one) in folded for one in kept):
-            kept.append(shown)
-    return kept
+        if not any(folded in one or one in folded for one in kept):
+            kept[folded] = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+    return list(kept.values())
 
 
 def facts(evidence: Evidence) -> list[Finding]:
@@ -132,43 +133,43 @@ def sentences(
     candidates = list(_candidates(evidence, cut))
     chosen: list[_Candidate] = []
     while candidates and len(chosen) < MOST_FINDINGS:
-        best = max(candidates, key=lambda one: (one.worth(chosen), -one.place))
+        known = {name for one in chosen for name in one.named}
+        quoted = Counter(one.chunk.document_id for one in chosen)
+        best = max(candidates, key=lambda one: (one.worth(known, quoted), -one.place))
+        chosen.append(best)
+        taken = Counter(one.chunk.id for one in chosen)
+        full = {chunk_id for chunk_id, number in taken.items() if number >= _MOST_OF_ONE_PASSAGE}
         candidates = [
             one
             for one in candidates
-            if one is not best and not one.repeats(best) and _has_room(one, [*chosen, best])
+            if one is not best and one.chunk.id not in full and not one.repeats(best)
         ]
-        chosen.append(best)
     return [Finding(one.text, (one.chunk.id,)) for one in chosen]
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A sentence with the weights of the names in it; `place` counts over all passages."""
+    """A sentence with the weights of the names in it; `place` counts over all passages, `leans` on others."""
 
     place: int
     chunk: StoredChunk
     text: str
     named: Mapping[str, float]
     words: frozenset[str]
+    leans: bool
 
-    def worth(self, chosen: Sequence[_Candidate]) -> float:
-        """What it adds to the community's report: names that it has already count little."""
-        known = {name for one in chosen for name in one.named}
+    def worth(self, known: Set[str], quoted: Mapping[UUID, int]) -> float:
+        """What it adds to a report that has these names, which count little, and quotes documents so often."""
         told = sum(
             weight * (_REPEATED if name in known else 1.0) for name, weight in self.named.items()
         )
-        quoted = sum(one.chunk.document_id == self.chunk.document_id for one in chosen)
-        return told * _SAME_DOCUMENT**quoted * (_LEANING if leans_on_others(self.text) else 1.0)
+        alike = _SAME_DOCUMENT ** quoted.get(self.chunk.document_id, 0)
+        return told * alike * (_LEANING if self.leans else 1.0)
 
     def repeats(self, other: _Candidate) -> bool:
         """Whether it says what another says."""
         shared = len(self.words & other.words)
         return shared > _SAME_WORDS * len(self.words | other.words)
-
-
-def _has_room(one: _Candidate, chosen: Sequence[_Candidate]) -> bool:
-    return sum(other.chunk.id == one.chunk.id for other in chosen) < _MOST_OF_ONE_PASSAGE
 
 
 def _candidates(evidence: Evidence, cut: Callable[[str], Iterator[str]]) -> Iterator[_Candidate]:
@@ -184,7 +185,8 @@ def _candidates(evidence: Evidence, cut: Callable[[str], Iterator[str]]) -> Iter
             place += 1
             named = {name: float(weight) for name, weight in weights.items() if name in folded}
             if named:
-                yield _Candidate(place, chunk, text, named, frozenset(terms(text)))
+                words, leans = frozenset(terms(text)), leans_on_others(text)
+                yield _Candidate(place, chunk, text, named, words, leans)
 
 
 def _fragments(text: str) -> Iterator[str]:
