@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -39,16 +39,11 @@ class ItemKind(StrEnum):
     COMMUNITY = "community"
 
 
-# A question makes hundreds of what follows. A frozen dataclass sets each attribute by looking it up; to
-# set a slot by its descriptor takes a third of that (1.2 µs instead of 3.4 an item).
-_Setters = tuple[Callable[[object, object], None], ...]
+# A question makes hundreds of what follows. A frozen dataclass sets each attribute by a call; to write all of
+# them to the object's dictionary takes a fifth of that (0.6 µs an item; 0.9 by the descriptors of slots).
 
 
-def _setters(cls: type) -> _Setters:
-    return tuple(getattr(cls, name).__set__ for name in cls.__slots__)  # type: ignore[attr-defined]
-
-
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, init=False)
 class LaneScore:
     """Where one lane put an item: rank from 1, the lane's own score, the weight it had in fusion.
 
@@ -64,17 +59,14 @@ class LaneScore:
     def __init__(
         self, rank: int, score: float, weight: float = 1.0, contribution: float | None = None
     ) -> None:
-        set_rank, set_score, set_weight, set_contribution = _OF_LANE_SCORE
-        set_rank(self, rank)
-        set_score(self, score)
-        set_weight(self, weight)
-        set_contribution(self, contribution)
+        own = self.__dict__
+        own["rank"] = rank
+        own["score"] = score
+        own["weight"] = weight
+        own["contribution"] = contribution
 
 
-_OF_LANE_SCORE = _setters(LaneScore)
-
-
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, init=False)
 class RetrievedItem:
     """One result; `score` is > 0 and descends along a result list.
 
@@ -102,27 +94,15 @@ class RetrievedItem:
         lanes: Mapping[str, LaneScore] | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        (
-            set_kind,
-            set_id,
-            set_text,
-            set_score,
-            set_document,
-            set_external,
-            set_lanes,
-            set_metadata,
-        ) = _OF_ITEM
-        set_kind(self, kind)
-        set_id(self, id)
-        set_text(self, text)
-        set_score(self, score)
-        set_document(self, document_id)
-        set_external(self, external_id)
-        set_lanes(self, {} if lanes is None else lanes)
-        set_metadata(self, {} if metadata is None else metadata)
-
-
-_OF_ITEM = _setters(RetrievedItem)
+        own = self.__dict__
+        own["kind"] = kind
+        own["id"] = id
+        own["text"] = text
+        own["score"] = score
+        own["document_id"] = document_id
+        own["external_id"] = external_id
+        own["lanes"] = {} if lanes is None else lanes
+        own["metadata"] = {} if metadata is None else metadata
 
 
 def items_of(values: Sequence[object]) -> list[RetrievedItem]:

@@ -30,6 +30,9 @@ _CO_OCCURRENCE_WORTH = 0.3
 K = TypeVar("K")
 S = TypeVar("S", bound=tuple[float, ...])
 
+# What tells of an end of a relation: its id as bytes and as text, and its name.
+_End = tuple[bytes, str, str]
+
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
@@ -49,36 +52,36 @@ class Surroundings:
     def items(self, contents: Mapping[int, Content]) -> list[RetrievedItem]:
         """The entities with a content, given by row, and the relations between them."""
         rows = [row for row in self.entities if row in contents]
-        ids = dict(zip(rows, self.index.entities.bytes_of(rows), strict=True))
-        names = {row: id_text(own.hex()) for row, own in ids.items()}
-        return [*self._entities(names, contents), *self._relations(ids, names)]
+        ids, labels = self.index.entities.bytes_of(rows), self.index.labels
+        ends = {
+            row: (own, id_text(own.hex()), labels[row]) for row, own in zip(rows, ids, strict=True)
+        }
+        return [*self._entities(ends, contents), *self._relations(ends)]
 
     def _entities(
-        self, names: Mapping[int, str], contents: Mapping[int, Content]
+        self, ends: Mapping[int, _End], contents: Mapping[int, Content]
     ) -> Iterator[RetrievedItem]:
-        for row, own in names.items():
+        for row, (_, own, _) in ends.items():
             text, _, external_id, said = contents[row]
             score, said["centrality"] = self.entities[row]
             yield RetrievedItem(ItemKind.ENTITY, own, text, score, None, external_id, None, said)
 
-    def _relations(
-        self, ids: Mapping[int, bytes], names: Mapping[int, str]
-    ) -> Iterator[RetrievedItem]:
-        labels, types = self.index.labels, self.index.types.names
-        for (source, target, number), (score, weight, depth) in self.relations.items():
-            if source not in ids or target not in ids:
+    def _relations(self, ends: Mapping[int, _End]) -> Iterator[RetrievedItem]:
+        of_relation, types = ItemKind.RELATION, self.index.types.names
+        for (one, other, number), (score, weight, depth) in self.relations.items():
+            if one not in ends or other not in ends:
                 continue
+            (source_id, source, from_), (target_id, target, to) = ends[one], ends[other]
             kind = types[number]
-            text = f"{labels[source]} → {kind} → {labels[target]}"
-            own = relation_text(ids[source], ids[target], kind)
+            own, text = relation_text(source_id, target_id, kind), f"{from_} → {kind} → {to}"
             said = {
-                "source": names[source],
-                "target": names[target],
+                "source": source,
+                "target": target,
                 "type": kind,
                 "weight": weight,
                 "depth": depth,
             }
-            yield RetrievedItem(ItemKind.RELATION, own, text, score, None, None, None, said)
+            yield RetrievedItem(of_relation, own, text, score, None, None, None, said)
 
 
 def surroundings(
@@ -162,4 +165,8 @@ def _relations(
     keys = zip(source.tolist(), target.tolist(), kinds.tolist(), strict=True)
     depth = hops.depth[among[first]].tolist()
     said = zip(np.maximum(worth, LEAST_SCORE).tolist(), weights.tolist(), depth, strict=True)
-    return _rated(zip(keys, said, strict=True))  # of merged entities a relation may be there twice
+    told = list(zip(keys, said, strict=True))
+    once = dict(told)
+    return (
+        once if len(once) == len(told) else _rated(told)
+    )  # of merged entities one may be there twice
