@@ -161,9 +161,7 @@ class Rounded:
                 own = slice(start, start + _BLOCK)
                 about[own] = _products(asked, self.coordinates[own])
         else:
-            about = _products(asked, self.coordinates.take(rows, axis=0, mode="clip")).astype(
-                np.float32
-            )
+            about = _products(asked, self.coordinates.take(rows, axis=0, mode="clip"))
             steps = self.steps.take(rows, mode="clip")
             along = self.along.take(rows, mode="clip")
         about *= steps
@@ -173,12 +171,10 @@ class Rounded:
         return about
 
 
-def _products(
-    asked: npt.NDArray[np.int8], coordinates: npt.NDArray[np.int8]
-) -> npt.NDArray[np.float64]:
-    products: npt.NDArray[np.float64] = np.asarray(simsimd.cdist(asked, coordinates, metric="dot"))[
-        0
-    ]
+def _products(asked: npt.NDArray[np.int8], coordinates: npt.NDArray[np.int8]) -> Floats:
+    """The product of each row with what is asked; written as wider numbers it takes half as long again."""
+    written = simsimd.cdist(asked, coordinates, metric="dot", out_dtype="float32")
+    products: Floats = np.asarray(written)[0]
     return products
 
 
