@@ -56,6 +56,27 @@ def test_words_are_trusted_by_the_share_of_the_question_that_a_passage_holds(
     assert lexical_trust(match) == pytest.approx(trust)
 
 
+@pytest.mark.parametrize(("known", "trust"), [(0.05, 0.4), (0.2, 4 / 9), (0.3, 1), (1, 2)])
+def test_words_of_a_question_of_which_the_passages_know_little_weigh_little(
+    known: float, trust: float
+) -> None:
+    """One of them holds all that is known; what it covers of the question is the same each time."""
+    scores = np.array([0, 0.13 * 2 ** (4 / 3) * BM25().most], np.float32)
+    match = LexicalMatch((), scores, np.array([known], np.float32), 1 - known)
+    assert lexical_trust(match) == pytest.approx(trust)
+
+
+def test_a_common_word_that_one_passage_in_another_language_holds_is_no_name() -> None:
+    """The passage about schools is the nearest; another quotes "school" in a title, and little else is known."""
+    others = [f"第{number}章说的是城市的历史" for number in range(60)]
+    passages = ["印度的学校由教育委员会管理", "这首歌名为 School's Out", *others]
+    match = LexicalIndex.build(passages).match("What body in India provides policy to schools?")
+    near = np.zeros(len(passages), np.float32)
+    near[:2] = 1, 0.4
+    assert match.scores.argmax() == 1
+    assert blend(match, _near(near)).argmax() == 0
+
+
 def test_words_that_cover_the_question_outweigh_meaning() -> None:
     match = LexicalIndex.build(["invoice INC-2025-017 paid", "some invoice", "a bill"]).match(
         "INC-2025-017 paid invoice"
