@@ -205,7 +205,8 @@ class Finder:
         timings["texts"] = milliseconds_since(started)
         if composition.restated and passages:
             started = time.perf_counter()
-            passages = await self._by_restating(request, passages)
+            fits = next((run.fits for run in runs if run.fits is not None), None)
+            passages = await self._by_restating(request, passages, fits)
             timings[RESTATING] = milliseconds_since(started)
         return Found(runs, passages, items, timings, current)
 
@@ -226,14 +227,14 @@ class Finder:
         return passages, items, hot and stamp == trusted
 
     async def _by_restating(
-        self, request: LaneQuery, passages: list[RetrievedItem]
+        self, request: LaneQuery, passages: list[RetrievedItem], fits: str | None
     ) -> list[RetrievedItem]:
         """The same, by what their sentences say; as they are where no index tells what words are worth."""
         kept = self.indexes.kept(request.scope) if self.indexes is not None else None
         if kept is None:
             return passages
         asked = Asked.of(request.text, kept[1].lexical.information_of_term)
-        return await asyncio.to_thread(by_restating, asked, passages)
+        return await asyncio.to_thread(by_restating, asked, passages, fits)
 
     def _rank(
         self, composition: Composition, runs: Sequence[LaneRun], top_k: int | None

@@ -255,6 +255,7 @@ class LaneRun:
     """How one lane fared: its hits, or why there are none, and its time in milliseconds.
 
     `around`: what of the graph goes with them. `rows`: those of passages of an index in memory, by their ids.
+    `fits`: the passage that fits best, where names may have led away from it.
     """
 
     name: str
@@ -263,6 +264,7 @@ class LaneRun:
     error: Exception | None = None
     around: Surroundings | None = None
     rows: Mapping[str, int] = field(default_factory=dict[str, int])
+    fits: str | None = None
 
 
 def late(name: str, deadline: float) -> LaneRun:

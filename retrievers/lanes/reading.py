@@ -87,12 +87,14 @@ class Reading:
 class Hits(NamedTuple):
     """What a lane finds: passages or reports, best first, and what of the graph goes with them.
 
-    `rows`: of the passages by their ids.
+    `rows`: of the passages by their ids. `fits`: the passage that fits best by words and meaning, where the names of
+    the question may have led away from it; None: it is not known, or they have not.
     """
 
     items: list[RetrievedItem]
     around: Surroundings | None = None
     rows: Mapping[str, int] = MappingProxyType({})
+    fits: str | None = None
 
 
 # A lane over the index, worked out in a thread. None: it wants to know first what entities the store finds
@@ -323,7 +325,7 @@ def _worked(
             hits, error = Hits([]), failure
         if hits is not None:
             spent = milliseconds_since(started)
-            runs[name] = LaneRun(name, hits.items, spent, error, hits.around, hits.rows)
+            runs[name] = LaneRun(name, hits.items, spent, error, hits.around, hits.rows, hits.fits)
     return runs
 
 

@@ -98,6 +98,46 @@ def test_a_small_lead_lifts_no_passage_over_one_far_ahead() -> None:
     assert names(by_restating(asked(QUESTION), found)) == ["a", "b"]
 
 
+def led_away(fitting: float, says: str) -> list[RetrievedItem]:
+    """A walk has led to `a`; `b` fits best, and `c` says as much as any, so that nobody has a lead."""
+    mixed = {"mix": LaneScore(2, fitting, contribution=fitting)}
+    return [
+        passage("a", 1.0, "Arta lies on a river."),
+        RetrievedItem(ItemKind.CHUNK, "b", says, fitting, lanes=mixed),
+        passage("c", 0.1, "The bridge of Arta was rebuilt."),
+    ]
+
+
+def test_the_passage_that_fits_best_stands_before_the_first_if_it_says_more() -> None:
+    found = led_away(0.7, "The bridge of Arta was rebuilt.")
+    ranked = by_restating(asked(QUESTION), found, "b")
+    assert names(ranked) == ["b", "a", "c"]
+    assert ranked[0].score == 1
+    assert ranked[1].score / ranked[2].score == pytest.approx(10)
+    gained, mixed = ranked[0].lanes["restating"], ranked[0].lanes["mix"]
+    assert gained.score == pytest.approx((5 - 1) / 6)
+    assert (gained.contribution or 0) + (mixed.contribution or 0) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("fitting", "says"),
+    [
+        pytest.param(0.6, "The bridge of Arta was rebuilt.", id="it is far behind"),
+        pytest.param(0.9, "Arta has a mill.", id="it says no more"),
+    ],
+)
+def test_elsewhere_the_walk_decides(fitting: float, says: str) -> None:
+    third = passage("d", 0.1, "The bridge of Arta was rebuilt.")
+    found = [*led_away(fitting, says), third]
+    assert by_restating(asked(QUESTION), found, "b") == found
+
+
+def test_without_a_passage_that_is_told_to_fit_best_the_walk_decides() -> None:
+    found = led_away(0.9, "The bridge of Arta was rebuilt.")
+    for fits in (None, "elsewhere"):
+        assert by_restating(asked(QUESTION), found, fits) == found
+
+
 WORDS = ("arta", "bridge", "rebuilt", "year", "river", "mill", "塔桥", "重建", "阿尔塔")
 TEXTS = st.lists(st.sampled_from((*WORDS, ". ", "。", "\n")), max_size=14).map(" ".join)
 
