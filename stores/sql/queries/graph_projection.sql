@@ -113,12 +113,9 @@ select c.id, c.level, c.parent_id, c.title, c.summary, c.findings, c.rating, c.e
 from communities c where c.scope_id = %(scope_id)s and c.id = any(%(ids)s);
 
 -- name: entities
--- Entities by id, in the order asked; one that was merged is the one it was merged into.
+-- Entities by id; what was merged into another is none of its own: where a first load has notes of both, each
+-- would bring the other one.
 with wanted as (
-  select %(scope_id)s::int as scope_id, coalesce((select g.root_id from entity_merges g
-    where g.scope_id = %(scope_id)s and g.from_id = asked.id), asked.id) as id,
-    min(asked.place) as place
-  from unnest(%(ids)s::uuid[]) with ordinality as asked (id, place) group by 2
+  select distinct %(scope_id)s::int as scope_id, id from unnest(%(ids)s::uuid[]) as id
 )
-select e.* from wanted w
-join seen_entities e on e.scope_id = w.scope_id and e.id = w.id order by w.place;
+select e.* from wanted w join seen_entities e on e.scope_id = w.scope_id and e.id = w.id;

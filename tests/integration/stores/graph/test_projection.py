@@ -12,7 +12,8 @@ from domain.scope import Scope
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
 from stores.graph.neo4j.bolt import Bolt
-from stores.graph.neo4j.projector import Projector
+from stores.graph.neo4j.projection import Projection
+from stores.graph.neo4j.projector import Projector, standing
 from stores.graph.neo4j.store import Neo4jGraph
 from stores.graph.postgres import PostgresGraph
 from stores.graph.protocol import GraphStore
@@ -122,6 +123,36 @@ async def test_a_merge_into_a_merged_entity_leads_to_the_last(
     await projector.sync(scope)
     expected = await PostgresGraph(database).get_entities(scope, [a, b, c])
     assert await graph.get_entities(scope, [a, b, c]) == expected
+
+
+async def test_entities_that_become_one_while_a_graph_is_copied_whole_are_copied_as_one(
+    database: Database, bolt: Bolt, store: Store, scope: Scope
+) -> None:
+    """Of a large graph the two may be in different notes, both of which would bring what they are now."""
+    record, projector = GraphRecord(database), Projector(database, bolt)
+    (chunk,) = (await store(scope, ["x"])).chunks
+    a, b = (entity_id(scope, name) for name in "ab")
+    rows = [MentionRow(one, chunk, MentionKind.MODEL, name) for one, name in ((a, "a"), (b, "b"))]
+    await record.add(scope, GraphEvidence(rows))
+    await projector.sync(scope)
+    found = await standing(database, scope)
+    assert found is not None
+    projection = Projection(database, bolt, scope, found.scope_id)
+    await projection.wipe()
+    await projection.introduce(0, anew=True)
+    async with database.transaction(scope.user_id) as connection:
+        note = """insert into graph_outbox (scope_id, user_id, kind, ids)
+            values (%s, %s, 'load entities', %s)"""
+        for one in (a, b):
+            await connection.execute(note, [found.scope_id, scope.user_id, [one]])
+    await record.merge(scope, [Merge(b, a, "test")])
+
+    await projector.sync(scope)
+
+    graph = Neo4jGraph(bolt, database.settings.retrieval)
+    expected = await PostgresGraph(database).get_entities(scope, [a, b])
+    assert await graph.get_entities(scope, [a, b]) == expected
+    assert [one.id for one in expected] == [a]
 
 
 async def test_the_vector_index_of_all_graphs_finds_the_nearest_of_one(
