@@ -68,9 +68,14 @@ async def unmerge(writer: GraphWriter, from_ids: Sequence[UUID]) -> int:
 
 
 async def replace_merges(writer: GraphWriter, old: Sequence[UUID], new: Sequence[Merge]) -> None:
-    """Take automatic merges of the entities `old` back, and write `new` ones."""
-    if old:
-        await unmerge(writer, old)
+    """Take automatic merges of the entities `old` back, and write `new` ones.
+
+    What the user has decided of `old` since they were looked at stays.
+    """
+    key = {"scope_id": writer.scope_id, "ids": list(old)}
+    cursor = await writer.connection.execute(SQL["automatic"], key)
+    if own := [row[0] async for row in cursor]:
+        await unmerge(writer, own)
     if new:
         await merge(writer, new)
 

@@ -117,6 +117,11 @@ with recursive own as (
 )
 delete from entity_merges where scope_id = %(scope_id)s and from_id = %(from_id)s;
 
+-- name: automatic
+-- Which of these entities are merged by nobody's decision.
+select from_id from entity_merges
+where scope_id = %(scope_id)s and from_id = any(%(ids)s) and automatic order by from_id;
+
 -- name: merges
 -- The decisions, oldest first.
 select g.from_id, g.into_id, g.reason, g.created_at, g.automatic from entity_merges g

@@ -10,6 +10,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
+from langchain_core.outputs import ChatResult
 
 from domain.graph import MentionKind
 from domain.scope import Scope
@@ -252,11 +253,16 @@ async def test_candidates_are_listed_once_and_a_model_may_judge_them(
     assert (await resolve(database, scope, broken)).judged == 0
 
 
-async def pairs_of_three_alike(library: Library, database: Database, scope: Scope) -> int:
-    """Documents of three whose names are alike; returns how many pairs wait to be judged."""
+async def add_three_alike(library: Library) -> None:
+    """Documents of three whose names are alike."""
     for name in ("Johann Sebastian Bach", "Johan Sebastian Bach", "Johann Sebastian Back"):
         text = f"# {name}\n\nHe composed.\n"
-        await library.ingestor.ingest_bytes(scope, text.encode(), f"{name}.md")
+        await library.ingestor.ingest_bytes(library.scope, text.encode(), f"{name}.md")
+
+
+async def pairs_of_three_alike(library: Library, database: Database, scope: Scope) -> int:
+    """The same; returns how many pairs wait to be judged."""
+    await add_three_alike(library)
     await resolve(database, scope)
     return len(await ResolutionStore(database).candidates(scope, 10))
 
@@ -308,14 +314,37 @@ async def test_a_model_that_is_silent_is_waited_for_once_however_many_pairs_ther
     library: Library, database: Database, scope: Scope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ingestion.graph.resolution.resolve._PAIRS_A_CALL", 1)
-    for name in ("Johann Sebastian Bach", "Johan Sebastian Bach", "Johann Sebastian Back"):
-        text = f"# {name}\n\nHe composed.\n"
-        await library.ingestor.ingest_bytes(scope, text.encode(), f"{name}.md")
+    await add_three_alike(library)
     silent = Silent(responses=[])
     done = await resolve(database, scope, ChatModel(silent, retries=Retries(2, first_wait=0.0)))
     assert (done.judged, silent.asked) == (0, 1)
     [warning] = done.warnings
     assert "did not answer in time" in warning
+
+
+async def test_what_the_user_decides_while_a_model_judges_stands(
+    library: Library, database: Database, scope: Scope
+) -> None:
+    """The merge that he made is of the entity whose automatic one is taken back."""
+    for name in ("who", "geneva"):
+        await library.add(name)
+    await library.refresh()
+    assert ("who", "world health organization") in await library.merged()
+    await library.add("band")  # gives WHO another meaning
+    await add_three_alike(library)
+
+    class Slow(FakeListChatModel):
+        async def _agenerate(self, *said: Any, **more: Any) -> ChatResult:
+            await library.one("WHO", "Geneva")
+            return await super()._agenerate(*said, **more)
+
+    await resolve(database, scope, as_chat_model(Slow(responses=['{"same": []}'])))
+
+    mine = [one for one in await library.record.merges(scope) if not one.automatic]
+    assert [(one.from_id, one.into_id) for one in mine] == [
+        (library.id("WHO"), library.id("Geneva"))
+    ]
+    assert ("who", "geneva") in await library.merged()
 
 
 async def test_near_vectors_propose_and_numbers_forbid(
