@@ -11,9 +11,10 @@ from psycopg.sql import SQL, Identifier, Literal
 
 from domain.scope import Scope
 from stores.chunks.chunk_store import Vectors
+from stores.graph.writing import hold_graph
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
-from stores.scopes import entity_index, find_scope, hold_scope, rows_of
+from stores.scopes import entity_index, find_scope, rows_of
 
 _SQL = load_queries("graph_vectors")
 _EXACT_FACTOR = 5
@@ -62,7 +63,7 @@ class EntityVectors:
     async def store(self, scope: Scope, texts: Sequence[EntityText], vectors: Vectors) -> None:
         """Store vectors, shape (len(texts), dimension), L2-normalised, of texts that have not changed."""
         async with self._database.transaction(scope.user_id) as connection:
-            found = await hold_scope(connection, scope)
+            found = await hold_graph(connection, scope)
             if found is None:
                 return
             key = {"scope_id": found.scope_id}

@@ -15,6 +15,7 @@ from typing import Any, LiteralString
 from uuid import UUID
 
 from domain.graph import CO_OCCURS
+from domain.scope import Scope
 from domain.text import normalise_name
 from stores.graph.evidence import (
     Accepted,
@@ -35,6 +36,7 @@ from stores.graph.loading.assertions import (
 )
 from stores.postgresql.pools import Connection
 from stores.postgresql.queries import load_queries
+from stores.scopes import ScopeRow, hold_scope
 
 _SQL = load_queries("graph")
 _LOADING = load_queries("graph_loading")
@@ -318,6 +320,18 @@ async def writing(connection: Connection, scope_id: int) -> AsyncIterator[GraphW
     writer = GraphWriter(connection, scope_id, *row[:3])
     yield writer
     await writer.derive()
+
+
+async def hold_graph(connection: Connection, scope: Scope) -> ScopeRow | None:
+    """The row of `scope`, whose graph stays as it is until the transaction ends; None where there is no scope.
+
+    For who writes what hangs on entities or communities, in an order of their own: beside the graph's writer, which
+    changes the same rows in another, each might wait for the other, or for a row that is about to go.
+    """
+    found = await hold_scope(connection, scope)
+    if found is not None:
+        await connection.execute(_SQL["hold"], {"scope_id": found.scope_id})
+    return found
 
 
 async def forget_document(

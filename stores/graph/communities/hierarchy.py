@@ -15,10 +15,11 @@ import numpy.typing as npt
 from psycopg.rows import class_row, scalar_row
 
 from domain.scope import Scope
+from stores.graph.writing import hold_graph
 from stores.postgresql.database import Database
 from stores.postgresql.pools import Connection
 from stores.postgresql.queries import load_queries
-from stores.scopes import find_scope, hold_scope, key_of, of_scope, rows_of
+from stores.scopes import find_scope, key_of, of_scope, rows_of
 
 _SQL = load_queries("graph_hierarchy")
 _MOMENT = of_scope(_SQL["moment"])
@@ -135,7 +136,7 @@ class HierarchyStore:
         A report stays until another is written; a new community has none and is not shown until then.
         """
         async with self._database.transaction(scope.user_id) as connection:
-            found = await hold_scope(connection, scope)
+            found = await hold_graph(connection, scope)
             if found is None:
                 return
             key: dict[str, Any] = {"scope_id": found.scope_id, "user_id": scope.user_id}

@@ -1,4 +1,4 @@
-"""Communities of a graph with their reports: kept by id, so that unchanged ones stay as they are."""
+"""The reports of a graph's communities: kept by id, so that unchanged ones stay as they are."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from uuid import UUID
 from psycopg.rows import args_row, class_row, dict_row, scalar_row, tuple_row
 from psycopg.types.json import Jsonb
 
-from domain.graph import Community, Finding
+from domain.graph import Finding
 from domain.scope import Scope
 from stores.chunks.chunk_store import Vectors
+from stores.graph.writing import hold_graph
 from stores.postgresql.database import Database
-from stores.postgresql.pools import Connection
 from stores.postgresql.queries import load_queries
-from stores.scopes import hold_scope, rows_of
+from stores.scopes import rows_of
 
 _SQL = load_queries("graph_communities")
 
@@ -81,40 +81,13 @@ class StoredReport:
 
 
 class CommunityStore:
-    """The communities of a database's graphs; every call sees one scope.
+    """The reports of a database's graphs; every call sees one scope.
 
-    `PostgresGraph.communities` reads them.
+    Who is in which community is `HierarchyStore`'s to write; `PostgresGraph.communities` reads both.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
-
-    async def save(self, scope: Scope, communities: Sequence[Community]) -> None:
-        """Store these communities, clean, in place of those of the same ids; others stay."""
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await hold_scope(connection, scope)
-            if found is not None:
-                await _save(connection, found.scope_id, scope.user_id, communities)
-
-    async def replace(self, scope: Scope, communities: Sequence[Community]) -> None:
-        """The same, and these are all: any other community of the scope goes."""
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await hold_scope(connection, scope)
-            if found is None:
-                return
-            ids = [community.id for community in communities]
-            key = {"scope_id": found.scope_id}
-            cursor = await connection.execute(_SQL["others"], {**key, "ids": ids})
-            gone = [row[0] async for row in cursor]
-            await _remove(connection, found.scope_id, gone)
-            await _save(connection, found.scope_id, scope.user_id, communities)
-
-    async def remove(self, scope: Scope, ids: Sequence[UUID]) -> None:
-        """Take communities away."""
-        async with self._database.transaction(scope.user_id) as connection:
-            found = await hold_scope(connection, scope)
-            if found is not None:
-                await _remove(connection, found.scope_id, list(ids))
 
     async def dirty(self, scope: Scope) -> list[UUID]:
         """Communities that have lost a member, or of whose members something has changed."""
@@ -144,7 +117,7 @@ class CommunityStore:
     async def reopen(self, scope: Scope, writer: str) -> None:
         """Mark every report dirty that is not by `writer`, so that it is written again."""
         async with self._database.transaction(scope.user_id) as connection:
-            found = await hold_scope(connection, scope)
+            found = await hold_graph(connection, scope)
             if found is not None:
                 key = {"scope_id": found.scope_id, "writer": writer}
                 await connection.execute(_SQL["reopen"], key)
@@ -152,12 +125,10 @@ class CommunityStore:
     async def write(self, scope: Scope, version: int, reports: Sequence[StoredReport]) -> None:
         """Store reports, as of this version of the graph; what has changed since stays dirty."""
         async with self._database.transaction(scope.user_id) as connection:
-            found = await hold_scope(connection, scope)
+            found = await hold_graph(connection, scope)
             if found is None:
                 return
             key = {"scope_id": found.scope_id, "version": version}
-            # Whoever changes the graph meanwhile has marked what is dirty before this, or does so after it.
-            await connection.execute(_SQL["hold_version"], key)
             rows = [
                 key
                 | _said(one)
@@ -181,11 +152,10 @@ class CommunityStore:
             reports: by community; with the material of today where it gives the same report, else None.
         """
         async with self._database.transaction(scope.user_id) as connection:
-            found = await hold_scope(connection, scope)
+            found = await hold_graph(connection, scope)
             if found is None or not reports:
                 return
             key = {"scope_id": found.scope_id, "version": version}
-            await connection.execute(_SQL["hold_version"], key)
             stay = [own for own, basis in reports.items() if basis is None]
             await connection.execute(_SQL["settle"], key | {"ids": stay})
             rows = [key | {"id": own} | _basis(one) for own, one in reports.items() if one]
@@ -203,7 +173,7 @@ class CommunityStore:
     ) -> None:
         """Store vectors, shape (len(reports), dimension), of reports whose text has not changed."""
         async with self._database.transaction(scope.user_id) as connection:
-            found = await hold_scope(connection, scope)
+            found = await hold_graph(connection, scope)
             if found is None:
                 return
             key = {"scope_id": found.scope_id}
@@ -251,31 +221,7 @@ def _basis(basis: Basis | None) -> dict[str, Any]:
     }
 
 
-async def _save(
-    connection: Connection, scope_id: int, user_id: str, communities: Sequence[Community]
-) -> None:
-    key: dict[str, Any] = {"scope_id": scope_id, "user_id": user_id}
-    ids = {"ids": [community.id for community in communities]}
-    async with connection.cursor() as cursor:
-        await cursor.executemany(_SQL["save"], [key | _values(one) for one in communities])
-        await cursor.execute(_SQL["clear_members"], key | ids)
-        members = [{"id": one.id, "members": list(one.entity_ids)} for one in communities]
-        await cursor.executemany(_SQL["add_members"], [key | values for values in members])
-        await cursor.execute(_SQL["note_projection"], key | ids)
-
-
-async def _remove(connection: Connection, scope_id: int, ids: list[UUID]) -> None:
-    if ids:
-        key = {"scope_id": scope_id, "ids": ids}
-        await connection.execute(_SQL["remove"], key)
-        await connection.execute(_SQL["note_projection"], key)
-
-
-def _values(community: Community) -> dict[str, Any]:
-    return _said(community) | {"level": community.level, "parent_id": community.parent_id}
-
-
-def _said(report: Community | StoredReport) -> dict[str, Any]:
+def _said(report: StoredReport) -> dict[str, Any]:
     findings = [
         {"text": finding.text, "chunk_ids": [str(chunk) for chunk in finding.chunk_ids]}
         for finding in report.findings

@@ -64,6 +64,10 @@ on conflict (scope_id) do update set version = graph_versions.version
 returning user_id, version, projected, set_config('plan_cache_mode', 'force_generic_plan', true),
   set_config('sextant.locked_graph', scope_id::text, true);
 
+-- name: hold
+-- The graph does not change until this transaction ends.
+select from graph_versions where scope_id = %(scope_id)s for share;
+
 -- name: bump
 -- The graph is another one from here on.
 update graph_versions set version = version + 1 where scope_id = %(scope_id)s;

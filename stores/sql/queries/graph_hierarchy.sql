@@ -54,9 +54,12 @@ on conflict (scope_id, id) do update set level = excluded.level, parent_id = exc
 delete from community_members where scope_id = %(scope_id)s and community_id = any(%(ids)s::uuid[]);
 
 -- name: add_members
--- The members of a community.
+-- The members of a community, without those that have gone since the graph was read.
 insert into community_members (scope_id, community_id, entity_id, user_id)
-select %(scope_id)s, %(id)s::uuid, member, %(user_id)s from unnest(%(members)s::uuid[]) as member;
+select e.scope_id, %(id)s::uuid, e.id, %(user_id)s
+from (select %(scope_id)s::int as scope_id, unnest(%(members)s::uuid[]) as id) as member
+join entities e on e.scope_id = member.scope_id and e.id = member.id
+where e.shown;
 
 -- name: moment
 -- What there is now, before it is read: what comes meanwhile is fresh, though it may have been read.

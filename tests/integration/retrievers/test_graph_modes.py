@@ -37,6 +37,7 @@ from stores.graph.record import GraphRecord
 from stores.graph.resolution.merges import Merge
 from stores.postgresql.database import Database
 from testing.hash_embedder import BrokenEmbedder, HashEmbedder
+from tests.integration.communities import keep
 from tests.integration.retrievers.modes_world import PASSAGES, QUESTION, files, over
 
 MODES = ["local", "global", "hybrid", "mix"]
@@ -178,7 +179,7 @@ async def write_reports(database: Database, embedder: Embedder, scope: Scope) ->
     places = await community("American places", "States and sites.", 6.0, "mounds", "state")
     games = await community("Board games", "Chess and its phases.", 8.0, "chess", "chess2")
     store = CommunityStore(database)
-    await store.save(scope, [places, games])
+    await keep(database, scope, [places, games])
     waiting = await store.to_embed(scope)
     vectors = await embedder.embed_passages([report.text for report in waiting])
     await store.store_vectors(scope, waiting, vectors)

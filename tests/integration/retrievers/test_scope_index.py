@@ -25,6 +25,7 @@ from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
 from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
+from tests.integration.communities import keep
 
 WORDS = ("bread", "dough", "chess", "rust", "tide", "comet", "loom", "violet")
 
@@ -115,7 +116,7 @@ async def test_a_report_written_is_seen_by_the_next_question_and_reads_no_passag
     before = await indexes.get(scope)
     finding = Finding("Bread rises.", (before.chunk_ids[0],))
     report = Community(uuid4(), 0, None, "Baking", "Of bread.", (finding,), 5.0, ())
-    await CommunityStore(database).save(scope, [report])
+    await keep(database, scope, [report])
     after = await indexes.get(scope)
     assert [one.community.title for one in after.reports.reports] == ["Baking"]
     assert after.walk is before.walk
@@ -127,9 +128,8 @@ async def test_the_nearest_reports_are_those_that_the_store_finds(
 ) -> None:
     await add(graphed, scope, *WORDS[:3])
     store, embedder = CommunityStore(database), HashEmbedder(384)
-    await store.save(
-        scope, [Community(uuid4(), 0, None, word, f"Of {word}.", (), 5.0, ()) for word in WORDS]
-    )
+    made = [Community(uuid4(), 0, None, word, f"Of {word}.", (), 5.0, ()) for word in WORDS]
+    await keep(database, scope, made)
     waiting = await store.to_embed(scope)
     vectors = await embedder.embed_passages([one.text for one in waiting])
     await store.store_vectors(scope, waiting, vectors)

@@ -19,13 +19,13 @@ from retrievers.memory.room import Room
 from retrievers.memory.texts import ScopeTexts, Texts
 from stores.chunks.chunk_store import ChunkStore
 from stores.documents.document_store import DocumentStore
-from stores.graph.communities.store import CommunityStore
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
 from stores.graph.resolution.merges import Merge
 from stores.postgresql.database import Database
 from testing.hash_embedder import HashEmbedder
 from tests.clock import Clock
+from tests.integration.communities import keep
 from tests.integration.statements import recorded
 
 WORDS = ("Bread", "Dough", "Chess", "Rust", "Tide", "Comet", "面包", "潮汐")
@@ -93,7 +93,7 @@ async def change(database: Database, graphed: Ingestor, scope: Scope, rng: Rando
             finding = Finding("They meet.", ())
             members = tuple(one.id for one in top[:3])
             report = Community(uuid4(), 0, None, "Meetings", "Who meets.", (finding,), 5.0, members)
-            await CommunityStore(database).save(scope, [report])
+            await keep(database, scope, [report])
         case _:
             await write(graphed, scope, rng.choice(WORDS), rng)
 

@@ -22,6 +22,7 @@ from stores.graph.record import GraphRecord
 from stores.graph.resolution.merges import Merge
 from stores.graph.vectors import EntityVectors
 from stores.postgresql.database import Database
+from tests.integration.communities import keep
 from tests.integration.stores.graph.world import (
     Change,
     ReadSide,
@@ -372,7 +373,7 @@ async def test_communities_are_read_by_level_and_by_report(
     leaf = Community(
         uuid5(members[0], "1"), 1, root.id, "Drugs", "Insulin.", (finding,), 7.5, members[:1]
     )
-    await communities.replace(scope, [root, leaf])
+    await keep(database, scope, [root, leaf])
     reports = await communities.to_embed(scope)
     places = {report.id: place for place, report in enumerate(reports)}
     await communities.store_vectors(scope, reports, np.stack([unit(0), unit(1)]))
@@ -389,6 +390,6 @@ async def test_communities_are_read_by_level_and_by_report(
     assert await communities.dirty(scope) == []
     await DocumentStore(database).delete(scope, world.first.document_id)
     assert set(await communities.dirty(scope)) == {root.id, leaf.id}
-    await communities.replace(scope, [root])
+    await keep(database, scope, [root], gone=[leaf.id])
     await reading.catch_up(scope)
     assert [one.id for one in await reading.graph.communities(scope)] == [root.id]
