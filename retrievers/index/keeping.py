@@ -8,6 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
+from threading import RLock
 from typing import Generic, TypeVar
 
 from domain.tasks import stop
@@ -54,9 +55,10 @@ class Kept(Generic[K, S, V]):
         self._size = size
         self._idle = idle
         self._clock = clock
+        # A synchronous caller brings a thread and an event loop of its own.
         self._entries: OrderedDict[K, _Entry[S, V]] = OrderedDict()
-        # Of each key the build that runs and the one after it. A task belongs to its event loop, and
-        # a synchronous caller brings a loop of its own.
+        self._lock = RLock()
+        # Of each key the build that runs and the one after it. A task belongs to its event loop.
         self._builds: dict[tuple[asyncio.AbstractEventLoop, K], list[_Build[S, V]]] = {}
         self._running: set[asyncio.Task[None]] = set()
         self._timer: tuple[asyncio.AbstractEventLoop, asyncio.TimerHandle] | None = None
@@ -96,12 +98,13 @@ class Kept(Generic[K, S, V]):
 
     def peek(self, key: K) -> tuple[S, V] | None:
         """What is there of `key`, of now or not, and its stamp; counts as asking for it."""
-        entry = self._entries.get(key)
-        if entry is None:
-            return None
-        entry.used = self._clock()
-        self._entries.move_to_end(key)
-        return entry.stamp, entry.value
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is None:
+                return None
+            entry.used = self._clock()
+            self._entries.move_to_end(key)
+            return entry.stamp, entry.value
 
     def _wanted(
         self, key: K, stamp: S, make: Callable[[tuple[S, V] | None], Awaitable[V]]
@@ -142,15 +145,16 @@ class Kept(Generic[K, S, V]):
     async def end(self, seconds: float) -> None:
         """Wait so long for what this loop builds; what takes longer is given up."""
         here = asyncio.get_running_loop()
-        running = [task for task in self._running if task.get_loop() is here]
+        running = [task for task in list(self._running) if task.get_loop() is here]
         if running:
             _, late = await asyncio.wait(running, timeout=seconds)
             await stop(*late)
 
     def _keep(self, key: K, stamp: S, value: V) -> None:
-        self._entries[key] = _Entry(stamp, value, self._clock())
-        self._entries.move_to_end(key)
-        self._shrink()
+        with self._lock:
+            self._entries[key] = _Entry(stamp, value, self._clock())
+            self._entries.move_to_end(key)
+            self._shrink()
 
     def _shrink(self) -> None:
         sizes = {key: self._size(entry.value) for key, entry in self._entries.items()}
@@ -164,8 +168,9 @@ class Kept(Generic[K, S, V]):
     def release_idle(self) -> None:
         """Let go of what nobody has asked for during the idle time."""
         since = self._clock() - self._idle
-        for key in [key for key, entry in self._entries.items() if entry.used <= since]:
-            del self._entries[key]
+        with self._lock:
+            for key in [key for key, entry in self._entries.items() if entry.used <= since]:
+                del self._entries[key]
 
     def _watch(self) -> None:
         """See to it that somebody looks for idle values: a timer of the loop that is running."""
@@ -177,12 +182,14 @@ class Kept(Generic[K, S, V]):
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
         self.release_idle()
         self._timer = None
-        if self._entries:
-            oldest = min(entry.used for entry in self._entries.values())
+        with self._lock:
+            oldest = min((entry.used for entry in self._entries.values()), default=None)
+        if oldest is not None:
             wait = max(0.0, oldest + self._idle - self._clock())
             self._timer = loop, loop.call_later(wait, self._look, loop)
 
     @property
     def keys(self) -> list[K]:
         """Whose values are there, those asked longest ago first."""
-        return list(self._entries)
+        with self._lock:
+            return list(self._entries)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
+from threading import RLock
 from typing import Protocol, TypeVar, cast
 
 from domain.errors import SextantError
@@ -90,11 +91,13 @@ class Room:
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = most
         self._clock = clock
+        # A synchronous caller brings a thread and an event loop of its own.
+        self._lock = RLock()
         self._entries: dict[Key, _Entry] = {}
         self._heat: dict[Key, _Heat] = {}
         self._not_before: dict[Key, float] = {}
         self._making: set[asyncio.Task[None]] = set()
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: tuple[asyncio.AbstractEventLoop, asyncio.TimerHandle] | None = None
 
     def ask(self, kind: type[V], scope: Scope, make: Make[V]) -> V | None:
         """What is kept; if nothing is and it has been asked often, `make` is set to work.
@@ -109,24 +112,27 @@ class Room:
             return None
         key = (kind, scope)
         moment = self._clock()
-        heat = self._warmed(key, moment)
-        entry = self._entries.get(key)
-        if entry is not None:
-            entry.used = moment
-            return cast(V, entry.value)
-        before = self._not_before.get(key, -math.inf)
-        if heat >= _HOT and not self._busy and before <= moment:
-            self._not_before[key] = moment + _REST
-            self._making.add(asyncio.get_running_loop().create_task(self._fill(key, make, before)))
+        with self._lock:
+            heat = self._warmed(key, moment)
+            entry = self._entries.get(key)
+            if entry is not None:
+                entry.used = moment
+                return cast(V, entry.value)
+            before = self._not_before.get(key, -math.inf)
+            if heat >= _HOT and not self._busy and before <= moment:
+                self._not_before[key] = moment + _REST
+                making = asyncio.get_running_loop().create_task(self._fill(key, make, before))
+                self._making.add(making)
         return None
 
     def drop(self, scope: Scope, value: Sized) -> None:
         """Let a value go that is no longer so; making it again waits for its share of the time."""
         key = (type(value), scope)
-        entry = self._entries.get(key)
-        if entry is not None and entry.value is value:
-            del self._entries[key]
-            self._not_before[key] = entry.rest
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is not None and entry.value is value:
+                del self._entries[key]
+                self._not_before[key] = entry.rest
 
     async def settled(self) -> None:
         """Wait until nothing is being made."""
@@ -137,20 +143,24 @@ class Room:
         """Stop making, and let everything go."""
         here = asyncio.get_running_loop()  # a synchronous caller's loop ends what is its own
         await stop(*(task for task in self._making if task.get_loop() is here))
-        if self._timer is not None:
-            self._timer.cancel()
-        self._entries.clear()
+        with self._lock:
+            if self._timer is not None and self._timer[0] is here:
+                self._timer[1].cancel()
+                self._timer = None
+            self._entries.clear()
 
     def release_idle(self) -> None:
         """Let go of what nobody has asked for during the idle time."""
         since = self._clock() - _IDLE
-        for key in [key for key, entry in self._entries.items() if entry.used <= since]:
-            del self._entries[key]
+        with self._lock:
+            for key in [key for key, entry in self._entries.items() if entry.used <= since]:
+                del self._entries[key]
 
     @property
     def memory(self) -> dict[Key, int]:
         """Bytes of each value."""
-        return {key: entry.value.nbytes for key, entry in self._entries.items()}
+        with self._lock:
+            return {key: entry.value.nbytes for key, entry in self._entries.items()}
 
     @property
     def _busy(self) -> bool:
@@ -179,11 +189,12 @@ class Room:
         except Exception:  # nobody waits for it: the question goes on without
             logger.exception("not kept in memory")
             return
-        if value is None or not self._has_room(key, value.nbytes, clear=True):
-            return
-        moment = self._clock()
-        ahead = max(rested, moment - _AT_A_STRETCH / _SHARE)
-        self._entries[key] = _Entry(value, moment, ahead + (moment - started) / _SHARE)
+        with self._lock:
+            if value is None or not self._has_room(key, value.nbytes, clear=True):
+                return
+            moment = self._clock()
+            ahead = max(rested, moment - _AT_A_STRETCH / _SHARE)
+            self._entries[key] = _Entry(value, moment, ahead + (moment - started) / _SHARE)
         self._watch()
 
     def _has_room(self, key: Key, size: int, *, clear: bool = False) -> bool:
@@ -194,32 +205,36 @@ class Room:
             size: its bytes.
             clear: let go of what is in its way, the least asked first.
         """
-        moment = self._clock()
-        sizes = {other: bytes_ for other, bytes_ in self.memory.items() if other != key}
-        heats = {other: self._heat_of(other, moment) for other in sizes}
-        least_first = sorted(sizes, key=lambda other: heats[other])
-        over = sum(sizes.values()) + size - self._most
-        going: list[Key] = []
-        for other in least_first:
-            if over <= 0 or heats[other] * _CLEARLY > self._heat_of(key, moment):
-                break
-            over -= sizes[other]
-            going.append(other)
-        if over > 0:
-            return False
-        for other in going if clear else ():
-            del self._entries[other]
-        return True
+        with self._lock:
+            moment = self._clock()
+            sizes = {other: bytes_ for other, bytes_ in self.memory.items() if other != key}
+            heats = {other: self._heat_of(other, moment) for other in sizes}
+            least_first = sorted(sizes, key=lambda other: heats[other])
+            over = sum(sizes.values()) + size - self._most
+            going: list[Key] = []
+            for other in least_first:
+                if over <= 0 or heats[other] * _CLEARLY > self._heat_of(key, moment):
+                    break
+                over -= sizes[other]
+                going.append(other)
+            if over > 0:
+                return False
+            for other in going if clear else ():
+                del self._entries[other]
+            return True
 
     def _heat_of(self, key: Key, moment: float) -> float:
         heat = self._heat.get(key)
         return heat.now(moment) if heat else 0.0
 
     def _watch(self) -> None:
-        """Look for idle values as long as there are any."""
-        self.release_idle()
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if self._entries:
-            self._timer = asyncio.get_running_loop().call_later(_IDLE, self._watch)
+        """Look for idle values as long as there are any, by a timer of one loop."""
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            self.release_idle()
+            if self._timer is not None:
+                own, timer = self._timer
+                if own is not loop and not own.is_closed():
+                    return
+                timer.cancel()
+            self._timer = (loop, loop.call_later(_IDLE, self._watch)) if self._entries else None

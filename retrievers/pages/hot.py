@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from threading import RLock
 from typing import Generic, TypeVar
 
 Ranking = TypeVar("Ranking")
@@ -45,6 +46,7 @@ class HotRankings(Generic[Ranking]):
     ) -> None:
         self._seconds, self._entries, self._per_user = seconds, entries, per_user
         self._clock = clock
+        self._lock = RLock()  # a synchronous caller brings a thread of its own
         self._kept: OrderedDict[tuple[str, bytes, datetime], Kept[Ranking]] = OrderedDict()
         self._latest: dict[tuple[str, bytes], datetime] = {}
 
@@ -53,21 +55,23 @@ class HotRankings(Generic[Ranking]):
 
     def latest(self, user_id: str, search: bytes, stamp: str) -> Kept[Ranking] | None:
         """The ranking of a search, if nothing was written since."""
-        taken_at = self._latest.get((user_id, search))
-        found = taken_at and self.of(user_id, search, taken_at)
-        return found if found and found.stamp == stamp else None
+        with self._lock:
+            taken_at = self._latest.get((user_id, search))
+            found = taken_at and self.of(user_id, search, taken_at)
+            return found if found and found.stamp == stamp else None
 
     def of(self, user_id: str, search: bytes, taken_at: datetime) -> Kept[Ranking] | None:
         """The ranking of a search that was taken at that moment."""
         key = (user_id, search, taken_at)
-        found = self._kept.get(key)
-        if found is None:
-            return None
-        if found.until <= self._clock():
-            self._drop(key)
-            return None
-        self._kept.move_to_end(key)
-        return found
+        with self._lock:
+            found = self._kept.get(key)
+            if found is None:
+                return None
+            if found.until <= self._clock():
+                self._drop(key)
+                return None
+            self._kept.move_to_end(key)
+            return found
 
     def keep(
         self, user_id: str, search: bytes, ranking: Ranking, stamp: str, taken_at: datetime
@@ -76,14 +80,15 @@ class HotRankings(Generic[Ranking]):
         if not (self._seconds > 0 and self._entries and self._per_user):
             return
         key = (user_id, search, taken_at)
-        self._kept[key] = Kept(ranking, stamp, taken_at, self._clock() + self._seconds)
-        self._kept.move_to_end(key)
-        self._latest[key[:2]] = taken_at
-        own = [one for one in self._kept if one[0] == user_id]
-        for old in own[: -self._per_user]:
-            self._drop(old)
-        while len(self._kept) > self._entries:
-            self._drop(next(iter(self._kept)))
+        with self._lock:
+            self._kept[key] = Kept(ranking, stamp, taken_at, self._clock() + self._seconds)
+            self._kept.move_to_end(key)
+            self._latest[key[:2]] = taken_at
+            own = [one for one in self._kept if one[0] == user_id]
+            for old in own[: -self._per_user]:
+                self._drop(old)
+            while len(self._kept) > self._entries:
+                self._drop(next(iter(self._kept)))
 
     def _drop(self, key: tuple[str, bytes, datetime]) -> None:
         del self._kept[key]

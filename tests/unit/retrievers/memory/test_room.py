@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
+import random
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pytest
@@ -147,3 +150,32 @@ def test_what_is_made_at_once_has_room_only_as_far_as_all_of_it_has() -> None:
     assert one(50)
     assert other(50)
     assert not one(51)
+
+
+@pytest.mark.usefixtures("switching_often")
+def test_callers_of_two_loops_do_not_disturb_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A synchronous caller brings a thread and a loop of its own."""
+    for name, value in {"_REST": 0.0, "_SHARE": 1e9, "_REMEMBERED": 200}.items():
+        monkeypatch.setattr(f"retrievers.memory.room.{name}", value)
+    room, faults = Room(100), list[object]()
+
+    async def make(_: Fits) -> Value:
+        return Value(1)
+
+    async def asking(seed: int) -> None:
+        dice = random.Random(seed)  # noqa: S311 - nothing is kept secret by it
+        asyncio.get_running_loop().set_exception_handler(lambda _, fault: faults.append(fault))
+        for turn in range(5_000):
+            scope = Scope("user", str(dice.randrange(300)))
+            value = room.ask(Value, scope, make)
+            if value is not None and dice.random() < 0.1:
+                room.drop(scope, value)
+            if turn % 10 == 0:
+                await asyncio.sleep(0)
+        await room.close()
+
+    with ThreadPoolExecutor(2) as threads:
+        for done in [threads.submit(asyncio.run, asking(seed)) for seed in range(2)]:
+            done.result()
+    gc.collect()  # an error that nobody waited for is told by then
+    assert faults == []

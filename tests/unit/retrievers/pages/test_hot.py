@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import random
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+
+import pytest
 
 from retrievers.pages.hot import HotRankings
 from tests.clock import Clock
@@ -62,3 +66,19 @@ def test_nothing_is_kept_where_nothing_may_be() -> None:
     kept: HotRankings[str] = HotRankings(0.0, 10, 10)
     kept.keep("u", b"q", "r", "1", START)
     assert len(kept) == 0
+
+
+@pytest.mark.usefixtures("switching_often")
+def test_callers_of_two_threads_do_not_disturb_each_other() -> None:
+    rankings: HotRankings[int] = HotRankings(300, 30, 20)
+
+    def asking(seed: int) -> None:
+        dice = random.Random(seed)  # noqa: S311 - nothing is kept secret by it
+        for _ in range(20_000):
+            user, search = str(dice.randrange(3)), bytes([dice.randrange(30)])
+            if rankings.latest(user, search, "now") is None:
+                rankings.keep(user, search, 1, "now", datetime.now(UTC))
+
+    with ThreadPoolExecutor(2) as threads:
+        for done in [threads.submit(asking, seed) for seed in range(2)]:
+            done.result()
