@@ -84,7 +84,8 @@ class GraphIndexer:
 
     def __init__(self, database: Database) -> None:
         self._record = GraphRecord(database)
-        self._names: OrderedDict[Scope, tuple[int, _Known]] = OrderedDict()
+        # By the scope's number: one that is deleted and made again has another, and begins anew with its versions.
+        self._names: OrderedDict[int, tuple[int, _Known]] = OrderedDict()
 
     async def index_document(
         self, scope: Scope, document_id: UUID, version: int, parsed: ParsedDocument
@@ -104,7 +105,7 @@ class GraphIndexer:
         # One that was deleted meanwhile stays so.
         async with self._record.writing(scope, bare=False) as writer:
             live_now = await live(writer, {one.document_id: one.version for one in documents})
-            known = await self._known(scope, writer)
+            known = await self._known(writer)
             there = [
                 pair
                 for pair in zip(documents, said, strict=True)
@@ -118,19 +119,19 @@ class GraphIndexer:
             mentions += await asyncio.to_thread(_links, known.trie, texts(chunks))
             await writer.add(GraphEvidence(mentions, relations, named))
             await _link_others(writer, known, fresh, live_now)
-        self._remember(scope, writer.version, known)
+        self._remember(writer, known)
         return [None] * len(documents)
 
-    async def _known(self, scope: Scope, writer: GraphWriter) -> _Known:
+    async def _known(self, writer: GraphWriter) -> _Known:
         """The names as the writer sees them, removed from the cache, since a failure would leave them wrong."""
-        version, known = self._names.pop(scope, (-1, None))
+        version, known = self._names.pop(writer.scope_id, (-1, None))
         if known is not None and version == writer.version:
             return known
         rows = await read_names(writer)
         return await asyncio.to_thread(_Known.of, (Bearer(*row) for row in rows))
 
-    def _remember(self, scope: Scope, version: int, known: _Known) -> None:
-        self._names[scope] = (version, known)
+    def _remember(self, writer: GraphWriter, known: _Known) -> None:
+        self._names[writer.scope_id] = (writer.version, known)
         while len(self._names) > _SCOPES:
             self._names.popitem(last=False)
 

@@ -21,6 +21,7 @@ from stores.chunks.chunk_store import ChunkStore
 from stores.documents.document_store import DocumentStore
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
+from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 from stores.work.jobs import JobStore
 from testing.hash_embedder import HashEmbedder
@@ -94,6 +95,24 @@ async def test_a_document_links_to_the_one_it_names_whichever_came_first(
         row[3] for row in await evidence(database, scope) if row[:2] == ("report.md", "alias")
     }
     assert {"热控系统", "tcs"} <= spellings
+
+
+async def test_names_of_a_knowledge_base_that_another_process_made_anew_are_those_of_now(
+    graphed: Ingestor, database: Database, settings: Settings, scope: Scope
+) -> None:
+    """Its graph has the number of changes that the old one had."""
+    stores = DocumentStore(database), JobStore(database)
+    beside = Ingestor(*stores, HashEmbedder(384), settings, GraphIndexer(database))
+    record = GraphRecord(database)
+    await add(graphed, scope, "state", STATE)
+    version = await record.version(scope)
+    await KnowledgeBases(database).delete(scope)
+    await add(beside, scope, "heater", HEATER)
+    assert await record.version(scope) == version
+
+    await add(graphed, scope, "report", REPORT)
+
+    assert ("report.md", "alias", "热控系统（TCS）") in await mentions(database, scope)
 
 
 async def test_terms_of_one_sentence_occur_together(
