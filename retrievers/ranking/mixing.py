@@ -167,7 +167,7 @@ def _walked(index: WalkIndex, evidence: Evidence, *, around: bool) -> Ranking:
             _DWELLING_LEFT_OUT * (1 - trust)
         )
     own = _FIT_SHARE + _UNFAMILIAR_FIT_SHARE * unfamiliarity(evidence.match)
-    most = float(at_passage.max())
+    most = float(at_passage.max(initial=0.0))
     share = np.float32(own * (1 - trust) * most)
     scores = fit * share
     scores[part.passages] += at_passage

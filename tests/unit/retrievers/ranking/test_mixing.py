@@ -114,6 +114,16 @@ def test_a_question_that_touches_nothing_ranks_nothing() -> None:
     assert not ranking.entities.any()
 
 
+@pytest.mark.parametrize("ranking", [rank, rank_around])
+def test_a_graph_without_passages_has_entities_to_tell_all_the_same(
+    ranking: Callable[[WalkIndex, Evidence], Ranking],
+) -> None:
+    index = graph_of(0, 2, relations=[(0, 1, 0)])
+    found = ranking(index, Evidence(LexicalIndex.build(()).match(_QUESTION), named={0: 1.0}))
+    assert len(found.passages) == 0
+    assert found.entities[0] > found.entities[1] > 0
+
+
 def test_a_name_of_common_words_is_hardly_a_name() -> None:
     lexical = LexicalIndex.build([*(f"time flies {n}" for n in range(30)), "Kraus House"])
     assert link_strength(lexical, "Kraus House") == 1
