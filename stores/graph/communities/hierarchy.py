@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -16,6 +16,7 @@ from psycopg.rows import class_row, scalar_row
 
 from domain.scope import Scope
 from stores.graph.writing import hold_graph
+from stores.postgresql.alone import alone
 from stores.postgresql.database import Database
 from stores.postgresql.pools import Connection
 from stores.postgresql.queries import load_queries
@@ -24,7 +25,6 @@ from stores.scopes import find_scope, key_of, of_scope, rows_of
 _SQL = load_queries("graph_hierarchy")
 _MOMENT = of_scope(_SQL["moment"])
 
-_TRY_AGAIN_SECONDS = 0.1  # between two looks at the lock
 # Passages up to which communities follow every change: reading such a graph takes 0.3 s of CPU.
 _LARGE = 5_000
 
@@ -75,23 +75,9 @@ class HierarchyStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    @asynccontextmanager
-    async def alone(self, scope: Scope) -> AsyncIterator[None]:
-        """Hold the lock under which one process at a time updates this graph's communities.
-
-        It is held on a connection of its own, since the pool is for the work that goes on meanwhile, and
-        polled for outside any transaction: a statement that waits, like a transaction that is idle, may
-        hold a snapshot that `create index concurrently` waits for in turn, and PostgreSQL does not detect
-        that deadlock.
-
-        Raises:
-            DatabaseUnavailable: the database is gone; the lock goes with the connection.
-        """
-        async with self._database.owner() as owner:
-            await owner.set_autocommit(True)
-            while not await _try_alone(owner, scope):  # noqa: ASYNC110 - nobody tells us
-                await asyncio.sleep(_TRY_AGAIN_SECONDS)
-            yield
+    def alone(self, scope: Scope) -> AbstractAsyncContextManager[None]:
+        """Hold the lock under which one process at a time updates this graph's communities; raises as `alone` does."""
+        return alone(self._database, _SQL["try_alone"], key_of(scope))
 
     async def is_due(self, scope: Scope, share: float = 0.0) -> bool:
         """Whether the graph has changed since the communities followed it, or a report waits.
@@ -142,11 +128,6 @@ class HierarchyStore:
             key: dict[str, Any] = {"scope_id": found.scope_id, "user_id": scope.user_id}
             await _write(connection, key, changes, list(gone))
             await connection.execute(_SQL["follow"], key | asdict(follows) | asdict(moment))
-
-
-async def _try_alone(owner: Connection, scope: Scope) -> bool:
-    row = await (await owner.execute(_SQL["try_alone"], key_of(scope))).fetchone()
-    return row == (True,)
 
 
 async def _write(

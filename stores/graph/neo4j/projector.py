@@ -22,6 +22,7 @@ from domain.scope import Scope
 from stores.graph.ids import graph_key
 from stores.graph.neo4j.projection import Projection, Whose, ahead
 from stores.graph.record import GraphCounts, GraphRecord
+from stores.postgresql.alone import alone
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_cypher, load_queries
 
@@ -108,7 +109,7 @@ class Projector:
             await GraphRecord(self._database).project(scope)
         await self._bolt.prepare_keys()
         projection = Projection(self._database, self._bolt, scope, found.scope_id)
-        async with self._alone(found.scope_id):
+        async with alone(self._database, _SQL["try_alone"], {"scope_id": found.scope_id}):
             if await projection.whose() is not Whose.OURS:
                 if not await projection.claim(seize=seize):
                     raise _taken(scope)
@@ -170,13 +171,6 @@ class Projector:
                 next_step="`sextant graphs` lists those that are there.",
             )
         return found
-
-    @asynccontextmanager
-    async def _alone(self, scope_id: int) -> AsyncIterator[None]:
-        """Lock out other projectors of this graph; on a connection of its own, since it may take long."""
-        async with self._database.owner() as connection:
-            await connection.execute(_SQL["lock"], {"scope_id": scope_id})
-            yield
 
     async def _note_everything(self, projection: Projection) -> None:
         async with self._database.transaction(projection.scope.user_id) as connection:

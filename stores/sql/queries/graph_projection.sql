@@ -17,9 +17,9 @@ from pg_database d where d.datname = current_database();
 -- A graph database has taken something over, and its copy bears this number.
 update graph_versions set copied = %(copied)s where scope_id = %(scope_id)s;
 
--- name: lock
--- One projector at a time for a graph, until its transaction ends; 20020 is for nothing else.
-select pg_advisory_xact_lock(20020, %(scope_id)s);
+-- name: try_alone
+-- One projector at a time for a graph, gone with the connection; 20020 is for nothing else.
+select pg_try_advisory_lock(20020, %(scope_id)s);
 
 -- name: waiting
 -- How much there is to take over: ids, and notes that everything is.
