@@ -162,7 +162,8 @@ class Bolt:
         if loop not in self._drivers:
             self._drivers = {old: one for old, one in self._drivers.items() if not old.is_closed()}
             driver = await asyncio.to_thread(self._make)  # reads certificates
-            self._drivers.setdefault(loop, driver)
+            if self._drivers.setdefault(loop, driver) is not driver:
+                await driver.close()  # another task was first
         return self._drivers[loop]
 
     def _make(self) -> AsyncDriver:

@@ -111,7 +111,7 @@ where scope_id = %(scope_id)s and entity_id = any(%(ids)s)
 order by entity_id, external_id nulls last, name collate "C";
 
 -- name: decisions
--- What the user said is one, oldest first, and what he said is not.
+-- What the user said is one, and then what he said is not.
 select from_id as source_id, into_id as target_id, true as same, reason
 from entity_merges where scope_id = %(scope_id)s and not automatic
 union all
