@@ -12,7 +12,7 @@ from domain.options import in_range
 from domain.retrieval import AUTO, ItemKind, Mode, Retrieval
 from retrievers.chunk_search.search import MOST, SearchResponse
 from retrievers.modes import constants_of
-from server.paging import Listing
+from retrievers.pages.listing import Listing
 from server.schemas.search import SearchBody
 from sextant.facade import Sextant
 

@@ -13,9 +13,9 @@ from fastapi import Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from domain.errors import DocumentNotFound
+from retrievers.pages.listing import Listing, not_a_cursor
 from server.auth.caller import Principal
 from server.openapi import answers, problems
-from server.paging import Listing, not_a_cursor
 from server.problems import problem_of, request_id_of
 from server.routing.guards import Reader, Writer, rag_of
 from server.routing.ids import DocumentId

@@ -14,10 +14,10 @@ from starlette.exceptions import HTTPException
 
 from domain.scope import LONGEST_NAME
 from ingestion.progress import OnStage, silent
+from retrievers.pages.listing import Listing
 from server.bodies import is_encoded, sent_type
 from server.lines import lines_of
 from server.openapi import answers, as_json, problems
-from server.paging import Listing
 from server.routing.guards import Admin, Reader, Writer, rag_of
 from server.routing.router import router as new_router
 from server.schemas import examples

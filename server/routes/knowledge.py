@@ -9,13 +9,15 @@ from fastapi import Body, Path, Query, Request
 
 from domain.options import in_range
 from retrievers.entity_search.response import SearchResponse
+from retrievers.pages.listing import Listing, not_a_cursor
 from server.openapi import answers
-from server.paging import Listing, not_a_cursor
 from server.routing.guards import Reader, rag_of, search_turn
 from server.routing.router import router as new_router
 from server.schemas import examples
 from server.schemas.communities import CommunityBody, CommunityPage, CommunityQuery
 from server.schemas.entities import (
+    DuplicatePage,
+    DuplicatesQuery,
     EntityDetail,
     EntityQuery,
     EntitySearchBody,
@@ -37,6 +39,15 @@ async def search_entities(request: Request, principal: Reader, asked: Asked) -> 
     options = asked.options()
     async with search_turn(request, principal):
         return await rag.search_entities(asked.query, graph_id=asked.graph_id, options=options)
+
+
+@router.get("/api/knowledge/entities/duplicates", responses=answers(examples.DUPLICATES, 404))
+async def list_duplicates(
+    request: Request, principal: Reader, asked: Annotated[DuplicatesQuery, Query()]
+) -> DuplicatePage:
+    """Pairs of entities that may be one thing, the likeliest first; `decision` lines of an import decide."""
+    entities = await rag_of(request, principal).entities(asked.graph_id)
+    return DuplicatePage.of(await entities.duplicates(asked.limit, asked.cursor))
 
 
 @router.get("/api/knowledge/entities/{entityId}", responses=answers(examples.ENTITY, 404))

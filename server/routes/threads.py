@@ -8,8 +8,8 @@ from typing import Annotated
 from fastapi import Path, Query, Request, Response
 
 from graph.threads import LONGEST_THREAD, Thread
+from retrievers.pages.listing import Listing, not_a_cursor
 from server.openapi import answers, problems
-from server.paging import Listing, not_a_cursor
 from server.routing.guards import Reader, rag_of
 from server.routing.router import router as new_router
 from server.schemas import answer_examples as examples

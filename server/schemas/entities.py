@@ -11,6 +11,7 @@ from domain.scope import DEFAULT_GRAPH
 from retrievers.entity_search.options import MAX_TOP_K, FusionWeights, SearchOptions
 from server.paging import Cursor
 from server.schemas.wire import GraphName, OfGraph, Wire
+from sextant.knowledge.duplicates import Duplicates
 from sextant.knowledge.entities import EntityView
 from sextant.knowledge.graph import DEEPEST, MOST_ENTITIES, Part
 
@@ -149,6 +150,36 @@ class EntityDetail(EntityNode):
             merged=[MergedBody.shown(one, id=one.from_id) for one in view.merged],
             communities=view.communities,
         )
+
+
+class DuplicatesQuery(OfGraph):
+    """Which page of the list."""
+
+    limit: int = Field(50, ge=1, le=1000, description="Pairs on a page.")
+    cursor: Cursor = None
+
+
+class DuplicateBody(Wire):
+    """Two entities that may be one thing, why, and how alike they are, 0 to 1."""
+
+    one_id: UUID
+    one_name: str
+    other_id: UUID
+    other_name: str
+    reason: str
+    score: float
+
+
+class DuplicatePage(Wire):
+    """A page of pairs, those alike in spelling first, the likeliest first."""
+
+    pairs: tuple[DuplicateBody, ...]
+    next_cursor: str | None
+
+    @classmethod
+    def of(cls, page: Duplicates) -> DuplicatePage:
+        """The body for a page."""
+        return cls.shown(page, pairs=tuple(map(DuplicateBody.shown, page.pairs)))
 
 
 class SubGraphQuery(OfGraph):

@@ -202,6 +202,19 @@ SUBGRAPH: dict[str, Any] = {
     ],
     "truncated": False,
 }
+DUPLICATES: dict[str, Any] = {
+    "pairs": [
+        {
+            "oneId": str(SOME_ID),
+            "oneName": "所有权系统",
+            "otherId": str(ENTITY_ID),
+            "otherName": "所有权体系",
+            "reason": "similar spelling",
+            "score": 0.67,
+        }
+    ],
+    "nextCursor": None,
+}
 COMMUNITIES: dict[str, Any] = {
     "communities": [
         {

@@ -12,6 +12,7 @@ from domain.errors import ConflictError, EntityNotFound, OptionInvalid
 from domain.graph import Entity, Relation
 from domain.options import in_range
 from domain.scope import Scope
+from sextant.knowledge.duplicates import Duplicates, duplicates
 from sextant.knowledge.quotes import Quote, mentioning, stating
 from stores.chunks.chunk_store import ChunkStore
 from stores.chunks.stored import StoredChunk
@@ -21,7 +22,7 @@ from stores.graph.ids import entity_id
 from stores.graph.postgres import PostgresGraph
 from stores.graph.protocol import EntityHit, Hop
 from stores.graph.record import GraphRecord
-from stores.graph.resolution.comparing import Candidate, ResolutionStore
+from stores.graph.resolution.comparing import ResolutionStore
 from stores.graph.resolution.deciding import (
     MergedName,
     MergeReader,
@@ -137,11 +138,17 @@ class Entities:
             )
         return await self._view(found[0], in_range(limit, "limit"))
 
-    async def duplicates(self, limit: int = 50) -> list[Candidate]:
-        """Pairs that may be one thing, for `merge` to decide; likeliest first."""
-        from ingestion.graph.resolution.resolve import candidates
+    async def duplicates(self, limit: int = 50, cursor: str | None = None) -> Duplicates:
+        """Pairs that may be one thing, for `merge` to decide; likeliest first.
 
-        return await candidates(self._names, self._scope, in_range(limit, "limit"))
+        Args:
+            limit: pairs on the page.
+            cursor: `next_cursor` of the page before; pairs that were decided meanwhile are not there.
+
+        Raises:
+            OptionInvalid: also of a cursor that is not one of this list.
+        """
+        return await duplicates(self._names, self._scope, limit, cursor)
 
     async def merge(self, entity: str, into: str, reason: str = "") -> Entity:
         """Decide that two entities are one; returns it. `unmerge` takes the decision back.

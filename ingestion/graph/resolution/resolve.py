@@ -33,6 +33,7 @@ from prompts import SAME, as_data
 from stores.graph.record import GraphRecord
 from stores.graph.resolution.comparing import (
     Candidate,
+    CandidatePlace,
     Decided,
     Named,
     Names,
@@ -128,15 +129,36 @@ def _version_of(writer: GraphWriter, scope: Scope) -> int:
 
 
 async def candidates(
-    store: ResolutionStore, scope: Scope, limit: int, *, both_owned: bool = True
+    store: ResolutionStore,
+    scope: Scope,
+    limit: int,
+    *,
+    after: CandidatePlace | None = None,
+    both_owned: bool = True,
 ) -> list[Candidate]:
-    """Pairs for the user to decide: alike in spelling first, then in meaning.
+    """Pairs for the user to decide, those after a place: alike in spelling first, then in meaning.
 
     With `both_owned` also those of which the user has given each an id, which nothing but his own
     word can make one.
     """
-    alike = await store.candidates(scope, limit, both_owned=both_owned)
-    return [*alike, *await _near(store, scope, both_owned=both_owned)][:limit]
+    alike = list[Candidate]()
+    if after is None or not after.near:
+        alike = await store.candidates(scope, limit, after=after, both_owned=both_owned)
+    if len(alike) == limit:
+        return alike
+    near = await _near(store, scope, both_owned=both_owned)
+    return [*alike, *_following(near, after)][:limit]
+
+
+def _following(near: Sequence[Candidate], after: CandidatePlace | None) -> Sequence[Candidate]:
+    """Those after a place; a pair that is still there is gone by itself, since cosines are taken anew."""
+    if after is None or not after.near:
+        return near
+    own = (after.first_id, after.second_id)
+    for place, one in enumerate(near, start=1):
+        if (one.first_id, one.second_id) == own:
+            return near[place:]
+    return [one for one in near if CandidatePlace.of(one).follows(after)]
 
 
 async def _near(store: ResolutionStore, scope: Scope, *, both_owned: bool) -> list[Candidate]:

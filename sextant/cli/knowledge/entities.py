@@ -27,6 +27,8 @@ entities = typer.Typer(help="Look at entities, decide which are one, extract mor
 app.add_typer(entities, name="entities")
 
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="Rows at most.")]
+OnPage = Annotated[int, typer.Option("--limit", "-n", min=1, help="Rows on a page.")]
+Cursor = Annotated[str | None, typer.Option(help="Where the page before ended.")]
 Named = Annotated[
     str, typer.Argument(metavar="ENTITY", help="A name, alias, id, or id of your own.")
 ]
@@ -69,7 +71,7 @@ def search_entities(
     ] = None,
     related: Annotated[bool, typer.Option("--related", help="With their relations.")] = False,
     rerank: Annotated[bool, typer.Option("--rerank", help="Let the reranker order them.")] = False,
-    cursor: Annotated[str | None, typer.Option(help="Where the page before ended.")] = None,
+    cursor: Cursor = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show how each score comes about.")
     ] = False,
@@ -107,9 +109,11 @@ def show_entity(
 
 
 @entities.command("list-duplicates")
-def list_duplicates(graph: GraphId = GRAPH, limit: Limit = 50, *, as_json: AsJson = False) -> None:
+def list_duplicates(
+    graph: GraphId = GRAPH, limit: OnPage = 50, *, cursor: Cursor = None, as_json: AsJson = False
+) -> None:
     """List pairs that may be one thing. `entities merge` decides."""
-    found = _run(graph, lambda own: own.duplicates(limit))
+    found = _run(graph, lambda own: own.duplicates(limit, cursor))
     if as_json:
         terminal.emit(found)
         return
@@ -120,9 +124,11 @@ def list_duplicates(graph: GraphId = GRAPH, limit: Limit = 50, *, as_json: AsJso
             terminal.brief(one.one_name),
             terminal.brief(one.other_name),
         )
-        for one in found
+        for one in found.pairs
     ]
     terminal.table(("LIKENESS", "WHY", "NAME", "OTHER NAME"), rows)
+    if found.next_cursor:
+        terminal.note(f"There are more: --cursor {found.next_cursor}")
 
 
 @entities.command("merge")

@@ -58,7 +58,11 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A pair for the user to decide, with the names of both."""
+    """A pair for the user to decide: two entities by their ids and names, why, and how alike, 0..1.
+
+    `first_id` and `second_id` are of the names that were compared, which may be merged into the two
+    entities by now: the list is in their order.
+    """
 
     one_id: UUID
     other_id: UUID
@@ -66,6 +70,30 @@ class Candidate:
     score: float
     one_name: str
     other_name: str
+    first_id: UUID
+    second_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class CandidatePlace:
+    """Where a candidate stands in the list: those alike in spelling first, by score falling, ids."""
+
+    near: bool
+    score: float
+    first_id: UUID
+    second_id: UUID
+
+    @classmethod
+    def of(cls, one: Candidate) -> CandidatePlace:
+        """The place of a candidate."""
+        return cls(one.reason == SIMILAR_MEANING, one.score, one.first_id, one.second_id)
+
+    def follows(self, other: CandidatePlace) -> bool:
+        """Whether it comes later in the list than the other."""
+        return self._key() > other._key()
+
+    def _key(self) -> tuple[bool, float, UUID, UUID]:
+        return self.near, -self.score, self.first_id, self.second_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +154,24 @@ class ResolutionStore:
             )
 
     async def candidates(
-        self, scope: Scope, limit: int, *, both_owned: bool = True
+        self,
+        scope: Scope,
+        limit: int,
+        *,
+        after: CandidatePlace | None = None,
+        both_owned: bool = True,
     ) -> list[Candidate]:
-        """Pairs for the user to decide, likeliest first; `both_owned`: also two with his own ids."""
-        key = {"limit": max(0, limit), "both_owned": both_owned}
+        """Pairs alike in spelling for the user to decide, likeliest first, those after a place.
+
+        `both_owned`: also two that the user has given an id each.
+        """
+        key = {
+            "limit": max(0, limit),
+            "both_owned": both_owned,
+            "after_score": after.score if after else None,
+            "after_one": after.first_id if after else None,
+            "after_other": after.second_id if after else None,
+        }
         return await rows_of(self._database, scope, class_row(Candidate), _SQL["candidates"], **key)
 
     async def near(self, scope: Scope, *, both_owned: bool = True) -> list[Candidate]:

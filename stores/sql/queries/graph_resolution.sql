@@ -92,18 +92,36 @@ on conflict (scope_id, one_id, other_id) do update
 set verdict = excluded.verdict, reason = excluded.reason, score = excluded.score;
 
 -- name: candidates
--- Pairs for the user to decide, likeliest first: neither one entity by now nor told apart.
-select p.one_id, p.other_id, p.reason, p.score, one.name as one_name, other.name as other_name
-from entity_pairs p
-join entities one on one.scope_id = p.scope_id and one.id = coalesce((select g.root_id
-  from entity_merges g where g.scope_id = p.scope_id and g.from_id = p.one_id), p.one_id)
-join entities other on other.scope_id = p.scope_id and other.id = coalesce((select g.root_id
-  from entity_merges g where g.scope_id = p.scope_id and g.from_id = p.other_id), p.other_id)
-where p.scope_id = %(scope_id)s and p.verdict = 'open' and one.id <> other.id
-  and (%(both_owned)s or one.external_id is null or other.external_id is null)
-  and not exists (select from entity_distinctions d where d.scope_id = p.scope_id
-    and d.one_id = p.one_id and d.other_id = p.other_id)
-order by p.score desc, p.one_id, p.other_id limit %(limit)s;
+-- Pairs for the user to decide, likeliest first, each two entities once: neither one by now nor told apart,
+-- whichever of their names were compared or told apart. They are in the order of the pairs as they were
+-- compared, which no merge changes, so that a list is gone on with while its entries are decided.
+with roots as materialized (
+  select from_id, root_id from entity_merges where scope_id = %(scope_id)s
+), apart as materialized (
+  select least(one.id, other.id) as one_id, greatest(one.id, other.id) as other_id
+  from entity_distinctions d
+  left join roots g on g.from_id = d.one_id left join roots h on h.from_id = d.other_id
+  cross join lateral (select coalesce(g.root_id, d.one_id) as id) as one
+  cross join lateral (select coalesce(h.root_id, d.other_id) as id) as other
+  where d.scope_id = %(scope_id)s
+), listed as (
+  select distinct on (least(one.id, other.id), greatest(one.id, other.id))
+    one.id as one_id, other.id as other_id, p.reason, p.score, one.name as one_name,
+    other.name as other_name, p.one_id as first_id, p.other_id as second_id
+  from entity_pairs p
+  left join roots g on g.from_id = p.one_id left join roots h on h.from_id = p.other_id
+  join entities one on one.scope_id = p.scope_id and one.id = coalesce(g.root_id, p.one_id)
+  join entities other on other.scope_id = p.scope_id and other.id = coalesce(h.root_id, p.other_id)
+  where p.scope_id = %(scope_id)s and p.verdict = 'open' and one.id <> other.id
+    and (%(both_owned)s or one.external_id is null or other.external_id is null)
+    and not exists (select from apart a
+      where a.one_id = least(one.id, other.id) and a.other_id = greatest(one.id, other.id))
+  order by least(one.id, other.id), greatest(one.id, other.id), p.score desc, p.one_id, p.other_id
+)
+select * from listed
+where %(after_one)s::uuid is null or (-score, first_id, second_id)
+  > (-%(after_score)s::float8, %(after_one)s::uuid, %(after_other)s::uuid)
+order by score desc, first_id, second_id limit %(limit)s;
 
 -- name: most_mentioned
 -- The entities with a vector that are mentioned most.
@@ -118,22 +136,28 @@ select string_agg(uuid_send(entity_id) || vector_send(embedding), '') from entit
 where scope_id = %(scope_id)s group by get_byte(uuid_send(entity_id), 0);
 
 -- name: near
--- Pairs with near vectors, those of which nothing is known yet.
+-- Pairs with near vectors, those of which nothing is known yet under any of their names.
 with near as (
   select * from unnest(%(ones)s::uuid[], %(others)s::uuid[], %(scores)s::float8[])
     as pair (one_id, other_id, score)
+), roots as materialized (
+  select from_id, root_id from entity_merges where scope_id = %(scope_id)s
+), known as materialized (
+  select least(one.id, other.id) as one_id, greatest(one.id, other.id) as other_id from (
+    select one_id, other_id from entity_pairs where scope_id = %(scope_id)s
+    union all select one_id, other_id from entity_distinctions where scope_id = %(scope_id)s) k
+  left join roots g on g.from_id = k.one_id left join roots h on h.from_id = k.other_id
+  cross join lateral (select coalesce(g.root_id, k.one_id) as id) as one
+  cross join lateral (select coalesce(h.root_id, k.other_id) as id) as other
 )
 select p.one_id, p.other_id, %(reason)s as reason, p.score, one.name as one_name,
-  other.name as other_name
+  other.name as other_name, p.one_id as first_id, p.other_id as second_id
 from near p
 join entities one on one.scope_id = %(scope_id)s and one.id = p.one_id
 join entities other on other.scope_id = %(scope_id)s and other.id = p.other_id
 where (one.entity_type = other.entity_type or 'TERM' in (one.entity_type, other.entity_type))
   and (%(both_owned)s or one.external_id is null or other.external_id is null)
-  and not exists (select from entity_pairs k where k.scope_id = %(scope_id)s
-    and k.one_id = p.one_id and k.other_id = p.other_id)
-  and not exists (select from entity_distinctions d where d.scope_id = %(scope_id)s
-    and d.one_id = p.one_id and d.other_id = p.other_id)
+  and not exists (select from known k where k.one_id = p.one_id and k.other_id = p.other_id)
 order by p.score desc, p.one_id, p.other_id;
 
 -- name: distinguish

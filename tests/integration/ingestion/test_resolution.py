@@ -26,7 +26,12 @@ from stores.graph.evidence import GraphEvidence, MentionRow
 from stores.graph.ids import entity_id
 from stores.graph.postgres import PostgresGraph
 from stores.graph.record import GraphRecord
-from stores.graph.resolution.comparing import SIMILAR_MEANING, ResolutionStore
+from stores.graph.resolution.comparing import (
+    SIMILAR_MEANING,
+    Candidate,
+    CandidatePlace,
+    ResolutionStore,
+)
 from stores.graph.resolution.deciding import decide_one, decide_two
 from stores.graph.resolution.merges import Merge
 from stores.graph.vectors import EntityVectors
@@ -368,6 +373,36 @@ async def test_near_vectors_propose_and_numbers_forbid(
     chat = as_chat_model(FakeListChatModel(responses=['{"same": []}']))
     assert (await resolve(database, scope, chat)).judged >= len(listed)
     assert await candidates(store, scope, 1000) == []
+
+
+async def test_pages_go_on_from_spelling_to_meaning_also_behind_a_pair_that_was_decided(
+    library: Library, database: Database, scope: Scope
+) -> None:
+    await pairs_of_three_alike(library, database, scope)
+    for name in ("geneva", "band", "who", "zh"):
+        await library.add(name)
+    await library.refresh()
+    vectors = EntityVectors(database)
+    texts = await vectors.to_embed(scope)
+    alike = dict.fromkeys(["Geneva", "Heroes Of Wales"], 0)
+    alike |= dict.fromkeys(["World Health Organization", "世界卫生组织"], 1)
+    places = [alike.get(text.text.split("\n")[0], 2 + at) for at, text in enumerate(texts)]
+    await vectors.store(scope, texts, np.eye(384, dtype=np.float32)[places])
+    store = ResolutionStore(database)
+    whole = await candidates(store, scope, 1000)
+    near = [one.reason == SIMILAR_MEANING for one in whole]
+    assert near == sorted(near)
+    assert near.count(True) >= 2
+    assert near.count(False) >= 2
+    seen, after = list[Candidate](), None
+    while page := await candidates(store, scope, 1, after=after):
+        seen += page
+        after = CandidatePlace.of(page[-1])
+    assert seen == whole
+    decided = whole[near.index(True)]
+    await library.one(decided.one_name, decided.other_name)
+    rest = await candidates(store, scope, 1000, after=CandidatePlace.of(decided))
+    assert rest == whole[near.index(True) + 1 :]
 
 
 async def test_alike_names_with_ids_of_the_users_own_are_listed_and_only_he_makes_them_one(

@@ -77,7 +77,7 @@ async def test_names_of_any_kind_are_stored_found_shown_and_exported(rag: Sextan
     assert {line["id"] for line in exported if line["type"] == "entity"} == {
         line["id"] for line in lines if line["type"] == "entity"
     }
-    assert (await entities.duplicates()) == []
+    assert (await entities.duplicates()).pairs == ()
 
 
 async def test_what_is_asked_where_names_are_longer_than_a_question_may_be_is_answered(

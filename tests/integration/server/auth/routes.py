@@ -126,6 +126,7 @@ TABLE = (
     Row("POST", "/v1/chat/completions", READ, 200, 404, chat),
     Row("POST", "/search", READ, 200, 404, asking(limit=5, includeNeighbors=True)),
     Row("POST", "/api/knowledge/entities/search", READ, 200, 404, asking()),
+    Row("GET", "/api/knowledge/entities/duplicates", READ, 200, 404, of_graph),
     Row("GET", "/api/knowledge/entities/{entityId}", READ, 200, 404, of_graph),
     Row("GET", "/api/knowledge/graph", READ, 200, 404, of_graph),
     Row("GET", "/api/knowledge/communities", READ, 200, 404, of_graph),

@@ -14,7 +14,7 @@ import pytest
 
 from domain.scope import DEFAULT_USER
 from domain.settings import HttpSettings
-from server.paging import Listing
+from retrievers.pages.listing import Listing
 from server.schemas import answer_examples, examples
 
 pytestmark = pytest.mark.usefixtures("book")
@@ -175,6 +175,7 @@ async def test_no_value_in_any_field_makes_the_server_fail(
     [
         "/api/knowledge/graph",
         "/api/knowledge/communities",
+        "/api/knowledge/entities/duplicates",
         f"/api/knowledge/entities/{examples.ENTITY_ID}",
         f"/documents/{examples.SOME_ID}/structure",
         "/documents",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import httpx
 import pytest
+import pytest_asyncio
 
 from server.schemas import examples
 from sextant.facade import Sextant
@@ -92,6 +94,82 @@ async def test_communities_come_in_pages_each_once(client: httpx.AsyncClient) ->
         "/api/knowledge/communities", params=GRAPH | {"level": 1, "cursor": "AAAA"}
     )
     assert other.status_code == 422
+
+
+@pytest_asyncio.fixture
+async def alike(client: httpx.AsyncClient) -> str:
+    """A knowledge base of three towns under two names each that are alike."""
+    names = [
+        f"{town} {kind}"
+        for town in ("Aldersbury", "Cobaltford", "Pemberquay")
+        for kind in ("Harbour", "Harbours Ltd")
+    ]
+    await sent(client, "alike", [{"type": "entity", "name": name} for name in names])
+    return "alike"
+
+
+async def sent(client: httpx.AsyncClient, graph_id: str, lines: list[dict[str, Any]]) -> None:
+    body = b"\n".join(json.dumps(line).encode() for line in lines)
+    path = f"/api/graphs/{graph_id}/import"
+    answer = await client.post(path, content=body, headers={"content-type": "application/x-ndjson"})
+    assert answer.json()["problems"] == []
+
+
+async def test_pairs_that_may_be_one_thing_come_in_pages_each_once(
+    client: httpx.AsyncClient, alike: str
+) -> None:
+    path = "/api/knowledge/entities/duplicates"
+    whole = await got(client, path, graphId=alike)
+    assert whole["nextCursor"] is None
+    seen, query = list[dict[str, Any]](), dict[str, str]()
+    while True:
+        page = await got(client, path, graphId=alike, limit=2, **query)
+        seen += page["pairs"]
+        if page["nextCursor"] is None:
+            break
+        query = {"cursor": page["nextCursor"]}
+    assert seen == whole["pairs"]
+    assert len(seen) == 3
+    first = seen[0]
+    assert first.keys() == {"oneId", "oneName", "otherId", "otherName", "reason", "score"}
+    entity = await got(client, f"/api/knowledge/entities/{first['oneId']}", graphId=alike)
+    assert entity["name"] == first["oneName"]
+    elsewhere = await client.get(path, params=GRAPH | query)
+    assert elsewhere.status_code == 422
+
+
+async def test_a_pair_is_decided_either_way_by_a_line_of_an_import(
+    client: httpx.AsyncClient, alike: str
+) -> None:
+    path = "/api/knowledge/entities/duplicates"
+    one, two, three = (await got(client, path, graphId=alike))["pairs"]
+    said = [
+        {"type": "decision", "source": pair["oneName"], "target": pair["otherName"], "same": same}
+        for pair, same in ((one, True), (two, False))
+    ]
+    await sent(client, alike, said)
+    assert (await got(client, path, graphId=alike))["pairs"] == [three]
+    merged = await got(client, f"/api/knowledge/entities/{one['oneId']}", graphId=alike)
+    assert merged["name"] == one["otherName"]
+
+
+async def test_pairs_of_others_are_never_listed(
+    client: httpx.AsyncClient, rag: Sextant, alike: str
+) -> None:
+    other = rag.as_user("somebody-with-the-same")
+    names = [
+        {"type": "entity", "name": f"Zolkiewska {kind}"} for kind in ("Harbour", "Harbours Ltd")
+    ]
+    await other.import_graph(names, alike)
+    await other.import_graph(names, "their-pairs")
+    [theirs] = (await (await other.entities(alike)).duplicates()).pairs
+    own = await got(client, "/api/knowledge/entities/duplicates", graphId=alike)
+    assert str(theirs.one_id) not in str(own)
+    assert "Zolkiewska" not in str(own)
+    unseen = await client.get(
+        "/api/knowledge/entities/duplicates", params={"graphId": "their-pairs"}
+    )
+    assert unseen.status_code == 404
 
 
 async def test_sections_come_in_reading_order_each_after_the_one_it_lies_in(

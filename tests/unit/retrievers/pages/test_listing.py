@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import OptionInvalid
-from server.paging import Listing
+from retrievers.pages.listing import Listing
 
 KEYS = st.lists(
     st.one_of(
