@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 from ingestion.parsing.limits import CellBudget
 
@@ -81,13 +81,15 @@ def column_names(header: Sequence[Sequence[str]]) -> list[str]:
 def header_rows(rows: Sequence[Sequence[str]], across: Collection[int] = ()) -> int:
     """How many rows name the columns: 1 when the first has a word in every cell, none a number, and more rows follow.
 
-    With the row below it, where its cells name groups of columns.
+    With the row below it, where its cells name groups of columns and that row names their columns.
 
     Args:
         rows: the table, without titles above it.
         across: the rows with a cell that is merged across several columns.
     """
-    count = 1 + next(at for at in range(len(rows) + 1) if at not in across)
+    count = 1
+    while count - 1 in across and count < len(rows) and _is_of_groups(*rows[count - 1 : count + 1]):
+        count += 1
     if len(rows) <= count:
         return 0
     columns = column_names(rows[:count])
@@ -95,3 +97,17 @@ def header_rows(rows: Sequence[Sequence[str]], across: Collection[int] = ()) -> 
     named = [name for name in columns if name]
     is_names = not any(map(_NUMBER.match, cells)) and len(set(named)) == len(named)
     return count if is_names and len(named) * 2 > len(columns) else 0
+
+
+def _is_of_groups(groups: Sequence[str], below: Sequence[str]) -> bool:
+    """Whether a row names the columns of groups above it: elsewhere it says nothing new, as a row of data does."""
+    grouped = {
+        column
+        for left, (one, other) in enumerate(pairwise(groups))
+        if one.strip() and one == other
+        for column in (left, left + 1)
+    }
+    return all(
+        column in grouped or name.strip() in {"", group.strip()}
+        for column, (group, name) in enumerate(zip_longest(groups, below, fillvalue=""))
+    )

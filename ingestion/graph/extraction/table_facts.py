@@ -1,7 +1,9 @@
 """What a table states: the thing that a row is about, a column, and the value in the cell.
 
-A row is about its first cell, or the second where the first column only numbers the rows. A value that is a name itself makes a relation whose type is the
-column's heading; any other ("500 mg") belongs to the description of the row's thing.
+A row is about its first cell, or the second where the first column only numbers the rows. A value that is a
+name itself makes a relation whose type is the column's heading; any other ("500 mg") belongs to the
+description of the row's thing. A name that stands right beside itself is taken for one cell across both
+columns, which repeats in the text: the first heading relates it, the second none.
 """
 
 from __future__ import annotations
@@ -62,10 +64,12 @@ def table_facts(text: str, context: str = "") -> Iterator[RowFacts]:
 
 
 def _row(headings: list[str], cells: list[Cell], subject: Cell) -> RowFacts:
+    before = [None, *(cell.text for cell in cells)]
     filled = [
         (heading, cell)
-        for heading, cell in zip(headings, cells, strict=True)
+        for heading, cell, left in zip(headings, cells, before, strict=False)
         if heading and cell.text and len(cell.text) <= _LONGEST_VALUE and cell.text != subject.text
+        if cell.text != left or not _is_name(cell.text)
     ][:_MOST_COLUMNS]
     related = tuple(pair for pair in filled if _is_name(pair[1].text))
     said = [f"{heading}: {cell.text}" for heading, cell in filled if not _is_name(cell.text)]

@@ -58,6 +58,16 @@ def test_columns_without_a_heading_say_nothing_and_the_others_do() -> None:
     assert said(text) == [("Alpha Base", [("Head", "Maria Gomez")], "")]
 
 
+def test_a_name_that_is_one_cell_across_two_columns_is_related_once() -> None:
+    text = "| Sailor | Role | Ship | Port |\n| --- | --- | --- | --- |\n| Bob Carr | Ashore | Ashore | Cork |"
+    assert said(text) == [("Bob Carr", [("Role", "Ashore"), ("Port", "Cork")], "")]
+
+
+def test_equal_values_beside_each_other_are_said_of_both_columns() -> None:
+    text = "| Region | May | June |\n| --- | --- | --- |\n| North | 500 | 500 |"
+    assert said(text) == [("North", [], "May: 500; June: 500")]
+
+
 def test_what_is_not_plainly_a_table_of_things_says_nothing() -> None:
     assert said(ROWS) == []
     assert said("| a | a |\n| --- | --- |\n| Berlin | Bonn |") == []

@@ -339,6 +339,16 @@ class TestExcel:
         [table] = [b for b in parse(FileType.XLSX, book).blocks if isinstance(b, Table)]
         assert table.header_rows == 0
 
+    def test_a_row_of_words_below_merged_cells_is_none_of_the_header_either(self) -> None:
+        book = openpyxl.Workbook()
+        sheet = book.active
+        rows = [["Ship", "Crew", None], ["Sea Lark", "Anna Bell", "Bob Carr"], ["Gull", "Cy", "Di"]]
+        for row in rows:
+            sheet.append(row)
+        sheet.merge_cells("B1:C1")
+        [table] = [b for b in parse(FileType.XLSX, book).blocks if isinstance(b, Table)]
+        assert render_table(table)[0][1] == "| Sea Lark | Anna Bell | Bob Carr |"
+
     def test_values_are_shown_as_a_reader_sees_them(self) -> None:
         book = openpyxl.Workbook()
         book.active.append(
