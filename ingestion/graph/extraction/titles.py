@@ -16,6 +16,7 @@ _NUMBERING = re.compile(
     r"""^\s*(?:
     第\s*[0-9一二三四五六七八九十百零〇两]+\s*[章节節篇部分条條卷编編回]+分?\s*[:：、.．]?
     |(?:chapter|section|part|appendix|figure|table)\s+(?:[0-9]+(?:\.[0-9]+)*|[ivxlc]+|[a-z])(?!\w)\s*[:.、-]?
+    |附?[图圖表]\s*(?:[0-9]+(?:[-–.．][0-9]+)*|[一二三四五六七八九十]+(?![^\s:：、.．]))\s*[:：、.．]?
     |附[录錄]\s*[0-9A-Za-z一二三四五六七八九十]*\s*[:：、.．]?
     |[（(]\s*[0-9一二三四五六七八九十]+\s*[)）]
     |[0-9]+(?:[.．][0-9]+)+[.．、)）:：]?(?![0-9])
@@ -40,6 +41,8 @@ _GENERIC = frozenset(
 术语和定义|适用范围|范围|总则|附则|内容|主要内容|基本信息|历史|生平|早年|早期生活|个人生活|作品|评价|影响|外部链接|相关条目
 参见|延伸阅读|图片|表格|问题|常见问题|问答|使用说明|注意事项|更新日志|版本历史|修订记录|概況|概要|簡介|歷史|參考文獻|參考資料
 外部連結|相關條目|總結|結論|討論|結果|導言|緒論|說明|目錄|附錄
+表|图|圖|附表|附图|附圖|图表|圖表|插图|插圖|图示|图例|章|节|節|章节|章節|部分|篇|小节
+section|sections|chapter|chapters|part|parts|table|tables|figure|figures|chart|charts|diagram|image|images
 introduction|overview|abstract|summary|background|motivation|methods|method|methodology|materials and methods
 results|discussion|results and discussion|conclusion|conclusions|references|bibliography|acknowledgements
 acknowledgments|appendix|contents|table of contents|index|preface|foreword|notes|see also|external links
@@ -91,8 +94,13 @@ def bare_title(title: str) -> str:
 
 
 def _title(title: str, path: tuple[str, ...] | None) -> Title | None:
-    # A document may well be called "1984" or "2001太空漫游"; numbering stands before sections only.
-    return _named(one_line(title) if path is None else bare_title(title), path)
+    bare = bare_title(title)
+    if path is not None:
+        return _named(bare, path)
+    # A document may well be called "1984" or "2001太空漫游"; numbering stands before sections only. But what
+    # is a number of a table or chapter alone ("Table 3", 第三章) names no document either.
+    line = one_line(title)
+    return _named(line, None) if bare or line[:1].isdigit() else None
 
 
 def _named(name: str, path: tuple[str, ...] | None) -> Title | None:

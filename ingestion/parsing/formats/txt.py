@@ -17,6 +17,7 @@ from ingestion.parsing.tables import header_rows
 
 _TABLE = -1
 _UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,})\s*")
+_HASHES = re.compile(r"\s*#{1,6}\s+")  # of a single Markdown heading
 _PIPE_ROW = re.compile(r"\s*\|.*\|\s*$")
 _RULE = re.compile(r"\s*:?-{2,}:?\s*")
 _BLANK_LINE = re.compile(r"\n[ \t\u3000]*\n\s*")
@@ -46,7 +47,7 @@ def text_blocks(text: str) -> Iterator[Block]:
             and (underlined or len(lines) == 1)
             and _is_title(lines[0])
         ):
-            yield Heading(lines[0], 0, HeadingSource.INFERRED)
+            yield Heading(_HASHES.sub("", lines[0]), 0, HeadingSource.INFERRED)
         elif underlined:
             yield Heading(lines[0], 1 if "=" in lines[1] else 2, HeadingSource.INFERRED)
         else:

@@ -42,6 +42,11 @@ def document(title: str, *paths: tuple[str, ...]) -> ParsedDocument:
         ("（二）适用人群", "适用人群"),
         ("附录A 术语表", "术语表"),
         ("Chapter IV: The Return", "The Return"),
+        ("图1 系统架构", "系统架构"),
+        ("附表二：设备清单", "设备清单"),
+        ("Table 3", ""),
+        ("图书馆管理", "图书馆管理"),
+        ("表一定要填写", "表一定要填写"),
         ("3D printing", "3D printing"),
         ("2025年工作报告", "2025年工作报告"),
         ("Indexing", "Indexing"),
@@ -75,6 +80,19 @@ def test_the_id_of_a_passage_that_came_alone_names_nothing_and_its_title_does() 
 def test_headings_that_stand_in_any_document_name_nothing() -> None:
     parsed = document("手册", ("第1章 概述",), ("2 Introduction",), ("3.1 热控系统",), ("病因",))
     assert [title.name for title in titles_of(parsed)] == ["手册", "热控系统"]
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["表", "附表", "Table", "FIGURE", "Section", "Table 3", "表 1", "图2-1", "第三章", "Part II"],
+)
+def test_what_only_calls_a_document_a_table_a_figure_or_a_part_names_nothing(title: str) -> None:
+    assert titles_of(document(title)) == []
+
+
+@pytest.mark.parametrize("title", ["1984", "2001太空漫游", "Table Mountain", "表里如一", "图书馆"])
+def test_a_document_may_be_called_by_a_number_or_begin_like_one(title: str) -> None:
+    assert [one.name for one in titles_of(document(title))] == [title]
 
 
 def test_chunks_stand_under_the_title_and_under_every_heading_above_them() -> None:

@@ -70,6 +70,10 @@ class TestPlainText:
 
         assert headings(found) == [(0, "Report"), (2, "Part one")]
 
+    @pytest.mark.parametrize("first", ["# Pump manual", "## Pump manual", "Pump manual"])
+    def test_the_marks_of_a_single_heading_are_no_part_of_the_title(self, first: str) -> None:
+        assert headings(blocks(FileType.TXT, f"{first}\n\nText here.")) == [(0, "Pump manual")]
+
     def test_wrapped_lines_are_joined_and_short_lines_stay(self) -> None:
         wrapped = (
             "The torque filter of the motion controller used a window of five milli-\n"
