@@ -50,9 +50,13 @@ _EMBEDDED_AT_ONCE = 64
 class Refreshed:
     """What a refresh did: entities embedded, communities there are, reports written, whether in full.
 
-    `warnings`: what it could not do, and why.
+    `names_merged` and `names_parted` are those that have become one with another, or are no longer;
+    `pairs_judged` are pairs of names that the chat model has decided. `warnings`: what it could not do, and why.
     """
 
+    names_merged: int = 0
+    names_parted: int = 0
+    pairs_judged: int = 0
     entities_embedded: int = 0
     communities: int = 0
     reports_written: int = 0
@@ -125,7 +129,14 @@ class GraphUpkeep:
         if missing is not None:
             raise missing
         warnings = resolved.warnings + done.warnings
-        return replace(done, entities_embedded=embedded, warnings=warnings)
+        return replace(
+            done,
+            names_merged=resolved.merged,
+            names_parted=resolved.unmerged,
+            pairs_judged=resolved.judged,
+            entities_embedded=embedded,
+            warnings=warnings,
+        )
 
     async def _embed_entities(self, scope: Scope, report: OnStage) -> int:
         which = {"mentions": _TELLING_MENTIONS, "most": self._settings.entity_vectors}
@@ -182,7 +193,12 @@ class GraphUpkeep:
         await self._hierarchy.write(scope, changes, gone, now, moment)
         keeper = ReportKeeper(self._database, scope, arrays, network, self._chat, full=full)
         written = await keeper.write(groups, report)
-        return Refreshed(0, len(groups), written, full_run, keeper.warnings)
+        return Refreshed(
+            communities=len(groups),
+            reports_written=written,
+            full_run=full_run,
+            warnings=keeper.warnings,
+        )
 
 
 def _next(

@@ -62,9 +62,10 @@ _PAIRS_A_CALL, _CALLS = 20, 10
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """What a run did: automatic merges made, candidates found, pairs the model judged."""
+    """What a run did: automatic merges made and taken back, candidates found, pairs the model judged."""
 
     merged: int = 0
+    unmerged: int = 0
     candidates: int = 0
     judged: int = 0
     warnings: tuple[str, ...] = ()
@@ -115,7 +116,9 @@ async def resolve(
             await note_version(writer)
     if new:
         report("merges", len(new), len(new))
-    return Resolved(len(new), len(compared.found), len(judged.fresh), judged.warnings)
+    lasting = {merge.from_id for merge in new}
+    unmerged = sum(one not in lasting for one in old)
+    return Resolved(len(new), unmerged, len(compared.found), len(judged.fresh), judged.warnings)
 
 
 def _version_of(writer: GraphWriter, scope: Scope) -> int:

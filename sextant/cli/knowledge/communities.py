@@ -92,16 +92,29 @@ def build_communities(
         return
     for warning in done.warnings:
         terminal.warn(f"Note: {warning}")
-    if done.communities:
-        terminal.say(
-            f"{counted(done.communities, 'community')}, {counted(done.reports_written, 'report')} written."
-        )
-    else:
-        terminal.say("Nothing has changed.")
+    terminal.say(_told(done))
 
 
 def _run(graph: str, work: Callable[[Communities], Awaitable[T]]) -> T:
     return with_part(lambda rag: rag.communities(graph), work)
+
+
+def _told(done: Refreshed) -> str:
+    """What was built, in a sentence."""
+    said = [
+        f"{counted(number, noun)} {what}"
+        for number, noun, what in (
+            (done.names_merged, "name", "merged into others"),
+            (done.names_parted, "name", "parted from others"),
+            (done.pairs_judged, "pair", "of names judged by the chat model"),
+            (done.entities_embedded, "name", "embedded"),
+        )
+        if number
+    ]
+    if done.communities:
+        written = counted(done.reports_written, "report")
+        said.append(f"{counted(done.communities, 'community')}, {written} written")
+    return f"{'; '.join(said)}." if said else "Nothing has changed."
 
 
 def _nested(found: Sequence[Community]) -> Iterator[tuple[Community, int]]:

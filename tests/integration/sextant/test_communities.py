@@ -14,7 +14,7 @@ from domain.errors import GraphNotFound, OptionInvalid
 from domain.scope import Scope
 from domain.settings import Settings
 from ingestion.graph.resolution import resolve
-from sextant.cli.knowledge.communities import _nested
+from sextant.cli.knowledge.communities import _nested, _told
 from sextant.facade import Sextant
 from stores.graph.communities.store import CommunityStore
 from stores.graph.resolution.comparing import Names
@@ -118,6 +118,35 @@ async def test_names_that_no_model_could_compare_are_told_to_whoever_changed_the
     assert warning.startswith("Similar names were not compared by the chat model: ")
     assert report.warnings == (f"knowledge graph: {warning}",)
     assert f"up to date. {warning}" in told
+
+
+async def test_building_tells_that_names_became_one_where_there_is_no_community(
+    settings: Settings, scope: Scope
+) -> None:
+    async with ScriptedOpenAI(lambda _: '{"same": [1]}', dimension=384) as server:
+        offline = settings.model_copy(
+            update={
+                "user_id": scope.user_id,
+                "embedding": "openai:scripted",
+                "openai_base_url": server.base_url,
+            }
+        )
+        async with Sextant.open(offline) as rag:
+            names = ("Johann Sebastian Bach", "Johan Sebastian Bach")
+            await rag.import_graph([{"type": "entity", "name": name} for name in names])
+        told = {"reports": "llm"}
+        by_model = offline.model_copy(
+            update={
+                "chat_model": "scripted",
+                "communities": settings.communities.model_copy(update=told),
+            }
+        )
+        async with Sextant.open(by_model) as rag:
+            communities = await rag.communities()
+            done, again = await communities.build(), await communities.build()
+    assert (done.pairs_judged, done.names_merged, done.communities) == (1, 1, 0)
+    assert _told(done) == "1 name merged into others; 1 pair of names judged by the chat model."
+    assert _told(again) == "Nothing has changed."
 
 
 async def test_deleting_the_document_deletes_its_communities(rag: Sextant) -> None:
