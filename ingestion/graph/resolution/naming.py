@@ -1,8 +1,7 @@
 """When two names are one: keys that equal names share, and marks that must not differ.
 
-Precision comes first. A key forgives only what does not tell names apart: hyphens, apostrophes, dots
-of initials, an article, "&" for "and", accents of longer Latin names, the plural of a lower-case
-term. Numbers, signs (C++, C#), single letters (vitamin B) and counting characters (一型, 二型) always
+Precision comes first. A key forgives only what does not tell names apart: hyphens (also e-mail's), apostrophes,
+dots of initials, an article, "&" for "and", accents of longer Latin names, the plural of a lower-case term. Numbers, signs (C++, C#), single letters (vitamin B) and counting characters (一型, 二型) always
 count. Chinese stays as it is written: simplified and traditional forms have different keys.
 """
 
@@ -22,6 +21,11 @@ _PIECES = re.compile(
 )
 _INITIALS = re.compile(r"(?<![^\W\d_])((?:[^\W\d_]\.)+[^\W\d_]?)(?![^\W\d_])")
 _APOSTROPHES = re.compile(r"['’‘`´]")
+# The e of e-mail tells no names apart, as letters before other words do (B-cell and T-cell, hepatitis E-virus).
+_ELECTRONIC = re.compile(
+    r"(?<![\w-])e[-‐‑](?=(?:banking|bike|billing|book|business|cigarette|commerce|government|health|invoice|learning"
+    r"|mail|paper|payment|procurement|reader|scooter|shop|signature|sport|ticket|voting|wallet|waste)s?(?!\w))"
+)
 _SEPARATORS = frozenset('-‐‑‒–—―_·・•,，、.;；"“”«»《》〈〉「」『』()（）[]')
 _LEAST_LETTERS = 6  # of a single word from which accents may be a matter of taste
 _SHORTEST_CJK, _SHORTEST_LATIN = 4, 6  # characters, letters (docs/graph.md, Candidates)
@@ -71,7 +75,7 @@ _OPPOSING = frozenset(
 @lru_cache(maxsize=262_144)
 def spelling_key(name: str) -> str:
     """What spellings of one name share; empty for names without letters, which share nothing."""
-    norm = _APOSTROPHES.sub("", normalise_name(name))
+    norm = _plainly(name)
     norm = _INITIALS.sub(lambda match: match.group().replace(".", ""), norm)
     pieces = ["and" if piece == "&" else piece for piece in _PIECES.findall(norm)]
     pieces = [piece for piece in pieces if piece not in _SEPARATORS]
@@ -88,8 +92,13 @@ def spelling_key(name: str) -> str:
 
 def marks(name: str) -> tuple[str, ...]:
     """The pieces of a name that must be the same in all its spellings, in order."""
-    found = _PIECES.findall(_APOSTROPHES.sub("", normalise_name(name)))
+    found = _PIECES.findall(_plainly(name))
     return tuple(sorted(piece for piece in found if _tells_apart(piece)))
+
+
+def _plainly(name: str) -> str:
+    """A name in one case and width, without apostrophes and the hyphen of "e-mail"."""
+    return _ELECTRONIC.sub("e", _APOSTROPHES.sub("", normalise_name(name)))
 
 
 def is_comparable(name: str) -> bool:

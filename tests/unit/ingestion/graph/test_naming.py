@@ -19,6 +19,9 @@ from ingestion.graph.resolution.naming import initials, is_comparable, likeness,
     [
         ("U.S.", "US"),
         ("F-16", "F16"),
+        ("e-mail servers", "email server"),
+        ("E-Commerce Directive", "Ecommerce Directive"),
+        ("hepatitis E-virus", "hepatitis E virus"),
         ("New-York", "New York"),
         ("玛丽·居里", "玛丽居里"),
         ("北京 大学", "北京大学"),
@@ -45,6 +48,7 @@ def test_spellings_of_one_name_share_a_key(one: str, other: str) -> None:
         ("C++", "C#"),
         (".NET", "NET"),
         ("vitamin A", "vitamin B"),
+        ("E-cadherin", "Ecadherin"),
         ("Bär", "Bar"),
         ("Blue Jays", "Blue Jay"),
         ("The Who", "who"),
@@ -71,6 +75,8 @@ def test_other_names_do_not(one: str, other: str) -> None:
         ("2014 FIFA World Cup", "2018 FIFA World Cup"),
         ("World War I", "World War II"),
         ("hepatitis B virus", "hepatitis C virus"),
+        ("B-cell lymphoma", "T-cell lymphoma"),
+        ("E-cadherin", "N-cadherin"),
         ("North Carolina", "South Carolina"),
         ("上半年报告", "下半年报告"),
         ("John Smith Jr.", "John Smith Sr."),
@@ -78,6 +84,10 @@ def test_other_names_do_not(one: str, other: str) -> None:
 )
 def test_marks_differ_between_things_that_are_counted_or_opposed(one: str, other: str) -> None:
     assert marks(one) != marks(other)
+
+
+def test_the_e_of_e_mail_is_no_mark() -> None:
+    assert marks("E-mail Server of Borealis") == marks("Email Servers of Borealis") == ()
 
 
 @pytest.mark.parametrize("name", ["हिन्दी", "தமிழ்", "বাংলা", "العَرَبِيَّة", "עִבְרִית"])
