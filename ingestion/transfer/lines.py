@@ -261,6 +261,9 @@ class DecisionLine(_Line):
 Line = DocumentLine | ChunkLine | EntityLine | RelationLine | DecisionLine
 # Of these lists, what cannot be used is left out by itself: the rest of the line says as much without it.
 _LISTS = ("entities", "triples", "aliases")
+_MISSPELT = (
+    0.7  # difflib's likeness of a key to the one that was meant; `parent` is 0.6 like `page`
+)
 _SAID_WITHOUT_METADATA = ("chunk", "entity", "relation", "decision")
 _LINES: TypeAdapter[Line] = TypeAdapter(Annotated[Line, Field(discriminator="type")])
 
@@ -387,9 +390,9 @@ def _unknown_keys(line: _Line) -> Iterator[str]:
         return
     known = [field.alias or name for name, field in type(line).model_fields.items()]
     for key in line.model_extra:
-        near = difflib.get_close_matches(key, known, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        yield f"The key {key!r:.80} is not known and was passed over.{hint}"
+        near = difflib.get_close_matches(key, known, n=1, cutoff=_MISSPELT)
+        hint = f"Did you mean {near[0]!r}?" if near else f"Keys: {', '.join(known)}."
+        yield f"The key {key!r:.80} is not known and was passed over. {hint}"
 
 
 def _too_long(text: str) -> Iterator[str]:

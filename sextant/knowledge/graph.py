@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -129,8 +129,8 @@ class Graph:
                 self._scope, [center.id], depth=depth, per_node=per_node
             )
             ends = {end for hop in hops for end in (hop.source_id, hop.target_id)}
-            entities = await graph.get_entities(self._scope, sorted(ends | {center.id}))
-        return SubGraph(center, tuple(entities), tuple(hops))
+            entities = _each_once(await graph.get_entities(self._scope, sorted(ends | {center.id})))
+        return SubGraph(center, tuple(entities.values()), _between(hops, entities))
 
     async def part(self, seed: str | None = None, *, depth: int = 1, limit: int = 100) -> Part:
         """At most `limit` entities and the relations that join them.
@@ -155,10 +155,10 @@ class Graph:
         if seed:  # nearest and heaviest first, so that what is cut is the farthest
             kept |= dict.fromkeys(end for hop in hops for end in (hop.source_id, hop.target_id))
         ids = list(kept)[:limit]
-        inside = set(ids)
-        joined = [hop for hop in hops if {hop.source_id, hop.target_id} <= inside]
-        entities = await graph.get_entities(self._scope, ids)
-        return Part(tuple(entities), tuple(joined), len(joined) < len(hops))
+        inside = _between(hops, ids)
+        entities = _each_once(await graph.get_entities(self._scope, ids))
+        joined = _between(inside, entities)
+        return Part(tuple(entities.values()), joined, len(inside) < len(hops))
 
     async def _starts(self, graph: PostgresGraph, seed: str | None, limit: int) -> list[Entity]:
         if seed is None:
@@ -176,6 +176,17 @@ class Graph:
                 field="seed",
             )
         return found[:limit]
+
+
+def _each_once(entities: Sequence[Entity]) -> dict[UUID, Entity]:
+    """Entities by their ids; one that was merged since its id was read is the one that it was merged into."""
+    return {one.id: one for one in entities}
+
+
+def _between(hops: Sequence[Hop], ids: Collection[UUID]) -> tuple[Hop, ...]:
+    """The relations both of whose ends are there."""
+    there = frozenset(ids)
+    return tuple(hop for hop in hops if {hop.source_id, hop.target_id} <= there)
 
 
 def _required(projector: Projector | None) -> Projector:

@@ -135,7 +135,10 @@ def test_an_unknown_key_is_passed_over_and_its_likeness_named() -> None:
 
     assert remarks == [
         Remark("The key 'docmentId' is not known and was passed over. Did you mean 'documentId'?"),
-        Remark("The key 'colour' is not known and was passed over."),
+        Remark(
+            "The key 'colour' is not known and was passed over. "
+            "Keys: type, id, documentId, title, text, entities, triples, start, section, page, modality, context."
+        ),
     ]
     assert line.wire() == {"type": "chunk", "id": "c1", "text": "x"}
 
@@ -159,10 +162,15 @@ def test_sections_beside_and_inside_one_another_are_nothing_to_remark_on(
 
 
 def test_an_unknown_key_of_a_section_is_told_with_its_place() -> None:
-    sections = [{"title": "A", "level": 1, "start": 0, "end": 1, "colour": "red"}]
+    sections = [{"title": "A", "level": 1, "start": 0, "end": 1, "parent": 0}]
     document = {"type": "document", "id": "d1", "text": "A", "sections": sections}
     _, remarks = read_line(json.dumps(document).encode())
-    assert remarks == [Remark("sections[0]: The key 'colour' is not known and was passed over.")]
+    assert remarks == [
+        Remark(
+            "sections[0]: The key 'parent' is not known and was passed over. "
+            "Keys: title, level, start, end, headingSource, page."
+        )
+    ]
 
 
 def test_a_section_that_begins_inside_its_sibling_is_kept_and_told() -> None:
