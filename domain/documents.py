@@ -11,6 +11,8 @@ from uuid import UUID
 
 from domain.scope import Scope
 
+LONGEST_FILENAME = 255  # characters; NAME_MAX of the usual file systems
+
 
 class Modality(StrEnum):
     """What a chunk holds."""

@@ -12,10 +12,11 @@ from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
-from domain.documents import Document, DocumentStatus, Modality
+from domain.documents import LONGEST_FILENAME, Document, DocumentStatus, Modality
 from domain.scope import Scope
 from ingestion.runs import runs_of
 from ingestion.transfer.lines import (
+    LONGEST_TITLE,
     ChunkLine,
     DecisionLine,
     DocumentLine,
@@ -137,9 +138,9 @@ def _document(
         DocumentLine.stored(
             document.metadata,
             id=own_id,
-            title=document.title,
+            title=document.title[:LONGEST_TITLE],
             text=content.text,
-            filename=document.filename,
+            filename=document.filename[:LONGEST_FILENAME],
             page_count=document.page_count,
             sections=[_section(row) for row in content.sections],
         )
@@ -175,7 +176,8 @@ def _parted(
 
 def _section(row: Row) -> SectionLine:
     kept = ("title", "level", "start", "end", "heading_source", "page")
-    return SectionLine(**{name: row[name] for name in kept})
+    said = {name: row[name] for name in kept}
+    return SectionLine(**said | {"title": row["title"][:LONGEST_TITLE]})
 
 
 def _chunk(
@@ -188,7 +190,7 @@ def _chunk(
     return ChunkLine(
         id=row["external_id"],
         document_id=document,
-        title=row["title"],
+        title=row["title"][:LONGEST_TITLE],
         text=row["text"],
         entities=[_mentioned(one) for one in mentions],
         triples=sorted(triples),

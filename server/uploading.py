@@ -20,6 +20,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
 
+from domain.documents import LONGEST_FILENAME
 from domain.errors import FileTooLarge, Limited, OptionInvalid, Overloaded, SextantError
 from domain.settings import Settings
 from domain.text import clean_text
@@ -27,7 +28,7 @@ from ingestion.parsing.detect import detect, media_type, named_type
 from ingestion.parsing.guards import check_size
 from ingestion.parsing.limits import Limits
 from server.bodies import sent_type
-from server.schemas.documents import LONGEST_FILENAME, FormFields, TextUpload
+from server.schemas.documents import FormFields, TextUpload
 from server.schemas.wire import Wire
 from stores.documents.registering import Upload
 

@@ -11,13 +11,22 @@ from uuid import UUID, uuid5
 import orjson
 from pydantic import ValidationError
 
-from domain.documents import Chunk, HeadingSource, Modality, ParsedDocument, Section
+from domain.documents import (
+    LONGEST_FILENAME,
+    Chunk,
+    HeadingSource,
+    Modality,
+    ParsedDocument,
+    Section,
+)
 from domain.errors import FileBroken
 from domain.text import estimate_tokens, language_of
 from ingestion.parsing.detect import media_type
 from ingestion.transfer.lines import ChunkLine, DocumentLine, created_at
 from stores.documents.registering import Upload
 
+_TEXT = ".txt"
+_SLASH = "／"  # in a file's name; searched and compared as /
 GAP = "\n\n"
 _MARK = b'{"format":"sextant-document"}\n'
 
@@ -33,7 +42,11 @@ def pack(document: DocumentLine, chunks: Sequence[ChunkLine]) -> bytes:
 def upload(line: DocumentLine, chunks: Sequence[ChunkLine]) -> Upload:
     """A document as the store takes it: with its chunks, or as the text that it is."""
     named = PurePath(line.filename).name or line.title or line.id
-    filename = named if chunks else f"{line.title or line.id}.txt"
+    if chunks:
+        filename = named[:LONGEST_FILENAME]
+    else:  # what stands before the last full stop is its title, if its text has none
+        titled = (line.title or line.id)[: LONGEST_FILENAME - len(_TEXT)]
+        filename = f"{titled.replace('/', _SLASH)}{_TEXT}"
     return Upload(
         line.id,
         filename,

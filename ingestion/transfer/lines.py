@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal, NamedTuple
 
 import orjson
@@ -25,7 +26,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from domain.documents import HeadingSource, Modality
+from domain.documents import LONGEST_FILENAME, HeadingSource, Modality
 from domain.faults import said_of
 from domain.json_values import storable
 from domain.options import field_at
@@ -81,21 +82,35 @@ def _number(value: object) -> object:
     return value
 
 
+LONGEST_TITLE = 1000  # characters: a title is shown with each of its passages
+
 Text = Annotated[str, AfterValidator(clean_text)]
+Title = Annotated[str, Field(max_length=LONGEST_TITLE), AfterValidator(clean_text)]
 Id = Annotated[str, Field(max_length=1000), AfterValidator(clean_text), AfterValidator(_filled)]
 Name = Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_said)]
 Type = Annotated[str, Field(max_length=LONGEST_TYPE), AfterValidator(_said)]
+# An id, or a name or an alias, which may be longer.
+End = Annotated[
+    str, Field(max_length=LONGEST_NAME), AfterValidator(clean_text), AfterValidator(_filled)
+]
 
 # Tokens that an embedding model reads of a passage at most: what those of OpenAI take, and the packaged one.
 LONG_PASSAGE = 8_000
 # Deeper trees of sections than people write.
 MOST_LEVELS = 64
-Place = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Place = Annotated[int, Field(ge=0, le=2**31 - 1), BeforeValidator(_number)]
+_A_DAY = timedelta(days=1)
 
 
 def _zoned(time: datetime) -> datetime:
-    """A time without zone is UTC, as in filters."""
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
+    """A time without zone is UTC, as in filters. One that some zone has no year for could not be read again."""
+    zoned = time if time.tzinfo else time.replace(tzinfo=UTC)
+    try:
+        for day in (-_A_DAY, _A_DAY):
+            (zoned + day).astimezone(UTC)
+    except OverflowError:
+        raise ValueError("must lie within the years 1 to 9999 in every time zone") from None
+    return zoned
 
 
 Moment = Annotated[datetime, AfterValidator(_zoned)]
@@ -116,8 +131,8 @@ class _Line(BaseModel):
 class SectionLine(_Line):
     """A section of a document: its place in the tree by `level` (from 1), in the text by offsets."""
 
-    title: Text = ""
-    level: Annotated[int, Field(ge=1, le=MOST_LEVELS)]
+    title: Title = ""
+    level: Annotated[int, Field(ge=1, le=MOST_LEVELS), BeforeValidator(_number)]
     start: Place
     end: Place
     heading_source: HeadingSource = HeadingSource.GIVEN
@@ -132,11 +147,11 @@ class DocumentLine(_Line):
 
     type: Literal["document"] = "document"
     id: Id
-    title: Text = ""
+    title: Title = ""
     text: Text | None = None
     metadata: Metadata = {}
     created_at: Moment | None = None
-    filename: Annotated[Text, Field(max_length=255)] = ""
+    filename: Annotated[Text, Field(max_length=LONGEST_FILENAME)] = ""
     page_count: Place | None = None
     sections: list[SectionLine] = []
 
@@ -206,7 +221,7 @@ class ChunkLine(_Line):
     type: Literal["chunk"] = "chunk"
     id: Id
     document_id: Id | None = None
-    title: Text = ""
+    title: Title = ""
     text: Annotated[Text, AfterValidator(_filled)]
     entities: list[MentionedAs] = []
     triples: list[Triple] = []
@@ -235,8 +250,8 @@ class RelationLine(_Line):
     """
 
     type: Literal["relation"] = "relation"
-    source: Id
-    target: Id
+    source: End
+    target: End
     relation_type: Type
     description: Text = ""
     weight: Annotated[
@@ -252,8 +267,8 @@ class DecisionLine(_Line):
     """
 
     type: Literal["decision"] = "decision"
-    source: Id
-    target: Id
+    source: End
+    target: End
     same: bool = True
     reason: Text = ""
 
@@ -358,8 +373,17 @@ def _object(raw: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
         found = _parsed(raw)
     except json.JSONDecodeError as error:
         raise LineInvalid(f"Not JSON: {error.msg}, at character {error.pos + 1}.") from None
-    except (ValueError, RecursionError) as error:
-        raise LineInvalid(f"Not JSON: {error}.") from None
+    except UnicodeDecodeError as error:
+        raise LineInvalid(f"Not JSON: no text in UTF-8, at byte {error.start + 1}.") from None
+    except RecursionError:
+        raise LineInvalid(
+            "Not JSON that can be read: lists or objects in each other too deep."
+        ) from None
+    except ValueError:  # the one that is left: Python's limit against slow conversions
+        most = f"{sys.get_int_max_str_digits():,}"
+        raise LineInvalid(
+            f"Not JSON that can be read: a number of more than {most} digits."
+        ) from None
     if not isinstance(found, dict):
         raise LineInvalid("Not a JSON object.")
     return found

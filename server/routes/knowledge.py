@@ -47,7 +47,8 @@ async def list_duplicates(
 ) -> DuplicatePage:
     """Pairs of entities that may be one thing, the likeliest first; `decision` lines of an import decide."""
     entities = await rag_of(request, principal).entities(asked.graph_id)
-    return DuplicatePage.of(await entities.duplicates(asked.limit, asked.cursor))
+    async with search_turn(request, principal):  # compares all vectors of names
+        return DuplicatePage.of(await entities.duplicates(asked.limit, asked.cursor))
 
 
 @router.get("/api/knowledge/entities/{entityId}", responses=answers(examples.ENTITY, 404))

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from domain.documents import Document, DocumentStatus, JobStage
+from domain.documents import LONGEST_FILENAME, Document, DocumentStatus, JobStage
 from domain.json_values import storable
 from domain.missing import code_of
 from domain.scope import DEFAULT_GRAPH
@@ -17,7 +17,6 @@ from server.paging import Cursor
 from server.schemas.wire import GraphName, Problem, Wire
 from stores.work.uploads import Standing
 
-LONGEST_FILENAME = 255  # NAME_MAX of the usual file systems
 _LONGEST_SLICE = 20_000  # characters
 
 Metadata = Annotated[

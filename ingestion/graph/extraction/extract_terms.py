@@ -27,7 +27,7 @@ from ingestion.graph.extraction.openings import openings
 MOST_TERMS = 12  # of a passage
 MOST_PAIRS = 24  # of a passage
 _LONGEST_CHINESE = 16  # characters; longer runs of "nouns" are tables of contents and mistakes
-_LONGEST = 80  # characters of a name of several words
+_LONGEST = 80  # characters of a name of several words, and of a code
 
 # Nouns, names of people, places, organisations and works, abbreviations; nominal verbs.
 _NOUNS = frozenset({"n", "nr", "nrfg", "nrt", "ns", "nt", "nz", "nw", "ng", "j"})
@@ -189,11 +189,9 @@ def _tagged(text: str) -> Iterator[tuple[int, int, int, str]]:
 
 
 def _latin(text: str) -> list[Span]:
-    spans = (
-        [Span(*m.span(), _IDENTIFIES) for m in _IDENTIFIER.finditer(text)]
-        if _DIGIT.search(text)
-        else []
-    )
+    # A longer one is no code that people call a thing by: a file in base64, a hash of many.
+    codes = [m.span() for m in _IDENTIFIER.finditer(text)] if _DIGIT.search(text) else []
+    spans = [Span(*at, _IDENTIFIES) for at in codes if at[1] - at[0] <= _LONGEST]
     words = _words(text)
     if words:
         spans += _capitalised(text, words, openings(text, sentences_of(text)))

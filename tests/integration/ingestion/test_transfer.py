@@ -172,6 +172,46 @@ async def some_entities(database: Database, scope: Scope, number: int) -> list[U
     return [row[1] for row in found[:number]]
 
 
+NAME = "Borealis " * 600
+LONG: list[Line] = [
+    {"type": "document", "id": "i" * 300, "text": "Ferry."},
+    {"type": "document", "id": "d", "title": "t" * 300, "text": "Harbour."},
+    {"type": "document", "id": "e", "title": "题" * 1000},
+    {"type": "chunk", "id": "c", "documentId": "e", "title": "t" * 1000, "text": "Pier."},
+    {"type": "chunk", "id": "c" * 1000, "text": "Quay."},
+    {"type": "entity", "name": NAME},
+    {"type": "entity", "name": "Aurora"},
+    {"type": "entity", "name": f"{NAME}Ltd"},
+    {"type": "relation", "source": NAME, "target": "Aurora", "relationType": "OWNS", "weight": 2},
+    {"type": "decision", "source": NAME, "target": f"{NAME}Ltd"},
+]
+
+
+async def test_what_has_long_names_comes_out_as_it_went_in(
+    importer: Importer, database: Database, scope: Scope
+) -> None:
+    report = await importer.import_graph(scope, stream(LONG))
+    lines = await exported(database, scope)
+    copy = replace(scope, graph_id="copy")
+    assert report.problems == (await importer.import_graph(copy, stream(lines))).problems == []
+    assert sorted_lines(await exported(database, copy)) == sorted_lines(lines)
+    assert {"OWNS"} == {one["relationType"] for one in lines if one["type"] == "relation"}
+    assert len([one for one in lines if one["type"] == "decision"]) == 1
+
+
+async def test_a_slash_parts_no_title_and_a_text_that_says_its_own_keeps_it(
+    importer: Importer, documents: DocumentStore, scope: Scope
+) -> None:
+    lines: list[Line] = [
+        {"type": "document", "id": "a", "title": "TCP/IP v1.2", "text": "Packets are routed."},
+        {"type": "document", "id": "x/y", "text": "Frames are switched."},
+        {"type": "document", "id": "b", "title": "A/B", "text": "Testing\n\nTwo versions."},
+    ]
+    await importer.import_graph(scope, stream(lines))
+    titles = {one.external_id: one.title for one in await documents.list(scope)}
+    assert titles == {"a": "TCP／IP v1.2", "x/y": "x／y", "b": "Testing"}
+
+
 @pytest.mark.parametrize("seed", range(6))
 async def test_whatever_is_imported_comes_out_as_it_went_in(
     importer: Importer, database: Database, scope: Scope, seed: int

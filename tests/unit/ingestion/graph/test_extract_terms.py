@@ -38,6 +38,11 @@ def test_terms_are_nouns_names_codes_and_repeated_phrases(text: str, expected: s
     assert set(names(text)) == expected
 
 
+def test_what_is_longer_than_any_name_is_no_code() -> None:
+    sha, encoded = "9f86d081884c7d65" * 4, "QUJD" * 300 + "1"
+    assert names(f"The file {sha} holds {encoded} and 循环水泵.") == [sha, "循环水泵"]
+
+
 def test_a_sentence_that_begins_with_a_capital_names_nothing_by_that() -> None:
     assert names("Results were good. However, nobody came.") == []
 

@@ -16,6 +16,7 @@ from ingestion.transfer.lines import (
     LineInvalid,
     RelationLine,
     Remark,
+    created_at,
     read_line,
 )
 
@@ -65,6 +66,12 @@ def test_reads_every_kind_of_the_format() -> None:
         (b'{"type": "document"', "Not JSON"),
         (b"\xff\xfe\xfd", "Not JSON"),
         (b"[" * 200_000, "Not JSON"),
+        (b'{"type": "entity", "name": "\xff"}', "Not JSON: no text in UTF-8, at byte 29."),
+        (b'{"x": ' + b"[" * 200_000, "Not JSON that can be read: lists or objects in each other"),
+        (
+            b'{"type": "document", "id": "d", "metadata": {"n": ' + b"9" * 5000 + b"}}",
+            "Not JSON that can be read: a number of more than 4,300 digits.",
+        ),
         (b"[1, 2]", "Not a JSON object."),
         (5, "Not a line: give a dict"),
         (b'{"type": "documnet", "id": "d1"}', "type: must be document, chunk, entity, "),
@@ -111,6 +118,28 @@ def test_reads_every_kind_of_the_format() -> None:
             "sections[1].end: 7 lies beyond the document's text, which has 6",
         ),
         (outline((-1, 2)), "sections[0].start: "),
+        (outline((0, 1, True)), "sections[0].level: must be a number."),
+        (outline((False, True)), "sections[0].start: must be a number."),
+        (
+            json.dumps({"type": "document", "id": "d", "title": "题" * 1001}).encode(),
+            "title: String should have at most 1,000 characters, not 1,001; shorten it.",
+        ),
+        (
+            json.dumps({"type": "chunk", "id": "c", "text": "x", "title": "t" * 10**6}).encode(),
+            "title: String should have at most 1,000 characters, not 1,000,000; shorten it.",
+        ),
+        (
+            json.dumps(
+                {"type": "document", "id": "d", "createdAt": "9999-12-31T23:59-10:00"}
+            ).encode(),
+            "createdAt: must lie within the years 1 to 9999 in every time zone.",
+        ),
+        (
+            json.dumps(
+                {"type": "document", "id": "d", "createdAt": "0001-01-01T00:00+14:00"}
+            ).encode(),
+            "createdAt: must lie within the years 1 to 9999 in every time zone.",
+        ),
     ],
 )
 def test_says_why_a_line_cannot_be_used(raw: Any, reason: str) -> None:
@@ -141,6 +170,13 @@ def test_an_unknown_key_is_passed_over_and_its_likeness_named() -> None:
         ),
     ]
     assert line.wire() == {"type": "chunk", "id": "c1", "text": "x"}
+
+
+@pytest.mark.parametrize(
+    "said", ["9999-12-31T23:59:59-10:00", "0001-01-01T00:00:00+14:00", "soon", 7]
+)
+def test_metadata_tell_no_date_that_could_not_be_read_again(said: object) -> None:
+    assert created_at({"createdAt": said}) is None
 
 
 @pytest.mark.parametrize("text", ["The ferry leaves at nine. " * 2_000, "渡轮九点离开。" * 2_000])
