@@ -1,8 +1,9 @@
 """When two names are one: keys that equal names share, and marks that must not differ.
 
 Precision comes first. A key forgives only what does not tell names apart: hyphens (also e-mail's), apostrophes,
-dots of initials, an article, "&" for "and", accents of longer Latin names, the plural of a lower-case term. Numbers, signs (C++, C#), single letters (vitamin B) and counting characters (一型, 二型) always
-count. Chinese stays as it is written: simplified and traditional forms have different keys.
+dots of initials, characters that nobody sees, an article, "&" for "and", accents of longer Latin names, the
+plural of a lower-case term. Numbers, signs (C++, C#), single letters (vitamin B) and counting characters
+(一型, 二型) always count. Chinese stays as it is written: simplified and traditional forms have different keys.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ _PIECES = re.compile(
     rf"(?<!\S)\.[^\W\d_{CJK_LETTERS}]+|[{CJK_LETTERS}]|\d+(?:[.,:/-]\d+)*|(?:(?![{CJK_LETTERS}])[^\W\d_]|[{MARKS}])+|[^\w\s]"
 )
 _INITIALS = re.compile(r"(?<![^\W\d_])((?:[^\W\d_]\.)+[^\W\d_]?)(?![^\W\d_])")
+# Soft hyphens, spaces and joiners without width, marks of direction: left behind by copying from pages and PDFs.
+_INVISIBLE = re.compile(
+    "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
+)
 _APOSTROPHES = re.compile(r"['’‘`´]")
 # The e of e-mail tells no names apart, as letters before other words do (B-cell and T-cell, hepatitis E-virus).
 _ELECTRONIC = re.compile(
@@ -97,8 +102,9 @@ def marks(name: str) -> tuple[str, ...]:
 
 
 def _plainly(name: str) -> str:
-    """A name in one case and width, without apostrophes and the hyphen of "e-mail"."""
-    return _ELECTRONIC.sub("e", _APOSTROPHES.sub("", normalise_name(name)))
+    """A name in one case and width, without apostrophes, what nobody sees, and the hyphen of "e-mail"."""
+    seen = name if name.isascii() else _INVISIBLE.sub("", name)
+    return _ELECTRONIC.sub("e", _APOSTROPHES.sub("", normalise_name(seen)))
 
 
 def is_comparable(name: str) -> bool:

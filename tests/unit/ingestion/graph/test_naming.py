@@ -19,6 +19,10 @@ from ingestion.graph.resolution.naming import initials, is_comparable, likeness,
     [
         ("U.S.", "US"),
         ("F-16", "F16"),
+        ("Cobalt\u00adford Harbour", "Cobaltford Harbour"),
+        ("\ufeffAcme\u200b Corp", "Acme Corp"),
+        ("循\u200b环水泵", "循环水泵"),
+        ("\u202eAcme Corp\u202c", "Acme Corp"),
         ("e-mail servers", "email server"),
         ("E-Commerce Directive", "Ecommerce Directive"),
         ("hepatitis E-virus", "hepatitis E virus"),
@@ -84,6 +88,10 @@ def test_other_names_do_not(one: str, other: str) -> None:
 )
 def test_marks_differ_between_things_that_are_counted_or_opposed(one: str, other: str) -> None:
     assert marks(one) != marks(other)
+
+
+def test_what_nobody_sees_is_no_mark() -> None:
+    assert marks("Acme\u200b Cor\u00adporation") == marks("Acme Corporations") == ()
 
 
 def test_the_e_of_e_mail_is_no_mark() -> None:
