@@ -113,7 +113,7 @@ class ChatModel:
     ) -> tuple[T, Usage]:
         """The model's answer as an object of `schema`, read tolerantly and repaired at most once.
 
-        Without `repair` it costs one call at most. Whoever can do without the answer is not `patient`: a call
+        Without `repair`, or where no further call may be made (`allowance`), it costs one call at most. Whoever can do without the answer is not `patient`: a call
         that met with silence is not repeated then, for the next would, too.
 
         The schema is stated in the last message and, where the endpoint understands it, in
@@ -128,7 +128,7 @@ class ChatModel:
         try:
             return read_structured(first.text, schema), first.usage
         except DoesNotFit as problem:
-            if not repair:
+            if not (repair and another_may_be_made()):
                 raise self._unfit(problem, first.usage) from problem
             _log.info("%s: asked to repair its output: %s", self._service.label, problem)
             again = [AIMessage(first.text or "(empty)"), HumanMessage(repair_request(problem))]

@@ -2,7 +2,8 @@
 
 Where a list of words is wanted there may be a sentence with commas, objects with a `name`, or numbers;
 where numbers are, "[1]" or "passage 2"; where one is, "9/10"; where yes or no is, "partially". All of
-that has a meaning, or else counts as not said: none of it is worth a second call.
+that has a meaning, or else counts as not said (no passage is number -1 or 1.5): none of it is worth a
+second call.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from pydantic import BeforeValidator
 _MOST = 20  # entries of a list
 _LONGEST = 300  # characters of an entry
 _COMMA = re.compile(r"\s*[,;，、；\n]\s*")
-_NUMBER = re.compile(r"\d+")
+# A whole number: a hyphen behind a word or a number joins (doc-2, 2-4), any other is a minus.
+_NUMBER = re.compile(r"(?<![\d.])(?<!(?<!\w)[-−])\d{1,8}(?![\d.]*\d)")
 _WEIGHT = re.compile(r"\d{1,9}(?:\.\d+)?")
 _YES = frozenset({"true", "yes", "y", "1", "1.0", "是", "对", "充分", "足够"})
 # Under these keys an object holds what its list is about.
@@ -40,24 +42,28 @@ def _each_once(found: Iterable[str]) -> list[str]:
 
 
 def _texts(value: object) -> Iterator[str]:
+    return map(str, _leaves(value))
+
+
+def _leaves(value: object) -> Iterator[str | int | float]:
     if isinstance(value, dict):
         named = [value[key] for key in _NAMES if key in value]
-        yield from _texts(named[:1] or list(value.values()))
+        yield from _leaves(named[:1] or list(value.values()))
     elif isinstance(value, list | tuple):
         for one in value:
-            yield from _texts(one)
+            yield from _leaves(one)
     elif isinstance(value, str | int | float) and not isinstance(value, bool):
-        yield str(value)
+        yield value
 
 
 def _numbers(value: object) -> list[int]:
-    if isinstance(value, bool):
-        return []
-    if isinstance(value, int | float):
-        return [int(value)] if abs(value) < 1e9 else []  # NaN is below nothing
+    return [number for leaf in _leaves(value) for number in _whole(leaf)]
+
+
+def _whole(value: str | int | float) -> list[int]:
     if isinstance(value, str):
-        return [int(digits) for digits in _NUMBER.findall(value)[:_MOST] if len(digits) < 9]
-    return [number for text in _texts(value) for number in _numbers(text.removesuffix(".0"))]
+        return [int(digits) for digits in _NUMBER.findall(value.removesuffix(".0"))[:_MOST]]
+    return [int(value)] if 0 <= value < 1e9 and value % 1 == 0 else []  # NaN is above nothing
 
 
 def _weight(value: object) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
@@ -44,7 +44,7 @@ _SECONDS = 30.0
 
 
 class Point(BaseModel):
-    """One thing that a report contributes to the answer."""
+    """One thing that a report contributes to the answer, and the numbers of the passages it rests on."""
 
     text: Sentence = ""
     importance: Weight = 0.0
@@ -190,9 +190,10 @@ async def mapped(
     if failed:
         unread = sum(outcome.reports for outcome in failed)
         count = f"{unread}/{len(reports)}"
-        warnings.append(UNREAD.format(count=count, reason=failed[0].failure))
+        reason = " ".join(dict.fromkeys(outcome.failure for outcome in failed))
+        warnings.append(UNREAD.format(count=count, reason=reason))
     spent = sum((outcome.usage for outcome in read), Usage())
-    noted = _noted([point for outcome in read for point in outcome.points], len(layout.passages))
+    noted = _noted([point for outcome in read for point in outcome.points])
     writing = writer(spent).laid_out(question, layout, reading.language, knowledge=noted)
     async with aclosing(writing) as events:
         async for event in events:
@@ -234,28 +235,30 @@ async def _points(
         _log.warning("chat model read no report (%s)", error)
         reason = getattr(error, "message", "it did not answer in time.")
         return _Noted(len(reports), (), failed_call(messages), reason)
-    return _Noted(len(reports), reply.points, usage)
+    return _Noted(len(reports), [_resting(point, numbers) for point in reply.points], usage)
+
+
+def _resting(point: Point, shown: Collection[int]) -> Point:
+    """The point with those of its passages that the call was shown: a model may name others, or none there is."""
+    known = [number for number in dict.fromkeys(point.passages) if number in shown]
+    return point.model_copy(update={"passages": known})
 
 
 def _rests_on(report: RetrievedItem) -> list[str]:
     return [chunk for finding in report.metadata["findings"] for chunk in finding["chunk_ids"]]
 
 
-def _noted(points: Sequence[Point], passages: int) -> str:
+def _noted(points: Iterable[Point]) -> str:
     """The points as a prompt shows them, most important first, each with its passages' numbers.
 
-    A model may repeat what a document says, so they are data as its passages are.
+    One that rests on no passage is left out. A model may repeat what a document says, so they are data as
+    its passages are.
     """
-    known = [
-        (point, [number for number in dict.fromkeys(point.passages) if 1 <= number <= passages])
-        for point in points
-        if point.text
-    ]
-    rested = [one for one in known if one[1]]
-    rested.sort(key=lambda one: -one[0].importance)
+    rested = [point for point in points if point.text and point.passages]
+    rested.sort(key=lambda point: -point.importance)
     return prompts.as_data(
         "\n".join(
-            f"- {unmarked(point.text)} {''.join(map(written, numbers))}"
-            for point, numbers in rested[:_POINTS]
+            f"- {unmarked(point.text)} {''.join(map(written, point.passages))}"
+            for point in rested[:_POINTS]
         )
     )

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from domain.errors import ModelOutputInvalid, ModelRejected
 from models.chat import dialect
+from models.chat.allowance import allowing
 from models.chat.chat_model import as_chat_model
 from testing.openai_server import ApiRequest
 from testing.replies import (
@@ -77,6 +78,16 @@ async def test_a_second_unusable_answer_is_an_error_and_there_is_no_third(chat_w
         await chat.structured(ASK, Route)
     assert caught.value.next_step
     assert len(server.chat_requests) == 2
+
+
+async def test_where_no_repair_may_be_asked_for_the_answer_is_what_was_wrong(
+    chat_with: Any,
+) -> None:
+    """Not the limit, which the caller can see for himself."""
+    server, chat = await chat_with([invalid_json()])
+    with allowing(1), pytest.raises(ModelOutputInvalid, match="no JSON object"):
+        await chat.structured(ASK, Route)
+    assert len(server.chat_requests) == 1
 
 
 async def test_of_an_answer_that_ignores_the_limit_no_more_is_read_nor_sent_back(

@@ -48,6 +48,9 @@ def test_sentences_keep_their_commas() -> None:
         ("none", []),
         ([float("nan"), float("inf"), 10**30], []),
         ({"numbers": [1]}, [1]),
+        ("[2-4], doc-7, 2024.", [2, 4, 7, 2024]),
+        ("passage -1, [-2] and (−3)", []),
+        (["-1", -1, 1.5, "1.5", 1e300, "v1.5.2", "123456789"], []),
     ],
 )
 def test_numbers_are_read_from_lists_and_text(value: Any, numbers: list[int]) -> None:

@@ -261,7 +261,7 @@ def listening(*replies: str) -> Listening:
         [{"text": "多饮、多尿", "importance": "9/10", "passages": "[1]"}],
         [{"text": "多饮、多尿", "importance": "high", "passages": ["passage 1", None]}],
         [{"text": None, "importance": None, "passages": None}, "多饮、多尿 [1]", 7],
-        [{"text": "多饮、多尿", "importance": 9, "passages": [1.0, 1, 99, -1]}],
+        [{"text": "多饮、多尿", "importance": 9, "passages": [1.0, 1, 99, -1, "passage -2"]}],
     ],
     ids=["numbers in text", "no number", "a line", "repeated and unknown passages"],
 )
@@ -271,6 +271,19 @@ async def test_points_are_read_as_small_models_write_them(bench: Build, points: 
     update = await generate(asked("主要症状是什么？"), at.runtime)
     assert (update["usage"]["calls"], update["warnings"]) == (2, [])
     assert "- 多饮、多尿 [1]\n" in model.asked[-1]
+
+
+async def test_a_point_rests_on_passages_that_its_call_was_shown(bench: Build) -> None:
+    """A number of another call's passages is as made up as one that there is not."""
+    reports = [
+        report("健康", ("糖尿病的主要症状是多饮。", "指南.md"), (LONG, "指南.md")),
+        report("付款", ("合同签订后支付百分之三十。", "合同.md"), (LONG, "合同.md")),
+    ]
+    notes = [noting(("火星上有人", 9, [2]), ("多饮", 8, [1, 2])), noting(("付三成", 7, [1]))]
+    model = listening(*notes, "主要症状是多饮、多尿和体重下降 [1]。")
+    at = bench(chat=as_chat_model(model), answerer=ExtractiveAnswerer())
+    await generate(asked("这些文档讲了什么？", around=reports), at.runtime)
+    assert "<knowledge>\n- 多饮 [1]\n</knowledge>" in model.asked[-1]
 
 
 async def test_points_can_neither_end_the_prompts_data_nor_fill_its_context(bench: Build) -> None:
