@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -105,13 +105,13 @@ class RetrievedItem:
         own["metadata"] = {} if metadata is None else metadata
 
 
-def items_of(values: Sequence[object]) -> list[RetrievedItem]:
+def items_of(values: Iterable[object]) -> list[RetrievedItem]:
     """Items, of which any may be written as a mapping of its fields (`dataclasses.asdict`).
 
     Raises:
         OptionInvalid: one is neither; the field says which.
     """
-    if not isinstance(values, list | tuple):
+    if not isinstance(values, Iterable) or isinstance(values, str | Mapping):
         raise _no_item("items")
     return [
         value if isinstance(value, RetrievedItem) else _item_of(value, f"items[{number}]")

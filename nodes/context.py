@@ -103,8 +103,12 @@ def scope_of(state: State, runtime: Runtime[RunContext]) -> Scope:
     """Return whose knowledge base a run is about, and which.
 
     A server's login outranks the input's `user_id`; what the input names outranks the run's choice.
+
+    Raises:
+        OptionInvalid: a name is no name; an empty `user_id` must not come to mean somebody.
     """
     run, login = runtime.context, runtime.server_info and runtime.server_info.user
-    user_id = (login.identity if login else state.user_id) or run.deps.settings.user_id
+    given = login.identity if login else state.user_id
+    user_id = run.deps.settings.user_id if given is None else given
     named = state.graph_id != DEFAULT_GRAPH
     return Scope(user_id, state.graph_id if named else run.choices.graph_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from domain.retrieval import GraphContext, ItemKind, Retrieval, RetrievedItem
+from domain.retrieval import GraphContext, ItemKind, Retrieval, RetrievedItem, items_of
 
 
 def assemble_graph_context(
@@ -14,14 +14,17 @@ def assemble_graph_context(
     """The entities and relations among `items`, most important first.
 
     Args:
-        items: a retrieval, or what was retrieved, of any kind; the score of an entity or relation is its
-            importance.
+        items: a retrieval (`GraphRetriever.search`), or items of any kind; the score of an entity or
+            relation is its importance. What `aretrieve` returns holds none of them.
 
     Returns:
         `{"entities": [{id, name, type}], "relationships": [{source, target, type}]}`; a relationship
         leads from `source` to `target`, both ids of entities that are listed.
+
+    Raises:
+        OptionInvalid: which of `items` is none.
     """
-    found = items.graph_items if isinstance(items, Retrieval) else items
+    found = items.graph_items if isinstance(items, Retrieval) else items_of(items)
     told = GraphContext.of(sorted(found, key=lambda item: (-item.score, item.id)))
     return {"entities": list(told.entities), "relationships": list(told.relationships)}
 
@@ -31,6 +34,9 @@ def assemble_vector_context(items: Retrieval | Iterable[RetrievedItem]) -> list[
 
     `metadata` says where a passage is from: `chunk_id`, `document_id`, `source`, and what else the
     store knows of it (`RetrievedItem`).
+
+    Raises:
+        OptionInvalid: which of `items` is none.
     """
     return [
         {
@@ -43,6 +49,6 @@ def assemble_vector_context(items: Retrieval | Iterable[RetrievedItem]) -> list[
             },
             "score": item.score,
         }
-        for item in (items.results if isinstance(items, Retrieval) else items)
+        for item in (items.results if isinstance(items, Retrieval) else items_of(items))
         if item.kind is ItemKind.CHUNK
     ]

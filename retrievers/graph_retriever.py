@@ -239,7 +239,7 @@ class GraphRetriever(BaseRetriever):
         **options: Unpack[SearchOptions],
     ) -> list[RetrievedItem]:
         """Return the ranked items of `search`; `user_id` defaults to the one of the settings."""
-        scope = Scope(user_id or self.settings.user_id, graph_id)
+        scope = Scope(self.settings.user_id if user_id is None else user_id, graph_id)
         return list((await self.search(scope, query, **options)).results)
 
     def retrieve(self, query: str, **options: Unpack[RetrieveOptions]) -> list[RetrievedItem]:

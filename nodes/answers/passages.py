@@ -54,8 +54,8 @@ class Layout:
 def laid_out(items: Sequence[RetrievedItem], tokens: int) -> Layout:
     """Share `tokens` (estimated) between the passages, reports, entities and relations of `items`.
 
-    Whatever fits is in; of what does not, each kind loses by need (`nodes.answers.budget`). The best passage
-    is always in.
+    The best passage that fits is always in; where none does, the best alone. Of the rest whatever fits is
+    in; of what does not, each kind loses by need (`nodes.answers.budget`).
     """
     groups = [
         [item for item in items if item.kind is ItemKind.CHUNK],
@@ -63,11 +63,14 @@ def laid_out(items: Sequence[RetrievedItem], tokens: int) -> Layout:
         [item for item in items if item.kind in _FACTS],
     ]
     costs = [[estimate_tokens(_shown(item)) for item in group] for group in groups]
-    kept = share_out(costs, _WEIGHTS, tokens)
+    at = next((place for place, cost in enumerate(costs[0]) if cost <= tokens), 0)
+    best, taken = groups[0][at : at + 1], sum(costs[0][at : at + 1])
+    groups[0], costs[0] = groups[0][at + 1 :], costs[0][at + 1 :]
+    kept = share_out(costs, _WEIGHTS, tokens - taken)
     passages, reports, facts = (
         [group[place] for place in places] for group, places in zip(groups, kept, strict=True)
     )
-    return Layout(passages or groups[0][:1], reports, facts)
+    return Layout([*best, *passages], reports, facts)
 
 
 def as_items(context: ContextLike) -> list[RetrievedItem]:

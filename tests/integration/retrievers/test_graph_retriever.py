@@ -303,6 +303,14 @@ async def test_an_odd_question_is_searched_all_the_same(
     assert found.warnings == said
 
 
+async def test_an_empty_user_is_refused_and_not_taken_for_the_settings(
+    retriever: GraphRetriever,
+) -> None:
+    with pytest.raises(OptionInvalid) as refused:
+        await retriever.aretrieve("糖尿病", user_id="")
+    assert refused.value.field == "user_id"
+
+
 async def test_it_is_a_langchain_retriever(retriever: GraphRetriever, filled: Scope) -> None:
     assert isinstance(retriever, BaseRetriever)
     bound = retriever.bind(user_id=filled.user_id, graph_id=filled.graph_id, top_k=2)

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from domain.errors import OptionInvalid
 from domain.scope import Scope
 from domain.settings import Settings
 from nodes.context import scope_of
@@ -35,6 +36,12 @@ def test_a_login_outranks_the_input_and_the_input_the_setting(
     user = login and SimpleNamespace(identity=login)
     runtime = replace(runtime, server_info=cast("Any", SimpleNamespace(user=user)))
     assert scope_of(State(user_id=named, graph_id="kb"), runtime) == Scope(whose, "kb")
+
+
+def test_an_empty_user_is_refused_and_not_taken_for_the_settings(bench: Build) -> None:
+    with pytest.raises(OptionInvalid) as refused:
+        scope_of(State(user_id="", graph_id="kb"), bench().runtime)
+    assert refused.value.field == "user_id"
 
 
 def test_without_a_server_the_input_says_whose(bench: Build) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from domain.errors import OptionInvalid
 from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from retrievers import assemble_graph_context, assemble_vector_context
 
@@ -48,6 +51,17 @@ def test_a_relation_to_an_entity_that_is_not_told_is_left_out() -> None:
 
 def test_nothing_found_is_an_empty_context() -> None:
     assert assemble_graph_context([]) == {"entities": [], "relationships": []}
+
+
+@pytest.mark.parametrize("assemble", [assemble_graph_context, assemble_vector_context])
+@pytest.mark.parametrize(
+    ("items", "field"),
+    [(None, "items"), ("e1", "items"), ([PASSAGE, None], "items[1]"), ([{"id": "e1"}], "items[0]")],
+)
+def test_what_is_no_item_is_named(assemble: Any, items: Any, field: str) -> None:
+    with pytest.raises(OptionInvalid) as refused:
+        assemble(items)
+    assert refused.value.field == field
 
 
 def test_the_vectors_context_has_text_where_it_is_from_and_its_score() -> None:
