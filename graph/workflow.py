@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, replace
-from functools import partial
+from functools import partial, wraps
 from typing import Any, Protocol, cast
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -31,6 +31,7 @@ from graph.failures import as_failed
 from models.chat.allowance import allowing
 from nodes.analyze import analyze
 from nodes.context import Context, Dependencies, RunContext
+from nodes.edits import check_edits
 from nodes.generate import generate
 from nodes.grade import after_grade, grade
 from nodes.refine import after_refine, refine
@@ -123,12 +124,14 @@ def create_query_workflow(
     builder.add_edge("analyze", "route")
     # What follows is read from the state, not said by the node: so it holds of a state that was edited, too.
     builder.add_conditional_edges(
-        "route", after_route, {"complex": "retrieve", "simple or bypass": "generate"}
+        "route", _followed(after_route), {"complex": "retrieve", "simple or bypass": "generate"}
     )
     builder.add_edge("retrieve", "grade")
-    builder.add_conditional_edges("grade", after_grade, {"enough": "generate", "weak": "refine"})
     builder.add_conditional_edges(
-        "refine", after_refine, {"another query": "retrieve", "nothing new": "generate"}
+        "grade", _followed(after_grade), {"enough": "generate", "weak": "refine"}
+    )
+    builder.add_conditional_edges(
+        "refine", _followed(after_refine), {"another query": "retrieve", "nothing new": "generate"}
     )
     builder.add_edge("generate", END)
     compiled = builder.compile(checkpointer=checkpointer, name="sextant")
@@ -152,6 +155,8 @@ def _bound(
         try:
             context = RunContext(runtime.context or _NO_CHOICES, await resolve())
             started = time.perf_counter()
+            if node is not analyze:  # which says itself what is wrong with a question
+                check_edits(state)
             state = _with_time(state, context)
             with allowing(_calls_left(node, state, context)) as allowance:
                 work = node(state, cast("Any", runtime).override(context=context))
@@ -173,6 +178,17 @@ def _bound(
             emit(NodeRan(name, milliseconds_since(started), state.attempts, outcome))
 
     return run
+
+
+def _followed(after: Callable[[State], str]) -> Callable[[State], str]:
+    """What follows a node; asked of an edited state as it is edited, before any node sees it."""
+
+    @wraps(after)
+    def successor(state: State) -> str:
+        check_edits(state)
+        return after(state)
+
+    return successor
 
 
 def _with_time(state: State, run: RunContext) -> State:

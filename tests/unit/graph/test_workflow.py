@@ -275,6 +275,37 @@ async def test_passages_that_are_none_cannot_be_edited_in(bench: Build, edited: 
     assert str(refused.value.field).startswith("items")
 
 
+@pytest.mark.parametrize(
+    ("behind", "edit", "said"),
+    [
+        ("analyze", {"search": {"query": "x"}}, "must be text"),
+        ("analyze", {"subquestions": ["x", 7]}, "must be a list, each entry text"),
+        ("analyze", {"filters": ["x"]}, "must be an object or null"),
+        ("route", {"strategy": None}, "must be text"),
+        ("retrieve", {"found_for": {"x": "y"}}, "must be an object"),
+        ("grade", {"sufficient": "no"}, "must be true or false"),
+        ("grade", {"rounds": "three"}, "must be a whole number"),
+        ("refine", {"beside": "x"}, "must be a list"),
+    ],
+)
+async def test_an_edit_of_another_type_is_named(
+    bench: Build, behind: str, edit: dict[str, Any], said: str
+) -> None:
+    retriever = ScriptedRetriever([[SUN], [SYMPTOMS]])
+    deps = bench(retriever=retriever, answerer=ExtractiveAnswerer()).deps
+    workflow = create_query_workflow(dependencies=deps, checkpointer=InMemorySaver())
+    thread: RunnableConfig = {"configurable": {"thread_id": "1"}}
+    await workflow.ainvoke(QUESTION, thread, interrupt_after=[behind])
+
+    async def goes_on() -> None:
+        await workflow.aupdate_state(thread, edit, as_node=behind)
+        await workflow.ainvoke(None, thread)
+
+    with pytest.raises(OptionInvalid, match=said) as refused:
+        await goes_on()
+    assert [refused.value.field] == list(edit)
+
+
 TABLE = {
     "type": "table",
     "table_data": "city,people\nOslo,7\nBergen,3",
