@@ -12,7 +12,7 @@ from keyword import iskeyword
 
 import typer
 
-from domain.errors import OptionInvalid, SextantError
+from domain.errors import DependencyError, OptionInvalid, SextantError
 from sextant.cli.terminal import note, report
 
 # The room that each command's module lies in, in the order of `--help`; the module has the command's name (import_ for
@@ -47,7 +47,7 @@ COMMANDS = {
 }
 
 _INTERRUPTED = 130
-# What these have stored stays when they are stopped.
+# What these have stored stays when they are stopped, or what they need fails.
 _STORING = frozenset(
     {"demo", "ingest", "import", "chunks", "entities", "communities", "graph", "reembed"}
 )
@@ -66,6 +66,8 @@ def run(arguments: Sequence[str]) -> int:
         )
     except SextantError as error:
         report(error, as_json=as_json)
+        if isinstance(error, DependencyError) and _stores(arguments) and not as_json:
+            note(_GO_ON)
         return error.exit_code
     except typer.TyperException as error:
         report(_usage(error), as_json=as_json)
@@ -76,8 +78,12 @@ def run(arguments: Sequence[str]) -> int:
         report(_broken(error), as_json=as_json)
         return SextantError.exit_code
     if result == _INTERRUPTED:  # as typer says of Ctrl-C in a command
-        note(f"Stopped. {_GO_ON}" if _STORING.intersection(arguments[:1]) else "Stopped.")
+        note(f"Stopped. {_GO_ON}" if _stores(arguments) else "Stopped.")
     return result if isinstance(result, int) else 0
+
+
+def _stores(arguments: Sequence[str]) -> bool:
+    return not _STORING.isdisjoint(arguments[:1])
 
 
 def _app(arguments: Sequence[str]) -> typer.Typer:

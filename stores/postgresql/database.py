@@ -22,6 +22,8 @@ from stores.postgresql.queries import load_queries
 from stores.postgresql.reading import Reading
 
 _SQL = load_queries("database")
+# Seconds in which a server that has places left makes a connection, however busy it is.
+_PATIENCE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +146,28 @@ class Database(Reading):
                 await self._pools.renew(self.app_conninfo)
         try:
             with unavailable():
-                yield
+                try:
+                    yield
+                except PoolTimeout as error:
+                    raise await self._without_connection() from error
         except DatabaseUnavailable:
             self._lost = True
             raise
+
+    async def _without_connection(self) -> DatabaseUnavailable:
+        """Why the pool had none: whoever waits for one that is made and whoever waits for his turn cannot tell."""
+        try:
+            made = await AsyncConnection.connect(self.app_conninfo, connect_timeout=_PATIENCE)
+            await made.close()
+        except OperationalError:
+            return DatabaseUnavailable(
+                "PostgreSQL does not answer: no connection to it can be made.",
+                next_step="Run `sextant doctor`, and try again once the database is back.",
+            )
+        return DatabaseUnavailable(
+            f"All connections to PostgreSQL ({self.settings.database_pool}) are in use.",
+            next_step="Ask for less at once, or set SEXTANT_DATABASE_POOL higher.",
+        )
 
     @property
     def owner_conninfo(self) -> str:
@@ -173,12 +193,6 @@ def unavailable() -> Iterator[None]:
     """Turn the driver's connection errors into `DatabaseUnavailable`."""
     try:
         yield
-    except PoolTimeout as error:
-        raise DatabaseUnavailable(
-            "No connection to PostgreSQL was free in time: it does not answer, or all are in use.",
-            next_step="Run `sextant doctor`. If the database answers, ask for less at once, or set"
-            " SEXTANT_DATABASE_POOL higher.",
-        ) from error
     except (OperationalError, InterfaceError) as error:
         raise DatabaseUnavailable(
             f"PostgreSQL did not answer as it should: {str(error).strip().rstrip(' :.?') or type(error).__name__}.",

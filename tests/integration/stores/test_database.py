@@ -209,7 +209,7 @@ async def test_who_finds_all_connections_in_use_is_told_so(
 ) -> None:
     few = settings.model_copy(update={"database_pool": 1, "database_timeout": 1})
     async with await Database.open(few) as database, database.transaction(scope.user_id):
-        with pytest.raises(DatabaseUnavailable, match="all are in use") as told:
+        with pytest.raises(DatabaseUnavailable, match="are in use") as told:
             async with database.transaction(scope.user_id):
                 pass
     assert "SEXTANT_DATABASE_POOL" in told.value.next_step
@@ -337,6 +337,20 @@ async def test_an_embedded_server_that_dies_is_started_again_at_the_next_call(
 async def _list_for_ever(documents: DocumentStore, scope: Scope) -> None:
     while True:
         await documents.list(scope)
+
+
+async def test_a_server_that_has_gone_is_not_taken_for_one_whose_connections_are_in_use(
+    scope: Scope,
+) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="sxt-"))
+    gone = EmbeddedServer.start(folder)
+    settings = url_settings(gone, SUPERUSER, new_database(gone))
+    brief = settings.model_copy(update={"database_timeout": 1})
+    async with await Database.open(brief) as database:
+        gone.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+        with pytest.raises(DatabaseUnavailable, match="does not answer"):
+            await DocumentStore(database).list(scope)
 
 
 async def test_no_server_at_the_url_is_a_typed_error_with_the_next_step() -> None:

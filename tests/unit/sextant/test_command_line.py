@@ -137,6 +137,15 @@ def test_who_stops_a_command_is_told_what_stays(
     assert ("What is stored stays" in shown.err) == goes_on
 
 
+def test_who_loses_the_database_amid_an_import_is_told_what_stays(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gone = DatabaseUnavailable("PostgreSQL does not answer.", next_step="Run `sextant doctor`.")
+    monkeypatch.setattr("sextant.cli.documents.import_.app", failing(gone, "import"))
+    assert cli.run(["import"]) == 3
+    assert "What is stored stays" in capsys.readouterr().err
+
+
 def test_an_error_is_json_where_json_was_asked_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
