@@ -327,7 +327,7 @@ class ModelOutputInvalid(SextantError):
 
 
 class Cancelled(SextantError):
-    """What was asked for was stopped before its end."""
+    """What was asked for was stopped before its end; a job that was has the same code."""
 
     status = 503
     retryable = True

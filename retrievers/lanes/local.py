@@ -26,7 +26,8 @@ def around_entities(query: LaneQuery, reading: Reading) -> Hits | None:
     if not named and index.chunk_ids:
         if not reading.named_in_full:
             return None
-        query.warn(NO_ENTITY)
+        if query.keywords:  # one without is told so, and names nothing
+            query.warn(NO_ENTITY)
     with reading.spent.on(WALK):
         ranking = rank_around(index.walk, reading.evidence)
     around = surroundings(index, ranking.entities, named)
