@@ -123,16 +123,19 @@ class Entities:
         """
         return await self._view(await self._find(entity, "entity"), in_range(limit, "limit"))
 
-    async def get(self, entity_id: UUID, limit: int = 20) -> EntityView:
+    async def get(self, entity_id: UUID | str, limit: int = 20) -> EntityView:
         """As `show`, by id alone.
 
         Raises:
-            EntityNotFound: there is no entity of that id.
+            EntityNotFound: there is no entity of that id, or it is none.
         """
-        found = await self._graph.get_entities(self._scope, [entity_id])
+        try:
+            found = await self._graph.get_entities(self._scope, [UUID(str(entity_id))])
+        except ValueError:
+            found = []
         if not found:
             raise EntityNotFound(
-                f"No entity {entity_id} in this knowledge base.",
+                f"No entity {str(entity_id)[:80]} in this knowledge base.",
                 next_step="Search for it; what supported it may have been deleted.",
                 field="entity_id",
             )

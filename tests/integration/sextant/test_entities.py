@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from domain.errors import ConflictError, GraphNotFound, OptionInvalid, SettingsInvalid
+from domain.errors import (
+    ConflictError,
+    EntityNotFound,
+    GraphNotFound,
+    OptionInvalid,
+    SettingsInvalid,
+)
 from domain.scope import Scope
 from domain.settings import Settings
 from models.chat import building
@@ -45,6 +51,13 @@ async def entities(rag: Sextant) -> Entities:
     return await rag.entities()
 
 
+async def test_what_is_the_id_of_no_entity_is_told_so(entities: Entities) -> None:
+    for given in ("2", "WHO", "\x00", "0" * 32):
+        with pytest.raises(EntityNotFound) as refused:
+            await entities.get(given)
+        assert refused.value.field == "entity_id"
+
+
 async def test_an_entity_is_shown_with_its_relations_and_the_sentences_that_mention_it(
     entities: Entities,
 ) -> None:
@@ -56,6 +69,7 @@ async def test_an_entity_is_shown_with_its_relations_and_the_sentences_that_ment
     }
     assert {"Geneva"} <= {end for one in view.relations for end in (one.source, one.target)}
     assert (await entities.show(str(view.entity.id))).entity == view.entity
+    assert (await entities.get(str(view.entity.id))).entity == view.entity
     assert len((await entities.show("who", limit=1)).relations) == 1
     assert view.entity in await entities.top()
     assert (await entities.search("health"))[0].entity == view.entity
