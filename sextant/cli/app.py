@@ -108,9 +108,10 @@ def _root() -> None:
 
 
 def _usage(error: typer.TyperException) -> SextantError:
-    return OptionInvalid(
-        error.format_message(), next_step="`sextant COMMAND --help` shows the way."
-    )
+    said = error.format_message().replace(
+        "Value error, ", ""
+    )  # as pydantic begins another's sentence
+    return OptionInvalid(said, next_step="`sextant COMMAND --help` shows the way.")
 
 
 def _broken(error: Exception) -> SextantError:

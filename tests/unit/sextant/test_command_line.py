@@ -137,6 +137,13 @@ def test_who_stops_a_command_is_told_what_stays(
     assert ("What is stored stays" in shown.err) == goes_on
 
 
+def test_a_choice_that_there_is_not_is_told_with_those_that_there_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.run(["graph", "show", "x", "--format", "dot"]) == 2
+    assert ": 'dot' is not one of 'tree', 'table', 'mermaid'." in capsys.readouterr().err
+
+
 def test_who_loses_the_database_amid_an_import_is_told_what_stays(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
