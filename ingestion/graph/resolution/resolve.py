@@ -55,7 +55,7 @@ _log = logging.getLogger(__name__)
 LEAST_LIKENESS = 0.6  # Jaccard's coefficient of n-grams (docs/graph.md, Candidates)
 _MOST_CANDIDATES = 20_000  # of one run, the likeliest
 _UNTYPED = "TERM"
-_SIMILAR, _INITIALS = "similar spelling", "the initials of"
+_SAME, _SIMILAR, _INITIALS = "the same name", "similar spelling", "the initials of"
 # For the chat model; what is left is judged by the next run.
 _PAIRS_A_CALL, _CALLS = 20, 10
 
@@ -221,6 +221,22 @@ def _candidates(named: Sequence[Named], fresh: set[UUID]) -> Iterator[Pair]:
             if score >= LEAST_LIKENESS:
                 yield _pair(one, other, _SIMILAR, score)
     yield from _by_initials(named, fresh)
+    yield from _under_two_ids(named, fresh)
+
+
+def _under_two_ids(named: Sequence[Named], fresh: set[UUID]) -> Iterator[Pair]:
+    """Spellings of one name that only the user's own ids keep apart, each with one before it that fits."""
+    spelt: dict[str, list[Named]] = defaultdict(list)
+    for one in named:
+        if one.external_id is not None and (key := spelling_key(one.name)):
+            spelt[key].append(one)
+    for same in spelt.values():
+        before = dict[str, Named]()  # by type
+        for one in sorted(same, key=lambda one: (one.entity_type != _UNTYPED, one.name, one.id)):
+            other = before.get(one.entity_type) or before.get(_UNTYPED)
+            if other is not None and not fresh.isdisjoint((one.id, other.id)):
+                yield _pair(one, other, _SAME, 1.0)
+            before[one.entity_type] = one
 
 
 def _by_initials(named: Sequence[Named], fresh: set[UUID]) -> Iterator[Pair]:

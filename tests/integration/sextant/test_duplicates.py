@@ -106,6 +106,35 @@ async def test_what_is_told_apart_under_one_spelling_is_told_apart_under_all(rag
         assert (await (await rag.entities(graph_id)).duplicates()).pairs == ()
 
 
+async def test_one_name_under_two_ids_of_the_users_own_is_listed_until_he_decides(
+    rag: Sextant,
+) -> None:
+    lines = [
+        {"type": "entity", "id": own, "name": name, "entityType": kind}
+        for own, name, kind in (
+            ("e1", "Borealis Harbour", "PLACE"),
+            ("e2", "Borealis-Harbour", "TERM"),
+            ("e3", "Borealis Harbour", "SHIP"),
+            ("e4", "Mercury", "PLANET"),
+            ("e5", "Mercury", "METAL"),
+        )
+    ]
+    await rag.import_graph(lines, "ids")
+    entities = await rag.entities("ids")
+    found = (await entities.duplicates()).pairs
+    same = [await ids_of(entities, one) for one in found if one.reason == "the same name"]
+    assert sorted(same) == [("e1", "e2"), ("e2", "e3")]
+    for one, other in same:
+        await kept_apart(rag, one, other, "ids")
+    assert (await entities.duplicates()).pairs == ()
+
+
+async def ids_of(entities: Entities, pair: Candidate) -> tuple[str, ...]:
+    """The user's own ids of a pair."""
+    both = [(await entities.get(one)).entity.external_id for one in (pair.one_id, pair.other_id)]
+    return tuple(sorted(filter(None, both)))
+
+
 async def test_a_cursor_is_of_one_knowledge_base_of_one_user(
     entities: Entities, rag: Sextant
 ) -> None:
