@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import select
-from typing import Any
+from typing import Any, cast
 
 from pgvector.psycopg.vector import register_vector_info
 from psycopg import AsyncConnection
@@ -67,7 +67,7 @@ class Pools:
 
     def _new(self) -> AsyncConnectionPool[Connection]:
         settings = self._settings
-        return AsyncConnectionPool(
+        return _Pool(
             self._conninfo,
             kwargs={"autocommit": True},  # `transaction` begins one where it is wanted
             min_size=1,
@@ -90,6 +90,32 @@ class Pools:
             elif loop.is_running():
                 closing = asyncio.run_coroutine_threadsafe(pool.close(), loop)
                 await asyncio.wrap_future(closing)
+
+
+class _Pool(AsyncConnectionPool[Connection]):
+    """A pool whose workers end when they are cancelled, also amid making a connection.
+
+    The library takes that for a connection that failed, and waits on; `asyncio.run`, which cancels what a
+    loop leaves behind, then never ends.
+    """
+
+    @classmethod
+    async def worker(cls, q: Any) -> None:  # noqa: ANN401 - of a type that the library keeps to itself
+        """See `AsyncConnectionPool`."""
+        await super().worker(cast("Any", _UntilCancelled(q)))
+
+
+class _UntilCancelled:
+    """A worker's queue, which gives a worker that was told to end no more tasks."""
+
+    def __init__(self, tasks: asyncio.Queue[object]) -> None:
+        self._tasks = tasks
+
+    async def get(self) -> object:
+        worker = asyncio.current_task()
+        if worker is not None and worker.cancelling():
+            raise asyncio.CancelledError
+        return await self._tasks.get()
 
 
 async def _check(connection: Connection) -> None:

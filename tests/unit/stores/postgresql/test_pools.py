@@ -1,0 +1,29 @@
+"""Pools of connections, and loops that end while one is being made."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+
+from psycopg.types import TypeInfo
+
+from domain.settings import Settings
+from stores.postgresql.pools import Pools
+
+VECTOR = TypeInfo("vector", 1, 2)
+
+
+def test_a_loop_ends_while_its_pool_still_waits_for_a_server() -> None:
+    """As `asyncio.run(workflow.ainvoke(…))` does: it cancels what is left and waits for it."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"postgresql://nobody@127.0.0.1:{silent.getsockname()[1]}/none"
+
+        async def asked() -> None:
+            await Pools(Settings(_env_file=None), url, VECTOR).here()
+            await asyncio.to_thread(silent.accept)
+
+        loop = threading.Thread(target=asyncio.run, args=(asked(),), daemon=True)
+        loop.start()
+        loop.join(timeout=30)
+        assert not loop.is_alive()
