@@ -36,6 +36,7 @@ _READ = load_cypher("reads")
 # most 5,000.
 _NOTES = 16
 _ROUND = 20_000
+_CHANGES = ("entities", "relations", "communities")  # kinds of notes that tell what has changed
 
 T = TypeVar("T")
 OnProgress = Callable[[int], None]
@@ -86,7 +87,8 @@ class Projector:
     async def sync(self, scope: Scope, on_progress: OnProgress | None = None) -> int:
         """Copy the changes that wait; a graph that Neo4j does not have is copied whole.
 
-        Waits for another projector of this graph to end.
+        Waits for another projector of this graph to end. What changes meanwhile is left to whoever changes it:
+        while others write all the time, there is always something more.
 
         Args:
             scope: the knowledge base.
@@ -115,8 +117,13 @@ class Projector:
                     raise _taken(scope)
                 await self._note_everything(projection)
             taken = 0
+            newest = await self._number(projection, "newest")
             while notes := await self._notes(projection):
+                if notes[0].kind in _CHANGES and notes[0].seq > newest:
+                    break
                 taken += await self._take(projection, notes)
+                if notes[0].kind == "everything":  # all its rows were noted just now
+                    newest = await self._number(projection, "newest")
                 if on_progress:
                     on_progress(taken)
             if taken:
@@ -210,7 +217,7 @@ class Projector:
     async def _round(self, projection: Projection, notes: Sequence[Note]) -> int:
         ids = {
             kind: sorted({one for note in notes if note.kind == kind for one in note.ids})
-            for kind in ("entities", "relations", "communities")
+            for kind in _CHANGES
         }
         await projection.write_relations_of(await projection.write_entities(ids["entities"]))
         await projection.write_relations(ids["relations"])
@@ -239,7 +246,7 @@ class Projector:
         async with self._database.transaction(projection.scope.user_id) as connection:
             cursor = await connection.execute(_SQL[query], {"scope_id": projection.scope_id})
             row = await cursor.fetchone()
-        return int(row[0]) if row else 0
+        return int(row[0] or 0) if row else 0
 
 
 def _taken(scope: Scope) -> GraphStoreUnavailable:

@@ -37,6 +37,10 @@ select seq, kind, ids from graph_outbox where scope_id = %(scope_id)s
 order by kind <> 'everything', kind not in ('load entities', 'load relations'), seq
 limit %(limit)s;
 
+-- name: newest
+-- The number of the newest note.
+select max(seq) from graph_outbox where scope_id = %(scope_id)s;
+
 -- name: done
 -- These have been taken over. By their numbers, since one of a smaller number may yet be committed.
 delete from graph_outbox where scope_id = %(scope_id)s and seq = any(%(seqs)s);

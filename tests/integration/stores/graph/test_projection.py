@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
+from collections.abc import Sequence
+from itertools import count
 
 import numpy as np
 import pytest
 
 from domain.graph import MentionKind
 from domain.scope import Scope
+from domain.settings import Settings
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
-from stores.graph.neo4j.bolt import Bolt
+from stores.graph.neo4j.bolt import Bolt, Row, Statement
 from stores.graph.neo4j.projection import Projection
 from stores.graph.neo4j.projector import Projector, standing
 from stores.graph.neo4j.store import Neo4jGraph
@@ -153,6 +157,41 @@ async def test_entities_that_become_one_while_a_graph_is_copied_whole_are_copied
     expected = await PostgresGraph(database).get_entities(scope, [a, b])
     assert await graph.get_entities(scope, [a, b]) == expected
     assert [one.id for one in expected] == [a]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+async def test_a_sync_ends_though_others_write_all_the_time(
+    database: Database, neo4j_settings: Settings, record: GraphRecord, scope: Scope, whole: bool
+) -> None:
+    """Whoever brought a graph up to date had no end of it, and others waited for their turn."""
+    numbers = count()
+
+    async def change() -> None:
+        name = f"Entity {next(numbers)}"
+        said = MentionRow(entity_id(scope, name), None, MentionKind.IMPORT, name)
+        await record.add(scope, GraphEvidence([said]))
+
+    class Busy(Bolt):
+        async def write(self, statements: Sequence[Statement]) -> list[list[Row]]:
+            await change()
+            return await super().write(statements)
+
+    busy = Busy(neo4j_settings)
+    projector = Projector(database, busy)
+    await change()
+    if not whole:
+        await projector.sync(scope)
+        await change()
+    async with asyncio.timeout(120):
+        await projector.sync(scope)
+    await busy.close()
+
+    bolt = Bolt(neo4j_settings)
+    assert await Projector(database, bolt).sync(scope) > 0
+    names = [f"Entity {number}" for number in range(next(numbers))]
+    found = await Neo4jGraph(bolt, neo4j_settings.retrieval).entities_by_alias(scope, names)
+    await bolt.close()
+    assert [hit.entity.name for hit in found] == names
 
 
 async def test_the_vector_index_of_all_graphs_finds_the_nearest_of_one(
