@@ -13,7 +13,7 @@ from domain.graph import FACTS_OF
 from domain.language.sentences import sentence_spans
 from domain.text import has_cjk
 from ingestion.facts.sentences import also_called, described, sentence
-from ingestion.transfer.lines import ChunkLine, DocumentLine
+from ingestion.transfer.lines import LONGEST_TITLE, ChunkLine, DocumentLine
 from stores.graph.ids import NIL
 
 # The tag of these documents, by which a search can take only them.
@@ -69,7 +69,7 @@ def document_of(subject: Subject) -> DocumentLine:
     name = subject.name[:_LONGEST_FILENAME].replace("/", "-")
     return DocumentLine(
         id=f"facts of {key}",
-        title=subject.name,
+        title=subject.name[:LONGEST_TITLE],
         filename=f"{name}（图谱）" if has_cjk(name) else f"{name} (graph)",
         metadata={"tags": [TAG], FACTS_OF: (subject.own_id or subject.name)[:_LONGEST_KEY]},
     )

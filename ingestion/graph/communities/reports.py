@@ -89,8 +89,8 @@ def extractive_report(evidence: Evidence) -> Report:
         members=len(evidence.outline.group.members),
     )
     about = _SEPARATORS[language].join(names[:_SUMMARY_NAMES])
-    leading = [ended(one.text, chinese=language == "zh") for one in findings[:_SUMMARY_FINDINGS]]
-    said = ("" if language == "zh" else " ").join(leading)
+    leading = [ended(one.text) for one in findings[:_SUMMARY_FINDINGS]]
+    said = "".join(f"{one} " if one[-1].isascii() else one for one in leading)
     summary = _ABOUT[language].format(names=about, findings=said).strip()
     return Report(title, summary, tuple(findings), rating(evidence.outline))
 

@@ -80,6 +80,7 @@ def test_a_chinese_report_is_chinese() -> None:
         ("Ada built it (in 1843)", "Ada", "Ada is an engineer.",
          "About Ada. Ada built it (in 1843). Ada is an engineer."),
         ("甲泵由乙厂制造", "甲泵", "甲泵是一种水泵。", "关于甲泵。甲泵由乙厂制造。甲泵是一种水泵。"),
+        ("Pump A is old", "甲泵", "甲泵是一种水泵。", "关于甲泵。Pump A is old. 甲泵是一种水泵。"),
     ],
 )  # fmt: skip
 def test_in_a_summary_every_finding_ends_as_a_sentence(
