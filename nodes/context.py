@@ -44,7 +44,7 @@ class Context(BaseModel):
         None,
         ge=1,
         le=MOST_PASSAGES,
-        description="Passages per search; empty: the setting retrieval.top_k.",
+        description="Passages per search, in global with the reports (half at most); empty: the setting retrieval.top_k.",
     )
     max_attempts: int | None = Field(
         None,

@@ -32,7 +32,11 @@ class QueryRequest(Wire):
     graph_id: str = Field(DEFAULT_GRAPH, min_length=1, max_length=200)
     mode: ModeName = "auto"
     top_k: int = Field(
-        10, ge=1, le=MOST_PASSAGES, strict=True, description="Passages that the answer may use."
+        10,
+        ge=1,
+        le=MOST_PASSAGES,
+        strict=True,
+        description="Passages that the answer may use; in `global` together with the reports (half at most).",
     )
     history: tuple[Turn, ...] = Field((), max_length=100, description="The oldest first.")
     filters: Filters = Field(None, description="Bounds on what is searched.")

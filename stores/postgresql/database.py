@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from psycopg import AsyncConnection, InterfaceError, IsolationLevel, OperationalError
 from psycopg.rows import class_row
 from psycopg.types import TypeInfo
-from psycopg_pool import PoolTimeout
+from psycopg_pool import PoolClosed, PoolTimeout
 
 from domain.errors import DatabaseUnavailable
 from domain.settings import Settings
@@ -193,6 +193,11 @@ def unavailable() -> Iterator[None]:
     """Turn the driver's connection errors into `DatabaseUnavailable`."""
     try:
         yield
+    except PoolClosed as error:
+        raise DatabaseUnavailable(
+            "The database has been closed here.",
+            next_step="Open Sextant again, and ask before it is closed.",
+        ) from error
     except (OperationalError, InterfaceError) as error:
         raise DatabaseUnavailable(
             f"PostgreSQL did not answer as it should: {str(error).strip().rstrip(' :.?') or type(error).__name__}.",

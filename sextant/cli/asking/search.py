@@ -28,7 +28,14 @@ def search(
     graph: GraphId = GRAPH,
     mode: Mode = "auto",
     limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=1000, help="Results at most.")
+        int,
+        typer.Option(
+            "--limit",
+            "-n",
+            min=1,
+            max=1000,
+            help="Results at most; in global up to half are reports.",
+        ),
     ] = 10,
     *,
     filters: Annotated[

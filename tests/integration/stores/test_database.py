@@ -288,8 +288,9 @@ async def test_a_server_that_goes_away_is_a_typed_error_and_one_that_comes_back_
     execute(server, break_off)
     assert await documents.list(scope) == []
     await database.close()
-    with pytest.raises(DatabaseUnavailable, match="closed"):
+    with pytest.raises(DatabaseUnavailable, match="closed") as refused:
         await documents.list(scope)
+    assert "Open Sextant again" in refused.value.next_step
 
 
 async def test_a_connection_that_breaks_in_a_transaction_is_a_typed_error(
