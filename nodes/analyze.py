@@ -31,11 +31,9 @@ from nodes.question.follow_up import standing_alone
 from nodes.question.names import names_in, telling_words
 from nodes.question.parts import MOST_PARTS, clauses_of, sides_of
 from nodes.spending import deadline, noted
-from nodes.state import State, forgotten
+from nodes.state import Complexity, State, forgotten
 from retrievers.lanes.keywords import extract_keywords
 from retrievers.modes import composition_of
-
-Complexity = Literal["simple", "complex"]
 
 SIMPLE: Complexity = "simple"
 COMPLEX: Complexity = "complex"

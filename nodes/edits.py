@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from domain.errors import OptionInvalid
 from nodes.state import State
@@ -48,7 +48,9 @@ def _of(hint: Any) -> _Fits:  # noqa: ANN401 - a type as it is written
     """Whether a value is of the type; numbers of JSON have no point where they are whole."""
     if hint is Any:
         return lambda _: True
-    origin, parts = get_origin(hint), [_of(part) for part in get_args(hint)]
+    if (origin := get_origin(hint)) is Literal:
+        return lambda value: value in get_args(hint)
+    parts = [_of(part) for part in get_args(hint)]
     if origin in {Union, UnionType}:
         return lambda value: any(fits(value) for fits in parts)
     if origin is list:
@@ -57,16 +59,16 @@ def _of(hint: Any) -> _Fits:  # noqa: ANN401 - a type as it is written
     if origin is dict:
         _, each = parts
         return lambda value: isinstance(value, dict) and all(map(each, value.values()))
-    if hint in {int, float}:
-        kinds = (int, float) if hint is float else int
-        return lambda value: isinstance(value, kinds) and not isinstance(value, bool)
-    return lambda value: isinstance(value, hint)
+    kinds = (int, float) if hint is float else hint
+    return lambda value: isinstance(value, kinds) and (hint is bool or not isinstance(value, bool))
 
 
 def _worded(hint: Any) -> str:  # noqa: ANN401 - a type as it is written
     origin, parts = get_origin(hint), get_args(hint)
     if origin in {Union, UnionType}:
         return " or ".join(map(_worded, parts))
+    if origin is Literal:
+        return " or ".join(map(repr, parts))
     if origin is list:
         return f"a list, each entry {_worded(parts[0])}"
     if origin is dict:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels import EphemeralValue, UntrackedValue
 from langgraph.graph import add_messages
 
 from domain.retrieval import AUTO, ItemKind, RetrievedItem, items_of
+
+Complexity = Literal["simple", "complex"]
 
 # The conversation, as chat interfaces have it: each message once, by its id.
 Messages = Annotated[list[AnyMessage], add_messages]
@@ -110,8 +112,8 @@ class State(InputState, OutputState):
     asked: str = ""
     before: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     question: str = ""
-    language: str = "en"
-    complexity: str = "complex"
+    language: Literal["en", "zh"] = "en"
+    complexity: Complexity = "complex"
     strategy: str = ""
     reason: str = ""
     entities: list[str] = field(default_factory=list[str])

@@ -281,6 +281,8 @@ async def test_passages_that_are_none_cannot_be_edited_in(bench: Build, edited: 
         ("analyze", {"search": {"query": "x"}}, "must be text"),
         ("analyze", {"subquestions": ["x", 7]}, "must be a list, each entry text"),
         ("analyze", {"filters": ["x"]}, "must be an object or null"),
+        ("analyze", {"language": "fr"}, "must be 'en' or 'zh'"),
+        ("analyze", {"complexity": ["simple"]}, "must be 'simple' or 'complex'"),
         ("route", {"strategy": None}, "must be text"),
         ("retrieve", {"found_for": {"x": "y"}}, "must be an object"),
         ("grade", {"sufficient": "no"}, "must be true or false"),

@@ -1,6 +1,6 @@
 """What is asked next: never the same again."""
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -71,7 +71,7 @@ async def test_what_no_passage_says_is_looked_for_in_the_other_language_once(ben
 
 @pytest.mark.parametrize(("language", "other"), [("zh", "English"), ("en", "Chinese")])
 async def test_where_nothing_else_is_new_the_other_language_alone_is_searched(
-    bench: Build, language: str, other: str
+    bench: Build, language: Literal["en", "zh"], other: str
 ) -> None:
     state = State(question="Why?", language=language, searched=["Why?"], missing="why")
     due = await refined(after(state, searched=["Why?", "why"]), bench().runtime)

@@ -1,5 +1,7 @@
 """Who needs no retrieval."""
 
+from typing import Literal
+
 import pytest
 
 from nodes.route import after_route, route
@@ -17,7 +19,7 @@ from tests.unit.nodes.steps import after
     ],
 )
 async def test_only_simple_questions_and_bypass_skip_retrieval(
-    bench: Build, complexity: str, strategy: str, taken: str
+    bench: Build, complexity: Literal["simple", "complex"], strategy: str, taken: str
 ) -> None:
     state = State(complexity=complexity, strategy=strategy)
     routed = after(state, **await route(state, bench().runtime))

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import pytest
 from hypothesis import given
@@ -163,7 +163,7 @@ def assert_dead(answer: Answer, items: list[RetrievedItem]) -> None:
 
 @pytest.mark.parametrize(("language", "text"), ATTACKS)
 async def test_without_a_model_a_poisoned_passage_changes_nothing(
-    bench: Build, language: str, text: str
+    bench: Build, language: Literal["en", "zh"], text: str
 ) -> None:
     async def quoted(*items: RetrievedItem) -> dict[str, Any]:
         asked = QUESTION[language]
