@@ -95,28 +95,38 @@ set verdict = excluded.verdict, reason = excluded.reason, score = excluded.score
 -- Pairs for the user to decide, likeliest first, each two entities once: neither one by now nor told apart,
 -- whichever of their names were compared or told apart. They are in the order of the pairs as they were
 -- compared, which no merge changes, so that a list is gone on with while its entries are decided.
-with roots as materialized (
-  select from_id, root_id from entity_merges where scope_id = %(scope_id)s
-), apart as materialized (
+--
+-- Roots and entities are looked up pair by pair: without statistics of a new scope all entities were joined with
+-- all others first. What was told apart is a `not in`, since that is hashed whatever is known of it.
+with apart as (
   select least(one.id, other.id) as one_id, greatest(one.id, other.id) as other_id
   from entity_distinctions d
-  left join roots g on g.from_id = d.one_id left join roots h on h.from_id = d.other_id
-  cross join lateral (select coalesce(g.root_id, d.one_id) as id) as one
-  cross join lateral (select coalesce(h.root_id, d.other_id) as id) as other
+  cross join lateral (select coalesce((select g.root_id from entity_merges g
+    where g.scope_id = d.scope_id and g.from_id = d.one_id), d.one_id) as id) as one
+  cross join lateral (select coalesce((select g.root_id from entity_merges g
+    where g.scope_id = d.scope_id and g.from_id = d.other_id), d.other_id) as id) as other
   where d.scope_id = %(scope_id)s
+), open as materialized (
+  select p.scope_id, p.one_id as first_id, p.other_id as second_id, p.reason, p.score,
+    coalesce((select g.root_id from entity_merges g
+      where g.scope_id = p.scope_id and g.from_id = p.one_id), p.one_id) as one_id,
+    coalesce((select g.root_id from entity_merges g
+      where g.scope_id = p.scope_id and g.from_id = p.other_id), p.other_id) as other_id
+  from entity_pairs p where p.scope_id = %(scope_id)s and p.verdict = 'open'
 ), listed as (
-  select distinct on (least(one.id, other.id), greatest(one.id, other.id))
-    one.id as one_id, other.id as other_id, p.reason, p.score, one.name as one_name,
-    other.name as other_name, p.one_id as first_id, p.other_id as second_id
-  from entity_pairs p
-  left join roots g on g.from_id = p.one_id left join roots h on h.from_id = p.other_id
-  join entities one on one.scope_id = p.scope_id and one.id = coalesce(g.root_id, p.one_id)
-  join entities other on other.scope_id = p.scope_id and other.id = coalesce(h.root_id, p.other_id)
-  where p.scope_id = %(scope_id)s and p.verdict = 'open' and one.id <> other.id
+  select distinct on (least(p.one_id, p.other_id), greatest(p.one_id, p.other_id))
+    p.one_id, p.other_id, p.reason, p.score, one.name as one_name, other.name as other_name,
+    p.first_id, p.second_id
+  from open p
+  cross join lateral (select * from entities e
+    where e.scope_id = p.scope_id and e.id = p.one_id offset 0) as one
+  cross join lateral (select * from entities e
+    where e.scope_id = p.scope_id and e.id = p.other_id offset 0) as other
+  where p.one_id <> p.other_id
     and (%(both_owned)s or one.external_id is null or other.external_id is null)
-    and not exists (select from apart a
-      where a.one_id = least(one.id, other.id) and a.other_id = greatest(one.id, other.id))
-  order by least(one.id, other.id), greatest(one.id, other.id), p.score desc, p.one_id, p.other_id
+    and (least(p.one_id, p.other_id), greatest(p.one_id, p.other_id))
+      not in (select one_id, other_id from apart)
+  order by least(p.one_id, p.other_id), greatest(p.one_id, p.other_id), p.score desc, p.first_id, p.second_id
 )
 select * from listed
 where %(after_one)s::uuid is null or (-score, first_id, second_id)
@@ -136,28 +146,29 @@ select string_agg(uuid_send(entity_id) || vector_send(embedding), '') from entit
 where scope_id = %(scope_id)s group by get_byte(uuid_send(entity_id), 0);
 
 -- name: near
--- Pairs with near vectors, those of which nothing is known yet under any of their names.
-with near as (
-  select * from unnest(%(ones)s::uuid[], %(others)s::uuid[], %(scores)s::float8[])
-    as pair (one_id, other_id, score)
-), roots as materialized (
-  select from_id, root_id from entity_merges where scope_id = %(scope_id)s
-), known as materialized (
+-- Pairs with near vectors, those of which nothing is known yet under any of their names; looked up as above.
+with near as materialized (
+  select %(scope_id)s::int as scope_id, *
+  from unnest(%(ones)s::uuid[], %(others)s::uuid[], %(scores)s::float8[]) as pair (one_id, other_id, score)
+), known as (
   select least(one.id, other.id) as one_id, greatest(one.id, other.id) as other_id from (
-    select one_id, other_id from entity_pairs where scope_id = %(scope_id)s
-    union all select one_id, other_id from entity_distinctions where scope_id = %(scope_id)s) k
-  left join roots g on g.from_id = k.one_id left join roots h on h.from_id = k.other_id
-  cross join lateral (select coalesce(g.root_id, k.one_id) as id) as one
-  cross join lateral (select coalesce(h.root_id, k.other_id) as id) as other
+    select scope_id, one_id, other_id from entity_pairs where scope_id = %(scope_id)s
+    union all select scope_id, one_id, other_id from entity_distinctions where scope_id = %(scope_id)s) k
+  cross join lateral (select coalesce((select g.root_id from entity_merges g
+    where g.scope_id = k.scope_id and g.from_id = k.one_id), k.one_id) as id) as one
+  cross join lateral (select coalesce((select g.root_id from entity_merges g
+    where g.scope_id = k.scope_id and g.from_id = k.other_id), k.other_id) as id) as other
 )
 select p.one_id, p.other_id, %(reason)s as reason, p.score, one.name as one_name,
   other.name as other_name, p.one_id as first_id, p.other_id as second_id
 from near p
-join entities one on one.scope_id = %(scope_id)s and one.id = p.one_id
-join entities other on other.scope_id = %(scope_id)s and other.id = p.other_id
+cross join lateral (select * from entities e
+  where e.scope_id = p.scope_id and e.id = p.one_id offset 0) as one
+cross join lateral (select * from entities e
+  where e.scope_id = p.scope_id and e.id = p.other_id offset 0) as other
 where (one.entity_type = other.entity_type or 'TERM' in (one.entity_type, other.entity_type))
   and (%(both_owned)s or one.external_id is null or other.external_id is null)
-  and not exists (select from known k where k.one_id = p.one_id and k.other_id = p.other_id)
+  and (p.one_id, p.other_id) not in (select one_id, other_id from known)
 order by p.score desc, p.one_id, p.other_id;
 
 -- name: distinguish

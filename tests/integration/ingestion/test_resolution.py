@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -30,7 +31,9 @@ from stores.graph.resolution.comparing import (
     SIMILAR_MEANING,
     Candidate,
     CandidatePlace,
+    Pair,
     ResolutionStore,
+    note_pairs,
 )
 from stores.graph.resolution.deciding import decide_one, decide_two
 from stores.graph.resolution.merges import Merge
@@ -403,6 +406,26 @@ async def test_pages_go_on_from_spelling_to_meaning_also_behind_a_pair_that_was_
     await library.one(decided.one_name, decided.other_name)
     rest = await candidates(store, scope, 1000, after=CandidatePlace.of(decided))
     assert rest == whole[near.index(True) + 1 :]
+
+
+async def test_pairs_of_a_graph_without_statistics_are_looked_up_one_by_one(
+    database: Database, scope: Scope
+) -> None:
+    """Left to the planner each entity was joined with each, which took a minute."""
+    ids = [UUID(int=number) for number in range(1, 5_001)]
+    said = [MentionRow(own, None, MentionKind.IMPORT, str(own)) for own in ids]
+    record = GraphRecord(database)
+    await record.add(scope, GraphEvidence(said))
+    async with record.writing(scope) as writer:
+        pairs = zip(ids[::2], ids[1::2], strict=True)
+        await note_pairs(writer, [Pair(*both, "open", "alike", 0.5) for both in pairs])
+
+    async with asyncio.timeout(5):
+        found = await candidates(ResolutionStore(database), scope, 50)
+
+    assert [(one.one_id, one.other_id) for one in found] == list(
+        zip(ids[:100:2], ids[1:100:2], strict=True)
+    )
 
 
 async def test_alike_names_with_ids_of_the_users_own_are_listed_and_only_he_makes_them_one(
