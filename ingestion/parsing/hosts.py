@@ -115,15 +115,17 @@ class _Host:
         self._channel.settimeout(0)
 
     async def is_ready(self) -> bool:
-        """Wait until it can take a request; False if it has ended instead."""
+        """Wait until it can take a request; False if it has ended instead, perhaps after it was ready."""
+        ready = False
         try:
-            return bool(await self._receive(len(READY)))
+            await self._receive(len(READY))
+            ready = self._process.poll() is None
         except EOFError:
-            self.end()
-            return False
-        except BaseException:
-            self.end()
-            raise
+            pass
+        finally:
+            if not ready:
+                self.end()
+        return ready
 
     async def ask(self, content: bytes, filename: str, limits: Limits) -> bytes:
         """Send a file and receive the answer; EOFError when the host ends."""

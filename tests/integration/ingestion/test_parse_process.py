@@ -305,6 +305,19 @@ async def test_a_host_that_was_killed_meanwhile_is_replaced() -> None:
     assert parser_processes() != [killed]
 
 
+async def test_a_reader_that_was_killed_while_it_waited_says_nothing_of_the_next_file() -> None:
+    hosts = ParserHosts()
+    await parsed("a.md", hosts=hosts)
+    [host] = parser_processes()
+    [reader] = psutil.Process(host).children()
+    reader.kill()
+    await asyncio.to_thread(psutil.wait_procs, [reader, psutil.Process(host)], 0.5)
+
+    document = await parsed("a.md", hosts=hosts)
+
+    assert document.chunks
+
+
 async def test_hosts_end_with_the_object_that_has_them() -> None:
     hosts = ParserHosts()
     await parsed("a.md", hosts=hosts)
