@@ -1,7 +1,7 @@
 """What a parser process does: it limits itself, then turns one file into a draft or a typed error.
 
-Forked by `ingestion.parsing.host` for one file, or several small texts. It limits itself before it looks at the file: address space,
-CPU time, no files written, no network where the system allows it to leave.
+Forked by `ingestion.parsing.host` for one file, or several small texts. It limits itself before it looks at
+the file: address space, CPU time, no files written, no network where the system allows it to leave.
 """
 
 from __future__ import annotations
@@ -81,14 +81,12 @@ def parse(content: bytes, filename: str, limits: Limits) -> Draft:
     return made
 
 
-def restrict(limits: Limits, files: int = 1) -> None:
-    """Take from this process what parsing `files` does not need. Linux and macOS; a no-op elsewhere."""
+def restrict(limits: Limits) -> None:
+    """Take from this process what parsing does not need. Linux and macOS; a no-op elsewhere."""
     try:
         import resource
     except ImportError:
         return
-    most = limits.cpu_seconds * files
-    resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     if sys.platform == "linux":
@@ -96,14 +94,17 @@ def restrict(limits: Limits, files: int = 1) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
-def restrict_time(limits: Limits) -> None:
-    """Let this process have the time for one file more. Linux and macOS; a no-op elsewhere."""
+def restrict_time(limits: Limits, *, shared: bool) -> None:
+    """Let this process have the CPU time of one file, or of one more where several share it.
+
+    Linux and macOS; a no-op elsewhere.
+    """
     with suppress(ImportError):
         import resource
 
-        _, most = resource.getrlimit(resource.RLIMIT_CPU)
+        _, most = resource.getrlimit(resource.RLIMIT_CPU)  # may be lowered, and never raised again
         until = math.ceil(time.process_time()) + limits.cpu_seconds
-        resource.setrlimit(resource.RLIMIT_CPU, (min(until, most), most))
+        resource.setrlimit(resource.RLIMIT_CPU, (until, most if shared else until + 1))
 
 
 def _address_space() -> int:

@@ -90,9 +90,9 @@ def _serve(channel: socket.socket, request: _Request) -> bytes:
     """Answer a request, and small texts that follow; the head of what follows them, if it was read."""
     limits = Limits(**request["limits"])
     child.die_with_parent()
-    child.restrict(limits, files=_SHARED_BY if _is_light(request) else 1)
+    child.restrict(limits)
     for left in reversed(range(_SHARED_BY)):
-        child.restrict_time(limits)
+        child.restrict_time(limits, shared=_is_light(request))
         content = bytes(receive(channel, request["size"]))
         answer = child.answer(content, request["filename"], limits)
         channel.sendall(len(answer).to_bytes(8))

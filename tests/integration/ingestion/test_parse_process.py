@@ -271,6 +271,22 @@ async def test_every_small_text_has_the_time_that_one_may_take() -> None:
     assert sum(reader.cpu_times()[:2]) > 1
 
 
+async def test_small_texts_are_read_where_the_system_grants_little_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As after `ulimit -t`: a process may have less than what as many files may take."""
+    hosts = ParserHosts()
+    start = subprocess.Popen
+    monkeypatch.setattr(
+        subprocess,
+        "Popen",
+        lambda command, **more: start(["prlimit", "--cpu=300:300", *command], **more),
+    )
+
+    for name in ("a.md", "a.txt", "a.html"):
+        assert (await parsed(name, hosts=hosts)).chunks
+
+
 async def test_files_side_by_side_have_a_host_each() -> None:
     hosts = ParserHosts()
     documents = await asyncio.gather(*(parsed(name, hosts=hosts) for name in GOOD))
