@@ -61,6 +61,7 @@ class Database(Reading):
         self._owner_conninfo = owner_conninfo
         self._server = server
         self._lost = False  # whether the last call found no server
+        self._tries = dict[asyncio.AbstractEventLoop, asyncio.Task[bool]]()
 
     @classmethod
     async def open(cls, settings: Settings) -> Database:
@@ -155,19 +156,31 @@ class Database(Reading):
             raise
 
     async def _without_connection(self) -> DatabaseUnavailable:
-        """Why the pool had none: whoever waits for one that is made and whoever waits for his turn cannot tell."""
-        try:
-            made = await AsyncConnection.connect(self.app_conninfo, connect_timeout=_PATIENCE)
-            await made.close()
-        except OperationalError:
+        """Why the pool had none: whoever waits for one that is made and whoever waits for his turn cannot tell.
+
+        All who wait at the same time try it once: a server in need has no places for each of them.
+        """
+        loop = asyncio.get_running_loop()
+        if loop not in self._tries:
+            self._tries[loop] = loop.create_task(self._can_connect())
+            self._tries[loop].add_done_callback(lambda _: self._tries.pop(loop))
+        if await asyncio.shield(self._tries[loop]):
             return DatabaseUnavailable(
-                "PostgreSQL does not answer: no connection to it can be made.",
-                next_step="Run `sextant doctor`, and try again once the database is back.",
+                f"All connections to PostgreSQL ({self.settings.database_pool}) are in use.",
+                next_step="Ask for less at once, or set SEXTANT_DATABASE_POOL higher.",
             )
         return DatabaseUnavailable(
-            f"All connections to PostgreSQL ({self.settings.database_pool}) are in use.",
-            next_step="Ask for less at once, or set SEXTANT_DATABASE_POOL higher.",
+            "PostgreSQL does not answer: no connection to it can be made.",
+            next_step="Run `sextant doctor`, and try again once the database is back.",
         )
+
+    async def _can_connect(self) -> bool:
+        try:
+            made = await AsyncConnection.connect(self.app_conninfo, connect_timeout=_PATIENCE)
+        except OperationalError:
+            return False
+        await made.close()
+        return True
 
     @property
     def owner_conninfo(self) -> str:

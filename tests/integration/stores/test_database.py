@@ -12,6 +12,7 @@ import tempfile
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 from uuid import UUID, uuid4
 
 import numpy as np
@@ -338,6 +339,26 @@ async def test_an_embedded_server_that_dies_is_started_again_at_the_next_call(
 async def _list_for_ever(documents: DocumentStore, scope: Scope) -> None:
     while True:
         await documents.list(scope)
+
+
+async def test_all_who_wait_in_vain_at_the_same_time_try_one_connection_more_together(
+    settings: Settings, scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried, connect = list[str](), psycopg.AsyncConnection.connect
+
+    async def slow(conninfo: str, **options: Any) -> psycopg.AsyncConnection[Any]:
+        tried.append(conninfo)
+        await asyncio.sleep(0.5)
+        return await connect(conninfo, **options)
+
+    few = settings.model_copy(update={"database_pool": 1, "database_timeout": 1})
+    async with await Database.open(few) as database, database.transaction(scope.user_id):
+        monkeypatch.setattr(psycopg.AsyncConnection, "connect", slow)
+        documents = [DocumentStore(database).list(scope) for _ in range(8)]
+        ended = await asyncio.gather(*documents, return_exceptions=True)
+
+    assert all(isinstance(one, DatabaseUnavailable) for one in ended)
+    assert len(tried) == 1
 
 
 async def test_a_server_that_has_gone_is_not_taken_for_one_whose_connections_are_in_use(
