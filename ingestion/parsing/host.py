@@ -1,10 +1,11 @@
-"""The parser host: a process that has the parsers loaded and forks itself for every file.
+"""The parser host: a process that has the parsers loaded and forks itself to read files.
 
 Starting Python and importing the parsers takes 0.2 s of CPU, forking a loaded process a few
 milliseconds. `ingestion.parsing.hosts` starts it with an empty environment and a socket for stdin and stdout.
 It never looks at a file of anybody's: it says that it is ready, reads the head of a request, forks, and waits; the
-forked process reads the file's bytes from the socket, answers, says that it is ready, and ends. When that one
-ends badly, so does the host, in the same way: who knows what is left of the request in the socket.
+forked process reads the file's bytes from the socket, answers, says that it is ready, and ends, with the head of
+the next request if it has read that. When it ends badly, so does the host, in the same way: who knows what is left
+of the request in the socket.
 
 A fork costs more than reading a small text does, so one process reads several of these, one after the other.
 Python alone reads them, within a fraction of the memory, and leaves nothing behind that the next could meet.

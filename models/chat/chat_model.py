@@ -113,8 +113,9 @@ class ChatModel:
     ) -> tuple[T, Usage]:
         """The model's answer as an object of `schema`, read tolerantly and repaired at most once.
 
-        Without `repair`, or where no further call may be made (`allowance`), it costs one call at most. Whoever can do without the answer is not `patient`: a call
-        that met with silence is not repeated then, for the next would, too.
+        Without `repair`, or where no further call may be made (`allowance`), it costs one call at most. Whoever
+        can do without the answer is not `patient`: a call that met with silence is not repeated then, for the
+        next would, too.
 
         The schema is stated in the last message and, where the endpoint understands it, in
         `response_format`. The tokens stay out of LangGraph's message stream.
