@@ -142,7 +142,9 @@ class Room:
     async def close(self) -> None:
         """Stop making, and let everything go."""
         here = asyncio.get_running_loop()  # a synchronous caller's loop ends what is its own
-        await stop(*(task for task in self._making if task.get_loop() is here))
+        with self._lock:
+            own = [task for task in self._making if task.get_loop() is here]
+        await stop(*own)
         with self._lock:
             if self._timer is not None and self._timer[0] is here:
                 self._timer[1].cancel()
