@@ -102,9 +102,13 @@ def restrict_time(limits: Limits, *, shared: bool) -> None:
     with suppress(ImportError):
         import resource
 
-        _, most = resource.getrlimit(resource.RLIMIT_CPU)  # may be lowered, and never raised again
         until = math.ceil(time.process_time()) + limits.cpu_seconds
-        resource.setrlimit(resource.RLIMIT_CPU, (until, most if shared else until + 1))
+        _, granted = resource.getrlimit(
+            resource.RLIMIT_CPU
+        )  # may be lowered, and never raised again
+        most = math.inf if granted == resource.RLIM_INFINITY else granted
+        last = granted if shared else int(min(until + 1, most))
+        resource.setrlimit(resource.RLIMIT_CPU, (int(min(until, most)), last))
 
 
 def _address_space() -> int:

@@ -271,16 +271,17 @@ async def test_every_small_text_has_the_time_that_one_may_take() -> None:
     assert sum(reader.cpu_times()[:2]) > 1
 
 
-async def test_small_texts_are_read_where_the_system_grants_little_time(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("seconds", [30, 300])
+async def test_files_are_read_where_the_system_grants_little_time(
+    monkeypatch: pytest.MonkeyPatch, seconds: int
 ) -> None:
-    """As after `ulimit -t`: a process may have less than what as many files may take."""
+    """As after `ulimit -t`: a process may have less than one file may take, or than as many may."""
     hosts = ParserHosts()
     start = subprocess.Popen
     monkeypatch.setattr(
         subprocess,
         "Popen",
-        lambda command, **more: start(["prlimit", "--cpu=300:300", *command], **more),
+        lambda command, **more: start(["prlimit", f"--cpu={seconds}", *command], **more),
     )
 
     for name in ("a.md", "a.txt", "a.html"):
