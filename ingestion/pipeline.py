@@ -22,7 +22,7 @@ from ingestion.graph.index import GraphIndexer
 from ingestion.parsing.detect import media_type
 from ingestion.parsing.guards import check_size
 from ingestion.parsing.hosts import ParserHosts
-from ingestion.parsing.limits import Limits
+from ingestion.parsing.limits import MOST_TOGETHER, SMALL_FILE, Limits
 from ingestion.progress import OnProgress, Progress
 from ingestion.running import JobRunner
 from ingestion.together import Together
@@ -40,7 +40,7 @@ T = TypeVar("T")
 _AT_ONCE = 2
 # Small files share transactions: ten at a time cost half of what they cost one by one, twenty a tenth less still,
 # forty no less. All of them become searchable at once, so the sum bounds the wait: some 250 passages.
-_TOGETHER = Batch(files=32, each=64_000, bytes=320_000)
+_TOGETHER = Batch(files=MOST_TOGETHER, each=SMALL_FILE, bytes=320_000)
 _ONE_BY_ONE = Batch(files=1, each=0, bytes=0)
 _POLL_SECONDS = 0.5
 # Codes of jobs that were closed on purpose. Who waits for such a job gets one error for both: `Cancelled`, which

@@ -32,15 +32,12 @@ from domain.errors import FileRejected
 from ingestion.parsing import child
 from ingestion.parsing.detect import FileType, detect, named_type
 from ingestion.parsing.formats import parser_for
-from ingestion.parsing.limits import Limits
+from ingestion.parsing.limits import MOST_TOGETHER, SMALL_FILE, Limits
 
 READY = b"R"
 _FIRST = b"# First\n\nIt says this. And that.\n\n| a | b |\n| - | - |\n| 1 | 2 |\n"
 _LIGHT = (FileType.TXT, FileType.MARKDOWN, FileType.CSV, FileType.JSON)
-# What one forked process reads at most, and how long it waits for the next.
-_SHARED_BY = 32  # files
-_SMALL = 64_000  # bytes
-_LINGER = 1.0  # seconds
+_LINGER = 1.0  # seconds that a forked process waits for the next small text
 
 _Request = dict[str, Any]
 
@@ -92,7 +89,7 @@ def _serve(channel: socket.socket, request: _Request) -> bytes:
     limits = Limits(**request["limits"])
     child.die_with_parent()
     child.restrict(limits)
-    for left in reversed(range(_SHARED_BY)):
+    for left in reversed(range(MOST_TOGETHER)):
         child.restrict_time(limits, shared=_is_light(request))
         content = bytes(receive(channel, request["size"]))
         answer = child.answer(content, request["filename"], limits)
@@ -112,7 +109,7 @@ def _serve(channel: socket.socket, request: _Request) -> bytes:
 def _is_light(request: _Request, content: bytes | None = None) -> bool:
     """Whether it is a small text: by its name, and by its content where that is known."""
     filename = request["filename"]
-    if request["size"] > _SMALL or named_type(filename) not in _LIGHT:
+    if request["size"] > SMALL_FILE or named_type(filename) not in _LIGHT:
         return False
     with suppress(FileRejected):
         return content is None or detect(content, filename) in _LIGHT

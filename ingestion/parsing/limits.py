@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from domain.settings import Settings
 
 
+# Up to so many small files go together: through a parser's process where they are texts, and through the stages.
+SMALL_FILE = 64_000  # bytes
+MOST_TOGETHER = 32
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """`settings.limits` and `settings.ingestion` as far as parsing needs them.
