@@ -47,8 +47,8 @@ _IDENTIFIER = re.compile(
     r"(?<![A-Za-z0-9_-])(?=[A-Za-z_-]*[0-9])(?=[0-9_-]*[A-Za-z])"
     r"[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*(?![A-Za-z0-9_-])"
 )
-# With the word itself in what it splits a text into; the second finds the same words in ASCII, in half the time.
 _DIGIT = re.compile(r"[0-9]")
+# With the word itself in what it splits a text into; the second finds the same words in ASCII, in half the time.
 _WORD = re.compile(f"({_PART})")
 _ASCII_WORD = re.compile(r"([A-Za-z]+(?:'(?!s\b)[A-Za-z]+)*(?:-[A-Za-z0-9]+)*)", re.ASCII)
 # I'm, don't, we'll, he'd, they've, you're: two words in one, and neither names anything. O'Brien does.
@@ -218,28 +218,32 @@ def _capitalised(text: str, words: Sequence[_Word], begins: Sequence[int]) -> It
 
     A single word where a sentence, an item or a cell begins is capitalised anyway, so it does not count.
     """
-    openings, end = set(begins), 0
-    for start in [place for place, word in enumerate(words) if word[0][0].isupper()]:
-        if start < end or _is_contraction(words[start][0]):
+    capitals = {
+        place
+        for place, (spelt, _, _) in enumerate(words)
+        if spelt[0].isupper() and not _is_contraction(spelt)
+    }
+    first, end = set(begins), 0
+    for start in sorted(capitals):
+        if start < end:
             continue
         end = start + 1
-        while end < len(words) and _goes_on(text, words[end - 1], words[end], begins):
+        while (
+            end < len(words)
+            and (end in capitals or words[end][0] in _JOINERS)
+            and _goes_on(text, words[end - 1], words[end], begins)
+        ):
             end += 1
-        yield from _name(words[start:end], opens=words[start][1] in openings)
+        yield from _name(words[start:end], opens=words[start][1] in first)
 
 
 def _goes_on(text: str, last: _Word, word: _Word, begins: Sequence[int]) -> bool:
     """Whether `word` may be of the same name: a space away, or after an initial ("J. Doe")."""
-    (spelt, start, end), (following, begin, _) = last, word
-    if (
-        not (following[0].isupper() and not _is_contraction(following))
-        and following not in _JOINERS
-    ):
-        return False
-    gap = text[end:begin]
+    spelt, start, end = last
+    gap = text[end : word[1]]
     if gap != " " and not (gap == ". " and len(spelt) == 1):
         return False
-    return bisect_right(begins, start) == bisect_right(begins, begin)
+    return bisect_right(begins, start) == bisect_right(begins, word[1])
 
 
 def _name(run: Sequence[_Word], *, opens: bool) -> Iterator[Span]:
