@@ -36,17 +36,22 @@ The Control Unit switches the Heater on when the Battery is cold.
 """
 
 
+def embedding_at(server: ScriptedOpenAI, settings: Settings, scope: Scope) -> Settings:
+    """The settings of a scope's user, whose embedding model is the server's."""
+    return settings.model_copy(
+        update={
+            "user_id": scope.user_id,
+            "embedding": "openai:scripted",
+            "openai_base_url": server.base_url,
+        }
+    )
+
+
 @pytest.fixture
 async def rag(settings: Settings, scope: Scope, tmp_path: Path) -> AsyncIterator[Sextant]:
     (tmp_path / "notes.md").write_text(NOTES, encoding="utf-8")
     async with ScriptedOpenAI(dimension=384) as server:
-        user = settings.model_copy(
-            update={
-                "user_id": scope.user_id,
-                "embedding": "openai:scripted",
-                "openai_base_url": server.base_url,
-            }
-        )
+        user = embedding_at(server, settings, scope)
         async with Sextant.open(user) as opened:
             await opened.ingest([tmp_path])
             yield opened
@@ -101,12 +106,9 @@ async def test_names_that_no_model_could_compare_are_told_to_whoever_changed_the
         (tmp_path / f"{name}.md").write_text(f"# {name}\n\nHe composed.\n", encoding="utf-8")
     told = list[str]()
     async with ScriptedOpenAI(lambda _: "I would rather not.", dimension=384) as server:
-        by_model = settings.model_copy(
+        by_model = embedding_at(server, settings, scope).model_copy(
             update={
-                "user_id": scope.user_id,
-                "embedding": "openai:scripted",
                 "chat_model": "scripted",
-                "openai_base_url": server.base_url,
                 "communities": settings.communities.model_copy(update={"reports": "llm"}),
             }
         )
@@ -124,13 +126,7 @@ async def test_building_tells_that_names_became_one_where_there_is_no_community(
     settings: Settings, scope: Scope
 ) -> None:
     async with ScriptedOpenAI(lambda _: '{"same": [1]}', dimension=384) as server:
-        offline = settings.model_copy(
-            update={
-                "user_id": scope.user_id,
-                "embedding": "openai:scripted",
-                "openai_base_url": server.base_url,
-            }
-        )
+        offline = embedding_at(server, settings, scope)
         async with Sextant.open(offline) as rag:
             names = ("Johann Sebastian Bach", "Johan Sebastian Bach")
             await rag.import_graph([{"type": "entity", "name": name} for name in names])
