@@ -25,7 +25,7 @@ _TOGETHER = 8
 _ROOM = 400  # characters of their names together
 _LONGEST = 1000  # characters of a passage that tells a description
 _LONGEST_KEY = 800  # of a document's id: keys are up to 100,000 characters long
-_LONGEST_FILENAME = 200
+_LONGEST_STEM = 200  # of a file name, before what says that it is of a graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def document_of(subject: Subject) -> DocumentLine:
     key = subject.key
     if len(key) > _LONGEST_KEY:
         key = sha256(key.encode()).hexdigest()
-    name = subject.name[:_LONGEST_FILENAME].replace("/", "-")
+    name = subject.name[:_LONGEST_STEM].replace("/", "-")
     return DocumentLine(
         id=f"facts of {key}",
         title=subject.name[:LONGEST_TITLE],

@@ -103,9 +103,8 @@ def restrict_time(limits: Limits, *, shared: bool) -> None:
         import resource
 
         until = math.ceil(time.process_time()) + limits.cpu_seconds
-        _, granted = resource.getrlimit(
-            resource.RLIMIT_CPU
-        )  # may be lowered, and never raised again
+        # What is granted may be lowered, and never raised again.
+        _, granted = resource.getrlimit(resource.RLIMIT_CPU)
         most = math.inf if granted == resource.RLIM_INFINITY else granted
         last = granted if shared else int(min(until + 1, most))
         resource.setrlimit(resource.RLIMIT_CPU, (int(min(until, most)), last))

@@ -276,9 +276,8 @@ class DecisionLine(_Line):
 Line = DocumentLine | ChunkLine | EntityLine | RelationLine | DecisionLine
 # Of these lists, what cannot be used is left out by itself: the rest of the line says as much without it.
 _LISTS = ("entities", "triples", "aliases")
-_MISSPELT = (
-    0.7  # difflib's likeness of a key to the one that was meant; `parent` is 0.6 like `page`
-)
+# difflib's likeness of a key to the one that was meant, at least; `parent` is 0.6 like `page`.
+_MISSPELT = 0.7
 _SAID_WITHOUT_METADATA = ("chunk", "entity", "relation", "decision")
 _LINES: TypeAdapter[Line] = TypeAdapter(Annotated[Line, Field(discriminator="type")])
 

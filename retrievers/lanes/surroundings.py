@@ -167,6 +167,5 @@ def _relations(
     said = zip(np.maximum(worth, LEAST_SCORE).tolist(), weights.tolist(), depth, strict=True)
     told = list(zip(keys, said, strict=True))
     once = dict(told)
-    return (
-        once if len(once) == len(told) else _rated(told)
-    )  # of merged entities one may be there twice
+    # Of merged entities a relation may be there twice.
+    return once if len(once) == len(told) else _rated(told)

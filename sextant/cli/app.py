@@ -108,9 +108,8 @@ def _root() -> None:
 
 
 def _usage(error: typer.TyperException) -> SextantError:
-    said = error.format_message().replace(
-        "Value error, ", ""
-    )  # as pydantic begins another's sentence
+    # Pydantic begins others' sentences so.
+    said = error.format_message().replace("Value error, ", "")
     return OptionInvalid(said, next_step="`sextant COMMAND --help` shows the way.")
 
 
