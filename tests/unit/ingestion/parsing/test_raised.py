@@ -1,0 +1,80 @@
+"""Raised and lowered figures: exponents, indices and notes never melt into the number that they stand on."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingestion.parsing.blocks import Heading, Paragraph, Table
+from ingestion.parsing.raised import lowered, note, raised, write_raised
+
+
+def write(*texts: str) -> list[str]:
+    return [
+        block.text
+        for block in write_raised(Paragraph(text) for text in texts)
+        if isinstance(block, Paragraph)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("marked", "written"),
+    [
+        (f"10{raised('6')} units", "10^6 units"),
+        (f"on 40 m{raised('2')}.", "on 40 m^2."),
+        (f"10{raised('−')}{raised('3')}", "10^−3"),
+        (f"Ca{raised('2+')}", "Ca^2+"),
+        (f"x{raised('n')} and x{raised('n+1')}", "x^n and x^(n+1)"),
+        (f"25{raised('1')} days", "25^1 days"),
+        (f"10{raised('6')}5", "10^6 5"),
+        (f"H{lowered('2')}O, V{lowered('max')}", "H2O, Vmax"),
+        (f"1010{lowered('2')}", "1010_2"),
+        (f"1{raised('st')}, M{raised('me')}, Sextant{raised('TM')}", "1st, Mme, SextantTM"),
+        (f"word {raised('2')} next", "word 2 next"),
+    ],
+)
+def test_without_notes_a_figure_is_an_exponent_or_an_index(marked: str, written: str) -> None:
+    assert write(marked) == [written]
+
+
+@pytest.mark.parametrize(
+    ("marked", "written"),
+    [
+        (f"the tariff{raised('1')} of 2019", "the tariff [note 1] of 2019"),
+        (f"New staff get 25{raised('1')} days.", "New staff get 25 days [note 1]."),
+        (f"It ends.{raised('1')} Next", "It ends [note 1]. Next"),
+        (f"both{raised('1, 2')} of", "both [note 1, 2] of"),
+        (f"10{raised('2')}, 3 m{raised('2')} and x{raised('2')}", "10^2, 3 m^2 and x^2"),
+        (f"25{raised('1')}个工作日内。", "25个工作日内 [注1]。"),
+    ],
+)
+def test_a_figure_of_a_known_note_is_its_mark(marked: str, written: str) -> None:
+    notes = [f"{raised('1')} after probation", f"{raised('2')} unless agreed"]
+
+    assert write(marked, *notes) == [written, "[note 1] after probation", "[note 2] unless agreed"]
+
+
+def test_a_link_to_a_note_needs_no_note_to_be_known() -> None:
+    assert write(f"25{note('[3]')} days") == ["25 days [note 3]"]
+
+
+def test_a_note_of_another_page_is_not_meant() -> None:
+    blocks = [
+        Paragraph(f"25{raised('1')} days", 1),
+        Paragraph(f"{raised('1')} after probation", 2),
+    ]
+
+    assert write_raised(blocks)[0] == Paragraph("25^1 days", 1)
+
+
+def test_headings_and_cells_are_written_out_too() -> None:
+    blocks = write_raised(
+        [
+            Heading(f"Area in m{raised('2')}", 1),
+            Table([["Staff", f"25{raised('a')}"], [f"{raised('a')} part-time", ""]]),
+        ]
+    )
+
+    assert blocks == [
+        Heading("Area in m^2", 1),
+        Table([["Staff", "25 [note a]"], ["[note a] part-time", ""]]),
+    ]
