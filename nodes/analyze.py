@@ -6,21 +6,21 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Any
 
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, Field
 
 import prompts
 from domain.answers import Usage
 from domain.breadth import is_broad
 from domain.errors import OptionInvalid
 from domain.filters import ChunkFilters
+from domain.language.vocabulary import Vocabulary
 from domain.questions import checked_question
 from domain.retrieval import AUTO, MOST_PASSAGES, Mode
 from domain.text import clean_text, language_of, normalise
 from models.chat.replies import Line, Sentences, Words
-from models.offline.wording import terms
 from nodes.asking import ask, conversation
 from nodes.context import RunContext, scope_of
 from nodes.multimodal.keeping import look_again
@@ -39,28 +39,28 @@ SIMPLE: Complexity = "simple"
 COMPLEX: Complexity = "complex"
 
 
-def _complexity(value: object) -> Complexity:
-    return SIMPLE if str(value).strip().casefold() == SIMPLE else COMPLEX
-
-
-def _about(value: object) -> str | None:
-    said = str(value).strip().casefold()
-    return said if said in {"whole", "part"} else None
-
-
 class Analysis(BaseModel):
-    """What the chat model makes of a question."""
+    """What the chat model makes of a question.
+
+    Whether the documents are needed, and whether all of them are asked about, the rules decide: a small model
+    says either of anything.
+    """
 
     question: Line = Field("", description="The question, understandable without the conversation.")
-    complexity: Annotated[Complexity, BeforeValidator(_complexity)] = COMPLEX
-    about: Annotated[Literal["whole", "part"] | None, BeforeValidator(_about)] = Field(
-        None, description="Whether the documents as a whole are asked about; None: not said."
-    )
-    reason: Line = ""
     entities: Words = Field(default_factory=list[str])
     keywords: Words = Field(default_factory=list[str], description="Names and terms, low level.")
     themes: Words = Field(default_factory=list[str], description="Keywords of the high level.")
     subquestions: Sentences = Field(default_factory=list[str])
+
+    def taken_from(self, vocabulary: Vocabulary) -> Analysis:
+        """Return the analysis without what neither the question nor the conversation says."""
+        return Analysis(
+            question=self.question,
+            entities=[name for name in self.entities if vocabulary.has(name)],
+            keywords=list(filter(vocabulary.gives, self.keywords)),
+            themes=list(filter(vocabulary.gives, self.themes)),
+            subquestions=list(filter(vocabulary.gives, self.subquestions)),
+        )
 
 
 async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
@@ -199,32 +199,30 @@ async def _understand(state: State, run: RunContext) -> tuple[dict[str, Any], bo
     judged = await ask(state, run, messages, Analysis)
     if judged.reply is None:
         return _by_rule(state, longest) | judged.costs, is_broad(state.question)
-    reply = judged.reply
-    question = _made_to_stand_alone(reply.question, state, longest)
+    vocabulary = Vocabulary(state.question, *(turn["content"] for turn in state.before))
+    reply = judged.reply.taken_from(vocabulary)
+    question = _made_to_stand_alone(reply.question, state, longest, vocabulary)
     parts = [clean_text(part)[:longest] for part in reply.subquestions if part != question]
-    broad = is_broad(question) if reply.about is None else reply.about == "whole"
     return _read(question, parts) | {
-        "complexity": reply.complexity,
-        "reason": reply.reason or "by the chat model",
+        "reason": "read by the chat model",
         "entities": reply.entities,
         "keywords": noted(reply.keywords, *reply.themes) or extract_keywords(question),
         "low_level_keywords": reply.keywords or extract_keywords(question),
         "high_level_keywords": reply.themes,
         **judged.costs,
-    }, broad
+    }, is_broad(question)
 
 
-def _made_to_stand_alone(said: str, state: State, longest: int) -> str:
+def _made_to_stand_alone(said: str, state: State, longest: int, vocabulary: Vocabulary) -> str:
     """The chat model's wording of a question that may lean on a conversation; without one the question stands alone.
 
-    Small models write "string" there, the answer or a translation: what shares no word with the question and the
+    Small models write "string" there, the answer or a translation: what does not come from the question and the
     conversation would search for something that nobody asked, and the rule's wording is taken.
     """
     if not state.before:
         return state.question
     question = clean_text(said).strip()[:longest]
-    talked = " ".join([state.question, *(turn["content"] for turn in state.before)])
-    if set(terms(question)).isdisjoint(terms(talked)):
+    if not vocabulary.gives(question):
         return standing_alone(state.question, state.before)[:longest]
     return question
 

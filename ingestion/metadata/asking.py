@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, Field
 
 from domain.answers import Usage
+from domain.language.vocabulary import Vocabulary
 from domain.settings import Settings
 from domain.text import estimate_tokens, language_of
 from ingestion.metadata.describing import KEYWORDS, TOPICS, short
@@ -50,6 +51,18 @@ class Told(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
+class _Echo:
+    """What a model may give back of its prompt without having read anything."""
+
+    instructions: Vocabulary
+    data: Vocabulary
+
+    def repeats(self, word: str) -> bool:
+        """Return whether a word stands in the instructions, and in none of the texts."""
+        return self.instructions.has(word) and not self.data.share(word)
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """Chunks or sections that are asked about together; `need`: about what it takes."""
 
@@ -60,8 +73,10 @@ class Call:
     def said(self, told: Told) -> list[Said]:
         """What an answer says of these; of one that it leaves out nothing."""
         by_number = _numbered(told.passages, len(self.asked))
+        (_, instructions), (_, data) = self.prompt
+        echo = _Echo(Vocabulary(instructions), Vocabulary(data))
         return [
-            _said(one, by_number[number])
+            _said(one, by_number[number], echo)
             for number, one in enumerate(self.asked, 1)
             if number in by_number and by_number[number].summary
         ]
@@ -142,16 +157,17 @@ def _line(part: Part) -> str:
     return f"- {title}: {part.summary}" if title else f"- {part.summary}"
 
 
-def _said(one: ToAsk, told: _Told) -> Said:
+def _said(one: ToAsk, told: _Told, echo: _Echo) -> Said:
     return Said(
         one.id,
         one.version,
         short(told.summary),
-        _words(told.keywords, KEYWORDS),
-        _words(told.topics, TOPICS),
-        _words(told.tags, TOPICS),
+        _words(told.keywords, KEYWORDS, echo),
+        _words(told.topics, TOPICS, echo),
+        _words(told.tags, TOPICS, echo),
     )
 
 
-def _words(given: Sequence[str], most: int) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word[:_WORD_CHARS] for word in given))[:most]
+def _words(given: Sequence[str], most: int, echo: _Echo) -> tuple[str, ...]:
+    own = (word[:_WORD_CHARS] for word in given if not echo.repeats(word))
+    return tuple(dict.fromkeys(own))[:most]

@@ -58,7 +58,7 @@ class Model:
         if request.wants_json:
             if '"relevant"' in request.prompt:
                 return as_json({"relevant": [1], "sufficient": True})
-            return as_json({"question": "", "complexity": "simple", "keywords": ["harbour"]})
+            return as_json({"question": "", "keywords": ["harbour"]})
         if self.held is None:
             return Reply(ANSWER)
         return Reply(ANSWER, pause_after=WORDS_BEFORE_THE_PAUSE, resume=self.held)

@@ -44,7 +44,7 @@ def number_of(request: ApiRequest) -> str:
 
 def judged(request: ApiRequest) -> Reply:
     """A reply in every structure that a node asks for; it mends nothing."""
-    return as_json({"question": QUESTION, "complexity": "complex", "relevant": [1], "sufficient": True,
+    return as_json({"question": QUESTION, "relevant": [1], "sufficient": True,
                     "sentences": [], "points": [], "keywords": ["多饮"]})  # fmt: skip
 
 

@@ -29,7 +29,7 @@ def never_content(rounds: Iterator[int], request: ApiRequest) -> Reply | str:
     """Judges that nothing suffices and rewrites the query each time, so that all rounds are made."""
     if not request.wants_json:
         return ANSWER
-    return as_json({"question": QUESTION, "complexity": "complex", "relevant": [1], "sufficient": False,
+    return as_json({"question": QUESTION, "relevant": [1], "sufficient": False,
                     "missing": "更多", "queries": [f"问法 {next(rounds)}"], "sentences": []})  # fmt: skip
 
 
@@ -85,7 +85,7 @@ async def test_refused_and_repeated_calls_count_and_stay_within_the_limit(
         assert any("limits.model_calls" in warning for warning in result["warnings"])
 
 
-PARTS = [QUESTION[:14], QUESTION[14:], "多饮是什么？", "付款节点有哪些？"]
+PARTS = [QUESTION[:14], QUESTION[14:], "糖尿病有哪些症状？", "什么分泌胰岛素？"]
 
 
 def silent_from(step: str) -> Answering:
@@ -95,7 +95,7 @@ def silent_from(step: str) -> Answering:
         if not request.wants_json:
             return ANSWER
         if step == "grade" and "ubquestions" in request.prompt:
-            return as_json({"complexity": "complex", "subquestions": PARTS})
+            return as_json({"subquestions": PARTS})
         return slow("{}", 30)
 
     return reply
@@ -132,7 +132,7 @@ async def test_judgements_leave_global_the_calls_that_read_its_reports(
 ) -> None:
     await GraphUpkeep(database, HashEmbedder(384)).refresh(filled)
     rounds = count()
-    never = {"question": QUESTION, "complexity": "complex", "relevant": [1], "sufficient": False}
+    never = {"question": QUESTION, "relevant": [1], "sufficient": False}
     replies = {
         "unreadable": invalid_json,
         "never content": lambda: as_json(never | {"queries": [f"问法 {next(rounds)}"]}),

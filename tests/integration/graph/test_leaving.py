@@ -19,7 +19,7 @@ from testing.replies import Reply, as_json, endless, silent_after
 from tests.integration.graph.conftest import Running, RunningWith
 
 QUESTION = "Who owns a value in Rust?"
-ANALYSIS = {"question": QUESTION, "complexity": "complex", "keywords": ["owner"]}
+ANALYSIS = {"question": QUESTION, "keywords": ["owner"]}
 ENOUGH = {"relevant": [1], "sufficient": True}
 WEAK = {"relevant": [], "sufficient": False, "missing": "the owner"}
 

@@ -34,7 +34,7 @@ def scripted(answer: str, seen: str | Reply = SEEN) -> Any:
         if request.images:
             return seen
         if request.wants_json:
-            return as_json({"relevant": [1], "sufficient": True, "complexity": "complex"})
+            return as_json({"relevant": [1], "sufficient": True, "keywords": []})
         return answer
 
     return reply

@@ -16,7 +16,7 @@ from testing.openai_server import ApiRequest
 from testing.replies import Reply, as_json, broken_after, endless, failing, silent_after, tokens_of
 from tests.integration.graph.conftest import Running, RunningWith
 
-ANALYSIS = {"question": "Who owns a value?", "complexity": "complex", "keywords": ["owner"]}
+ANALYSIS = {"question": "Who owns a value?", "keywords": ["owner"]}
 ENOUGH = {"relevant": [1], "sufficient": True}
 QUESTION = "Who owns a value in Rust?"
 LONG = "Each value in Rust has exactly one owner [1]. Version 3.14 changed nothing. Owner [99]."

@@ -29,8 +29,7 @@ from tests.integration.own_database import settings_over, short_folder
 
 ANALYSIS = {
     "question": "糖尿病患者的主要症状是什么？",
-    "complexity": "complex",
-    "keywords": ["多饮"],
+    "keywords": ["症状"],
 }
 ENOUGH = {"relevant": [1], "sufficient": True, "missing": ""}
 ANSWER = "主要症状是多饮、多尿、多食和体重下降[1]。"

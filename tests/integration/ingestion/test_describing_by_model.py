@@ -68,8 +68,8 @@ def told(request: ApiRequest, leave_out: int | None = None) -> str:
         {
             "passage": number,
             "summary": f"In  short: {number}. " + "x" * 500,
-            "keywords": [f"word {n}" for n in range(20)],
-            "topics": ["Topic", "Topic", ""],
+            "keywords": [f"clue {n}" for n in range(20)],
+            "topics": ["Pumps", "Pumps", ""],
             "tags": ["procedure"],
         }
         for number in numbers_of(request)
@@ -168,9 +168,9 @@ async def test_a_model_describes_every_chunk_once_within_bounds(
         assert new.summary.startswith("In short: ")
         assert len(new.summary) == 200
         assert new.summary.endswith("…")
-        assert new.keywords == tuple(f"word {n}" for n in range(8))
-        assert new.topics == ("Topic",)
-        assert {*old.topic_labels, "Topic"} == set(new.topic_labels)
+        assert new.keywords == tuple(f"clue {n}" for n in range(8))
+        assert new.topics == ("Pumps",)
+        assert {*old.topic_labels, "Pumps"} == set(new.topic_labels)
         assert {*old.tags, "procedure"} == set(new.tags)
         assert (new.text, new.neighbours, new.entities) == (old.text, old.neighbours, old.entities)
 
@@ -207,7 +207,7 @@ async def test_a_sections_keywords_and_tags_are_the_models_beside_what_the_docum
     async with describer(database, settings, told) as (own, _):
         await own.describe(handbook)
     for title, new in (await sections_of(database, handbook)).items():
-        assert new.keywords == tuple(f"word {n}" for n in range(8))
+        assert new.keywords == tuple(f"clue {n}" for n in range(8))
         assert {*before[title].tags, "procedure"} == set(new.tags)
         assert (new.path, new.start, new.end) == (
             before[title].path,

@@ -25,7 +25,7 @@ GRAPH = "papers"
 QUESTION = "Who owns a value in Rust?"
 ANSWER = "Each value in Rust has exactly one owner [1]. Version 3.14 changed nothing."
 ENOUGH = {"relevant": [1], "sufficient": True}
-ANALYSIS = {"question": QUESTION, "complexity": "complex", "keywords": ["owner"]}
+ANALYSIS = {"question": QUESTION, "keywords": ["owner"]}
 
 
 def judging(answer: Reply | str, judgement: Any = ENOUGH) -> Answering:

@@ -38,7 +38,7 @@ ROOT = Path(__file__).parents[3]
 QUESTION = {"query": "糖尿病的主要症状是什么？", "graph_id": "graph-123"}
 SYMPTOMS = item("糖尿病的典型症状为多饮、多尿、多食和体重下降。", "guide.md", start=9)
 
-ANALYSIS = '{"question": "糖尿病的主要症状是什么？", "complexity": "complex", "keywords": ["多饮"]}'
+ANALYSIS = '{"question": "糖尿病的主要症状是什么？", "keywords": ["糖尿病"]}'
 WEAK = '{"relevant": [], "sufficient": false, "missing": "症状"}'
 ENOUGH = '{"relevant": [1], "sufficient": true}'
 ANSWER = "典型症状为多饮、多尿和体重下降[1]。"

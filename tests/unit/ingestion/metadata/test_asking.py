@@ -102,3 +102,21 @@ def test_of_a_section_the_model_sees_its_titles_and_what_is_said_of_its_parts() 
     (call,) = calls_of(Kind.SECTIONS, [told], Settings())
     data = call.prompt[1][1]
     assert "[1] Handbook > Orders\n- Taken by\n(7] phone.\n- Returns: Inspected." in data
+
+
+def test_what_only_the_instructions_say_is_no_keyword_topic_or_tag() -> None:
+    told = Told.model_validate(
+        {
+            "passages": [
+                {
+                    "passage": 1,
+                    "summary": "Orders by telephone.",
+                    "keywords": ["orders", "JSON", "terms"],
+                    "topics": ["general topics", "ordering"],
+                    "tags": ["tags", "kind of text", "procedure"],
+                }
+            ]
+        }
+    )
+    (said,) = only_call(1).said(told)
+    assert (said.keywords, said.topics, said.tags) == (("orders",), ("ordering",), ("procedure",))
