@@ -36,7 +36,7 @@ from stores.chunks.quotes import QuoteStore
 from stores.chunks.tables import TableStore
 from stores.documents.embedding_space import check_space
 from stores.documents.reading import DocumentReader
-from stores.graph.opening import graph_store
+from stores.graph.opening import ProjectedGraph, graph_store
 from stores.graph.record import GraphRecord
 from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
@@ -116,6 +116,7 @@ def _retriever(
         record,
         retrieval.index_passages,
         settings.data_dir,
+        copies=graph if isinstance(graph, ProjectedGraph) else None,
         vectors=retrieval.index_vectors,
         patience=retrieval.lane_timeout / 2,
         idle=retrieval.index_idle,
@@ -131,7 +132,7 @@ def _retriever(
         graph=graph,
         reranker=reranker,
         hot=HotScopes(database, room),
-        texts=Texts(chunks, record, room),
+        texts=Texts(chunks, indexes, room),
     )
 
 

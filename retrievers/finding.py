@@ -221,7 +221,9 @@ class Finder:
         if around is None and all(item.text for item in passages):
             # Where no text is read, nothing has told yet whether the index is of now.
             return passages, [], trusted is None and await request.is_current()
-        contents = Contents(self.chunks, self.graph, request, stamped=trusted is not None)
+        indexes = None if trusted is None else self.indexes
+        stamp_of = None if indexes is None else indexes.stamp
+        contents = Contents(self.chunks, self.graph, request, stamp_of)
         work = contents.read(passages, around)
         passages, items, stamp, hot = await within(self.settings.lane_timeout, work)
         return passages, items, hot and stamp == trusted

@@ -9,7 +9,7 @@ from models.protocols import Embedder
 from models.reranker import HttpReranker
 from retrievers.entity_search.search import EntitySearch
 from retrievers.ranking.chat_reranker import CHAT, open_reranker
-from stores.graph.opening import open_graph_store
+from stores.graph.opening import ProjectedGraph, graph_store
 from stores.postgresql.database import Database
 
 
@@ -27,9 +27,10 @@ async def open_entity_search(
         SettingsInvalid: the reranker is of no known form, or no chat model is there for it.
     """
     settings = database.settings
-    graph = await stack.enter_async_context(open_graph_store(settings, database))
+    graph = graph_store(settings, database, stack)
     chat = await open_chat_model(settings, stack) if settings.reranker == CHAT else None
     reranker = open_reranker(settings, chat)
     if isinstance(reranker, HttpReranker):
         stack.push_async_callback(reranker.close)
-    return EntitySearch(database, graph, embedder, settings, reranker=reranker)
+    copies = graph if isinstance(graph, ProjectedGraph) else None
+    return EntitySearch(database, graph, embedder, settings, reranker=reranker, copies=copies)

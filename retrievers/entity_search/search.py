@@ -25,7 +25,7 @@ from retrievers.lanes.unknown import of_unknown_types
 from retrievers.pages.cursor import Position, decode, encode, identity
 from retrievers.pages.hot import HotRankings, Kept
 from stores.chunks.chunk_store import ChunkStore
-from stores.graph.protocol import GraphStore
+from stores.graph.protocol import GraphCopies, GraphStore
 from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
 from stores.stamps.entity_stamps import EntityStamp, entity_stamp
@@ -71,6 +71,7 @@ class EntitySearch:
         embedder: turns the question into a vector.
         settings: constants.
         reranker: for `SearchOptions(rerank=True)`.
+        copies: tells when a copy that `graph` searches has changed by itself.
         clock: seconds that only grow, for the cache.
     """
 
@@ -82,11 +83,12 @@ class EntitySearch:
         settings: Settings,
         *,
         reranker: Reranker | None = None,
+        copies: GraphCopies | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         own = settings.entity_search
         self._database, self._graph, self._settings = database, graph, settings
-        self._chunks = ChunkStore(database)
+        self._chunks, self._copies = ChunkStore(database), copies
         self._around = Neighbourhoods(graph, _NEIGHBOURHOODS)
         deadline = settings.retrieval.lane_timeout
         lanes = EntityLanes(graph, embedder, self._around, own, deadline)
@@ -145,7 +147,7 @@ class EntitySearch:
     async def _stamp(self, scope: Scope) -> EntityStamp:
         stamp = await entity_stamp(self._database, scope)
         if stamp is not None:
-            return stamp
+            return stamp if self._copies is None else stamp.of_copy(await self._copies.state(scope))
         await KnowledgeBases(self._database).require(scope)
         return await self._stamp(scope)  # it was made meanwhile
 

@@ -1,7 +1,7 @@
 """What graph modes keep of a scope in memory: words, vectors, names, graph and reports.
 
-PostgreSQL stays the truth: a stamp of the scope's chunks and graph tells when an index is out of
-date, and losing an index costs only the time to build it again.
+Passages are PostgreSQL's; the graph and its reports are Neo4j's where it has a copy that is up to date. A stamp
+of both tells when an index is out of date, and losing an index costs only the time to build it again.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from uuid import UUID
 
 import numpy as np
 
+from domain.errors import GraphStoreUnavailable
 from domain.graph import MentionKind
 from domain.language.linking import NameTrie, name_key, names_of_title
 from domain.scope import Scope
@@ -35,6 +36,7 @@ from stores.chunks.chunk_store import ChunkStore
 from stores.graph.arrays import KINDS, Ids, IdTable, places_of
 from stores.graph.arrays import GraphArrays as StoredGraph
 from stores.graph.notices import notify
+from stores.graph.protocol import GraphCopies, WholeGraph
 from stores.graph.record import GraphRecord
 from stores.stamps.stamp import Stamp
 
@@ -117,6 +119,7 @@ class ScopeIndexes:
     Args:
         chunks: where passages come from.
         record: where the graph comes from.
+        copies: where it comes from instead as long as they are current; None: there are none.
         passages: most passages kept over all scopes; those asked longest ago go first.
         folder: where `meanings` keeps what it computes; None: nowhere.
         vectors: most passages of a scope whose vectors are kept, too; of larger ones the store is
@@ -135,6 +138,7 @@ class ScopeIndexes:
         passages: int,
         folder: Path | None = None,
         *,
+        copies: GraphCopies | None = None,
         vectors: int = 100_000,
         patience: float = 5.0,
         idle: float = math.inf,
@@ -143,6 +147,7 @@ class ScopeIndexes:
     ) -> None:
         self._chunks = chunks
         self._record = record
+        self._copies = copies
         self._folder = folder
         self._vectors = vectors
         self._patience = patience
@@ -168,7 +173,28 @@ class ScopeIndexes:
         When bringing it up to date takes longer than the patience, the one of before answers, which
         `stores.graph.notices` tells. A caller that stops waiting does not stop the build, and is told so.
         """
-        stamp = await self._chunks.stamp(scope)
+        try:
+            return await self._at(scope, await self.stamp(scope))
+        except GraphStoreUnavailable:
+            # The copy went away while it was read; by now its state says that the record has to answer.
+            return await self._at(scope, await self.stamp(scope))
+
+    async def stamp(self, scope: Scope) -> Stamp:
+        """What changes whenever something does that the scope's index is made of."""
+        if self._copies is None:
+            return await self._chunks.stamp(scope)
+        stamp, copy = await asyncio.gather(self._chunks.stamp(scope), self.copy(scope))
+        return replace(stamp, copy=copy)
+
+    async def copy(self, scope: Scope) -> str:
+        """The state of the copy that the graph is to be read from; empty: it is to be the record."""
+        return "" if self._copies is None else await self._copies.state(scope)
+
+    def whole(self, stamp: Stamp) -> WholeGraph:
+        """Where the graph of a stamp is."""
+        return self._copies if stamp.copy and self._copies is not None else self._record
+
+    async def _at(self, scope: Scope, stamp: Stamp) -> ScopeIndex:
         build = partial(self._build, scope, stamp)
         try:
             index, current = await self._kept.get(scope, stamp, build, self._patience)
@@ -192,19 +218,20 @@ class ScopeIndexes:
     async def _build(
         self, scope: Scope, stamp: Stamp, before: tuple[Stamp, ScopeIndex] | None
     ) -> ScopeIndex:
+        whole = self.whole(stamp)
         if before is None:
-            return await self._read(scope, None)
+            return await self._read(scope, None, whole)
         known, index = before
-        if (known.passages, known.graph) == (stamp.passages, stamp.graph):
-            return replace(index, reports=await self._reports(scope))
-        return await self._read(scope, index)
+        if replace(known, reports=stamp.reports) == stamp:
+            return replace(index, reports=await self._reports(scope, whole))
+        return await self._read(scope, index, whole)
 
-    async def _read(self, scope: Scope, before: ScopeIndex | None) -> ScopeIndex:
+    async def _read(self, scope: Scope, before: ScopeIndex | None, whole: WholeGraph) -> ScopeIndex:
         """Everything but the passages that have stayed as they were."""
         passages, stored, reports = await asyncio.gather(
             self._passages(scope, before.passages) if before else self._first_passages(scope),
-            self._record.arrays(scope),
-            self._reports(scope),
+            whole.arrays(scope),
+            self._reports(scope, whole),
         )
         return await asyncio.to_thread(ScopeIndex.build, passages, stored, reports)
 
@@ -264,8 +291,8 @@ class ScopeIndexes:
     def _save(files: ArrayFiles, scope: Scope, passages: PassageIndex) -> None:
         files.save(scope, kept_words.code(), kept_words.as_arrays(passages))
 
-    async def _reports(self, scope: Scope) -> ReportIndex:
-        communities, vectors = await self._record.reports(scope)
+    async def _reports(self, scope: Scope, whole: WholeGraph) -> ReportIndex:
+        communities, vectors = await whole.reports(scope)
         return await asyncio.to_thread(ReportIndex, communities, vectors)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from domain.errors import ConflictError, InputError, SextantError
 from domain.retrieval import RetrievedItem
+from domain.scope import Scope
 from retrievers.content import Content, of_entity, of_passage, with_content
 from retrievers.lanes.degrading import go_without
 from retrievers.lanes.lane import LaneQuery
@@ -54,14 +55,14 @@ class Contents:
     Args:
         chunks, graph: where they are.
         query: whose they are; it is warned of a graph store that does not answer.
-        stamped: whether the scope's stamp is wanted with them. It is read last: what it
+        stamp: asks for the scope's stamp, where it is wanted with them. It is read last: what it
             stands for was so when the rest was read.
     """
 
     chunks: ChunkStore
     graph: GraphStore | None
     query: LaneQuery
-    stamped: bool
+    stamp: Callable[[Scope], Awaitable[Stamp]] | None
 
     async def read(
         self, passages: Sequence[RetrievedItem], around: Surroundings | None
@@ -72,7 +73,7 @@ class Contents:
         entities nor relations, which come with both their ends or not at all.
         """
         hot = self.query.hot
-        if around is None and not self.stamped and (hot is None or hot.texts is not None):
+        if around is None and self.stamp is None and (hot is None or hot.texts is not None):
             chunks = await self._chunks(passages)
             return _with_contents(passages, chunks), [], None, await self.query.is_current()
         chunks, items, stamp, current = await asyncio.gather(
@@ -104,7 +105,7 @@ class Contents:
         return around.items({rows[one.id]: of_entity(one) for one in found if one.id in rows})
 
     async def _stamp(self) -> Stamp | None:
-        return await self.chunks.stamp(self.query.scope) if self.stamped else None
+        return None if self.stamp is None else await self.stamp(self.query.scope)
 
 
 def _bare(passages: Sequence[RetrievedItem]) -> list[str]:

@@ -195,6 +195,9 @@ class QuestionReader:
     ) -> Stamp | None:
         """Put into `runs` how each fares, and into `spent` what parts take; `Read.now`."""
         texts = [query.text, *two_events(query.text)]
+        in_memory = held is not None and held.texts is not None
+        # Before all else: what changes in the copy later, the next question sees.
+        copy = await apart(self.indexes.copy(query.scope)) if in_memory else ""
         index, vectors = await self._index_and_vectors(query, texts, held, spent)
         with spent.on(VECTOR):
             whole, *events = [
@@ -203,7 +206,6 @@ class QuestionReader:
             ]
         similar = await self._type_similarity(index, vectors[0])
         allowed = await self._allowed(query, index)
-        in_memory = held is not None and held.texts is not None
 
         def reading() -> Reading:
             with spent.on(VECTOR):
@@ -229,7 +231,9 @@ class QuestionReader:
             evidence = _with_named(first.evidence, named)
             again = replace(first, evidence=evidence, named_in_full=True)
             _, now = await here(None, work, rest, lambda: again)
-        return await apart(self.chunks.stamp(query.scope)) if in_memory and now is None else now
+        if in_memory and now is None:
+            now = await apart(self.chunks.stamp(query.scope))
+        return None if now is None else replace(now, copy=copy)
 
     async def _index_and_vectors(
         self, query: LaneQuery, texts: Sequence[str], held: Held | None, spent: Spent

@@ -15,12 +15,11 @@ import orjson
 
 from domain.scope import Scope
 from retrievers.content import Content, of_entity, of_passage
-from retrievers.index.scope_index import ScopeIndex
+from retrievers.index.scope_index import ScopeIndex, ScopeIndexes
 from retrievers.memory.json_rows import JsonRows, Row, read_rows, rows_as_json
 from retrievers.memory.room import Fits, Room, together
 from retrievers.memory.trimming import give_back
 from stores.chunks.chunk_store import ChunkStore
-from stores.graph.record import GraphRecord
 from stores.graph.rows import entity_of
 from stores.stamps.stamp import Stamp
 
@@ -78,13 +77,14 @@ class Texts:
     """The texts of the scopes asked most, in a room that they share with others.
 
     Args:
-        chunks, record: where passages and entities are.
+        chunks: where passages are.
+        indexes: whose passages and entities they are; it knows where a graph is.
         room: bounds them.
     """
 
-    def __init__(self, chunks: ChunkStore, record: GraphRecord, room: Room) -> None:
+    def __init__(self, chunks: ChunkStore, indexes: ScopeIndexes, room: Room) -> None:
         self._chunks = chunks
-        self._record = record
+        self._indexes = indexes
         self._room = room
 
     def of(self, scope: Scope, stamp: Stamp, index: ScopeIndex) -> ScopeTexts | None:
@@ -111,11 +111,12 @@ class Texts:
         """
         own, beside = together(fits, 2)
         chunks = partial(rows_as_json, partial(self._chunks.contents, scope), passage_as_json)
-        graph = partial(rows_as_json, partial(self._record.contents, scope), _entity)
+        entities_of = partial(self._indexes.whole(stamp).contents, scope)
+        graph = partial(rows_as_json, entities_of, _entity)
         passages, entities = await asyncio.gather(
             read_rows(index.chunk_ids, chunks, own), read_rows(index.entities, graph, beside)
         )
-        if passages is None or entities is None or await self._chunks.stamp(scope) != stamp:
+        if passages is None or entities is None or await self._indexes.stamp(scope) != stamp:
             return None
         await asyncio.to_thread(give_back)
         return ScopeTexts(stamp, Rows(passages, "section_path"), Rows(entities, "aliases"))

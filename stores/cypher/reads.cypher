@@ -185,6 +185,58 @@ ORDER BY score DESC, c.id
 MATCH (g:__Graph__ {graph_key: $graph})
 RETURN g.scope_id AS scope_id, g.made_at AS made_at, g.database AS database, coalesce(g.copied, 0) AS copied
 
+// name: said_of
+// What the copy says of itself: the number of the copy, and a mark of whoever has changed it by hand.
+MATCH (g:__Graph__ {graph_key: $graph})
+RETURN coalesce(g.copied, 0) AS copied, toString(g.edited) AS edited
+
+// name: fingerprint
+// What changes with nearly every change of a graph: how much there is, how long its texts are, what its
+// numbers add up to. Sums of whole numbers, since those of fractions depend on the order.
+CALL () {
+  MATCH (e:__Entity__) WHERE e.graph_key = $graph AND e.id IS NOT NULL
+  RETURN count(e) AS entities, sum(size(e.name) + size(e.entity_type) + size(e.description)) AS told
+}
+CALL () {
+  MATCH (e:__Entity__)-[r:RELATED]->(:__Entity__)
+  WHERE e.graph_key = $graph AND e.id IS NOT NULL AND r.graph_key = $graph
+  RETURN count(r) AS relations, sum(size(r.kind)) AS kinds, sum(toInteger(1000 * r.weight)) AS weights
+}
+CALL () {
+  MATCH (m:__Merged__) WHERE m.graph_key = $graph AND m.id IS NOT NULL
+  RETURN count(m) AS merged
+}
+CALL () {
+  MATCH (c:__Community__) WHERE c.graph_key = $graph AND c.id IS NOT NULL
+  RETURN count(c) AS communities, count(c.embedding) AS embedded, sum(c.level) AS levels,
+    sum(size(c.title) + size(c.summary) + size(c.findings)) AS reported,
+    sum(toInteger(1000 * c.rating)) AS ratings, sum(COUNT { (c)<-[:IN_COMMUNITY]-() }) AS members
+}
+RETURN entities, told, relations, kinds, weights, merged, communities, embedded, levels, reported, ratings,
+  members
+
+// name: whole
+// Every entity that readers see, by id, with the relations that start from it.
+MATCH (e:__Entity__) WHERE e.graph_key = $graph AND e.id IS NOT NULL
+RETURN e.id AS id, coalesce(e.name, '') AS name, coalesce(e.entity_type, '') AS type, COLLECT {
+  MATCH (e)-[r:RELATED]->(other:__Entity__)
+  WHERE r.graph_key = $graph AND other.graph_key = $graph AND r.weight > 0
+  RETURN [other.id, r.kind, r.weight]
+} AS relations
+ORDER BY id
+
+// name: merged
+// What was merged into what.
+MATCH (m:__Merged__) WHERE m.graph_key = $graph AND m.id IS NOT NULL
+RETURN m.id AS id, m.root_id AS root ORDER BY id
+
+// name: reports
+// Every community that has a report, with its members and the report's vector.
+MATCH (c:__Community__) WHERE c.graph_key = $graph AND c.id IS NOT NULL AND c.title <> ''
+RETURN c {.id, .level, .parent_id, .title, .summary, .findings, .rating} AS c, c.embedding AS embedding,
+  COLLECT { MATCH (c)<-[:IN_COMMUNITY]-(e) WHERE e.graph_key = $graph RETURN e.id ORDER BY e.id } AS entity_ids
+ORDER BY c.level, c.rating DESC, c.id
+
 // name: counts
 // How large a graph is.
 RETURN

@@ -138,12 +138,46 @@ class IdTable:
         return rows[rows >= 0]
 
 
-async def read_arrays(connection: Connection, scope_id: int, version: int) -> GraphArrays:
-    """Read a graph; `connection` is in a snapshot transaction, so that all of it is of one moment."""
+@dataclass(frozen=True, slots=True)
+class GraphRows:
+    """The part of a graph that a copy of it holds as well: entities, merges, relations.
+
+    Attributes:
+        entities: ids of the entities that readers see, rising; `names` and `entity_types` lie beside them.
+        merged, roots: ids of merged entities, rising, and of the entities they were merged into.
+        sources, targets: ends of relations; merged ones may be among them.
+        kinds: place of each relation's type in `relation_types`.
+        weights: of each relation, > 0.
+    """
+
+    entities: Ids
+    names: list[str]
+    entity_types: list[str]
+    merged: Ids
+    roots: Ids
+    sources: Ids
+    targets: Ids
+    kinds: npt.NDArray[np.int32]
+    weights: npt.NDArray[np.float64]
+    relation_types: tuple[str, ...]
+
+
+async def read_arrays(
+    connection: Connection, scope_id: int, version: int, graph: GraphRows | None = None
+) -> GraphArrays:
+    """Read a graph; `connection` is in a snapshot transaction, so that all of it is of one moment.
+
+    `graph`: entities and relations as a copy of the graph has them; only the evidence for them is read then.
+    """
     values: dict[str, Any] = {"scope_id": scope_id, "nil": NIL, "co_occurs": CO_OCCURS}
-    values["types"] = [name for (name,) in await _fetch(connection, "relation_types", values)]
-    blocks = {table: await _fetch(connection, table, values) for table in _COLUMNS}
-    return await asyncio.to_thread(_decode, version, tuple(values["types"]), blocks)
+    if graph is None:
+        types = tuple([name for (name,) in await _fetch(connection, "relation_types", values)])
+        values["types"] = list(types)
+        rows = {table: await _fetch(connection, table, values) for table in _OF_GRAPH}
+        graph = await asyncio.to_thread(_graph_rows, types, rows)
+    values["types"] = list(graph.relation_types)
+    blocks = {table: await _fetch(connection, table, values) for table in _OF_EVIDENCE}
+    return await asyncio.to_thread(_decode, version, graph, blocks)
 
 
 async def read_order(connection: Connection, scope_id: int) -> Ids:
@@ -161,42 +195,57 @@ async def _fetch(connection: Connection, query: str, values: dict[str, Any]) -> 
     return await cursor.fetchall()
 
 
-def _decode(version: int, types: tuple[str, ...], blocks: dict[str, Blocks]) -> GraphArrays:
-    rows = {table: _rows(blocks[table], **columns) for table, columns in _COLUMNS.items()}
-    chunks, entities = rows["chunks"]["id"], rows["entities"]["id"]
-    mentions, relations, statements = rows["mentions"], rows["relations"], rows["statements"]
+def _graph_rows(types: tuple[str, ...], blocks: dict[str, Blocks]) -> GraphRows:
+    rows = {table: _rows(blocks[table], **_COLUMNS[table]) for table in _OF_GRAPH}
+    roots, relations = rows["roots"], rows["relations"]
+    return GraphRows(
+        entities=rows["entities"]["id"],
+        names=_lines(blocks["entities"], 1),
+        entity_types=_lines(blocks["entities"], 2),
+        merged=roots["merged"],
+        roots=roots["root"],
+        sources=relations["source"],
+        targets=relations["target"],
+        kinds=relations["type"] - 1,
+        weights=relations["weight"],
+        relation_types=types,
+    )
+
+
+def _decode(version: int, graph: GraphRows, blocks: dict[str, Blocks]) -> GraphArrays:
+    rows = {table: _rows(blocks[table], **_COLUMNS[table]) for table in _OF_EVIDENCE}
+    chunks, entities = rows["chunks"]["id"], graph.entities
+    mentions, statements = rows["mentions"], rows["statements"]
 
     def numbers(ids: Ids) -> Indices:
-        return places_of(entities, _resolve(ids, rows["roots"]))
-
-    def ends(table: dict[str, npt.NDArray[Any]]) -> tuple[Indices, Indices, Indices]:
-        return numbers(table["source"]), numbers(table["target"]), table["type"] - 1
+        return places_of(entities, _resolve(ids, graph))
 
     entity, chunk = numbers(mentions["entity"]), places_of(chunks, mentions["chunk"])
     seen = (entity >= 0) & (chunk >= 0)
-    source, target, kind = ends(relations)
+    source, target, kind = numbers(graph.sources), numbers(graph.targets), graph.kinds
     joined = (source >= 0) & (target >= 0)
-    shape = (len(entities), len(types))
+    shape = (len(entities), len(graph.relation_types))
     known = _keys(source, target, kind, shape)[joined]
     order = np.argsort(known, kind="stable")
     source, target, kind = (one[joined][order] for one in (source, target, kind))
-    stated = _find(known[order], _keys(*ends(statements), shape))
+    ends = numbers(statements["source"]), numbers(statements["target"])
+    stated = _find(known[order], _keys(*ends, statements["type"] - 1, shape))
     stated_in = places_of(chunks, statements["chunk"])
     placed = (stated >= 0) & (stated_in >= 0)
     return GraphArrays(
         version=version,
         chunks=chunks,
         entities=entities,
-        names=_lines(blocks["entities"], 1),
-        entity_types=_lines(blocks["entities"], 2),
+        names=graph.names,
+        entity_types=graph.entity_types,
         mention_entity=entity[seen],
         mention_chunk=chunk[seen],
         mention_kind=mentions["kind"][seen],
         relation_source=source,
         relation_target=target,
         relation_type=kind,
-        relation_weight=relations["weight"][joined][order],
-        relation_types=types,
+        relation_weight=graph.weights[joined][order],
+        relation_types=graph.relation_types,
         statement_relation=stated[placed],
         statement_chunk=stated_in[placed],
         alias_norms=_lines(blocks["aliases"], 1),
@@ -205,6 +254,8 @@ def _decode(version: int, types: tuple[str, ...], blocks: dict[str, Blocks]) -> 
 
 
 _UUID, _INT, _FLOAT = np.dtype((">u8", 2)), np.dtype(">i4"), np.dtype(">f8")
+_OF_GRAPH = ("entities", "roots", "relations")
+_OF_EVIDENCE = ("chunks", "mentions", "statements", "aliases")
 # The columns that each query of `graph_arrays.sql` packs into the first value of its rows.
 _COLUMNS: dict[str, dict[str, np.dtype[Any]]] = {
     "chunks": {"id": _UUID},
@@ -262,12 +313,12 @@ def _find(known: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> Indice
     return np.where(known[places] == wanted, places, -1).astype(np.int32)
 
 
-def _resolve(ids: Ids, roots: dict[str, Ids]) -> Ids:
+def _resolve(ids: Ids, graph: GraphRows) -> Ids:
     """The ids under which merged entities are known."""
-    if not len(roots["merged"]):
+    if not len(graph.merged):
         return ids
-    places = places_of(roots["merged"], ids)
-    return np.where((places >= 0)[:, None], roots["root"][places], ids)
+    places = places_of(graph.merged, ids)
+    return np.where((places >= 0)[:, None], graph.roots[places], ids)
 
 
 def _bytes(ids: Ids) -> npt.NDArray[np.bytes_]:

@@ -6,16 +6,18 @@ import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
 from domain.errors import GraphStoreUnavailable
 from domain.graph import Community, Entity, Relation
 from domain.scope import Scope
 from domain.settings import Settings
+from stores.graph.arrays import GraphArrays
 from stores.graph.neo4j.projection import Projection
 from stores.graph.neo4j.projector import standing
 from stores.graph.neo4j.store import Neo4jGraph
+from stores.graph.neo4j.whole import CopiedGraph, CopyStates
 from stores.graph.notices import notify
 from stores.graph.postgres import PostgresGraph
 from stores.graph.protocol import (
@@ -28,6 +30,8 @@ from stores.graph.protocol import (
     Hop,
     Vector,
 )
+from stores.graph.record import GraphRecord
+from stores.postgresql.binary import Embedded
 from stores.postgresql.database import Database
 from stores.postgresql.deadlines import within
 
@@ -49,7 +53,9 @@ async def open_graph_store(settings: Settings, database: Database) -> AsyncItera
         yield graph_store(settings, database, stack)
 
 
-def graph_store(settings: Settings, database: Database, stack: AsyncExitStack) -> GraphStore:
+def graph_store(
+    settings: Settings, database: Database, stack: AsyncExitStack
+) -> PostgresGraph | ProjectedGraph:
     """The graph store that the settings name; `stack` closes its connection to Neo4j.
 
     Nothing is asked of Neo4j here: a server that is down holds nobody up.
@@ -64,7 +70,7 @@ def graph_store(settings: Settings, database: Database, stack: AsyncExitStack) -
 
 
 class ProjectedGraph:
-    """A `GraphStore` that asks Neo4j, and the record where Neo4j is gone or behind.
+    """A `GraphStore` that asks Neo4j, and the record where Neo4j is gone or behind; also `GraphCopies`.
 
     What it falls back from is told by `stores.graph.notices` to every question, and to the log when it begins
     and when it is over. After a failure Neo4j is left alone for
@@ -78,6 +84,8 @@ class ProjectedGraph:
         self._settings = settings
         self._record = PostgresGraph(database)
         self._projection = Neo4jGraph(bolt, settings.retrieval)
+        self._copies = CopiedGraph(bolt, GraphRecord(database))
+        self._states = CopyStates(bolt, settings.neo4j_pause)
         self._paused_until = 0.0
         self._known: dict[int, float] = {}  # until when a graph is taken to be there
         self._is_gone = False
@@ -139,21 +147,58 @@ class ProjectedGraph:
             scope, lambda graph: graph.communities_by_vector(scope, vector, k, level=level)
         )
 
+    async def state(self, scope: Scope) -> str:
+        """See `GraphCopies`."""
+        found = await self._tried(scope, lambda: self._state(scope))
+        return "" if found is None else found[0]
+
+    async def arrays(self, scope: Scope) -> GraphArrays:
+        """See `GraphCopies`."""
+        return await self._read_whole(self._copies.arrays(scope))
+
+    async def reports(self, scope: Scope) -> tuple[list[Community], Embedded]:
+        """See `GraphCopies`."""
+        return await self._read_whole(self._copies.reports(scope))
+
+    async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
+        """See `GraphCopies`."""
+        return await self._read_whole(self._copies.contents(scope, ids))
+
+    async def _read_whole(self, reading: Awaitable[T]) -> T:
+        """What may take long: whoever reads it falls back, as only all of it together is of use."""
+        try:
+            return await reading
+        except GraphStoreUnavailable as error:
+            self._note_gone(error)
+            raise
+
+    async def _state(self, scope: Scope) -> str:
+        state = await self._states.of(scope)
+        if state is None:
+            raise _NotThere
+        return state
+
     async def _ask(self, scope: Scope, question: Callable[[GraphStore], Awaitable[T]]) -> T:
+        found = await self._tried(scope, lambda: question(self._projection))
+        return await question(self._record) if found is None else found[0]
+
+    async def _tried(self, scope: Scope, question: Callable[[], Awaitable[T]]) -> tuple[T] | None:
+        """What Neo4j answers; None, which is told to the question, where the record has to."""
         scope_id = await self._followed(scope)
-        if scope_id is not None:
-            try:
-                answer = await within(
-                    self._settings.neo4j_timeout, self._from_neo4j(scope, scope_id, question)
-                )
-            except _NotThere:
-                self._note_behind(scope)
-            except (GraphStoreUnavailable, TimeoutError) as error:
-                self._note_gone(error)
-            else:
-                self._note_back(scope)
-                return answer
-        return await question(self._record)
+        if scope_id is None:
+            return None
+        try:
+            answer = await within(
+                self._settings.neo4j_timeout, self._from_neo4j(scope, scope_id, question)
+            )
+        except _NotThere:
+            self._note_behind(scope)
+        except (GraphStoreUnavailable, TimeoutError) as error:
+            self._note_gone(error)
+        else:
+            self._note_back(scope)
+            return (answer,)
+        return None
 
     def _note_behind(self, scope: Scope) -> None:
         notify(BEHIND, logged=scope not in self._behind)
@@ -187,14 +232,14 @@ class ProjectedGraph:
         return found.scope_id
 
     async def _from_neo4j(
-        self, scope: Scope, scope_id: int, question: Callable[[GraphStore], Awaitable[T]]
+        self, scope: Scope, scope_id: int, question: Callable[[], Awaitable[T]]
     ) -> T:
         if time.monotonic() >= self._known.get(scope_id, 0.0):
             projection = Projection(self._database, self._bolt, scope, scope_id)
             if not await projection.is_here():
                 raise _NotThere
             self._known[scope_id] = time.monotonic() + self._settings.neo4j_pause
-        return await question(self._projection)
+        return await question()
 
 
 class _NotThere(Exception):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
 import numpy as np
@@ -17,6 +17,8 @@ import numpy.typing as npt
 
 from domain.graph import Community, Entity, Relation
 from domain.scope import Scope
+from stores.graph.arrays import GraphArrays
+from stores.postgresql.binary import Embedded
 
 Vector = npt.NDArray[np.float32]
 
@@ -169,4 +171,28 @@ class GraphStore(Protocol):
         self, scope: Scope, vector: Vector, k: int, *, level: int | None = None
     ) -> list[CommunityHit]:
         """The `k` communities with the nearest reports, best first."""
+        ...
+
+
+class WholeGraph(Protocol):
+    """Whole graphs, for indexes in memory; errors as of `GraphStore`."""
+
+    async def arrays(self, scope: Scope) -> GraphArrays:
+        """Entities, relations, and the evidence for them."""
+        ...
+
+    async def reports(self, scope: Scope) -> tuple[list[Community], Embedded]:
+        """Every community that has a report, and the vectors that reports have."""
+        ...
+
+    async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
+        """What results show of entities, as rows (`stores.graph.rows.entity_of`)."""
+        ...
+
+
+class GraphCopies(WholeGraph, Protocol):
+    """Copies of graphs in a graph database, from which indexes in memory are read where they are current."""
+
+    async def state(self, scope: Scope) -> str:
+        """A text that is another one when the copy has changed; empty where the record has to answer."""
         ...

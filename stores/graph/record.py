@@ -13,7 +13,7 @@ from psycopg.rows import class_row, scalar_row
 
 from domain.graph import Community
 from domain.scope import Scope
-from stores.graph.arrays import GraphArrays, Ids, read_arrays, read_order
+from stores.graph.arrays import GraphArrays, GraphRows, Ids, read_arrays, read_order
 from stores.graph.evidence import Added, GraphEvidence
 from stores.graph.postgres import PostgresGraph
 from stores.graph.resolution.merges import SQL as MERGE_SQL
@@ -129,14 +129,17 @@ class GraphRecord:
         """What results show of entities, as rows (`stores.graph.rows.entity_of`)."""
         return await PostgresGraph(self._database).contents(scope, ids)
 
-    async def arrays(self, scope: Scope) -> GraphArrays:
-        """The whole graph, all of one moment; 100,000 entities with 600,000 relations take seconds."""
+    async def arrays(self, scope: Scope, graph: GraphRows | None = None) -> GraphArrays:
+        """The whole graph, all of one moment; 100,000 entities with 600,000 relations take seconds.
+
+        `graph`: entities and relations of a copy, to which the evidence is added.
+        """
         async with self._database.transaction(scope.user_id, snapshot=True) as connection:
             found = await find_scope(connection, scope)
             scope_id = found.scope_id if found else 0
             cursor = await connection.execute(_SQL["version"], {"scope_id": scope_id})
             row = await cursor.fetchone()
-            return await read_arrays(connection, scope_id, row[0] if row else 0)
+            return await read_arrays(connection, scope_id, row[0] if row else 0, graph)
 
     async def reading_order(self, scope: Scope) -> Ids:
         """The ids of all chunks, documents by name and each from its beginning: the same when stored anew."""

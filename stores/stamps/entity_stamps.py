@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from domain.scope import Scope
@@ -31,6 +31,11 @@ class EntityStamp:
     taken_at: datetime
     space: str | None
     dimension: int | None
+
+    def of_copy(self, state: str) -> EntityStamp:
+        """The stamp of the same graph in a store that may change by itself."""
+        versions = f"{self.version} {state}", f"{self.graph_version} {state}"
+        return replace(self, version=versions[0], graph_version=versions[1])
 
 
 async def entity_stamp(database: Database, scope: Scope) -> EntityStamp | None:

@@ -14,11 +14,15 @@ STAMP = load_queries("stamps")["stamp"]
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """Texts that change whenever the passages, the graph or the reports of a scope do."""
+    """Texts that change whenever the passages, the graph or the reports of a scope do.
+
+    `copy`: the state of the copy in Neo4j that graph and reports are read from; empty: they are the record's.
+    """
 
     passages: str
     graph: str
     reports: str
+    copy: str = ""
 
 
 async def stamp_of(database: Database, scope: Scope) -> Stamp:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, LiteralString
 
@@ -14,6 +14,7 @@ from neo4j import (
     AsyncGraphDatabase,
     AsyncManagedTransaction,
     AsyncSession,
+    Query,
     unit_of_work,
 )
 from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError
@@ -44,6 +45,9 @@ _RETRY_SECONDS = 1.0
 # limit to learn the reason.
 _RETRY_DELAY = 0.2
 _INDEX_SECONDS = 600
+# Rows of a stream that come together, and seconds after which the server gives it up.
+_PORTION = 1000
+_STREAM_SECONDS = 600
 
 Row = dict[str, Any]
 Statement = tuple[LiteralString, dict[str, Any]]
@@ -69,6 +73,36 @@ class Bolt:
 
         async with self._failing(), self._session(READ_ACCESS) as session:
             return await session.execute_read(work)
+
+    async def read_marked(
+        self, query: LiteralString, **values: object
+    ) -> tuple[list[Row], frozenset[str]]:
+        """As `read`, with a mark that is another one whenever anything was committed to the database meanwhile."""
+
+        @unit_of_work(timeout=self._settings.retrieval.lane_timeout)
+        async def work(transaction: AsyncManagedTransaction) -> list[Row]:
+            return await (await transaction.run(query, values)).data()
+
+        async with self._failing(), self._session(READ_ACCESS) as session:
+            rows = await session.execute_read(work)
+            return rows, (await session.last_bookmarks()).raw_values
+
+    async def stream(self, query: LiteralString, **values: object) -> AsyncGenerator[list[Row]]:
+        """The rows of a long answer in portions, each within `neo4j_timeout` of the one before.
+
+        To be closed by whoever may break off.
+        """
+        silence = self._settings.neo4j_timeout
+        clock = asyncio.get_running_loop().time
+        async with self._failing(), self._session(READ_ACCESS) as session:
+            async with asyncio.timeout(silence):
+                result = await session.run(Query(query, timeout=_STREAM_SECONDS), values)
+            while True:
+                async with asyncio.timeout_at(clock() + silence):
+                    records = await result.fetch(_PORTION)
+                if not records:
+                    return
+                yield [record.data() for record in records]
 
     async def fetch(self, query: LiteralString, **values: object) -> list[Row]:
         """The same without a limit: what a projector asks may wait for a server that has just started."""

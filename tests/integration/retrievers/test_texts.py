@@ -51,13 +51,14 @@ def warm(database: Database, clock: Clock) -> Warm:
 
     def made(size: int) -> tuple[GraphRetriever, Room]:
         room, chunks, record = Room(size, clock), ChunkStore(database), GraphRecord(database)
+        indexes = ScopeIndexes(chunks, record, 10_000)
         retriever = GraphRetriever(
             chunks=chunks,
             embedder=HashEmbedder(384),
             settings=database.settings,
-            indexes=ScopeIndexes(chunks, record, 10_000),
+            indexes=indexes,
             graph=PostgresGraph(database),
-            texts=Texts(chunks, record, room),
+            texts=Texts(chunks, indexes, room),
         )
         return retriever, room
 

@@ -13,12 +13,14 @@ import pytest
 from domain.graph import MentionKind
 from domain.scope import Scope
 from domain.settings import Settings
+from stores.graph.arrays import GraphArrays
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from stores.graph.ids import entity_id
 from stores.graph.neo4j.bolt import Bolt, Row, Statement
 from stores.graph.neo4j.projection import Projection
 from stores.graph.neo4j.projector import Projector, standing
 from stores.graph.neo4j.store import Neo4jGraph
+from stores.graph.neo4j.whole import CopiedGraph
 from stores.graph.postgres import PostgresGraph
 from stores.graph.protocol import GraphStore
 from stores.graph.record import GraphRecord
@@ -47,6 +49,41 @@ async def test_both_stores_answer_alike_after_any_history(
     await projector.sync(scope)
     neo4j = Neo4jGraph(bolt, database.settings.retrieval)
     assert await answers(neo4j, scope) == await answers(PostgresGraph(database), scope)
+    record = GraphRecord(database)
+    copied = await CopiedGraph(bolt, record).arrays(scope)
+    assert as_told(copied) == as_told(await record.arrays(scope))
+
+
+def as_told(arrays: GraphArrays) -> dict[str, object]:
+    """A whole graph without the order in which relations come."""
+    names, types = arrays.names, arrays.relation_types
+    relations = [
+        (names[source], types[kind], names[target], round(weight, 6))
+        for source, kind, target, weight in zip(
+            arrays.relation_source.tolist(),
+            arrays.relation_type.tolist(),
+            arrays.relation_target.tolist(),
+            arrays.relation_weight.tolist(),
+            strict=True,
+        )
+    ]
+    statements = zip(
+        arrays.statement_relation.tolist(), arrays.statement_chunk.tolist(), strict=True
+    )
+    mentions = zip(
+        arrays.mention_entity.tolist(),
+        arrays.mention_chunk.tolist(),
+        arrays.mention_kind.tolist(),
+        strict=True,
+    )
+    return {
+        "entities": arrays.entities.tolist(),
+        "names": list(zip(names, arrays.entity_types, strict=True)),
+        "relations": sorted(relations),
+        "statements": sorted((relations[one], chunk) for one, chunk in statements),
+        "mentions": sorted(mentions),
+        "aliases": sorted(zip(arrays.alias_norms, arrays.alias_entity.tolist(), strict=True)),
+    }
 
 
 async def answers(graph: GraphStore, scope: Scope) -> dict[str, object]:
