@@ -22,6 +22,7 @@ class Missing(Enum):
         "{number} cells hold formulas whose results were never saved, and are empty here. Open the workbook in its "
         "program, save it and add it again."
     )
+    QUOTES_NOT_CLOSED = "Never closed: the quotation mark in {rows} (line {lines}). Each line was read as a row of its own; check it."
     LINES_NOT_IMPORTED = (
         "These are lines of an import, and were read as text: their documents, entities and relations are not in the "
         "graph. Delete this document, and bring the file in by `sextant import` (POST /api/graphs/…/import)."

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from domain.documents import HeadingSource
+from domain.tables.cells.stored import mark_repeated
 from domain.text import clean_text
 from ingestion.parsing.blocks import Block, Caption, Heading, Image, Paragraph, Table
 from ingestion.parsing.tables import column_names, title_rows
@@ -169,7 +170,12 @@ def render_table(table: Table) -> tuple[list[str], int]:
     Empty rows and columns are dropped. A header of several rows is one line, in which each column has the words
     of all of them, so that a name can be read by itself; a title row in it stays above that.
     """
-    rows = _without_empty([[_cell(cell) for cell in row] for row in table.rows])
+    rows = _without_empty(
+        [
+            [_stored(cell, (at, column), table) for column, cell in enumerate(row)]
+            for at, row in enumerate(table.rows)
+        ]
+    )
     if not rows:
         return [], 0
     header = min(table.header_rows, len(rows))
@@ -189,6 +195,13 @@ def _without_empty(rows: Sequence[list[str]]) -> list[list[str]]:
     padded = [row + [""] * (width - len(row)) for row in rows if any(row)]
     filled = [index for index in range(width) if any(row[index] for row in padded)]
     return [[row[index] for index in filled] for row in padded]
+
+
+def _stored(text: str, place: tuple[int, int], table: Table) -> str:
+    cell = _cell(text)
+    return (
+        mark_repeated(cell) if place in table.repeated and place[0] >= table.header_rows else cell
+    )
 
 
 def _cell(text: str) -> str:

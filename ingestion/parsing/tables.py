@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import pairwise, zip_longest
 
+from domain.tables.cells.values import ValueKind, read_value
 from ingestion.parsing.limits import CellBudget
 
 _NUMBER = re.compile(r"[-+(]?[$€£¥￥]?\s?\d[\d,.\s]*[%)‰]?$")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _MAX_COLUMNS = 16_384  # of a worksheet (ECMA-376); HTML allows 1,000
 
 
@@ -79,24 +82,77 @@ def column_names(header: Sequence[Sequence[str]]) -> list[str]:
 
 
 def header_rows(rows: Sequence[Sequence[str]], across: Collection[int] = ()) -> int:
-    """How many rows name the columns: 1 when the first has a word in every cell, none a number, and more rows follow.
+    """How many rows name the columns: 1 when the first has words in most columns, each once, and more rows follow.
 
-    With the row below it, where its cells name groups of columns and that row names their columns.
+    With the row below it, where its cells name groups of columns and that row names their columns. Years, and
+    numbers in even steps, are names too where the rows below them have others. Columns without any cell do not count.
 
     Args:
         rows: the table, without titles above it.
         across: the rows with a cell that is merged across several columns.
     """
+    width = max(map(len, rows), default=0)
+    whole = [[*map(str.strip, row), *[""] * (width - len(row))] for row in rows]
+    kept = [at for at in range(width) if any(row[at] for row in whole)]
+    cells = [[row[at] for at in kept] for row in whole]
     count = 1
-    while count - 1 in across and count < len(rows) and _is_of_groups(*rows[count - 1 : count + 1]):
+    while (
+        count - 1 in across and count < len(cells) and _is_of_groups(*cells[count - 1 : count + 1])
+    ):
         count += 1
-    if len(rows) <= count:
+    if len(cells) <= count:
         return 0
-    columns = column_names(rows[:count])
-    cells = [cell.strip() for row in rows[:count] for cell in row]
-    named = [name for name in columns if name]
-    is_names = not any(map(_NUMBER.match, cells)) and len(set(named)) == len(named)
-    return count if is_names and len(named) * 2 > len(columns) else 0
+    named = [name for name in column_names(cells[:count]) if name]
+    is_names = len(set(named)) == len(named) and len(named) * 2 > len(kept)
+    return count if is_names and all(_has_names(row, cells[count:]) for row in cells[:count]) else 0
+
+
+def _has_names(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
+    """Whether the cells of a row can be names: words, and of numbers only such as no row below has."""
+    columns = [at for at, cell in enumerate(row) if _NUMBER.match(cell)]
+    if not columns:
+        return True
+    if _NUMBER.match(row[0]):
+        return False
+    series = _series([row[at] for at in columns])
+    alike = sum(_series([cells[at] for at in columns]) == series for cells in body)
+    return series is not None and alike * 2 <= len(body)
+
+
+def _series(cells: Sequence[str]) -> Decimal | str | None:
+    """How numbers go on: as years, or by which even step (1, 2, 3; 5 %, 10 %, 15 %); None: in no way that names do."""
+    if all(_YEAR.fullmatch(cell) for cell in cells):
+        return "years"
+    values = [read_value(cell) for cell in dict.fromkeys(cells)]
+    steps = {other.number - one.number for one, other in pairwise(values)}
+    is_one_kind = {value.kind for value in values} == {ValueKind.NUMBER} and len(
+        {value.unit for value in values}
+    ) == 1
+    return steps.pop() if is_one_kind and len(values) > 2 and len(steps) == 1 else None
+
+
+def fill_group_names(rows: Sequence[Sequence[str]]) -> list[list[str]] | None:
+    """The rows with the names of groups repeated, where the first row names groups of the second's columns.
+
+    As two rows of names are written without merged cells: a name of the first row stands for the blank cells on
+    its right, and those of the second row are not told apart without it. None where that is not so.
+    """
+    if len(rows) < 3:
+        return None
+    groups, names, *_ = ([cell.strip() for cell in row] for row in rows)
+    filled = [at for at, cell in enumerate(groups) if cell]
+    is_grouped = 1 < len(filled) < len(groups) and len(set(filter(None, names))) < len(
+        list(filter(None, names))
+    )
+    if not is_grouped or any(map(_NUMBER.match, filter(None, names))):
+        return None
+    name, result = "", list[str]()
+    for at in range(len(names)):
+        group = groups[at] if at < len(groups) else ""
+        name = group or (name if names[at] else "")
+        result.append(name)
+    both = column_names([result, names])
+    return [result, *map(list, rows[1:])] if len(set(both)) == len(both) else None
 
 
 def _is_of_groups(groups: Sequence[str], below: Sequence[str]) -> bool:
@@ -108,6 +164,6 @@ def _is_of_groups(groups: Sequence[str], below: Sequence[str]) -> bool:
         for column in (left, left + 1)
     }
     return all(
-        column in grouped or name.strip() in {"", group.strip()}
+        column in grouped or not group.strip() or name.strip() in {"", group.strip()}
         for column, (group, name) in enumerate(zip_longest(groups, below, fillvalue=""))
     )

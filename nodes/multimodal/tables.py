@@ -19,7 +19,6 @@ from nodes.multimodal import written
 from nodes.multimodal.parts import Part
 
 _HTML = re.compile(r"<\s*(?:table|tr|td|html)\b", re.IGNORECASE)
-_YEAR = re.compile(r"(?:19|20)\d\d(?:年|Q[1-4]|[HS][12])?|Q[1-4]", re.IGNORECASE)
 # Of a table that a person asks about: what is computed is computed of each column.
 _MOST_COLUMNS = 1_000
 _FORMS = 'Give CSV, Markdown or HTML as text, or rows like [["name", "price"], ["pen", 2]].'
@@ -113,17 +112,8 @@ def _from_text(part: Part, data: str, settings: Settings) -> Table:
 
 
 def _header(found: Table, rows: Sequence[Sequence[str]]) -> int:
-    """How many rows name the columns, where the form of the table leaves that open.
-
-    Years may name columns too: the first row then has words before them.
-    """
-    if found.header_rows > 0 or len(rows) < 2:
-        return max(found.header_rows, 0)
-    first = [cell for cell in rows[0] if cell]
-    without_years = [cell for cell in first if not _YEAR.fullmatch(cell)]
-    if without_years and len(without_years) < len(first) and len(set(first)) == len(first):
-        return header_rows([without_years, [""]])
-    return header_rows(rows)
+    """How many rows name the columns, where the form of the table leaves that open."""
+    return found.header_rows if found.header_rows > 0 else header_rows(rows)
 
 
 def _check_width(part: Part, columns: int) -> None:

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from domain.tables.cells.table import DataTable, make_table
+from domain.tables.cells.values import ValueKind, read_value
 
 _RULE = re.compile(r"\|(?: --- \|)+")
 _BAR = re.compile(r"(?<!\\)\|")
+_DITTO = " 〃"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +85,18 @@ def _joined(parts: Sequence[TablePart]) -> StoredTable | None:
     )
     if first.context or not (heads and rows):
         return None
-    cells = [[cell.replace("\\|", "|") for cell in cells_of(line.text)] for line in (*heads, *rows)]
+    lines = [*heads, *rows]
+    cells = [[cell.replace("\\|", "|") for cell in cells_of(line.text)] for line in lines]
     if not all(_is_row(line.text) for line in rows) or len({len(row) for row in cells}) != 1:
         return None
-    return StoredTable(make_table(cells, len(heads)), tuple(parts), heads[-1], tuple(rows))
+    repeated = [
+        (row, column)
+        for row, line in enumerate(lines)
+        for column, cell in enumerate(_split(line.text))
+        if cell.endswith(_DITTO)
+    ]
+    table = make_table(cells, len(heads), repeated)
+    return StoredTable(table, tuple(parts), heads[-1], tuple(rows))
 
 
 def _lines(part: TablePart) -> Iterator[Line]:
@@ -100,6 +110,18 @@ def _is_row(text: str) -> bool:
     return text.startswith("| ") and text.endswith(" |")
 
 
+def mark_repeated(cell: str) -> str:
+    """Return how a number is stored in each further row that its merged cell spans.
+
+    So the row can be read by itself, and a sum takes the number once. Words are repeated as they are.
+    """
+    return cell + _DITTO if read_value(cell).kind is ValueKind.NUMBER else cell
+
+
 def cells_of(row: str) -> list[str]:
     """The cells of a row as it is stored, bars within them escaped; those at its ends may be missing."""
+    return [cell.removesuffix(_DITTO) for cell in _split(row)]
+
+
+def _split(row: str) -> list[str]:
     return [cell.strip() for cell in _BAR.split(row.strip().strip("|"))]

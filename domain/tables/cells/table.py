@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from domain.language.simplified import plain_of
+from domain.tables.cells.decimal_commas import has_decimal_commas, read_with_comma
 from domain.tables.cells.local_dates import with_local_dates
 from domain.tables.cells.values import Value, ValueKind, read_value, year_of
 from domain.text import normalise
@@ -19,6 +20,7 @@ _OTHERS = 0.2
 # Numbers of such a column are dates, if all of them can be years: nobody adds them up.
 _OF_YEARS = re.compile(r"\byear\b|年[份度]?(?:[(（]|$)")
 
+_DASH = re.compile(r"\W*[-–—]\W*")
 
 # 1月, 2班: called by a number, and no amount; so many months are 个月.
 _CALLED = frozenset({"月", "月份", "号", "班", "年级", "季度", "组", "期"})
@@ -75,10 +77,15 @@ class DataTable:
         """All columns; their cells are read once."""
         return tuple(self._read(index) for index in range(self.width))
 
+    @cached_property
+    def _read_cell(self) -> Callable[[str], Value]:
+        cells = (cell for row in self.rows for cell in row)
+        return read_with_comma if has_decimal_commas(cells) else read_value
+
     def _read(self, index: int) -> Column:
         values = with_local_dates(
             [
-                read_value("" if (row, index) in self.repeated else cells[index])
+                self._read_cell("" if (row, index) in self.repeated else cells[index])
                 for row, cells in enumerate(self.rows)
             ]
         )
@@ -87,7 +94,9 @@ class DataTable:
             if all(year.kind is not ValueKind.NUMBER for year in years):
                 values = tuple(years)
         kinds = Counter(value.kind for value in values)
-        filled = len(values) - kinds[ValueKind.EMPTY]
+        # A dash stands for nothing, and in accounts for zero.
+        dashes = sum(_DASH.fullmatch(value.text) is not None for value in values)
+        filled = len(values) - kinds[ValueKind.EMPTY] - dashes
         kind = next(
             (
                 kind

@@ -66,13 +66,14 @@ _LONGER_FIRST = sorted(_SCALES, key=len, reverse=True)
 SCALE = "|".join(_LONGER_FIRST)
 """The words of scales, as a pattern."""
 
-_MONEY = r"US\$|HK\$|[$€£¥₩₹]|RMB|CNY|USD|EUR|GBP|JPY"
+_SIGNS = "$¢£¤¥" + "".join(map(chr, range(0x20A0, 0x20C1)))  # Unicode's currency symbols
+_MONEY = rf"US\$|HK\$|[{_SIGNS}]|RMB|CNY|USD|EUR|GBP|JPY|CHF"
 # Groups of three behind commas or thin spaces, or plain digits; then a fraction.
 _DIGITS = r"\d{1,3}(?:[,，'\u2009\u202f\u00a0 ]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
 _NUMBER = re.compile(
-    rf"(?P<open>\()?(?P<sign>[-+−–])?\s?(?P<prefix>{_MONEY})?\s?(?P<sign2>[-−])?"
+    rf"(?P<open>\()?(?P<sign>[-+−–])?\s?(?P<prefix>{_MONEY})?\s?(?P<sign2>[-−])?(?P<open2>\()?"
     rf"(?P<digits>{_DIGITS})(?P<exponent>[eE][-+]?\d{{1,3}})?"
-    rf"\s?(?P<scale>{SCALE})?\s?(?P<suffix>[%‰°]|°?[A-Za-zµμΩ][A-Za-z0-9/·]{{0,7}}|[\u4e00-\u9fff]{{1,3}})?"
+    rf"\s?(?P<scale>{SCALE})?\s?(?P<suffix>[%‰°{_SIGNS}]|°?[A-Za-zµμΩ][A-Za-z0-9/·]{{0,7}}|[\u4e00-\u9fff]{{1,3}})?"
     r"(?P<close>\))?",
     re.IGNORECASE,
 )
@@ -96,7 +97,7 @@ def read_value(text: str) -> Value:
     """Read a cell: thousands separators, percent, currency, units, 万 and 亿, and dates.
 
     Digits that begin with a zero are a code (`007`), not a number. A comma separates thousands, as in
-    Chinese and English; `1,5` and `1.234,5` stay words.
+    Chinese and English; `1,5` and `1.234,5` stay words (`decimal_commas` reads them where a table has them).
     """
     shown = unicodedata.normalize("NFKC", text).strip()
     if not shown:
@@ -136,7 +137,8 @@ def numbers_with_rest(sentence: str) -> list[tuple[Decimal, str]]:
 
 def _number(shown: str, text: str) -> Value | None:
     match = _NUMBER.fullmatch(shown)
-    if match is None or bool(match["open"]) != bool(match["close"]):
+    opened = match and [side for side in (match["open"], match["open2"]) if side]
+    if match is None or opened != [side for side in ("(",) if match["close"]]:
         return None
     plain = _SEPARATORS.sub("", match["digits"])
     if len(plain) > 1 and plain[0] == "0" and plain[1] != ".":
@@ -144,7 +146,7 @@ def _number(shown: str, text: str) -> Value | None:
     power = int((match["exponent"] or "e0")[1:]) + _SCALES.get((match["scale"] or "").lower(), 0)
     if abs(power) > _HIGHEST_POWER:
         return None
-    negative = match["open"] or match["sign"] in {"-", "−", "–"} or match["sign2"]
+    negative = opened or match["sign"] in {"-", "−", "–"} or match["sign2"]
     # From a string, since operations on decimals round to their context.
     number = Decimal(f"{'-' if negative else ''}{plain}E{power}")
     prefix, suffix = (match["prefix"] or "").upper(), match["suffix"] or ""

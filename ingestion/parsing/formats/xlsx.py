@@ -1,4 +1,4 @@
-"""Excel workbooks: one section a sheet, one table for each block of rows between blank ones."""
+"""Excel workbooks: one section a sheet, in it the tables that a reader sees."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ import datetime as dt
 import posixpath
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from io import BytesIO
 from itertools import islice
 
 from openpyxl import load_workbook
 from openpyxl.utils.cell import range_boundaries
+from openpyxl.utils.escape import unescape
 from openpyxl.utils.exceptions import InvalidFileException
 from openpyxl.worksheet._read_only import ReadOnlyWorksheet as Sheet
 
 from domain.errors import FileBroken
 from domain.missing import Missing
-from ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph, Table
+from ingestion.parsing.blocks import Block, Blocks, Heading
+from ingestion.parsing.grids import Merged, sheet_blocks
 from ingestion.parsing.limits import CellBudget, Limits
-from ingestion.parsing.tables import header_rows
+from ingestion.parsing.number_formats import format_value
 
 # openpyxl's streaming reader does not tell merged ranges, so they are read from the sheet's XML.
 _MERGE = re.compile(rb"<mergeCell\s[^>]{0,100}?ref=\"([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})\"")
@@ -29,13 +31,12 @@ _MAX_MERGES = 10_000
 _NOT_COMPUTED = re.compile(
     rb"<c\b(?![^>]{0,200}\st=\"str\")[^>]{0,200}><f\b(?:[^>]*/>|[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v></v>)?</c>"
 )
-_MIDNIGHT = dt.time()
 
 Row = list[str]
 
 
 def parse(content: bytes, limits: Limits) -> Blocks:
-    """Read an XLSX: the values that formulas had when it was last saved, dates as ISO 8601.
+    """Read an XLSX: the values that formulas had when it was last saved, shown as its number formats say.
 
     Raises:
         FileBroken: what is in the container is no such document.
@@ -59,12 +60,12 @@ def parse(content: bytes, limits: Limits) -> Blocks:
 
 def _sheet(sheet: Sheet, xml: bytes, limits: Limits) -> Iterator[Block]:
     sheet.reset_dimensions()  # what the sheet declares is not believed
-    rows = _read_rows(sheet, CellBudget(limits))
-    titles, across = _fill_merges(rows, _merges(xml))
+    budget = CellBudget(limits)
+    rows = _read_rows(sheet, budget)
+    merges = _fill_merges(rows, _merges(xml), budget)
     if rows:
         yield Heading(sheet.title, 1)
-    for group in _groups(rows):
-        yield from _group_blocks(group, rows, titles, across)
+    yield from sheet_blocks(rows, merges)
 
 
 def _read_rows(sheet: Sheet, budget: CellBudget) -> dict[int, Row]:
@@ -72,7 +73,7 @@ def _read_rows(sheet: Sheet, budget: CellBudget) -> dict[int, Row]:
     rows: dict[int, Row] = {}
     for number, cells in enumerate(sheet.iter_rows(), 1):
         row = [
-            "" if cell.value is None else _shown(cell.value, cell.number_format) for cell in cells
+            "" if cell.value is None else _show(cell.value, cell.number_format) for cell in cells
         ]
         while row and not row[-1].strip():
             row.pop()
@@ -88,80 +89,46 @@ def _merges(xml: bytes) -> list[tuple[int, int, int, int]]:
 
 
 def _fill_merges(
-    rows: dict[int, Row], merges: Iterable[tuple[int, int, int, int]]
-) -> tuple[set[int], set[int]]:
-    """Repeat each merged cell's text over its range.
-
-    Returns the rows that one merge fills alone: titles above a table, whose text stays in one cell; and the
-    other rows with a cell that is merged across columns.
-    """
-    titles, across = set[int](), set[int]()
+    rows: dict[int, Row], merges: Iterable[tuple[int, int, int, int]], budget: CellBudget
+) -> Merged:
+    """Repeat each merged cell's text over its range, but for a title: that is alone in its rows."""
+    merged = Merged()
+    last = max(rows, default=0)
     for left, top, right, bottom in merges:
         text = _at(rows.get(top, []), left)
-        if not text:
+        bottom = min(bottom, last)  # noqa: PLW2901 - no table goes on below the last filled row
+        numbers = range(top, bottom + 1)
+        if not text or _is_title(rows, numbers, is_wide=left < right):
             continue
-        filled = sum(sum(map(bool, rows.get(number, []))) for number in range(top, bottom + 1))
-        if filled == 1 and (top == bottom or left < right):
-            titles.add(top)
-            continue
-        across.update(range(top, bottom + 1) if left < right else ())
-        for number in range(top, min(bottom, max(rows)) + 1):
+        merged.across.update(numbers if left < right else ())
+        for number in numbers:
             row = rows.setdefault(number, [])
+            budget.spend(max(right - len(row), 0))
             row.extend([""] * (right - len(row)))
             row[left - 1 : right] = [cell or text for cell in row[left - 1 : right]]
-    return titles, across
+            merged.repeated.update((number, column) for column in range(left - 1, right))
+        merged.repeated.discard((top, left - 1))
+    return merged
+
+
+def _is_title(rows: dict[int, Row], numbers: range, *, is_wide: bool) -> bool:
+    """Whether a merged cell is all that its rows hold."""
+    filled = sum(sum(map(bool, rows[number])) for number in numbers if number in rows)
+    return filled == 1 and (len(numbers) == 1 or is_wide)
 
 
 def _at(row: Row, column: int) -> str:
     return row[column - 1] if column <= len(row) else ""
 
 
-def _groups(rows: dict[int, Row]) -> Iterator[list[int]]:
-    """Row numbers, divided where a blank row stands."""
-    group: list[int] = []
-    for number in sorted(rows):
-        if group and number != group[-1] + 1:
-            yield group
-            group = []
-        group.append(number)
-    if group:
-        yield group
-
-
-def _group_blocks(
-    group: Sequence[int], rows: dict[int, Row], titles: set[int], across: set[int]
-) -> Iterator[Block]:
-    """Rows of one cell above a table become paragraphs, the rest one table."""
-    filled = [sum(map(bool, rows[number])) for number in group]
-    start = 0
-    while start < len(group) and (
-        group[start] in titles or (filled[start] == 1 and max(filled) > 1)
-    ):
-        yield Paragraph(" ".join(filter(None, rows[group[start]])))
-        start += 1
-    table = [rows[number] for number in group[start:]]
-    if len(table) == 1 or max((len(row) for row in table), default=0) == 1:
-        yield Paragraph("\n".join(" ".join(filter(None, row)) for row in table))
-    elif table:
-        spanned = {at for at, number in enumerate(group[start:]) if number in across}
-        yield Table(table, header_rows(table, spanned))
-
-
-def _shown(value: object, number_format: str) -> str:
+def _show(value: object, number_format: str) -> str:
+    """What a reader of the sheet sees in a cell."""
     match value:
         case bool():
             return "TRUE" if value else "FALSE"
-        case dt.datetime():
-            return value.date().isoformat() if value.time() == _MIDNIGHT else value.isoformat(" ")
-        case dt.date() | dt.time():
-            return value.isoformat()
-        case int() | float():
-            return _number(value, number_format)
+        case int() | float() | dt.date() | dt.time() | dt.timedelta():
+            return format_value(value, number_format)
+        case str():
+            return format_value(unescape(value).strip(), number_format)
         case _:
             return str(value).strip()
-
-
-def _number(value: float, number_format: str) -> str:
-    if "%" in number_format:
-        return f"{value * 100:.10g}%"
-    return str(value) if isinstance(value, int) else f"{value:.12g}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from string import Formatter
+
 import pytest
 
 from domain.missing import Missing, code_of
@@ -9,21 +11,8 @@ from domain.missing import Missing, code_of
 
 @pytest.mark.parametrize("one", Missing)
 def test_the_code_of_a_sentence_follows_from_it_whatever_fills_its_gaps(one: Missing) -> None:
-    filled = dict.fromkeys(
-        (
-            "number",
-            "blank",
-            "pages",
-            "images",
-            "failed",
-            "reason",
-            "missing",
-            "passages",
-            "why",
-            "names",
-        ),
-        "3 (of {these},\nin a line of its own)",
-    )
+    gaps = {name for _, name, _, _ in Formatter().parse(one.value) if name}
+    filled = dict.fromkeys(gaps, "3 (of {these},\nin a line of its own)")
     assert code_of(one.told(**filled)) == one.name.lower()
 
 

@@ -1,0 +1,49 @@
+"""CSV as programs and people write it."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.missing import code_of
+from ingestion.parsing.blocks import Paragraph, Table
+from ingestion.parsing.formats import csv
+from ingestion.parsing.limits import Limits
+
+
+def rows(text: str) -> list[list[str]]:
+    return [
+        list(row)
+        for block in csv.parse(text.encode(), Limits()).blocks
+        if isinstance(block, Table)
+        for row in block.rows
+    ]
+
+
+def test_the_line_that_names_the_separator_is_no_row() -> None:
+    assert rows("\ufeffsep=;\r\nPart;Price\r\nNut;0,12\r\n") == [["Part", "Price"], ["Nut", "0,12"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "open_lines"),
+    [
+        ('a,b\n1,"x,10\n2,ok\n', [["a", "b"], ["1", '"x', "10"], ["2", "ok"]], 1),
+        ('a,b\n1,"x\n2,"ok"\n3,z\n', [["a", "b"], ["1", '"x'], ["2", "ok"], ["3", "z"]], 1),
+        ('a,b\n1,"x\n2,"y\n3,z\n', [["a", "b"], ["1", '"x'], ["2", '"y'], ["3", "z"]], 2),
+        ('a,b\n1,"x ""y"" \nz"\n2,w\n', [["a", "b"], ["1", 'x "y" \nz'], ["2", "w"]], 0),
+        ('a,b\n5" pipe,1\n6" pipe,2\n', [["a", "b"], ['5" pipe', "1"], ['6" pipe', "2"]], 0),
+    ],
+    ids=["to the end", "before a quoted cell", "twice", "closed", "inches"],
+)
+def test_a_quotation_mark_that_is_never_closed_swallows_no_row(
+    text: str, found: list[list[str]], open_lines: int
+) -> None:
+    assert rows(text) == found
+    warnings = csv.parse(text.encode(), Limits()).warnings
+    assert [code_of(warning) for warning in warnings] == ["quotes_not_closed"] * bool(open_lines)
+    assert not open_lines or f"{open_lines} row" in warnings[0]
+
+
+def test_lines_above_the_names_are_no_rows() -> None:
+    blocks = csv.parse(b"Made by tool\n\nName;Price\na;1,5\nb;2,5\n", Limits()).blocks
+    assert [type(block) for block in blocks] == [Paragraph, Table]
+    assert rows("Made by tool\n\nName;Price\na;1,5\nb;2,5\n")[0] == ["Name", "Price"]

@@ -1,0 +1,95 @@
+"""Sheets: the tables that a reader sees in them."""
+
+from __future__ import annotations
+
+import io
+
+import openpyxl
+import pytest
+
+from domain.tables.cells.stored import TablePart, tables_of
+from ingestion.parsing.blocks import Block, Table
+from ingestion.parsing.formats import csv, xlsx
+from ingestion.parsing.limits import Limits
+from ingestion.parsing.structure import build_structure
+
+_: None = None
+Cells = list[list[object]]
+
+
+def sheet(rows: Cells, *merged: str) -> list[Block]:
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    for cells in merged:
+        book.active.merge_cells(cells)
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return list(xlsx.parse(buffer.getvalue(), Limits()).blocks)[1:]
+
+
+def shape(blocks: list[Block]) -> list[tuple[int, int] | str]:
+    """Each table by its rows and its header's, each paragraph by its text."""
+    return [
+        (len(block.rows), block.header_rows) if isinstance(block, Table) else getattr(block, "text")  # noqa: B009
+        for block in blocks
+    ]
+
+
+NOTE = "Note: all prices are net and hold until the end of the year"
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([["Name", "Pay"], ["Ann", 1], [], ["Bob", 2], ["Cid", 9], [], ["Total", 12]], [(5, 1)]),
+        ([["Name", "City"], [], ["Ann", "Oslo"], ["Bob", "Rome"]], [(3, 1)]),
+        ([["Name", _, "Age", _, "Pay"], ["Ann", _, 3, _, 5], ["Bob", _, 4, _, 7]], [(3, 1)]),
+        ([["Name", "Age"], ["Ann", 3], ["Bob", 4], [], ["Part", "Price"], ["Nut", 5]], [(3, 1), (2, 1)]),
+        ([["Staff"], ["Name", "Age"], ["Ann", 3], ["Bob", 4], [NOTE]], ["Staff", (3, 1), NOTE]),
+        ([["Name", "Age", _, "Part", "Price"], ["Ann", 3, _, "Nut", 5], ["Bob", 4, _, "Saw", 6]], [(3, 1), (3, 1)]),
+        ([["Name", "Age", _, "Part", "Sold on"], ["Ann", 3, _, "Nut", "x"], ["Bob", 4]], [(3, 1), (2, 1)]),
+        ([["Name", "Age", _, "Weekly"], ["Ann", 3], ["Bob", 4]], [(3, 1), "Weekly"]),
+        ([["Owner", "Dana"], ["State", "Draft"], [], ["Item", "Price"], ["a", 1], ["b", 2]], [(2, 1), (3, 1)]),
+        ([["Report", "Sales"], ["By", "Ann"], ["Area", "A", "B", "C"], ["N", 1, 2, 3], ["S", 4, 5, 6], ["W", 7, 8, 9]],
+         ["Report Sales", "By Ann", (4, 1)]),
+    ],
+)  # fmt: skip
+def test_a_table_ends_where_another_begins(rows: Cells, expected: list[object]) -> None:
+    assert shape(sheet(rows)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Region,2023,2024\nNorth,120,150\nSouth,90,80", "Region,2023,2024"),
+        ("Item,1,2,3\nA,10,20,30\nB,11,21,31", "Item,1,2,3"),
+        ("Rate,5%,10%,15%\nA,1,4,9\nB,2,3,7", "Rate,5%,10%,15%"),
+        (",2023,,2024,\nArea,Plan,Real,Plan,Real\nN,1,2,3,4", "Area,2023 Plan,2023 Real,2024 Plan,2024 Real"),
+        ("Ann,2019,2021\nBob,2020,2022", None),
+        ("A,1,2,3\nB,2,3,4", None),
+    ],
+)  # fmt: skip
+def test_years_and_series_name_columns_where_the_rows_below_have_others(
+    text: str, names: str | None
+) -> None:
+    [table] = csv.parse(text.encode(), Limits()).blocks
+    lines = build_structure([table]).text.split("\n")
+    assert ("---" in lines[1]) == (names is not None)
+    if names:
+        assert lines[0] == f"| {names.replace(',', ' | ')} |"
+
+
+def test_a_merged_number_is_told_once_and_read_in_every_row() -> None:
+    rows: Cells = [["Dept", "Name", "Budget"], ["A", "Ann", 500], [_, "Bob", _], ["B", "Cid", 100]]
+    text = build_structure(sheet(rows, "A2:A3", "C2:C3")).text
+    assert text.endswith("| A | Bob | 500 〃 |\n| B | Cid | 100 |")
+    [stored] = tables_of([TablePart("p", 0, 0, text, "")])
+    assert stored.table.rows[1] == ("A", "Bob", "500")
+    assert stored.table.repeated == {(1, 2)}
+
+
+def test_what_stands_for_signs_in_xml_is_read_as_those_signs() -> None:
+    [table] = sheet([["Key", "Note"], ["a", "one_x000D_\ntwo"], ["b", "_x005F_x000D_"]])
+    assert isinstance(table, Table)
+    assert "| a | one two |\n| b | _x000D_ |" in build_structure([table]).text

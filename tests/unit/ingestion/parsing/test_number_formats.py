@@ -1,0 +1,83 @@
+"""Number formats: what a reader of the sheet sees."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+
+from ingestion.parsing.number_formats import Shown, format_general, format_value
+
+ACCOUNTS = '_($* #,##0.00_);_($* (#,##0.00);_($* "-"??_);_(@_)'
+DAY = dt.datetime(2024, 3, 15, 14, 5)  # noqa: DTZ001 - a spreadsheet's dates have no zone
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "shown"),
+    [
+        (15, '0"%"', "15%"),
+        (0.15, "0%", "15%"),
+        (0.125, "0.0%", "12.5%"),
+        (1067, "00000", "01067"),
+        (1234.5, "#,##0.00 [$€-407]", "1,234.50 €"),
+        (1234.5, "[$€-2]#,##0.00", "€1,234.50"),
+        (-1234.5, ACCOUNTS, "$(1,234.50)"),
+        (0, ACCOUNTS, "$-"),
+        (12345678901.25, "General", "12345678901.25"),
+        (123456789012345, "0", "123456789012345"),
+        (1234567.0, "General", "1234567"),
+        (0.1 + 0.2, "General", "0.3"),
+        (2.5, "0", "3"),
+        (-0.001, "0.00", "0.00"),
+        (1234567, '#,##0.0,,"M"', "1.2M"),
+        (5551234567, "(###) ###-####", "(555) 123-4567"),
+        (1.25, "# ?/?", "1 1/4"),
+        (2.75, "# ?/4", "2 3/4"),
+        (12345, "0.00E+00", "1.23E+04"),
+        (-3, "0;[Red](0)", "(3)"),
+        (0, '0;-0;"none"', "none"),
+        (150, '[>=100]"big "0;"small "0', "big 150"),
+        (50, '[>=100]"big "0;"small "0', "small 50"),
+        (5, "#.##", "5"),
+        ("x", '0;0;0;"T-"@', "T-x"),
+        ("a_b", "General", "a_b"),
+    ],
+)
+def test_numbers(value: Shown, code: str, shown: str) -> None:
+    assert format_value(value, code) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "shown"),
+    [
+        (dt.timedelta(hours=26, minutes=30), "[h]:mm", "26:30"),
+        (dt.timedelta(minutes=75), "[mm]:ss", "75:00"),
+        (dt.time(14, 5, 9), "h:mm:ss", "14:05:09"),
+        (dt.time(14, 5), "h:mm AM/PM", "2:05 PM"),
+        (dt.time(0, 5, 30), "mm:ss.0", "05:30.0"),
+        (DAY, "dd/mm/yyyy", "2024-03-15"),
+        (DAY, "m/d/yy h:mm", "2024-03-15 14:05"),
+        (DAY, "mmm-yy", "2024-03"),
+        (DAY, "yyyy", "2024"),
+        (DAY, "mmmm", "March"),
+        (DAY, 'yyyy"年"m"月"d"日"', "2024-03-15"),
+        (45366, "yyyy-mm-dd", "2024-03-15"),
+    ],
+)
+def test_days_times_and_durations(value: Shown, code: str, shown: str) -> None:
+    assert format_value(value, code) == shown
+
+
+@pytest.mark.parametrize("code", ["0" * 10_000, "#" * 300 + ".0", "[h" * 99, "yyyy", "?/0", '"'])
+def test_no_format_and_no_number_is_too_strange(code: str) -> None:
+    for value in (1e308, -1e-300, 1e15, float("nan"), 0):
+        assert isinstance(format_value(value, code), str)
+
+
+def test_without_a_format_a_number_has_no_exponent_that_people_do_not_write() -> None:
+    assert [format_general(value) for value in (1234567, 1e15, 0.00001, 1e22)] == [
+        "1234567",
+        "1000000000000000",
+        "0.00001",
+        "1E+22",
+    ]
