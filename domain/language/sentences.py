@@ -8,26 +8,50 @@ from collections.abc import Iterator
 from domain.text import has_cjk
 
 # A Chinese stop ends a sentence at once; a Latin one only before white space, so that 3.14 and
-# v1.2 stay whole; `!` and `?` also before an ideograph. Closing quotes belong to the sentence.
+# v1.2 stay whole; `!` and `?` also before an ideograph. Closing quotes
+# and marks of references ("[12]") belong to the sentence.
 # Runs of stops are taken whole and from their beginning, so a long one costs no more than its length.
 # What a stop begins with is asked first: the alternatives take five times as long to fail at a letter.
 _END = re.compile(
-    r"""(?=[。！？.!?…\n])(?:[。！？]+["'”’」』）》]*|(?<![.!?…])[.!?…]++["'”’)\]]*+(?=\s|$)"""
+    r"""(?=[。！？.!?…\n])(?:[。！？]+["'”’」』）》]*|(?<![.!?…])[.!?…]++["'”’)\]]*+(?:\[[\d, –-]++\])*+(?=\s|$)"""
     r"""|(?<![!?])[!?]++(?=[\u4e00-\u9fff])|\n+)"""
 )
-_NO_END = re.compile(
-    r"(?:^|[\s(（])(?:[A-Za-z]|Dr|Mr|Mrs|Ms|Prof|St|Nos?|Figs?|Eqs?|Sec|Vol|pp|vs|cf|approx"
-    r"|e\.g|i\.e|U\.S)\.$"
+# Words that a full stop shortens, by what follows it: a capital or a number. Before a lower-case
+# letter any short word goes on (`_SHORT`), so "Ltd.", "Inc." and "pct." need no list.
+_TITLES = (  # written with a capital: "5 ms." is no title
+    "Co Dr Drs Mr Mrs Ms Mx Prof St Mt Ft Messrs Mme Mlle Hr Fr Capt Cmdr Col Cpl Gen Gov Hon Lt Maj "
+    "Pres Pvt Rep Rev Sen Sgt Supt Dipl Ing"
 )
+_LINKS = "vs cf viz ca approx bzw"
+_COUNTED = (
+    "no nos nr al art app c ch chap ed eq eqs ext fig figs fn op p para pp pt reg rm sec sect tab tel "
+    "vol jan feb mar apr jun jul aug sep sept oct nov dec abs kap"
+)
+_INITIALLED = "a and as at by dear for from in of or that the to was when who with & und von"
+_ORDINAL = "ab am bis dem den der des im seit vom zum"
+_BEFORE_CAPITAL = frozenset((*_TITLES.split(), *_TITLES.upper().split(), *_LINKS.split()))
+_BEFORE_NUMBER = frozenset((*_COUNTED.split(), *_LINKS.split()))
+_SHORT = re.compile(r"[^\W\d_]{1,4}|[A-Z][a-z]{1,4}|(?:[^\W\d_]{1,4}\.)+[^\W\d_]{1,4}")
+# The word before a stop, with the one before that: "by" and "J" of "by J. Poe".
+_LAST_WORDS = re.compile(
+    r"(?:(?P<before>[^\s(（\"'“‘]+)[\s(（\"'“‘]+|^|(?<=[\s(（\"'“‘]))(?P<word>[\w.]+)\.$"
+)
+_DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
+_HALF_OF_DAY = frozenset({"a.m", "p.m"})
+# A letter behind one of these is an initial ("by J. Poe"); behind a noun it is a label ("flat A.").
+_BEFORE_INITIAL = frozenset(_INITIALLED.split())
+# German dates: the day is an ordinal ("am 5. September").
+_BEFORE_ORDINAL = frozenset(_ORDINAL.split())
 # Behind a stop, marks alone: quotes, brackets, stars.
 _ENDED = re.compile(r"[。！？.!?…]\W*$")
 _FENCE = re.compile(r"^\s*```", re.MULTILINE)
 # Nothing, or the number of a heading or of an item.
 _OPENING = re.compile(r"\s*+(?:[#>*-]*+\s*+\d{1,3}\.)?")
-# All that a stop consists of or is followed by.
-_STOPPING = ".!?…。！？\"'”’」』）》)] \t\r\n"
-# Longer than any abbreviation above: looking back no further keeps a long text linear.
-_LOOK_BACK = 12
+# All that a stop consists of or is followed by, the marks of references among it.
+_STOPPING = ".!?…。！？\"'”’」』）》)] \t\r\n[0123456789,–-"
+# Two words and their dots: looking back no further keeps a long text linear.
+_LOOK_BACK = 40
+_SPACE = re.compile(r"\s*")
 
 
 def undecided(text: str) -> int:
@@ -47,13 +71,56 @@ def sentence_end(text: str, start: int = 0, since: int = 0) -> int | None:
 
 
 def _ends(text: str, start: int, since: int) -> Iterator[int]:
-    """The offset behind each sentence, from that which begins at `start`."""
+    """Yield the offset behind each sentence, from that which begins at `start`."""
     for stop in _END.finditer(text, max(start, since)):
         end = stop.end()
-        abbreviated = _NO_END.search(text[max(start, end - _LOOK_BACK) : end])
-        if not (abbreviated or _OPENING.fullmatch(text, start, end)):
-            yield end
-            start = end
+        if _goes_on(text, start, stop) or _OPENING.fullmatch(text, start, end):
+            continue
+        yield end
+        start = end
+
+
+def _goes_on(text: str, start: int, stop: re.Match[str]) -> bool:
+    """Return whether the sentence from `start` goes on behind a stop.
+
+    What decides is the words before the stop and the first character behind it, so that a growing
+    text can be cut as soon as that character is there.
+    """
+    following = _following(text, stop.end())
+    if not stop[0].endswith("."):
+        return following.islower() and stop[0][-1] in "…\"'”’)]"
+    last = _LAST_WORDS.search(text[max(start, stop.start() - _LOOK_BACK) : stop.end()])
+    if last is None:
+        return following.islower()
+    if following.islower():
+        return _SHORT.fullmatch(last["word"]) is not None and not _begins_lower(text, start)
+    return _is_shortened(last["word"], last["before"] or "", following)
+
+
+def _begins_lower(text: str, start: int) -> bool:
+    """Return whether a sentence begins with a lower-case letter, as where nothing is capitalised."""
+    space = _SPACE.match(text, start)
+    return space is not None and text[space.end() : space.end() + 1].islower()
+
+
+def _following(text: str, end: int) -> str:
+    """Return the first character behind white space from `end`, empty at the end of a paragraph."""
+    space = _SPACE.match(text, end)
+    return "" if space is None or "\n" in space[0] else text[space.end() : space.end() + 1]
+
+
+def _is_shortened(word: str, before: str, following: str) -> bool:
+    """Return whether the full stop behind `word` shortens it, given the characters around."""
+    lower = word.lower()
+    if word.isdecimal():
+        return len(word) <= 2 and before.lower() in _BEFORE_ORDINAL and following.isalpha()
+    if _DOTTED.fullmatch(word):
+        return lower not in _HALF_OF_DAY or not following.isalpha()
+    if len(word) == 1 and word.isupper():
+        return before in _BEFORE_INITIAL or not before[:1].islower()
+    if following.isdecimal():
+        return lower in _BEFORE_NUMBER or word in _BEFORE_CAPITAL
+    return word in _BEFORE_CAPITAL
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
