@@ -1,21 +1,93 @@
-"""What accompanies passages in a prompt: reports, entities and relations, each in a line of its own."""
+"""Lines of a prompt beside its passages, none of which says what another says."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
+from math import inf
 
-from domain.retrieval import ItemKind, RetrievedItem
+from domain.language.sentences import sentence_spans
+from domain.language.simplified import plain_of
+from domain.retrieval import RetrievedItem
+from domain.text import estimate_tokens
 from prompts import as_data
 
+KNOWLEDGE_TOKENS = 300
+"""Tokens (estimated) of what a prompt says beside its passages: more of it pays less than another passage."""
 
-def lines_of(items: Iterable[RetrievedItem]) -> str:
-    """Return reports, entities and relations as a prompt shows them, one a line."""
-    return as_data("\n".join(f"- {' '.join(worded(item).split())}" for item in items))
+_NO_WORD = re.compile(r"[\W_]+")
 
 
-def worded(item: RetrievedItem) -> str:
-    """A report with its findings, an entity with its type, a relation."""
-    if item.kind is ItemKind.ENTITY:
-        return f"{item.text} ({item.metadata['type']})"
-    findings = item.metadata.get("findings") or ()
-    return " ".join([item.text, *(finding["text"] for finding in findings)])
+def lines_of(reports: Iterable[RetrievedItem]) -> str:
+    """Return reports as a prompt shows them, one a line and no sentence twice."""
+    lines = Lines()
+    for report in reports:
+        lines.add_report(report, summary=True)
+    return lines.text
+
+
+class Lines:
+    """Lines of a prompt that say nothing twice.
+
+    Args:
+        tokens: how many of them (estimated) the lines may take.
+        said: texts whose sentences are not said again.
+        is_worth: whether a sentence of a report is worth a place.
+    """
+
+    def __init__(
+        self,
+        tokens: float = inf,
+        said: Iterable[str] = (),
+        is_worth: Callable[[str], bool] = bool,
+    ) -> None:
+        self._lines: list[str] = []
+        self._is_worth = is_worth
+        self._left = tokens
+        self._said = "\n".join(map(_plain, said))
+
+    @property
+    def text(self) -> str:
+        """The lines so far."""
+        return "\n".join(self._lines)
+
+    def add(self, text: str) -> None:
+        """Add a line, if it is new and fits."""
+        line = as_data(f"- {_on_one_line(text)}")
+        cost = estimate_tokens(line) + 1
+        if line not in self._lines and cost <= self._left:
+            self._lines.append(line)
+            self._left -= cost
+
+    def add_report(self, report: RetrievedItem, *, summary: bool = False) -> None:
+        """Add the title of a report with as many of its findings as are new and fit; nothing without any.
+
+        Args:
+            report: the report.
+            summary: whether its summary, too, is said.
+        """
+        title, _, whole = report.text.partition("\n")
+        findings = [one["text"] for one in report.metadata.get("findings") or ()]
+        texts = [whole or title, *findings] if summary or not findings else findings
+        left = self._left - estimate_tokens(f"- {title}: ") - 1
+        new: list[str] = []
+        for text in texts:
+            for start, end in sentence_spans(text):
+                sentence, plain = _on_one_line(text[start:end]), _plain(text[start:end])
+                cost = estimate_tokens(f"{sentence} ")
+                new_to_it = plain not in self._said
+                if new_to_it and cost <= left and self._is_worth(sentence):
+                    new.append(sentence)
+                    self._said += f"\n{plain}"
+                    left -= cost
+        if new:
+            self.add(f"{title}: {' '.join(new)}" if whole else " ".join(new))
+
+
+def _plain(text: str) -> str:
+    """The letters and digits alone, by which two wordings of a sentence are one."""
+    return _NO_WORD.sub("", plain_of(text))
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -96,7 +96,7 @@ class AnswerGenerator:
         query = checked_question(query)
         language = language or language_of(query)
         items = [item for item in as_items(context) if item.text.strip()]
-        layout = laid_out(items, self._context_tokens)
+        layout = laid_out(query, items, self._context_tokens)
         if not layout.passages:
             for event in fixed_answer(NOTHING_FOUND[language], self.chat.name, declined=True):
                 yield event
@@ -106,21 +106,21 @@ class AnswerGenerator:
                 async for event in events:
                     yield event
         except ContextTooLong:  # the endpoint says so before its first word
-            shorter = laid_out(items, self._context_tokens // 2)
+            shorter = laid_out(query, items, self._context_tokens // 2)
             async with aclosing(self.laid_out(query, shorter, language, history)) as events:
                 async for event in events:
                     yield warned(event, SHORTENED)
 
     def laid_out(
-        self, query: str, layout: Layout, language: str, history: str = "", knowledge: str = ""
+        self, query: str, layout: Layout, language: str, history: str = ""
     ) -> AsyncGenerator[AnswerEvent]:
-        """Answer from what is laid out already; `knowledge` stands in for the layout's own."""
+        """Answer from what is laid out already."""
         asked = clean_text(query)
         messages = prompts.GENERATE.messages(
             language,
             question=prompts.as_data(asked),
             passages=numbered(layout.passages),
-            knowledge=knowledge or layout.knowledge,
+            knowledge=layout.knowledge,
             history=prompts.as_data(history),
         )
         review = Review(

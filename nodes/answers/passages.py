@@ -13,7 +13,8 @@ from domain.errors import OptionInvalid
 from domain.retrieval import ItemKind, Retrieval, RetrievedItem
 from domain.text import clean_text, estimate_tokens
 from nodes.answers.budget import share_out
-from nodes.around import lines_of, worded
+from nodes.answers.knowledge import knowledge_of
+from nodes.around import lines_of
 from nodes.citing.attached import SHOWN, label_of
 from nodes.citing.support import COMPUTED, headings
 from prompts import as_data
@@ -30,11 +31,9 @@ _NUMBERS = frozenset({"score", "start", "end"})
 _PATH_SEPARATOR = " > "
 _OFFSETS = {"start_offset": "start", "end_offset": "end"}
 
-# How passages, reports, and entities with relations divide a budget that does not hold all of them.
-# Passages come first because only they can be cited.
-_WEIGHTS = (6.0, 2.0, 1.0)
+# How passages and the reports that a call reads divide a budget that does not hold all of them.
+_WEIGHTS = (3.0, 1.0)
 _COMPUTED_OF_ALL = "Computed exactly over all rows of this table:"
-_FACTS = frozenset({ItemKind.ENTITY, ItemKind.RELATION})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,35 +41,36 @@ class Layout:
     """What goes into a prompt: passages to be numbered from 1, and knowledge to read them by."""
 
     passages: list[RetrievedItem]
-    reports: list[RetrievedItem]
-    facts: list[RetrievedItem]
-
-    @property
-    def knowledge(self) -> str:
-        """Reports and facts as a prompt shows them, one a line."""
-        return lines_of([*self.reports, *self.facts])
+    knowledge: str
 
 
-def laid_out(items: Sequence[RetrievedItem], tokens: int) -> Layout:
-    """Share `tokens` (estimated) between the passages, reports, entities and relations of `items`.
+def laid_out(question: str, items: Sequence[RetrievedItem], tokens: int) -> Layout:
+    """Fill `tokens` (estimated) with the passages of `items`, then with what the graph adds to them.
 
-    The best passage that fits is always in; where none does, the best alone. Of the rest whatever fits is
-    in; of what does not, each kind loses by need (`nodes.answers.budget`).
+    The best passage that fits is always in; where none does, the best alone. Of the rest whatever fits is in.
     """
-    groups = [
-        [item for item in items if item.kind is ItemKind.CHUNK],
-        [item for item in items if item.kind is ItemKind.COMMUNITY],
-        [item for item in items if item.kind in _FACTS],
-    ]
-    costs = [[estimate_tokens(_shown(item)) for item in group] for group in groups]
-    at = next((place for place, cost in enumerate(costs[0]) if cost <= tokens), 0)
-    best, taken = groups[0][at : at + 1], sum(costs[0][at : at + 1])
-    groups[0], costs[0] = groups[0][at + 1 :], costs[0][at + 1 :]
-    kept = share_out(costs, _WEIGHTS, tokens - taken)
-    passages, reports, facts = (
+    passages, _ = with_reports(items, tokens, reports=False)
+    left = tokens - sum(map(_cost, passages))
+    return Layout(passages, knowledge_of(question, items, passages, left))
+
+
+def with_reports(
+    items: Sequence[RetrievedItem], tokens: int, *, reports: bool = True
+) -> tuple[list[RetrievedItem], list[RetrievedItem]]:
+    """Share `tokens` (estimated) between the passages and the reports of `items`; the best passage as in `laid_out`.
+
+    Of what does not fit, each kind loses by need (`nodes.answers.budget`).
+    """
+    passages = [item for item in items if item.kind is ItemKind.CHUNK]
+    found = [item for item in items if item.kind is ItemKind.COMMUNITY] if reports else []
+    at = next((place for place, item in enumerate(passages) if _cost(item) <= tokens), 0)
+    best, groups = passages[at : at + 1], [passages[at + 1 :], found]
+    costs = [list(map(_cost, group)) for group in groups]
+    kept = share_out(costs, _WEIGHTS, tokens - sum(map(_cost, best)))
+    more, read = (
         [group[place] for place in places] for group, places in zip(groups, kept, strict=True)
     )
-    return Layout([*best, *passages], reports, facts)
+    return [*best, *more], read
 
 
 def as_items(context: ContextLike) -> list[RetrievedItem]:
@@ -146,7 +146,7 @@ def within_budget(items: Iterable[RetrievedItem], tokens: int) -> list[Retrieved
 
     What does not fit is left out whole; shorter items behind it may still fit.
     """
-    return laid_out([item for item in items if item.kind is ItemKind.CHUNK], tokens).passages
+    return with_reports(list(items), tokens, reports=False)[0]
 
 
 def numbered(items: Sequence[RetrievedItem], numbers: Sequence[int] = ()) -> str:
@@ -166,8 +166,10 @@ def numbered(items: Sequence[RetrievedItem], numbers: Sequence[int] = ()) -> str
     )
 
 
-def _shown(item: RetrievedItem) -> str:
-    return headings(item) + _body(item) if item.kind is ItemKind.CHUNK else worded(item)
+def _cost(item: RetrievedItem) -> int:
+    """How many tokens (estimated) an item takes in a prompt."""
+    whole = item.kind is ItemKind.COMMUNITY
+    return estimate_tokens(lines_of([item]) if whole else headings(item) + _body(item))
 
 
 def _body(item: RetrievedItem) -> str:

@@ -22,9 +22,10 @@ from models.chat.chat_model import ChatModel
 from models.chat.replies import Numbers, Sentence, Weight
 from nodes.answers.answer_generator import AnswerGenerator
 from nodes.answers.answering import AnswerEvent, ending
-from nodes.answers.passages import laid_out, numbered
+from nodes.answers.knowledge import knowledge_of
+from nodes.answers.passages import Layout, numbered, with_reports
 from nodes.answers.rows import told_row
-from nodes.around import lines_of
+from nodes.around import KNOWLEDGE_TOKENS, Lines, lines_of
 from nodes.citing.citations import Citations
 from nodes.citing.markers import MARKER, stripped, unmarked, written
 from nodes.citing.support import Quote, QuotedPassage, Wording, claim_of
@@ -39,7 +40,6 @@ FOUND = {
 UNREAD = "The chat model could not read {count} of the reports: {reason}"
 
 _FINDINGS = 6
-_POINTS = 24
 _SECONDS = 30.0
 
 
@@ -179,11 +179,11 @@ async def mapped(
     Raises:
         ModelUnavailable, ModelOutputInvalid: the answer itself could not be written.
     """
-    layout = laid_out(items, reading.tokens)
-    shown = {passage.id for passage in layout.passages}
-    reports = [report for report in layout.reports if not shown.isdisjoint(_rests_on(report))]
+    passages, found = with_reports(items, reading.tokens)
+    shown = {passage.id for passage in passages}
+    reports = [report for report in found if not shown.isdisjoint(_rests_on(report))]
     calls = calls_to_read(reports, reading.calls)
-    asked = [_points(reading, question, reports[at::calls], layout.passages) for at in range(calls)]
+    asked = [_points(reading, question, reports[at::calls], passages) for at in range(calls)]
     with keeping(1):  # for the answer
         read = await asyncio.gather(*asked)
     failed = [outcome for outcome in read if outcome.failure]
@@ -194,7 +194,8 @@ async def mapped(
         warnings.append(UNREAD.format(count=count, reason=reason))
     spent = sum((outcome.usage for outcome in read), Usage())
     noted = _noted([point for outcome in read for point in outcome.points])
-    writing = writer(spent).laid_out(question, layout, reading.language, knowledge=noted)
+    layout = Layout(passages, noted or knowledge_of(question, items, passages))
+    writing = writer(spent).laid_out(question, layout, reading.language)
     async with aclosing(writing) as events:
         async for event in events:
             if isinstance(event, Done):
@@ -251,14 +252,10 @@ def _rests_on(report: RetrievedItem) -> list[str]:
 def _noted(points: Iterable[Point]) -> str:
     """The points as a prompt shows them, most important first, each with its passages' numbers.
 
-    One that rests on no passage is left out. A model may repeat what a document says, so they are data as
-    its passages are.
+    One that rests on no passage is left out.
     """
-    rested = [point for point in points if point.text and point.passages]
-    rested.sort(key=lambda point: -point.importance)
-    return prompts.as_data(
-        "\n".join(
-            f"- {unmarked(point.text)} {''.join(map(written, point.passages))}"
-            for point in rested[:_POINTS]
-        )
-    )
+    lines = Lines(KNOWLEDGE_TOKENS)
+    for point in sorted(points, key=lambda point: -point.importance):
+        if point.text and point.passages:
+            lines.add(f"{unmarked(point.text)} {''.join(map(written, point.passages))}")
+    return lines.text

@@ -46,7 +46,10 @@ def report(text: str) -> RetrievedItem:
 
 
 SHORT = [report(f"Report {number}.") for number in range(5)]
-LONG = [report(f"Report {number} says much. " * 300) for number in range(5)]
+LONG = [
+    report(" ".join(f"Report {number} says much of {thing}." for thing in range(300)))
+    for number in range(5)
+]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from domain.retrieval import ItemKind, RetrievedItem
 from domain.text import estimate_tokens
-from nodes.answers.passages import laid_out
+from nodes.answers.passages import laid_out, with_reports
+from nodes.around import KNOWLEDGE_TOKENS, lines_of
 
 KINDS = st.sampled_from([ItemKind.CHUNK, ItemKind.COMMUNITY, ItemKind.RELATION])
 FOUND = st.lists(st.tuples(KINDS, st.integers(0, 60)), max_size=12)
@@ -26,15 +27,28 @@ def items_of(found: list[tuple[ItemKind, int]]) -> list[RetrievedItem]:
 def test_the_best_passage_that_fits_is_in_and_of_the_rest_whatever_fits(
     items: list[RetrievedItem], tokens: int
 ) -> None:
-    layout = laid_out(items, tokens)
-    kept = [*layout.passages, *layout.reports, *layout.facts]
-    passages = [item for item in items if item.kind is ItemKind.CHUNK]
-    fitting = [item for item in passages if tokens_of(item) <= tokens]
-    assert layout.passages[:1] == (fitting or passages)[:1]
+    passages, reports = with_reports(items, tokens)
+    kept = [*passages, *reports]
+    found = [item for item in items if item.kind is ItemKind.CHUNK]
+    fitting = [item for item in found if tokens_of(item) <= tokens]
+    assert passages[:1] == (fitting or found)[:1]
     spent = sum(map(tokens_of, kept))
     assert spent <= tokens or len([item for item in kept if tokens_of(item)]) == 1
-    assert all(spent + tokens_of(item) > tokens for item in items if item not in kept)
+    left = (item for item in items if item not in kept and item.kind is not ItemKind.RELATION)
+    assert all(spent + tokens_of(item) > tokens for item in left)
+
+
+@given(FOUND.map(items_of), TOKENS)
+def test_passages_come_before_what_the_graph_adds_to_them(
+    items: list[RetrievedItem], tokens: int
+) -> None:
+    layout = laid_out("word?", items, tokens)
+    alone = [item for item in items if item.kind is ItemKind.CHUNK]
+    assert layout.passages == laid_out("word?", alone, tokens).passages
+    left = max(0, tokens - sum(map(tokens_of, layout.passages)))
+    assert estimate_tokens(layout.knowledge) <= min(left, KNOWLEDGE_TOKENS)
 
 
 def tokens_of(item: RetrievedItem) -> int:
-    return estimate_tokens(item.text)
+    whole = item.kind is ItemKind.COMMUNITY
+    return estimate_tokens(lines_of([item]) if whole else item.text)

@@ -142,7 +142,9 @@ async def test_without_reports_sentences_are_quoted(bench: Build) -> None:
     assert "多饮、多尿和体重下降。[1]" in update["answer"]
 
 
-LONG = "此外还记录了许多细节。" * 100
+def long(of: object) -> str:
+    """Many sentences, no two of them alike."""
+    return "".join(f"此外还记录了{of}的第{number}处细节。" for number in range(100))
 
 
 @pytest.mark.parametrize(
@@ -152,8 +154,10 @@ LONG = "此外还记录了许多细节。" * 100
         (
             [[("糖尿病的症状是多饮多尿", 9, [1])], [("签订后支付百分之三十", 5, [2])]],
             [
-                report("健康", ("糖尿病的主要症状是多饮。", "指南.md"), (LONG, "指南.md")),
-                report("付款", ("合同签订后支付百分之三十。", "合同.md"), (LONG, "合同.md")),
+                report("健康", ("糖尿病的主要症状是多饮。", "指南.md"), (long("健康"), "指南.md")),
+                report(
+                    "付款", ("合同签订后支付百分之三十。", "合同.md"), (long("付款"), "合同.md")
+                ),
             ],
         ),
     ],
@@ -181,8 +185,8 @@ async def test_calls_that_read_reports_are_bounded_by_what_is_left_of_the_budget
     settings = Settings(_env_file=None, limits=LimitSettings(model_calls=3, report_calls=16))
     model = chat(noting(("多饮", 9, [1])), "主要症状是多饮、多尿和体重下降 [1]。")
     at = bench(chat=model, answerer=ExtractiveAnswerer(), settings=settings)
-    long = [report(f"健康{place}", (LONG, "指南.md"), score=0.9) for place in range(3)]
-    state = asked("这些文档讲了什么？", usage={"calls": 1}, around=long)
+    reports = [report(f"健康{place}", (long(place), "指南.md"), score=0.9) for place in range(3)]
+    state = asked("这些文档讲了什么？", usage={"calls": 1}, around=reports)
     update = await generate(state, at.runtime)
     assert update["usage"]["calls"] == 3
     assert update["citations"]
@@ -209,19 +213,21 @@ async def test_findings_are_told_where_nothing_that_the_model_writes_holds(bench
 
 
 async def test_reports_that_were_not_read_are_counted(bench: Build) -> None:
-    long = [report(f"健康{place}", (LONG, "指南.md")) for place in range(5)]
+    reports = [report(f"健康{place}", (long(place), "指南.md")) for place in range(5)]
     answer = "主要症状是多饮、多尿和体重下降 [1]。"
     model = chat(noting(("多饮", 9, [1])), "no JSON", "still no JSON", answer)
     settings = Settings(_env_file=None, limits=LimitSettings(report_calls=2, context_tokens=20_000))
     at = bench(chat=model, answerer=ExtractiveAnswerer(), settings=settings)
-    update = await generate(asked("主要症状是什么？", around=long), at.runtime)
+    update = await generate(asked("主要症状是什么？", around=reports), at.runtime)
     [warning] = update["warnings"]
     assert "could not read 2/5 of the reports" in warning, "the other call read three"
 
 
 async def test_a_report_is_not_read_of_which_no_passage_is_shown(bench: Build) -> None:
     """No point of it could name a passage, so none could be in the answer."""
-    elsewhere = [report(f"别处{n}", (LONG, f"别处{n}.md"), score=0.9 - n / 100) for n in range(4)]
+    elsewhere = [
+        report(f"别处{n}", (long(n), f"别处{n}.md"), score=0.9 - n / 100) for n in range(4)
+    ]
     model = listening(noting(("多饮", 9, [1])), "主要症状是多饮、多尿和体重下降 [1]。")
     at = bench(chat=as_chat_model(model), answerer=ExtractiveAnswerer())
     state = asked("主要症状是什么？", around=[*elsewhere, HEALTH])
@@ -276,8 +282,8 @@ async def test_points_are_read_as_small_models_write_them(bench: Build, points: 
 async def test_a_point_rests_on_passages_that_its_call_was_shown(bench: Build) -> None:
     """A number of another call's passages is as made up as one that there is not."""
     reports = [
-        report("健康", ("糖尿病的主要症状是多饮。", "指南.md"), (LONG, "指南.md")),
-        report("付款", ("合同签订后支付百分之三十。", "合同.md"), (LONG, "合同.md")),
+        report("健康", ("糖尿病的主要症状是多饮。", "指南.md"), (long("健康"), "指南.md")),
+        report("付款", ("合同签订后支付百分之三十。", "合同.md"), (long("付款"), "合同.md")),
     ]
     notes = [noting(("火星上有人", 9, [2]), ("多饮", 8, [1, 2])), noting(("付三成", 7, [1]))]
     model = listening(*notes, "主要症状是多饮、多尿和体重下降 [1]。")
