@@ -152,6 +152,15 @@ def is_about_other_than(fields: tuple[str, ...], error: BaseException) -> bool:
     return _body_code(error) in _NOT_THE_FORM
 
 
+def mentions(field: str, error: BaseException) -> bool:
+    """Whether a refusal speaks of this field of the request: in `param`, or anywhere in its words.
+
+    Endpoints that are no OpenAI answer in shapes of their own, so the whole body is looked through.
+    """
+    words = f"{getattr(error, 'body', None)} {getattr(error, 'message', None) or error}"
+    return re.search(rf"\b{re.escape(field)}\b", words) is not None
+
+
 def as_sextant_error(error: Exception, service: Service) -> SextantError:
     """The typed error for whatever a client library raised, with the next step for its cause."""
     if isinstance(error, SextantError):

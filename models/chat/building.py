@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
@@ -103,18 +102,5 @@ def _endpoint(settings: Settings, model: str) -> tuple[ChatOpenAI, Callable[[], 
         stream_usage=True,
         # Its wait swallows cancellations on Python 3.11; `ChatModel.stream` times silence itself.
         stream_chunk_timeout=0,
-        **_token_limit(settings),
     )
     return llm, client.aclose
-
-
-def _token_limit(settings: Settings) -> dict[str, Any]:
-    """The answer's token limit by the name that the endpoint knows.
-
-    OpenAI's newer models refuse `max_tokens`; many compatible servers know nothing else.
-    """
-    limit = settings.limits.answer_tokens
-    host = urlsplit(settings.openai_base_url or "").hostname or "api.openai.com"
-    if host.endswith("openai.com"):
-        return {"max_completion_tokens": limit}
-    return {"extra_body": {"max_tokens": limit}}

@@ -62,7 +62,8 @@ class ChatModel:
         llm: the model.
         retries: how often and how patiently a failed call is repeated.
         timeout: seconds for one whole call, and for each silence within a stream.
-        answer_tokens: an answer far longer than this is cut off: its endpoint ignores limits.
+        answer_tokens: the limit of one answer; one far longer is cut off: its endpoint ignores limits.
+        json_only: only calls for JSON tell the endpoint of that limit.
         service: how errors speak of the endpoint.
         on_close: called by `close`.
     """
@@ -74,6 +75,7 @@ class ChatModel:
         retries: Retries | None = None,
         timeout: float = 60.0,
         answer_tokens: int = 2000,
+        json_only: bool = False,
         service: Service | None = None,
         on_close: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
@@ -82,7 +84,7 @@ class ChatModel:
         self._timeout = timeout
         self._answer_chars = answer_tokens * _CHARS_PER_TOKEN
         self._service = service or Service(f"chat model {self.name}")
-        self._dialect = Dialect(llm)
+        self._dialect = Dialect(llm, answer_tokens, json_only=json_only)
         self._on_close = on_close
 
     @property
@@ -104,7 +106,7 @@ class ChatModel:
             ModelOutputInvalid: the model declined, or answered nothing.
         """
         prompt = convert_to_messages(messages)
-        tally = await self._call(prompt, lambda _: {})
+        tally = await self._call(prompt, self._dialect.options)
         self._require_text(tally)
         return Completion(tally.text, _told(tally))
 
@@ -316,7 +318,7 @@ def as_chat_model(llm: BaseChatModel | ChatModel) -> ChatModel:
     if getattr(llm, "stream_chunk_timeout", None):
         # As in `build_chat_model`: else a reader who leaves may not stop the model on Python 3.11.
         llm = llm.model_copy(update={"stream_chunk_timeout": 0})
-    return ChatModel(llm, retries=Retries(limit=0) if own else Retries())
+    return ChatModel(llm, retries=Retries(limit=0) if own else Retries(), json_only=True)
 
 
 def _told(tally: Tally) -> Usage:

@@ -26,7 +26,7 @@ from tests.integration.own_database import fresh_database, settings_over, short_
 @pytest.fixture(autouse=True)
 def new_endpoints(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is known of an endpoint from another test's, which may have had the same port."""
-    monkeypatch.setattr(dialect, "_WORKS", {})
+    monkeypatch.setattr(dialect, "_LEARNT", {})
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,142 @@
+"""What a request to an OpenAI-compatible endpoint carries, and what is learnt of a refused one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import HumanMessage
+from langchain_openai import ChatOpenAI
+from openai import BadRequestError
+from pydantic import BaseModel, SecretStr
+
+from domain.settings import LimitSettings, Settings
+from models.chat import dialect
+from models.chat.building import build_chat_model
+from models.chat.chat_model import as_chat_model
+from models.chat.dialect import Dialect, Form
+
+OPENAI = "https://api.openai.com/v1"
+COMPATIBLE = "http://127.0.0.1:9/v1"
+
+
+class Route(BaseModel):
+    mode: str
+
+
+@pytest.fixture(autouse=True)
+def nothing_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dialect, "_LEARNT", {})
+
+
+def built(base_url: str) -> ChatOpenAI:
+    settings = Settings(
+        _env_file=None,
+        chat_model="qwen",
+        openai_base_url=base_url,
+        openai_api_key="k",
+        limits=LimitSettings(answer_tokens=321),
+    )
+    chat = build_chat_model(settings)
+    assert chat is not None
+    assert isinstance(chat.llm, ChatOpenAI)
+    return chat.llm
+
+
+def sent(llm: ChatOpenAI, options: dict[str, Any]) -> dict[str, Any]:
+    """The body of a request, as LangChain and OpenAI's client put it together."""
+    payload: dict[str, Any] = llm._get_request_payload([HumanMessage("?")], **options)
+    return {key: value for key, value in payload.items() if key != "extra_body"} | (
+        payload.get("extra_body") or {}
+    )
+
+
+def refusing(message: str, param: str | None = None) -> BadRequestError:
+    import httpx
+
+    response = httpx.Response(400, request=httpx.Request("POST", COMPATIBLE))
+    return BadRequestError(
+        message, response=response, body={"message": message, "param": param, "code": None}
+    )
+
+
+@pytest.mark.parametrize(
+    ("base_url", "name"), [(OPENAI, "max_completion_tokens"), (COMPATIBLE, "max_tokens")]
+)
+def test_every_call_carries_the_token_limit_by_the_endpoints_name(base_url: str, name: str) -> None:
+    llm = built(base_url)
+    known = Dialect(llm, 321)
+    form = known.form
+    calls = (
+        known.json_options(Route, form),
+        known.json_options(Route, Form(1, limits=form.limits)),
+        known.json_options(Route, Form(2, limits=form.limits)),
+        known.stream_options(form),
+        known.options(form),
+    )
+    for options in calls:
+        body = sent(llm, options)
+        limits = {key: value for key, value in body.items() if key.startswith("max_")}
+        assert limits == {name: 321}
+    assert sent(llm, calls[0])["response_format"]["type"] == "json_schema"
+
+
+@pytest.mark.parametrize(
+    ("base_url", "message", "other"),
+    [
+        (
+            COMPATIBLE,
+            "Unsupported parameter: 'max_tokens' is not supported with this model. "
+            "Use 'max_completion_tokens' instead.",
+            "max_completion_tokens",
+        ),
+        (OPENAI, "Extra inputs are not permitted: max_completion_tokens", "max_tokens"),
+    ],
+)
+def test_a_refused_name_of_the_limit_is_replaced_by_the_other(
+    base_url: str, message: str, other: str
+) -> None:
+    llm = built(base_url)
+    known = Dialect(llm, 321)
+    begun = known.form
+    options = known.json_options(Route, begun)
+    form = known.lesser(refusing(message), options, begun)
+    assert form is not None
+    known.worked(form, begun)
+    later = Dialect(llm, 321)
+    body = sent(llm, later.json_options(Route, later.form))
+    assert {key: value for key, value in body.items() if key.startswith("max_")} == {other: 321}
+    assert body["response_format"]["type"] == "json_schema"
+
+
+def test_an_endpoint_that_refuses_both_names_is_asked_with_neither() -> None:
+    known = Dialect(built(COMPATIBLE), 321)
+    form: Form | None = known.form
+    for name in ("max_tokens", "max_completion_tokens"):
+        assert form is not None
+        form = known.lesser(
+            refusing("Unknown field.", param=name), known.stream_options(form), form
+        )
+    assert form is not None
+    assert known.stream_options(form) == {"stream_usage": True}
+
+
+def test_a_prompt_that_is_too_long_is_no_matter_of_the_limits_name() -> None:
+    known = Dialect(built(COMPATIBLE), 321)
+    error = refusing("max_tokens: this model's maximum context length is 4096 tokens.")
+    assert known.lesser(error, known.stream_options(known.form), known.form) is None
+
+
+def test_a_models_own_body_and_limit_stay_as_they_are() -> None:
+    own = ChatOpenAI(model="x", api_key=SecretStr("k"), extra_body={"top_k": 5, "max_tokens": 77})
+    body = sent(own, Dialect(own, 321).json_options(Route, Form()))
+    assert (body["top_k"], body["max_tokens"]) == (5, 77)
+    assert "response_format" in body
+    assert 321 not in body.values()
+
+
+def test_of_a_callers_own_model_calls_for_json_are_limited() -> None:
+    own = ChatOpenAI(model="x", api_key=SecretStr("k"), base_url=COMPATIBLE)
+    known = as_chat_model(own)._dialect
+    assert sent(own, known.json_options(Route, known.form))["max_tokens"] == 2000
+    assert "max_tokens" not in sent(own, known.stream_options(known.form))
