@@ -28,7 +28,7 @@ from domain.happenings import NodeRan, Outcome, emit
 from domain.settings import Settings
 from graph.dependencies import shared_dependencies
 from graph.failures import as_failed
-from models.chat.allowance import allowing
+from models.chat.allowance import Allowance, allowing
 from nodes.analyze import analyze
 from nodes.context import Context, Dependencies, RunContext
 from nodes.edits import check_edits
@@ -173,7 +173,7 @@ def _bound(
             outcome = Outcome.OK
             milliseconds = milliseconds_since(started)
             result = {"deadline": state.deadline} | result
-            return _accounted(result, name, state, milliseconds, allowance.made)
+            return _accounted(result, name, state, milliseconds, allowance)
         finally:
             emit(NodeRan(name, milliseconds_since(started), state.attempts, outcome))
 
@@ -215,18 +215,21 @@ def _calls_left(node: Node, state: State, run: RunContext) -> int:
     return (budget_of if node is generate else judging_budget)(begun, run).calls
 
 
-def _accounted(update: Update, name: str, state: State, milliseconds: float, calls: int) -> Update:
+def _accounted(
+    update: Update, name: str, state: State, milliseconds: float, allowance: Allowance
+) -> Update:
     """Add what the node cost to the update's `timings` and `costs`; the rounds of one node add up.
 
-    A node reports its tokens; its calls are counted where they are made, failed ones included, those
-    refused because no call was left excluded.
+    A node reports its tokens, those of a reranker are charged; its calls are counted where they are made,
+    failed ones included, those refused because no call was left excluded.
     """
     timings, costs = (update.get(key, getattr(state, key)) for key in ("timings", "costs"))
     # Whoever resets the costs begins a turn, and what was used before is the last turn's.
     used = {} if "costs" in update else state.usage
     now = update.get("usage", used)
-    if calls or update.get("usage"):
-        now = asdict(Usage(**now)) | {"calls": used.get("calls", 0) + calls}
+    if allowance.made or update.get("usage"):
+        now = asdict(Usage(**now) + allowance.charged)
+        now["calls"] = used.get("calls", 0) + allowance.made
         update = update | {"usage": now}
     step = {key: now.get(key, 0) - used.get(key, 0) for key in _COSTS} | {
         "milliseconds": milliseconds

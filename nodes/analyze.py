@@ -6,10 +6,10 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
 
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 import prompts
 from domain.answers import Usage
@@ -21,6 +21,7 @@ from domain.questions import checked_question
 from domain.retrieval import AUTO, MOST_PASSAGES, Mode
 from domain.text import clean_text, language_of, normalise
 from models.chat.replies import Line, Sentences, Words
+from models.chat.schemas import AtMost, ModelReply
 from nodes.asking import ask, conversation
 from nodes.context import RunContext, scope_of
 from nodes.multimodal.keeping import look_again
@@ -39,18 +40,18 @@ SIMPLE: Complexity = "simple"
 COMPLEX: Complexity = "complex"
 
 
-class Analysis(BaseModel):
+class Analysis(ModelReply):
     """What the chat model makes of a question.
 
     Whether the documents are needed, and whether all of them are asked about, the rules decide: a small model
     says either of anything.
     """
 
-    question: Line = Field("", description="The question, understandable without the conversation.")
-    entities: Words = Field(default_factory=list[str])
-    keywords: Words = Field(default_factory=list[str], description="Names and terms, low level.")
-    themes: Words = Field(default_factory=list[str], description="Keywords of the high level.")
-    subquestions: Sentences = Field(default_factory=list[str])
+    question: Line = ""
+    entities: Annotated[Words, AtMost(10)] = Field(default_factory=list[str])
+    keywords: Annotated[Words, AtMost(10)] = Field(default_factory=list[str])
+    themes: Annotated[Words, AtMost(5)] = Field(default_factory=list[str])
+    subquestions: Annotated[Sentences, AtMost(MOST_PARTS)] = Field(default_factory=list[str])
 
     def taken_from(self, vocabulary: Vocabulary) -> Analysis:
         """Return the analysis without what neither the question nor the conversation says."""

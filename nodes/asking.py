@@ -6,14 +6,12 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Generic, TypeVar
-
-from pydantic import BaseModel
+from typing import Any, Generic
 
 from domain.answers import Usage
 from domain.errors import ModelOutputInvalid, ModelUnavailable
 from domain.text import estimate_tokens
-from models.chat.chat_model import ChatModel
+from models.chat.chat_model import ChatModel, T
 from models.chat.structured import instruction
 from nodes.context import RunContext
 from nodes.spending import judging_budget, noted, prompt_size, reached, usage_of
@@ -21,8 +19,6 @@ from nodes.state import State
 from prompts import Messages
 
 _log = logging.getLogger(__name__)
-
-T = TypeVar("T", bound=BaseModel)
 
 BY_RULE = "Judged by rule, without the chat model: {reason}"
 
@@ -68,7 +64,7 @@ async def ask_all(
     if chat is None or not prompts or state.by_rule:
         return Judgements([None] * len(prompts), {})
     budget = judging_budget(state, run)
-    form = estimate_tokens(instruction(schema))
+    form = estimate_tokens(instruction(schema, with_schema=False))
     sizes = [prompt_size(messages) + form for messages in prompts]
     lacking = budget.lacks(sum(sizes), len(prompts))
     if lacking is not None:

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 import prompts
 from domain.retrieval import Mode, RetrievedItem
-from models.chat.replies import Line, Numbers, Yes
+from models.chat.replies import Numbers, Sentence, Yes
+from models.chat.schemas import ModelReply
 from nodes.answers.passages import numbered, within_budget
 from nodes.asking import ask_all
 from nodes.citing.support import Wording, claim_of
@@ -30,12 +31,12 @@ _FIRST = 5
 _ONE_HOP = 0.5
 
 
-class Grades(BaseModel):
+class Grades(ModelReply):
     """What the chat model thinks of the passages."""
 
     relevant: Numbers = Field(default_factory=list[int])
     sufficient: Yes = False
-    missing: Line = ""
+    missing: Sentence = ""
 
 
 async def grade(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, Field
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 import prompts
 from domain.language.spelling import respelled
 from domain.retrieval import Mode
 from domain.text import clean_text, normalise
-from models.chat.replies import Line, Sentences
+from models.chat.replies import Sentence, Sentences
+from models.chat.schemas import AtMost, ModelReply
 from nodes.answers.passages import numbered, within_budget
 from nodes.asking import ask
 from nodes.context import RunContext
@@ -29,11 +31,11 @@ _OF_THE_GRAPH = frozenset({Mode.LOCAL, Mode.HYBRID, Mode.MIX})
 _NO_WORD = re.compile(r"[\W_]+")
 
 
-class Rewrite(BaseModel):
-    """Queries as the chat model writes them."""
+class Rewrite(ModelReply):
+    """Queries as the chat model writes them; some write a single one under `query`."""
 
-    queries: Sentences = Field(default_factory=list[str])
-    query: Line = Field("", description="A single query, as some models write it.")
+    queries: Annotated[Sentences, AtMost(_MOST_QUERIES)] = Field(default_factory=list[str])
+    query: SkipJsonSchema[Sentence] = ""
 
 
 async def refine(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BeforeValidator, Field
 
 from domain.answers import Usage
 from domain.language.vocabulary import Vocabulary
@@ -14,7 +14,8 @@ from domain.settings import Settings
 from domain.text import estimate_tokens, language_of
 from ingestion.metadata.describing import KEYWORDS, TOPICS, short
 from ingestion.runs import runs_of
-from models.chat.replies import Numbers, Sentence, Words
+from models.chat.replies import Number, Sentence, Words
+from models.chat.schemas import AtMost, ModelReply
 from models.chat.structured import instruction
 from prompts import DESCRIBE, DESCRIBE_SECTIONS, LANGUAGES, Messages, as_data, numbered
 from stores.documents.model_descriptions import Kind, Part, Said, ToAsk
@@ -36,18 +37,34 @@ def _objects(value: object) -> object:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else value
 
 
-class _Told(BaseModel):
-    passage: Numbers = Field(default_factory=list[int])
+class _ToldSection(ModelReply):
+    passage: Number = None
     summary: Sentence = ""
-    keywords: Words = Field(default_factory=list[str])
-    topics: Words = Field(default_factory=list[str])
-    tags: Words = Field(default_factory=list[str])
+    keywords: Annotated[Words, AtMost(KEYWORDS)] = Field(default_factory=list[str])
+    tags: Annotated[Words, AtMost(TOPICS)] = Field(default_factory=list[str])
 
 
-class Told(BaseModel):
-    """What the model is asked for, of chunks and of sections."""
+class _ToldChunk(_ToldSection):
+    topics: Annotated[Words, AtMost(TOPICS)] = Field(default_factory=list[str])
 
-    passages: Annotated[list[_Told], BeforeValidator(_objects)]
+
+class ToldSections(ModelReply):
+    """What the model is asked for of sections."""
+
+    passages: Annotated[list[_ToldSection], BeforeValidator(_objects), AtMost(TOGETHER)]
+
+
+class ToldChunks(ModelReply):
+    """What the model is asked for of chunks."""
+
+    passages: Annotated[list[_ToldChunk], BeforeValidator(_objects), AtMost(TOGETHER)]
+
+
+Told = ToldChunks | ToldSections
+SCHEMAS: dict[Kind, type[ToldChunks] | type[ToldSections]] = {
+    Kind.PASSAGES: ToldChunks,
+    Kind.SECTIONS: ToldSections,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,15 +139,17 @@ def prompt_of(kind: Kind, language: str, titles: Iterable[str], texts: Iterable[
 
 
 def tokens_of(prompt: Messages) -> int:
-    """About how many tokens a prompt has, with the schema that goes with it."""
-    return estimate_tokens("\n".join([*(text for _, text in prompt), instruction(Told)]))
+    """About how many tokens a prompt has, with the sentence that asks for JSON."""
+    return estimate_tokens(
+        "\n".join([*(text for _, text in prompt), instruction(ToldChunks, with_schema=False)])
+    )
 
 
-def _numbered(told: Sequence[_Told], asked: int) -> dict[int, _Told]:
+def _numbered(told: Sequence[_ToldSection], asked: int) -> dict[int, _ToldSection]:
     """What was said by number from 1; a model may count from 0, or number nothing where it leaves nothing out."""
-    if len(told) == asked and not any(one.passage for one in told):
+    if len(told) == asked and all(one.passage is None for one in told):
         return dict(enumerate(told, 1))
-    by_number = {number: one for one in told for number in one.passage[:1]}
+    by_number = {number: one for one in told if (number := one.passage) is not None}
     if 0 in by_number and asked not in by_number:
         return {number + 1: one for number, one in by_number.items()}
     return by_number
@@ -157,13 +176,13 @@ def _line(part: Part) -> str:
     return f"- {title}: {part.summary}" if title else f"- {part.summary}"
 
 
-def _said(one: ToAsk, told: _Told, echo: _Echo) -> Said:
+def _said(one: ToAsk, told: _ToldSection, echo: _Echo) -> Said:
     return Said(
         one.id,
         one.version,
         short(told.summary),
         _words(told.keywords, KEYWORDS, echo),
-        _words(told.topics, TOPICS, echo),
+        _words(told.topics if isinstance(told, _ToldChunk) else (), TOPICS, echo),
         _words(told.tags, TOPICS, echo),
     )
 

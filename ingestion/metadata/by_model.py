@@ -21,7 +21,7 @@ from domain.scope import Scope
 from domain.settings import Settings
 from domain.text import counted
 from ingestion.graph.extraction.cost import Budget, cost_of
-from ingestion.metadata.asking import Call, Told, calls_of, copied, tells
+from ingestion.metadata.asking import SCHEMAS, Call, calls_of, copied, tells
 from ingestion.progress import OnStage, silent
 from stores.documents.model_descriptions import Kind, ModelDescriptions, Said, ToAsk
 from stores.postgresql.database import Database
@@ -184,7 +184,7 @@ class ModelDescriber:
                 return None
             used = Usage()
             try:
-                told, used = await self._chat.structured(call.prompt, Told)
+                told, used = await self._chat.structured(call.prompt, SCHEMAS[kind])
                 return _Answer(call, call.said(told))
             except SextantError as error:
                 number = counted(len(call.asked), kind.name.lower().removesuffix("s"))

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
+from domain.answers import Usage
 from domain.errors import ModelRejected
 
 SPENT = "The limit of model calls (limits.model_calls), which counts failed ones too, is reached."
@@ -19,11 +20,15 @@ SPENT = "The limit of model calls (limits.model_calls), which counts failed ones
 
 @dataclass(slots=True)
 class Allowance:
-    """At most `most` requests, of which `made` were made; they count in `outer` as well."""
+    """At most `most` requests, of which `made` were made; they count in `outer` as well.
+
+    `charged` are the tokens of those requests whose usage nobody else reports.
+    """
 
     most: int
     outer: Allowance | None = None
     made: int = 0
+    charged: Usage = field(default_factory=Usage)
 
     @property
     def left(self) -> int:
@@ -36,6 +41,12 @@ class Allowance:
         self.made += 1
         if self.outer is not None:
             self.outer.count()
+
+    def charge(self, usage: Usage) -> None:
+        """Add tokens; the requests were counted when they were made."""
+        self.charged += replace(usage, calls=0)
+        if self.outer is not None:
+            self.outer.charge(usage)
 
 
 # Tasks that are begun within share it: a context is copied, the allowance in it is not.
@@ -80,3 +91,9 @@ def count_request() -> None:
         raise ModelRejected(SPENT, next_step="Raise SEXTANT_LIMITS__MODEL_CALLS, or ask again.")
     if (current := _current.get()) is not None:
         current.count()
+
+
+def charge(usage: Usage) -> None:
+    """Note what requests used whose usage their caller has no way to report, such as a reranker's."""
+    if (current := _current.get()) is not None:
+        current.charge(usage)

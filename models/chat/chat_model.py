@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from langchain_core.language_models import BaseChatModel
@@ -17,21 +17,23 @@ from langchain_core.messages import (
     MessageLikeRepresentation,
     convert_to_messages,
 )
-from pydantic import BaseModel
 
 from domain.answers import Usage
 from domain.errors import ModelOutputInvalid, ModelUnavailable, OptionInvalid
 from domain.happenings import ModelAsked, Outcome, emit
+from domain.text import language_of
 from models.chat.allowance import SPENT, another_may_be_made, count_request
 from models.chat.dialect import Dialect, Form
+from models.chat.echoes import Echoes
 from models.chat.loops import invoked, streamed
+from models.chat.schemas import ModelReply, enumerated, json_schema
 from models.chat.structured import DoesNotFit, instruction, read_structured, repair_request
 from models.chat.tally import Tally
 from models.failures import Retries, Service, as_sextant_error, is_silence
 
 _log = logging.getLogger(__name__)
 
-T = TypeVar("T", bound=BaseModel)
+T = TypeVar("T", bound=ModelReply)
 Messages = Sequence[MessageLikeRepresentation]
 
 # Keeps a call's tokens out of LangGraph's `messages` stream: analysis and grading are not answers.
@@ -50,6 +52,27 @@ class Completion:
 
     text: str
     usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class _JsonRequest:
+    """A call for JSON of `schema`, by the form in which it is made; `after`: messages that follow the prompt."""
+
+    prompt: list[BaseMessage]
+    schema: type[ModelReply]
+    language: str
+    dialect: Dialect
+    after: tuple[BaseMessage, ...] = ()
+
+    def messages(self, form: Form) -> list[BaseMessage]:
+        """The prompt, which states the schema where the request does not."""
+        stated = self.dialect.states_schema(form)
+        text = instruction(self.schema, self.language, with_schema=not stated)
+        return [*_with_instruction(self.prompt, text), *self.after]
+
+    def options(self, form: Form) -> dict[str, Any]:
+        """The options that go with the call."""
+        return self.dialect.json_options(self.schema, form)
 
 
 class ChatModel:
@@ -106,7 +129,7 @@ class ChatModel:
             ModelOutputInvalid: the model declined, or answered nothing.
         """
         prompt = convert_to_messages(messages)
-        tally = await self._call(prompt, self._dialect.options)
+        tally = await self._call(lambda _: prompt, self._dialect.options)
         self._require_text(tally)
         return Completion(tally.text, _told(tally))
 
@@ -119,31 +142,40 @@ class ChatModel:
         can do without the answer is not `patient`: a call that met with silence is not repeated then, for the
         next would, too.
 
-        The schema is stated in the last message and, where the endpoint understands it, in
-        `response_format`. The tokens stay out of LangGraph's message stream.
+        The schema goes with the request where the endpoint understands that, else into the last message. Texts of
+        the reply that only repeat the prompt's instructions are empty. The tokens stay out of LangGraph's message
+        stream.
 
         Raises:
             ModelUnavailable: as for `complete`.
             ModelOutputInvalid: the answer does not fit the schema, nor does the repaired one.
         """
-        prompt = _with_instruction(convert_to_messages(messages), instruction(schema))
-        first = await self._json_answer(prompt, schema, patient=patient)
+        prompt = convert_to_messages(messages)
+        language = language_of(
+            prompt[0].text
+        )  # the first message is ours, whatever the documents speak
+        whole = instruction(schema, language)
+        echoes = Echoes(prompt, whole, enumerated(json_schema(schema)))
+        asking = _JsonRequest(prompt, schema, language, self._dialect)
+        first = await self._json_answer(asking, patient=patient)
         try:
-            return read_structured(first.text, schema), first.usage
+            return read_structured(first.text, schema, echoes.includes), first.usage
         except DoesNotFit as problem:
             if not (repair and another_may_be_made()):
                 raise self._unfit(problem, first.usage) from problem
             _log.info("%s: asked to repair its output: %s", self._service.label, problem)
-            again = [AIMessage(first.text or "(empty)"), HumanMessage(repair_request(problem))]
+            request = HumanMessage(repair_request(problem, language))
+            asking = replace(asking, after=(AIMessage(first.text or "(empty)"), request))
         try:
-            second = await self._json_answer([*prompt, *again], schema, patient=patient)
+            second = await self._json_answer(asking, patient=patient)
         except ModelUnavailable as error:
             error.usage = first.usage + (error.usage or Usage())
             raise
         try:
-            return read_structured(second.text, schema), first.usage + second.usage
+            read = read_structured(second.text, schema, echoes.includes)
         except DoesNotFit as problem:
             raise self._unfit(problem, first.usage + second.usage) from problem
+        return read, first.usage + second.usage
 
     def _unfit(self, problem: DoesNotFit, usage: Usage) -> ModelOutputInvalid:
         error = ModelOutputInvalid(
@@ -213,32 +245,27 @@ class ChatModel:
                 if chunk is None:
                     return
 
-    async def _json_answer(
-        self, prompt: list[BaseMessage], schema: type[BaseModel], *, patient: bool
-    ) -> Completion:
-        def options(form: Form) -> dict[str, Any]:
-            return self._dialect.json_options(schema, form)
-
-        tally = await self._call(prompt, options, patient=patient)
+    async def _json_answer(self, asking: _JsonRequest, *, patient: bool) -> Completion:
+        tally = await self._call(asking.messages, asking.options, patient=patient)
         return Completion(tally.text or tally.refusal, _told(tally))
 
     async def _call(
         self,
-        prompt: list[BaseMessage],
+        messages_of: Callable[[Form], list[BaseMessage]],
         options_of: Callable[[Form], dict[str, Any]],
         *,
         patient: bool = True,
     ) -> Tally:
-        tally = Tally(prompt, self._answer_chars)
         attempt, form = 0, (begun := self._dialect.form)
+        requests = 1
         while True:
-            options = options_of(form)
+            messages, options = messages_of(form), options_of(form)
             count_request()
             try:
                 async with asyncio.timeout(self._timeout):
-                    answer = await invoked(self._llm, prompt, {"tags": [_NO_STREAM]}, options)
+                    answer = await invoked(self._llm, messages, {"tags": [_NO_STREAM]}, options)
             except Exception as error:
-                tally.requests += 1
+                requests += 1
                 if lesser := self._dialect.lesser(error, options, form):
                     form = self._tried_next(lesser, form)
                     continue
@@ -249,6 +276,8 @@ class ChatModel:
                 attempt += 1
             else:
                 self._dialect.worked(form, begun)
+                tally = Tally(messages, self._answer_chars)
+                tally.requests = requests
                 tally.add_whole(answer)
                 return tally
 

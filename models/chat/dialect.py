@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel
 
-from models.chat.structured import json_schema
+from models.chat.schemas import json_schema
 from models.failures import is_about_other_than, is_too_long, mentions, status_of
 
 _INVALID_REQUEST = frozenset({400, 415, 422})
@@ -126,6 +126,10 @@ class Dialect:
     def options(self, form: Form) -> dict[str, Any]:
         """Options for a call that answers in one piece."""
         return self._carrying({}, self._text_tokens, form) if self._speaks_openai else {}
+
+    def states_schema(self, form: Form) -> bool:
+        """Whether a call for JSON carries the schema beside its messages."""
+        return self._speaks_openai and _JSON_FORMATS[form.json_format] == "json_schema"
 
     def json_options(self, schema: type[BaseModel], form: Form) -> dict[str, Any]:
         """Options for a call that shall answer with JSON of `schema`."""

@@ -14,8 +14,13 @@ from typing import Annotated
 
 from pydantic import BeforeValidator
 
+from models.chat.schemas import AtMost, Declared
+
 _MOST = 20  # entries of a list
 _LONGEST = 300  # characters of an entry
+_LONGEST_LINE = 2000  # characters of a whole question, which may be repeated
+_LONGEST_TEXT = 1000  # characters of a sentence or a few that are shown
+_LARGEST_NUMBER = 999
 _COMMA = re.compile(r"\s*[,;，、；\n]\s*")
 # A whole number: a hyphen behind a word or a number joins (doc-2, 2-4), any other is a minus.
 _NUMBER = re.compile(r"(?<![\d.])(?<!(?<!\w)[-−])\d{1,8}(?![\d.]*\d)")
@@ -37,8 +42,8 @@ def _sentences(value: object) -> list[str]:
 
 
 def _each_once(found: Iterable[str]) -> list[str]:
-    plain = (" ".join(text.split())[:_LONGEST] for text in found)
-    return [text for text in dict.fromkeys(plain) if text][:_MOST]
+    plain = (" ".join(text.split()) for text in found)
+    return [text for text in dict.fromkeys(plain) if text]
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -81,13 +86,25 @@ def _line(value: object) -> str:
 
 
 def _sentence(value: object) -> str:
-    return " ".join(_line(value).split())[:_LONGEST]
+    return " ".join(_line(value).split())
 
 
-Words = Annotated[list[str], BeforeValidator(_words)]
-Sentences = Annotated[list[str], BeforeValidator(_sentences)]
-Numbers = Annotated[list[int], BeforeValidator(_numbers)]
+def _number(value: object) -> int | None:
+    """The first number that is said; None for none."""
+    return next(iter(_numbers(value)), None)
+
+
+Entry = Annotated[str, AtMost(_LONGEST)]
+Words = Annotated[list[Entry], BeforeValidator(_words), AtMost(_MOST)]
+Sentences = Annotated[list[Entry], BeforeValidator(_sentences), AtMost(_MOST)]
+_AN_INTEGER = Declared(minimum=0, maximum=_LARGEST_NUMBER)
+Number = Annotated[int | None, BeforeValidator(_number), _AN_INTEGER]
+Numbers = Annotated[
+    list[Annotated[int, _AN_INTEGER]], BeforeValidator(_numbers), Declared(maxItems=_MOST)
+]
 Yes = Annotated[bool, BeforeValidator(_yes)]
-Line = Annotated[str, BeforeValidator(_line)]
-Sentence = Annotated[str, BeforeValidator(_sentence)]
-Weight = Annotated[float, BeforeValidator(_weight)]
+Line = Annotated[str, BeforeValidator(_line), AtMost(_LONGEST_LINE)]
+Sentence = Annotated[str, BeforeValidator(_sentence), AtMost(_LONGEST)]
+Text = Annotated[str, BeforeValidator(_line), AtMost(_LONGEST_TEXT)]
+Weight = Annotated[float, BeforeValidator(_weight), Declared(minimum=0, maximum=10)]
+"""How much something weighs, from 0 to 10 as far as the model keeps to it."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, TypeVar, get_origin
 
@@ -20,18 +20,26 @@ from pydantic.fields import FieldInfo
 
 from domain.options import field_at
 from domain.text import clean_text
+from models.chat.schemas import ModelReply, json_schema
 from models.chat.thoughts import without_thoughts
 
-T = TypeVar("T", bound=BaseModel)
+T = TypeVar("T", bound=ModelReply)
 
-_INSTRUCTION = """\
-Answer with one JSON object and nothing else: no explanation, no code fence. It must follow this \
-JSON schema (write values in the language of the text, keep the keys as they are):
-{schema}"""
-
-_REPAIR = """\
-That answer cannot be used: {problem}
-Answer again with only the corrected JSON object."""
+_INSTRUCTION = {
+    "en": "Answer with one JSON object and nothing else: no explanation, no code fence.",
+    "zh": "只回复一个 JSON 对象，不要解释，不要代码块。",
+}
+_BY_SCHEMA = {
+    "en": (
+        "It must follow this JSON schema (write values in the language of the text, keep the keys as they "
+        "are):\n{schema}"
+    ),
+    "zh": "它必须符合以下 JSON schema（值用文本的语言书写，键名保持不变）：\n{schema}",
+}
+_REPAIR = {
+    "en": "That answer cannot be used: {problem}\nAnswer again with only the corrected JSON object.",
+    "zh": "这个回复无法使用：{problem}\n请只回复改正后的 JSON 对象。",
+}
 
 # Outside strings, Python's words for JSON's literals and the full-width marks of Chinese input.
 _WORDS = {"None": "null", "True": "true", "False": "false", "NaN": "null"}
@@ -52,24 +60,29 @@ class DoesNotFit(Exception):
 
 
 @cache
-def instruction(schema: type[BaseModel]) -> str:
-    """The sentence that asks for JSON of `schema`, to append to a prompt."""
-    return _INSTRUCTION.format(schema=json.dumps(json_schema(schema), ensure_ascii=False))
+def instruction(schema: type[BaseModel], language: str = "en", *, with_schema: bool = True) -> str:
+    """The sentences that ask for JSON of `schema`, to append to a prompt in `language`.
+
+    Without the schema where the endpoint is given it beside the prompt.
+    """
+    if not with_schema:
+        return _INSTRUCTION[language]
+    written = json.dumps(json_schema(schema), ensure_ascii=False)
+    return f"{_INSTRUCTION[language]} {_BY_SCHEMA[language].format(schema=written)}"
 
 
-@cache
-def json_schema(schema: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema of `schema`, made once: each making takes 2 ms."""
-    return schema.model_json_schema()
-
-
-def repair_request(problem: DoesNotFit) -> str:
+def repair_request(problem: DoesNotFit, language: str = "en") -> str:
     """The message that sends a model back to mend its answer."""
-    return _REPAIR.format(problem=problem)
+    return _REPAIR[language].format(problem=problem)
 
 
-def read_structured(text: str, schema: type[T]) -> T:
+def read_structured(text: str, schema: type[T], is_echo: Callable[[str], bool] | None = None) -> T:
     """The object of `schema` that `text` means to give: the last that is whole, else the first.
+
+    Args:
+        text: what the model wrote.
+        schema: what it was asked for.
+        is_echo: tells texts that only repeat what was asked; they are read as empty.
 
     Raises:
         DoesNotFit: no JSON was found, or what was found fails validation.
@@ -80,7 +93,7 @@ def read_structured(text: str, schema: type[T]) -> T:
         if read is not None and not whole:
             break
         try:
-            read = schema.model_validate(_fitted(_cleaned(value), schema))
+            read = schema.model_validate(_fitted(_cleaned(value, is_echo or _no_echo), schema))
         except ValidationError as error:
             problem = DoesNotFit(_named(error))
         except DoesNotFit as error:
@@ -162,15 +175,20 @@ def _says_anything(value: object) -> bool:
     return value not in (None, "")
 
 
-def _cleaned(value: object) -> object:
-    """`value` with clean strings: JSON's escapes can write what `clean_text` took from the text."""
+def _cleaned(value: object, is_echo: Callable[[str], bool]) -> object:
+    """`value` with clean strings, empty where they are echoes: JSON's escapes can write what `clean_text` took out."""
     if isinstance(value, str):
-        return clean_text(value)
+        text = clean_text(value)
+        return "" if is_echo(text) else text
     if isinstance(value, list):
-        return [_cleaned(item) for item in value]
+        return [_cleaned(item, is_echo) for item in value]
     if isinstance(value, dict):
-        return {clean_text(key): _cleaned(item) for key, item in value.items()}
+        return {clean_text(key): _cleaned(item, is_echo) for key, item in value.items()}
     return value
+
+
+def _no_echo(_text: str) -> bool:
+    return False
 
 
 def _fitted(value: object, schema: type[BaseModel]) -> dict[str, Any]:

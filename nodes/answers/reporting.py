@@ -8,8 +8,9 @@ from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iter
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
+from typing import Annotated
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 
 import prompts
 from domain.answers import Usage
@@ -20,6 +21,7 @@ from domain.retrieval import RetrievedItem
 from models.chat.allowance import keeping
 from models.chat.chat_model import ChatModel
 from models.chat.replies import Numbers, Sentence, Weight
+from models.chat.schemas import AtMost, ModelReply
 from nodes.answers.answer_generator import AnswerGenerator
 from nodes.answers.answering import AnswerEvent, ending
 from nodes.answers.knowledge import knowledge_of
@@ -43,7 +45,7 @@ _FINDINGS = 6
 _SECONDS = 30.0
 
 
-class Point(BaseModel):
+class Point(ModelReply):
     """One thing that a report contributes to the answer, and the numbers of the passages it rests on."""
 
     text: Sentence = ""
@@ -59,10 +61,10 @@ class Point(BaseModel):
         return value if isinstance(value, dict) else {}
 
 
-class Points(BaseModel):
+class Points(ModelReply):
     """What the chat model takes from some reports."""
 
-    points: list[Point] = Field(default_factory=list[Point])
+    points: Annotated[list[Point], AtMost(_FINDINGS)] = Field(default_factory=list[Point])
 
 
 async def reported(

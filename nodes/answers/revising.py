@@ -15,8 +15,9 @@ import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
+from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 import prompts
 from domain.answers import Answer, Usage
@@ -24,6 +25,8 @@ from domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
 from domain.events import Cited, Done, Reset, Token
 from domain.retrieval import RetrievedItem
 from models.chat.chat_model import ChatModel
+from models.chat.replies import Number, Text
+from models.chat.schemas import AtMost, ModelReply
 from nodes.answers.answering import AnswerEvent
 from nodes.answers.harmless import harmless
 from nodes.answers.passages import numbered
@@ -46,20 +49,22 @@ OTHER_LANGUAGE = "The chat model answered in another language than the question'
 
 # A repair that takes longer is not worth waiting for: the answer stands there already.
 _SECONDS = 20.0
+# Sentences that one call may rewrite; an answer seldom has as many.
+_MOST_MENDED = 40
 _ITEM = re.compile(r"\s*(?:[-*+•]\s+|\d{1,2}(?:[)、]|\.(?!\d))\s*)?")
 
 
-class Mended(BaseModel):
+class Mended(ModelReply):
     """A sentence as the passages have it; no text: they do not have it."""
 
-    number: int = 0
-    text: str = ""
+    number: Number = None
+    text: Text = ""
 
 
-class Repairs(BaseModel):
+class Repairs(ModelReply):
     """What the chat model makes of the sentences that no passage carries."""
 
-    sentences: list[Mended] = Field(default_factory=list[Mended])
+    sentences: Annotated[list[Mended], AtMost(_MOST_MENDED)] = Field(default_factory=list[Mended])
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +227,11 @@ class Reviser:
             self.warnings.append(NOT_MENDED.format(reason=reason))
             return {}
         known = range(1, len(sentences) + 1)
-        return {one.number - 1: one.text for one in reply.sentences if one.number in known}
+        return {
+            number - 1: one.text
+            for one in reply.sentences
+            if (number := one.number) in known and number
+        }
 
     def _asks_to_mend(self, sentences: Sequence[str]) -> prompts.Messages:
         """The prompt, with the passages that still hold, by the numbers that they have in the answer."""

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache, partial
+from typing import Annotated, cast
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, WithJsonSchema, create_model, model_validator
 
 import prompts
-from domain.errors import ModelOutputInvalid, SettingsInvalid
+from domain.answers import Usage
+from domain.errors import ModelOutputInvalid, ModelUnavailable, SettingsInvalid
 from domain.settings import Settings
-from domain.text import language_of
+from domain.text import estimate_tokens, language_of
 from models.batches import in_batches
+from models.chat.allowance import charge
 from models.chat.chat_model import ChatModel
+from models.chat.schemas import ModelReply
 from models.protocols import Reranker
 from models.reranker import build_reranker
 
@@ -23,19 +28,24 @@ CHAT = "llm"
 _BATCH = 10
 _AT_ONCE = 4
 _BEST_MARK = 10.0
+# Estimated tokens of a passage that it reads: what a passage is about shows early (RankGPT, arXiv 2304.09542,
+# reads 300 words of each).
+_PASSAGE_TOKENS = 250
+# A reply that marks a smaller share of the passages ranks nothing.
+_LEAST_MARKED = 0.5
 
 
-class Mark(BaseModel):
+class Mark(ModelReply):
     """One passage's mark."""
 
-    passage: int
-    score: float
+    passage: Annotated[int, WithJsonSchema({"type": "integer", "minimum": 1, "maximum": _BATCH})]
+    score: Annotated[float, WithJsonSchema({"type": "number", "minimum": 0, "maximum": 10})]
 
 
-class Marks(BaseModel):
+class Marks(ModelReply):
     """The chat model's marks for a batch of passages, numbered from 1."""
 
-    scores: list[Mark] = Field(min_length=1)
+    scores: Annotated[list[Mark], Field(min_length=1, json_schema_extra={"maxItems": _BATCH})]
 
     @model_validator(mode="before")
     @classmethod
@@ -51,11 +61,25 @@ class Marks(BaseModel):
         return {"scores": [{"passage": place, "score": score} for place, score in pairs]}
 
 
+@cache
+def marks_of(passages: int) -> type[Marks]:
+    """The marks of so many passages, as the model is told of them: one number each, in order."""
+    told = {
+        "type": "array",
+        "items": {"type": "number", "minimum": 0, "maximum": _BEST_MARK},
+        "minItems": passages,
+        "maxItems": passages,
+    }
+    scores = Annotated[list[Mark], Field(min_length=1), WithJsonSchema(told)]
+    return cast("type[Marks]", create_model("Marks", __base__=Marks, scores=(scores, ...)))
+
+
 class ChatReranker:
     """Asks a chat model for marks, ten passages a call, four calls at a time.
 
     Marks are on one scale, so those of different calls compare. A passage that the model leaves out
-    gets 0: models skip what does not fit.
+    gets 0, if it marks the others: models skip what does not fit. What the calls use is charged to whoever
+    bounds them (`models.chat.allowance`).
     """
 
     def __init__(self, chat: ChatModel) -> None:
@@ -71,23 +95,43 @@ class ChatReranker:
 
         Raises:
             ModelUnavailable: the chat model gives no answer.
-            ModelOutputInvalid: its answer marks none of the passages.
+            ModelOutputInvalid: its answer marks fewer than half of the passages of a call.
         """
         marked = await in_batches(partial(self._marks, query), texts, size=_BATCH, at_once=_AT_ONCE)
         return [mark for batch in marked for mark in batch]
 
     async def _marks(self, query: str, texts: Sequence[str]) -> list[float]:
         messages = prompts.RERANK.messages(
-            language_of(query), question=query, passages=prompts.numbered(texts)
+            language_of(query), question=query, passages=prompts.numbered(map(_beginning, texts))
         )
-        marks, _ = await self._chat.structured(messages, Marks, patient=False)
+        marks = await self._asked(messages, len(texts))
         given = {one.passage: one.score for one in marks.scores if 1 <= one.passage <= len(texts)}
-        if not given:
+        if len(given) < _LEAST_MARKED * len(texts):
             raise ModelOutputInvalid(
-                f"The chat model {self.name} marked none of the passages.",
-                next_step="Try again, or choose a larger chat model.",
+                f"The chat model {self.name} marked only {len(given)} of {len(texts)} passages.",
+                next_step="Choose a larger chat model, or another SEXTANT_RERANKER.",
             )
         return [_within_scale(given.get(number, 0.0)) for number in range(1, len(texts) + 1)]
+
+    async def _asked(self, messages: prompts.Messages, passages: int) -> Marks:
+        """The model's marks; whatever comes of it, what the call used is charged."""
+        sent = Usage(1, sum(estimate_tokens(text) for _, text in messages), estimated=True)
+        try:
+            marks, usage = await self._chat.structured(messages, marks_of(passages), patient=False)
+        except (ModelUnavailable, ModelOutputInvalid) as error:
+            charge(error.usage or sent)
+            raise
+        except asyncio.CancelledError:
+            charge(sent)
+            raise
+        charge(usage)
+        return marks
+
+
+def _beginning(text: str) -> str:
+    """As much of a passage as the model reads."""
+    tokens = estimate_tokens(text)
+    return text if tokens <= _PASSAGE_TOKENS else text[: len(text) * _PASSAGE_TOKENS // tokens]
 
 
 def _within_scale(mark: float) -> float:

@@ -11,10 +11,10 @@ import asyncio
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from domain.errors import SextantError
 from domain.graph import Finding
@@ -28,7 +28,8 @@ from ingestion.graph.communities.reports import (
     facts,
 )
 from models.chat.refusals import Refusals
-from models.chat.replies import Numbers
+from models.chat.replies import Numbers, Text, Weight
+from models.chat.schemas import AtMost, ModelReply
 from prompts import REPORT, as_data, numbered
 from stores.graph.communities.store import StoredReport
 
@@ -36,20 +37,22 @@ if TYPE_CHECKING:
     from models.chat.chat_model import ChatModel  # brings LangChain, half a second
 
 _NAMES = 24  # entities that the model is told by name
+_TITLE_CHARS = 120
+_FINDINGS = 6
 
 
-class _WrittenFinding(BaseModel):
-    text: str
+class _WrittenFinding(ModelReply):
+    text: Text
     sources: Numbers = Field(default_factory=list[int])
 
 
-class _Written(BaseModel):
+class _Written(ModelReply):
     """What the model is asked for."""
 
-    title: str
-    summary: str
-    findings: list[_WrittenFinding] = Field(default_factory=list)
-    rating: float = 5.0
+    title: Annotated[Text, AtMost(_TITLE_CHARS)]
+    summary: Text
+    findings: Annotated[list[_WrittenFinding], AtMost(_FINDINGS)] = Field(default_factory=list)
+    rating: Weight = 5.0
 
 
 @dataclass(frozen=True, slots=True)

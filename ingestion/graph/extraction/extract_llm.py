@@ -22,7 +22,12 @@ from domain.scope import Scope
 from domain.settings import Settings
 from domain.text import counted, language_of
 from ingestion.graph.extraction.cost import Budget, Estimate, cost_of, estimate_call
-from ingestion.graph.extraction.model_evidence import Extraction, entity_types, model_evidence
+from ingestion.graph.extraction.model_evidence import (
+    Extraction,
+    entity_types,
+    extraction_of,
+    model_evidence,
+)
 from ingestion.progress import OnCount, silent
 from models.chat.structured import instruction
 from prompts import EXTRACT, GLEAN, Messages, as_data
@@ -100,6 +105,7 @@ class ModelExtractor:
         self._chat = chat
         self._settings = settings
         self._types = entity_types(settings.extraction.entity_types)
+        self._schema = extraction_of(self._types)
         self.budget = Budget.of(settings.extraction)
         self._renewed = renewed
 
@@ -200,11 +206,11 @@ class ModelExtractor:
         return True
 
     async def _found(self, passage: Passage, prompt: Messages) -> tuple[Extraction, Usage]:
-        found, usage = await self._chat.structured(prompt, Extraction)
+        found, usage = await self._chat.structured(prompt, self._schema)
         for _ in range(self._settings.extraction.gleaning):
             prompt = _gleaning(passage, self._types, found)
             try:
-                more, cost = await self._chat.structured(prompt, Extraction)
+                more, cost = await self._chat.structured(prompt, self._schema)
             except ModelOutputInvalid as error:  # what was found before stands
                 return found, usage + (error.usage or Usage())
             except ModelUnavailable as error:
@@ -283,7 +289,7 @@ async def estimate_extraction(database: Database, scope: Scope, settings: Settin
 
 
 def _estimate(passage: Passage, prompt: Messages, settings: Settings) -> Usage:
-    sent = "\n".join([*(text for _, text in prompt), instruction(Extraction)])
+    sent = "\n".join([*(text for _, text in prompt), instruction(Extraction, with_schema=False)])
     return estimate_call(sent, passage.text, settings)
 
 

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated
+from functools import cache
+from typing import Annotated, cast
 from uuid import UUID
 
-from pydantic import BaseModel, BeforeValidator
+from pydantic import BeforeValidator, Field, create_model
 
 from domain.graph import MentionKind
 from domain.scope import Scope
 from domain.text import normalise, normalise_name
+from models.chat.schemas import AtMost, Declared, ModelReply
 from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow, one_line
 from stores.graph.ids import entity_id
 
 LONGEST_NAME = 200  # characters; a longer "name" is a sentence
 _LONGEST_TYPE = 80  # characters
 _LONGEST_DESCRIPTION = 1000  # characters
+_MOST = 60  # entities, and relations, of one passage
 _UNTYPED = "TERM"
 
 
@@ -25,24 +28,28 @@ def _text(value: object) -> str:
     return one_line(str(value)) if isinstance(value, str | int | float) else ""
 
 
-Text = Annotated[str, BeforeValidator(_text)]
+_Text = Annotated[str, BeforeValidator(_text)]
+# What is longer is no name, so it is not cut to one.
+_Name = Annotated[_Text, Declared(maxLength=LONGEST_NAME)]
+_Type = Annotated[_Text, AtMost(_LONGEST_TYPE)]
+_Description = Annotated[_Text, AtMost(_LONGEST_DESCRIPTION)]
 
 
-class FoundEntity(BaseModel):
+class FoundEntity(ModelReply):
     """An entity as a model gives it; a bare string is a name."""
 
-    name: Text
-    type: Text = ""
-    description: Text = ""
+    name: _Name
+    type: _Type = ""
+    description: _Description = ""
 
 
-class FoundRelation(BaseModel):
+class FoundRelation(ModelReply):
     """A relation between two names."""
 
-    source: Text
-    target: Text
-    type: Text = ""
-    description: Text = ""
+    source: _Name
+    target: _Name
+    type: _Type = ""
+    description: _Description = ""
 
 
 def _entities(value: object) -> object:
@@ -61,7 +68,7 @@ def _items(value: object) -> Sequence[object]:
 def _has(item: object, *keys: str) -> bool:
     if isinstance(item, Mapping):
         return all(_text(item.get(key)) for key in keys)
-    return isinstance(item, BaseModel)
+    return isinstance(item, ModelReply)
 
 
 def _triple(item: object) -> object:
@@ -71,17 +78,33 @@ def _triple(item: object) -> object:
     return item
 
 
-class Extraction(BaseModel):
+class Extraction(ModelReply):
     """What a model found in a passage; items without a name are passed over."""
 
-    entities: Annotated[list[FoundEntity], BeforeValidator(_entities)] = []
-    relations: Annotated[list[FoundRelation], BeforeValidator(_relations)] = []
+    entities: Annotated[list[FoundEntity], BeforeValidator(_entities), AtMost(_MOST)] = Field(
+        default_factory=list[FoundEntity]
+    )
+    relations: Annotated[list[FoundRelation], BeforeValidator(_relations), AtMost(_MOST)] = Field(
+        default_factory=list[FoundRelation]
+    )
 
     def __add__(self, other: Extraction) -> Extraction:
         return Extraction(
             entities=[*self.entities, *other.entities],
             relations=[*self.relations, *other.relations],
         )
+
+
+@cache
+def extraction_of(types: tuple[str, ...]) -> type[Extraction]:
+    """The form of an extraction in which the model is told of these types of entities alone."""
+    if not types:
+        return Extraction
+    one_of = Annotated[_Text, Declared(enum=list(types))]
+    entity = create_model("FoundEntity", __base__=FoundEntity, type=(one_of, ""))
+    several = Annotated[list[entity], BeforeValidator(_entities), AtMost(_MOST)]
+    made = create_model("Extraction", __base__=Extraction, entities=(several, []))
+    return cast("type[Extraction]", made)
 
 
 def entity_types(setting: str) -> tuple[str, ...]:
@@ -109,9 +132,7 @@ def model_evidence(
             continue
         source, target = (entity_id(scope, end) for end in ends)
         kind = relation_type(relation.type)
-        row = RelationRow(
-            source, target, kind, chunk_id, 1.0, relation.description[:_LONGEST_DESCRIPTION]
-        )
+        row = RelationRow(source, target, kind, chunk_id, 1.0, relation.description)
         stated.setdefault((source, target, kind), row)
     return GraphEvidence(mentions, list(stated.values()))
 
@@ -157,7 +178,7 @@ def _mention(scope: Scope, chunk_id: UUID, text: str, entity: FoundEntity, kind:
         MentionKind.MODEL,
         entity.name,
         kind,
-        entity.description[:_LONGEST_DESCRIPTION],
+        entity.description,
         start=start,
         end=end,
     )

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 import numpy as np
-from pydantic import BaseModel
+from pydantic import Field
 
 from domain.errors import GraphNotFound, SextantError
 from domain.scope import Scope
@@ -29,6 +29,7 @@ from ingestion.graph.resolution.naming import initials, is_comparable, likeness,
 from ingestion.progress import OnStage, silent
 from models.chat.refusals import Refusals
 from models.chat.replies import Numbers
+from models.chat.schemas import ModelReply
 from prompts import SAME, as_data
 from stores.graph.record import GraphRecord
 from stores.graph.resolution.comparing import (
@@ -267,10 +268,10 @@ def _hash(one: Named) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
-class SameNames(BaseModel):
+class SameNames(ModelReply):
     """The numbers of the pairs that are the same."""
 
-    same: Numbers = []
+    same: Numbers = Field(default_factory=list[int])
 
 
 @dataclass(frozen=True, slots=True)

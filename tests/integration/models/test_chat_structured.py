@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langgraph.graph import END, START, StateGraph
-from pydantic import BaseModel
+from pydantic import Field
 
 from domain.errors import ModelOutputInvalid, ModelRejected
 from models.chat import dialect
 from models.chat.allowance import allowing
 from models.chat.chat_model import as_chat_model
+from models.chat.schemas import ModelReply
 from testing.openai_server import ApiRequest
 from testing.replies import (
     Reply,
@@ -30,9 +31,9 @@ from tests.clock import Clock
 ASK = [("system", "You route questions."), ("user", "糖尿病怎么治疗？")]
 
 
-class Route(BaseModel):
+class Route(ModelReply):
     mode: str
-    keywords: list[str] = []
+    keywords: list[str] = Field(default_factory=list[str])
 
 
 GOOD = {"mode": "local", "keywords": ["糖尿病"]}
@@ -46,13 +47,19 @@ async def test_json_is_read_with_or_without_a_fence(chat_with: Any, reply: Reply
     assert usage.calls == len(server.chat_requests) == 1
 
 
-async def test_the_schema_is_asked_for_in_words_and_in_the_request(chat_with: Any) -> None:
+async def test_the_schema_is_asked_for_in_the_request(chat_with: Any) -> None:
     server, chat = await chat_with([as_json(GOOD)])
     await chat.structured(ASK, Route)
     request = server.chat_requests[0]
     assert [message["role"] for message in request.messages] == ["system", "user"]
-    assert '"keywords"' in request.messages[-1]["content"]
-    assert request.body["response_format"]["json_schema"]["name"] == "Route"
+    assert request.messages[-1]["content"].startswith(
+        "糖尿病怎么治疗？\n\nAnswer with one JSON object"
+    )
+    assert '"keywords"' not in request.prompt
+    asked = request.body["response_format"]["json_schema"]
+    assert asked["name"] == "Route"
+    assert asked["schema"]["required"] == ["mode", "keywords"]
+    assert request.body["max_tokens"] == 2000
     assert not request.streamed
 
 
@@ -129,6 +136,8 @@ async def test_an_endpoint_that_refuses_a_format_is_asked_with_less_from_then_on
     await chat.structured(ASK, Route)
     await chat.structured(ASK, Route)
     assert [format_of(request) for request in server.chat_requests] == tried
+    in_words = ['"keywords"' in request.prompt for request in server.chat_requests]
+    assert in_words == [one != "json_schema" for one in tried]
 
 
 async def test_an_endpoint_that_refused_a_format_is_asked_with_it_again_after_an_hour(

@@ -10,7 +10,8 @@ import pytest
 
 from domain.errors import ModelOutputInvalid, ModelUnavailable, SettingsInvalid
 from domain.settings import Settings
-from domain.text import language_of
+from domain.text import estimate_tokens, language_of
+from models.chat.allowance import allowing
 from models.chat.building import build_chat_model
 from models.reranker import HttpReranker
 from retrievers.ranking.chat_reranker import ChatReranker, open_reranker
@@ -89,7 +90,10 @@ async def test_no_passage_can_end_the_passages_or_begin_another() -> None:
     [
         ('{"scores": [7, 2.5, 9]}', [7.0, 2.5, 9.0]),
         ('```json\n{"scores": {"1": 7, "3": 2}}\n```', [7.0, 0.0, 2.0]),
-        ('{"scores": [{"passage": 2, "score": 99}, {"passage": 8, "score": 5}]}', [0.0, 10.0, 0.0]),
+        (
+            '{"scores": [{"passage": 2, "score": 99}, {"passage": 8, "score": 5}, {"passage": 3, "score": 1}]}',
+            [0.0, 10.0, 1.0],
+        ),
         (
             '{"scores": [{"passage": 1, "score": "4"}, {"passage": 3, "score": -2}]}',
             [4.0, 0.0, 0.0],
@@ -103,8 +107,40 @@ async def test_marks_are_read_as_models_write_them(said: str, marks: list[float]
 
 async def test_an_answer_that_marks_nothing_is_a_typed_error() -> None:
     async with Scripted(['{"scores": [{"passage": 9, "score": 5}]}']) as reranker:
-        with pytest.raises(ModelOutputInvalid, match="none of the passages"):
+        with pytest.raises(ModelOutputInvalid, match="only 0 of 1 passages"):
             await reranker.score(QUESTION, ["a"])
+
+
+async def test_a_mark_for_one_of_eight_passages_is_no_ranking() -> None:
+    async with Scripted(['{"scores": [{"passage": 3, "score": 9}]}']) as reranker:
+        judged = await judge(reranker, "What is paid?", TEXTS[:8], RerankLimits())
+    assert judged.scores == ()
+    assert judged.warning is not None
+    assert "the order is as before" in judged.warning
+    assert "only 1 of 8" in judged.warning
+
+
+async def test_the_model_is_told_how_many_marks_to_give_and_shown_the_beginnings() -> None:
+    scripted = Scripted(['{"scores": [1, 2]}'])
+    async with scripted as reranker:
+        await reranker.score(QUESTION, ["word " * 5000, "短" * 5000])
+    [request] = scripted.server.requests
+    asked = request.body["response_format"]["json_schema"]["schema"]["properties"]["scores"]
+    assert (asked["minItems"], asked["maxItems"], asked["items"]["maximum"]) == (2, 2, 10)
+    assert estimate_tokens(request.prompt) < 1200
+
+
+async def test_what_the_marks_cost_is_charged_also_where_they_are_of_no_use() -> None:
+    async with Scripted(['{"scores": [1, 2]}', failing(500, "down")]) as reranker:
+        with allowing(5) as allowance:
+            await reranker.score(QUESTION, ["a", "b"])
+            once = allowance.charged
+            with pytest.raises(ModelUnavailable):
+                await reranker.score(QUESTION, ["a", "b"])
+    assert once.calls == 0  # counted where they are made
+    assert once.prompt_tokens > 100
+    assert once.completion_tokens > 0
+    assert allowance.made == 2
 
 
 async def test_one_batch_that_fails_fails_the_whole() -> None:

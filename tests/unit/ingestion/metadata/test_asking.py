@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from domain.settings import LimitSettings, Settings
-from ingestion.metadata.asking import Call, Told, calls_of, copied
+from ingestion.metadata.asking import Call, ToldChunks, calls_of, copied
 from models.chat.structured import read_structured
 from stores.documents.model_descriptions import Kind, Part, Place, ToAsk
 
@@ -69,7 +69,7 @@ def test_a_call_is_taken_for_150_tokens_of_answer_each_up_to_the_limit() -> None
     ],
 )
 def test_an_answer_is_read_by_number_or_by_order(answer: str) -> None:
-    said = only_call(2).said(read_structured(answer, Told))
+    said = only_call(2).said(read_structured(answer, ToldChunks))
     assert [(one.id.int, one.summary) for one in said] == [(1, "a"), (2, "b")]
 
 
@@ -81,7 +81,7 @@ def test_an_answer_is_read_by_number_or_by_order(answer: str) -> None:
     ],
 )
 def test_what_cannot_be_told_apart_or_is_empty_says_nothing(answer: str) -> None:
-    assert only_call(3).said(read_structured(answer, Told)) == []
+    assert only_call(3).said(read_structured(answer, ToldChunks)) == []
 
 
 def test_a_section_with_one_part_says_what_the_model_said_of_that() -> None:

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from langchain_core.messages import HumanMessage
 from langchain_openai import ChatOpenAI
 from openai import BadRequestError
-from pydantic import BaseModel, SecretStr
+from pydantic import SecretStr
 
 from domain.settings import LimitSettings, Settings
 from models.chat import dialect
 from models.chat.building import build_chat_model
 from models.chat.chat_model import as_chat_model
 from models.chat.dialect import Dialect, Form
+from models.chat.schemas import ModelReply
 
 OPENAI = "https://api.openai.com/v1"
 COMPATIBLE = "http://127.0.0.1:9/v1"
 
 
-class Route(BaseModel):
+class Route(ModelReply):
     mode: str
 
 
@@ -52,9 +54,7 @@ def sent(llm: ChatOpenAI, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def refusing(message: str, param: str | None = None) -> BadRequestError:
-    import httpx
-
-    response = httpx.Response(400, request=httpx.Request("POST", COMPATIBLE))
+    response: Any = SimpleNamespace(status_code=400, request=None, headers={})
     return BadRequestError(
         message, response=response, body={"message": message, "param": param, "code": None}
     )

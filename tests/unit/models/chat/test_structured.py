@@ -8,26 +8,27 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from models.chat.schemas import ModelReply
 from models.chat.structured import DoesNotFit, instruction, read_structured
 
 
-class Plan(BaseModel):
+class Plan(ModelReply):
     mode: str
-    keywords: list[str] = []
+    keywords: list[str] = Field(default_factory=list[str])
     score: float = Field(0.0, ge=0, le=1)
-    parts: dict[str, int] = {}
+    parts: dict[str, int] = Field(default_factory=dict[str, int])
 
 
-class Found(BaseModel):
-    names: list[Plan] = []
-    pairs: list[Plan] = []
+class Found(ModelReply):
+    names: list[Plan] = Field(default_factory=list[Plan])
+    pairs: list[Plan] = Field(default_factory=list[Plan])
 
 
-class AllOptional(BaseModel):
+class AllOptional(ModelReply):
     reason: str = ""
-    parts: dict[str, int] = {}
+    parts: dict[str, int] = Field(default_factory=dict[str, int])
 
 
 @pytest.mark.parametrize(
@@ -120,7 +121,7 @@ def test_a_cut_answer_of_which_nothing_came_whole_is_none(text: str) -> None:
         read_structured(f"Here: {text}", Found)
 
 
-class Points(BaseModel):
+class Points(ModelReply):
     points: list[Plan]
 
 
