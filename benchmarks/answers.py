@@ -29,7 +29,7 @@ from domain.settings import Settings
 from evals.arguments import parser_of
 from graph.streaming import stream_answer
 from graph.workflow import Workflow
-from models.chat.chat_model import Messages, T
+from models.chat.chat_model import Messages, Restart, T
 from nodes.answers.harmless import Harmless
 from nodes.citing.cited_text import CitedText
 
@@ -52,7 +52,7 @@ class Timed(InstantChat):
 
     asked = 0.0
 
-    async def stream(self, messages: Messages) -> AsyncIterator[str | Usage]:
+    async def stream(self, messages: Messages) -> AsyncIterator[str | Restart | Usage]:
         """The same tokens."""
         self.asked = time.process_time()
         async for piece in super().stream(messages):

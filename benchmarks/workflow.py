@@ -22,7 +22,7 @@ from domain.retrieval import ItemKind, LaneScore, Mode, Retrieval, RetrievedItem
 from domain.settings import Settings
 from graph.streaming import stream_answer
 from graph.workflow import Workflow, create_query_workflow
-from models.chat.chat_model import ChatModel, Messages, T
+from models.chat.chat_model import ChatModel, Messages, Restart, T
 from models.offline.extractive import Extraction, Quotation
 from nodes.context import Dependencies
 
@@ -84,7 +84,7 @@ class InstantChat(ChatModel):
         """No judgement."""
         raise ModelOutputInvalid(f"{len(messages)} messages make no {schema.__name__}.")
 
-    async def stream(self, messages: Messages) -> AsyncIterator[str | Usage]:  # noqa: ARG002
+    async def stream(self, messages: Messages) -> AsyncIterator[str | Restart | Usage]:  # noqa: ARG002
         """`TOKENS` tokens with a cited sentence every twenty."""
         for n in range(TOKENS):
             yield f"{SENTENCE}[{n % 10 + 1}]" if n % 20 == 19 else "多饮 "

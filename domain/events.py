@@ -52,8 +52,8 @@ class Cited:
 class Reset:
     """What the answer said so far is withdrawn: tokens and citations begin anew behind this.
 
-    It comes at most twice, after the model's last word, when a check of the finished text has mended
-    it. Who cannot take text back may draw a line and go on; `Done` has the whole in any case.
+    It comes after the model's last word, when a check of the finished text has mended it, and once before where
+    what came so far was the model's thought. Who cannot take text back may draw a line and go on; `Done` has the whole in any case.
     """
 
     reason: str

@@ -14,7 +14,7 @@ from langgraph.runtime import Runtime
 import prompts
 from domain.answers import Answer, Usage
 from domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
-from domain.events import Done, as_values
+from domain.events import Done, Reset, as_values
 from domain.retrieval import Mode, RetrievedItem
 from domain.scope import Scope
 from models.chat.chat_model import ChatModel
@@ -194,7 +194,7 @@ class _Writer:
         try:
             async with aclosing(self._writing(chat)) as events:
                 async for event in events:
-                    begun = True
+                    begun = not isinstance(event, Reset)
                     yield event
         except (ModelUnavailable, ModelOutputInvalid) as error:
             if begun:

@@ -47,6 +47,11 @@ _NO_ANSWER = ModelAsked(0, 0, Outcome.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
+class Restart:
+    """In a stream: what came before this was the model's thought, and the answer begins behind it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Completion:
     """A whole answer and what it cost."""
 
@@ -187,8 +192,11 @@ class ChatModel:
         error.usage = usage
         return error
 
-    async def stream(self, messages: Messages) -> AsyncIterator[str | Usage]:
+    async def stream(self, messages: Messages) -> AsyncIterator[str | Restart | Usage]:
         """The answer's text piece by piece as it comes, then its `Usage` as the last item.
+
+        Where a thought ends that no tag had opened, a `Restart` withdraws the pieces before it. Further answers of
+        that model are held back until their thoughts end.
 
         Closing the iterator, or cancelling its task, closes the connection to the endpoint.
 
@@ -199,7 +207,7 @@ class ChatModel:
         prompt = convert_to_messages(messages)
         attempt, requests, form = 0, 1, (begun := self._dialect.form)
         while True:
-            tally, options = Tally(prompt, self._answer_chars), self._dialect.stream_options(form)
+            tally, options = self._tally(prompt), self._dialect.stream_options(form)
             tally.requests = requests
             count_request()
             try:
@@ -208,7 +216,7 @@ class ChatModel:
                         yield piece
                 break
             except Exception as error:
-                if tally.text:
+                if tally.text or tally.restarts:
                     emit(_NO_ANSWER)
                     raise as_sextant_error(error, self._service) from error
                 requests += 1
@@ -218,6 +226,7 @@ class ChatModel:
                 await self._pause(error, attempt)
                 attempt += 1
         self._dialect.worked(form, begun)
+        self._dialect.thinks_unopened = tally.thought_unopened
         self._require_text(tally)
         yield _told(tally)
 
@@ -226,7 +235,11 @@ class ChatModel:
         if self._on_close is not None:
             await self._on_close()
 
-    async def _pieces(self, tally: Tally, options: dict[str, Any]) -> AsyncGenerator[str]:
+    def _tally(self, prompt: list[BaseMessage]) -> Tally:
+        thinks_unopened = self._dialect.thinks_unopened
+        return Tally(prompt, self._answer_chars, thinks_unopened=thinks_unopened)
+
+    async def _pieces(self, tally: Tally, options: dict[str, Any]) -> AsyncGenerator[str | Restart]:
         limit = min(_AFTER_END, self._timeout)
         async with aclosing(streamed(self._llm, tally.prompt, options)) as open_chunks:
             while not tally.overrun:
@@ -239,7 +252,10 @@ class ChatModel:
                     if not tally.ended:
                         raise
                     chunk = None  # the answer is whole; what it has cost will not be told
+                before = tally.restarts
                 piece = tally.finish() if chunk is None else tally.add(chunk)
+                if tally.restarts > before:
+                    yield Restart()
                 if piece:
                     yield piece
                 if chunk is None:
@@ -276,9 +292,11 @@ class ChatModel:
                 attempt += 1
             else:
                 self._dialect.worked(form, begun)
-                tally = Tally(messages, self._answer_chars)
+                tally = self._tally(messages)
                 tally.requests = requests
                 tally.add_whole(answer)
+                # An answer that a schema holds to its form has no room for a thought, so it proves nothing.
+                self._dialect.thinks_unopened |= tally.thought_unopened
                 return tally
 
     def _tried_next(self, form: Form, refused: Form) -> Form:

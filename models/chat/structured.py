@@ -21,7 +21,6 @@ from pydantic.fields import FieldInfo
 from domain.options import field_at
 from domain.text import clean_text
 from models.chat.schemas import ModelReply, json_schema
-from models.chat.thoughts import without_thoughts
 
 T = TypeVar("T", bound=ModelReply)
 
@@ -89,7 +88,7 @@ def read_structured(text: str, schema: type[T], is_echo: Callable[[str], bool] |
     """
     problem = DoesNotFit("it holds no JSON object.")
     read: T | None = None
-    for value, whole in _json_values(without_thoughts(text)):
+    for value, whole in _json_values(text):
         if read is not None and not whole:
             break
         try:

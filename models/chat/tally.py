@@ -7,7 +7,7 @@ from langchain_core.messages.ai import UsageMetadata, add_usage
 
 from domain.answers import Usage
 from domain.text import clean_text, estimate_tokens
-from models.chat.thoughts import ThoughtFilter
+from models.chat.thoughts import ThoughtFilter, ends_a_thought
 
 # What chat templates add around one message, in tokens; only used where an endpoint is silent.
 _MESSAGE_OVERHEAD = 4
@@ -19,6 +19,7 @@ class Tally:
     Args:
         prompt: what was asked, for an estimate of its tokens.
         most_chars: characters (thoughts included) after which `overrun` is set and nothing is kept; None: no limit.
+        thinks_unopened: the model's answers begin with a thought that no tag opens.
 
     Attributes:
         ended: why the answer ended, as the endpoint says it; "" before that.
@@ -28,7 +29,13 @@ class Tally:
         overrun: the answer is longer than `most_chars`.
     """
 
-    def __init__(self, prompt: list[BaseMessage], most_chars: int | None = None) -> None:
+    def __init__(
+        self,
+        prompt: list[BaseMessage],
+        most_chars: int | None = None,
+        *,
+        thinks_unopened: bool = False,
+    ) -> None:
         self.prompt = prompt
         self.ended = ""
         self.refusal = ""
@@ -38,13 +45,26 @@ class Tally:
         self._most_chars = most_chars
         self._chars = 0
         self._pieces: list[str] = []
-        self._thoughts = ThoughtFilter()
+        self._thoughts = ThoughtFilter(
+            begins_within=thinks_unopened,
+            watches=not any(ends_a_thought(message.text) for message in prompt),
+        )
         self._reported: UsageMetadata | None = None
 
     @property
     def text(self) -> str:
         """The answer so far, without thoughts."""
         return "".join(self._pieces)
+
+    @property
+    def restarts(self) -> int:
+        """How often what had been given out turned out to be thought."""
+        return self._thoughts.restarts
+
+    @property
+    def thought_unopened(self) -> bool:
+        """Whether the text began with a thought that no tag opened."""
+        return self._thoughts.ended_unopened
 
     def add(self, message: AIMessage) -> str:
         """Take a chunk into account; the piece of the answer that it brings."""
@@ -53,7 +73,11 @@ class Tally:
         self.refusal += message.additional_kwargs.get("refusal") or ""
         self.ended = _reason_of_end(message) or self.ended
         self.truncated |= self.ended in {"length", "max_tokens"}
-        return self._keep(self._thoughts.add(clean_text(self._within(message.text))))
+        before = self.restarts
+        piece = self._thoughts.add(clean_text(self._within(message.text)))
+        if self.restarts > before:
+            self._pieces.clear()
+        return self._keep(piece)
 
     def _within(self, raw: str) -> str:
         """What of a chunk is not beyond the limit: an endpoint that ignores limits may send any amount at once."""

@@ -11,9 +11,9 @@ from typing import cast
 
 from domain.answers import Usage
 from domain.errors import ModelUnavailable
-from domain.events import Done, Sources
+from domain.events import Done, Reset, Sources
 from domain.text import estimate_tokens
-from models.chat.chat_model import ChatModel
+from models.chat.chat_model import ChatModel, Restart
 from nodes.answers.answering import AnswerEvent, ending
 from nodes.answers.harmless import Harmless
 from nodes.answers.revising import Draft, Review, Reviser
@@ -23,6 +23,7 @@ from nodes.spending import Budget, prompt_size
 from prompts import Messages
 
 CUT_OFF = "The answer was cut off at its token limit (limits.answer_tokens)."
+THOUGHT = "What came so far was the chat model's thought, not its answer."
 OUT_OF_TIME = "The answer was cut off at its time limit (limits.answer_seconds)."
 
 UNBOUNDED = Budget(calls=4, prompt_tokens=1_000_000, seconds=3600.0)
@@ -51,22 +52,20 @@ async def written(writing: Writing, review: Review) -> AsyncGenerator[AnswerEven
     deadline = time.monotonic() + writing.budget.seconds
     until = asyncio.get_running_loop().time() + writing.budget.seconds
     review = replace(review, checks=replace(review.checks, until=until))
-    text = CitedText(review.passages, language=review.language)
-    checking = Checking(review.checks, text, review.passages)
-    said = _Said()
+    said = _Said(_begun(review))
     try:
-        async with aclosing(_first(writing, review, Draft(text, checking), said)) as events:
+        async with aclosing(_first(writing, review, said)) as events:
             async for event in events:
                 yield event
     finally:
-        await checking.close()
+        await said.draft.checking.close()
     left = replace(
         writing.budget,
         calls=writing.budget.calls - said.usage.calls,
         prompt_tokens=writing.budget.prompt_tokens - said.usage.prompt_tokens,
         seconds=deadline - time.monotonic(),
     )
-    reviser = Reviser(writing.chat, review, Draft(text, checking), left)
+    reviser = Reviser(writing.chat, review, said.draft, left)
     async with aclosing(reviser.events()) as events:
         async for event in events:
             yield event
@@ -74,10 +73,17 @@ async def written(writing: Writing, review: Review) -> AsyncGenerator[AnswerEven
         yield last
 
 
+def _begun(review: Review) -> Draft:
+    """A draft of which nothing is written yet."""
+    text = CitedText(review.passages, language=review.language)
+    return Draft(text, Checking(review.checks, text, review.passages))
+
+
 @dataclass(slots=True)
 class _Said:
-    """What the model's text has cost, and how it ended."""
+    """The model's text, what it has cost, and how it ended."""
 
+    draft: Draft
     usage: Usage = field(default_factory=Usage)
     out_of_time: bool = False
 
@@ -88,16 +94,21 @@ class _Said:
         return [CUT_OFF] if self.usage.truncated else []
 
 
-async def _first(
-    writing: Writing, review: Review, draft: Draft, said: _Said
-) -> AsyncGenerator[AnswerEvent]:
-    """The model's text as it comes, checked sentence by sentence."""
-    guard = Harmless([item.text for item in review.passages], review.language)
-    text, checking = draft.text, draft.checking
+async def _first(writing: Writing, review: Review, said: _Said) -> AsyncGenerator[AnswerEvent]:
+    """The model's text as it comes, checked sentence by sentence; begun anew where it was a thought so far."""
+    texts = [item.text for item in review.passages]
+    guard = Harmless(texts, review.language)
     async with aclosing(_pieces(writing, said)) as pieces:
         async for piece in pieces:
-            async for event in checking.through(text.feed(guard.feed(piece))):
+            if isinstance(piece, Restart):
+                await said.draft.checking.close()
+                said.draft, guard = _begun(review), Harmless(texts, review.language)
+                yield Reset(THOUGHT)
+                continue
+            fed = said.draft.text.feed(guard.feed(piece))
+            async for event in said.draft.checking.through(fed):
                 yield event
+    text, checking = said.draft.text, said.draft.checking
     for rest in (text.feed(guard.finish()), text.finish()):
         async for event in checking.through(rest):
             yield event
@@ -105,11 +116,11 @@ async def _first(
         yield cited
 
 
-async def _pieces(writing: Writing, said: _Said) -> AsyncGenerator[str]:
+async def _pieces(writing: Writing, said: _Said) -> AsyncGenerator[str | Restart]:
     """The model's text until it ends or the time is up; `said` gets the rest."""
     deadline = asyncio.get_running_loop().time() + writing.budget.seconds
     texts = list[str]()
-    stream = cast("AsyncGenerator[str | Usage]", writing.chat.stream(writing.messages))
+    stream = cast("AsyncGenerator[str | Restart | Usage]", writing.chat.stream(writing.messages))
     async with aclosing(stream) as pieces:
         while True:
             try:
@@ -129,9 +140,12 @@ async def _pieces(writing: Writing, said: _Said) -> AsyncGenerator[str]:
                 return
             if isinstance(piece, Usage):
                 said.usage += piece
+                continue
+            if isinstance(piece, Restart):
+                texts.clear()
             else:
                 texts.append(piece)
-                yield piece
+            yield piece
 
 
 def _ending(writing: Writing, reviser: Reviser, said: _Said) -> Iterator[Sources | Done]:

@@ -14,7 +14,7 @@ from domain.answers import Usage
 from domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable
 from domain.settings import Settings
 from models.chat.building import build_chat_model
-from models.chat.chat_model import ChatModel
+from models.chat.chat_model import ChatModel, Restart
 from testing.http import CutConnection, HttpRequest, HttpResponse, LoopbackServer
 from testing.replies import Reply, broken_after, empty, endless, failing, rate_limited, silent_after
 
@@ -30,7 +30,8 @@ async def collected(chat: ChatModel) -> tuple[list[str], Usage]:
 async def test_pieces_come_as_they_are_sent_and_the_usage_last(chat_with: Any) -> None:
     _, chat = await chat_with([Reply(tokens=["Each value ", "has one ", "owner [", "1]", "。"])])
     pieces, usage = await collected(chat)
-    assert pieces == ["Each value ", "has one ", "owner [", "1]", "。"]
+    # A bracket may be the first half of a tag, and waits for the next piece.
+    assert pieces == ["Each value ", "has one ", "owner ", "[1]", "。"]
     assert usage == Usage(calls=1, prompt_tokens=usage.prompt_tokens, completion_tokens=5)
     assert usage.prompt_tokens > 0
 
@@ -42,6 +43,46 @@ async def test_the_first_piece_is_there_before_the_answer_is_complete(chat_with:
         assert await anext(items) == "One"
         resume.set()
         assert await anext(items) == " two"
+
+
+async def shown(chat: ChatModel, messages: Any = ASK) -> tuple[str, int]:
+    """What a reader has at the end, and how often the text was taken back."""
+    text, restarts = "", 0
+    async for item in chat.stream(messages):
+        if isinstance(item, Restart):
+            text, restarts = "", restarts + 1
+        elif isinstance(item, str):
+            text += item
+    return text, restarts
+
+
+THOUGHT = "They ask for the owner. Passage 1 has it.\n</think>\n\nOne owner [1]."
+
+
+async def test_a_thought_without_a_beginning_is_taken_back_once_and_held_back_from_then_on(
+    chat_with: Any,
+) -> None:
+    _, chat = await chat_with([THOUGHT, THOUGHT, "One owner [1].", "Two [2]."])
+    answer = "One owner [1]."
+    assert await shown(chat) == (answer, 1)
+    assert await shown(chat) == (answer, 0)
+    assert await shown(chat) == (answer, 0)
+    pieces, _ = await collected(chat)
+    assert len(pieces) > 1
+
+
+async def test_a_whole_answer_is_what_follows_the_thought_and_warns_of_the_next_stream(
+    chat_with: Any,
+) -> None:
+    _, chat = await chat_with([THOUGHT, THOUGHT])
+    assert (await chat.complete(ASK)).text == "One owner [1]."
+    assert await shown(chat) == ("One owner [1].", 0)
+
+
+async def test_an_answer_about_such_tags_is_none(chat_with: Any) -> None:
+    said = "Thoughts end with </think> [1]."
+    _, chat = await chat_with([said])
+    assert await shown(chat, [("user", "What does </think> mean?")]) == (said, 0)
 
 
 async def test_a_failure_before_the_first_piece_is_tried_again(chat_with: Any) -> None:

@@ -39,8 +39,22 @@ class Route(ModelReply):
 GOOD = {"mode": "local", "keywords": ["糖尿病"]}
 
 
-@pytest.mark.parametrize("reply", [as_json(GOOD), fenced_json(GOOD)])
-async def test_json_is_read_with_or_without_a_fence(chat_with: Any, reply: Reply) -> None:
+@pytest.mark.parametrize(
+    "reply",
+    [
+        as_json(GOOD),
+        fenced_json(GOOD),
+        Reply('<think>{"mode": "mix"} perhaps</think>' + as_json(GOOD).text),
+        Reply('It is {"mode": "mix"}?</think>\n' + as_json(GOOD).text),
+        Reply(
+            '<|channel|>analysis<|message|>{"mode": "a"}<|end|><|channel|>final<|message|>'
+            + as_json(GOOD).text
+        ),
+    ],
+)
+async def test_json_is_read_with_or_without_a_fence_or_a_thought(
+    chat_with: Any, reply: Reply
+) -> None:
     server, chat = await chat_with([reply])
     route, usage = await chat.structured(ASK, Route)
     assert route == Route(mode="local", keywords=["糖尿病"])

@@ -105,7 +105,7 @@ def test_of_a_section_the_model_sees_its_titles_and_what_is_said_of_its_parts() 
 
 
 def test_what_only_the_instructions_say_is_no_keyword_topic_or_tag() -> None:
-    told = Told.model_validate(
+    told = ToldChunks.model_validate(
         {
             "passages": [
                 {

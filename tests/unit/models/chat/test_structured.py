@@ -39,11 +39,6 @@ class AllOptional(ModelReply):
         '```\n{"mode": "mix",}\n```',
         'Here you are:\n{"mode": "mix"}\nAnything else?',
         'I considered {several, modes}. {"mode": "mix"}',
-        '<think>{"mode": "local"} perhaps</think>{"mode": "mix"}',
-        'it is {"mode": "local"}?</think>\n{"mode": "mix"}',
-        '<thinking>{"mode": "local"} perhaps</thinking>{"mode": "mix"}',
-        '◁think▷{"mode": "local"} perhaps◁/think▷{"mode": "mix"}',
-        '<|channel|>analysis<|message|>{"mode": "a"}<|end|><|channel|>final<|message|>{"mode": "mix"}',
         'My draft was {"mode": "local"}. Finally:\n{"mode": "mix"}',
         '{"mode": "mix"}\nIs that all? {',
         '{"mode": "mix"}\nIs that all? {"mode": "lo',
@@ -85,7 +80,6 @@ def test_strings_stay_as_written_while_slips_around_them_are_mended(text: str, p
     [
         ("", "no JSON object"),
         ("I cannot answer that.", "no JSON object"),
-        ('<think>{"mode": "a"}', "no JSON object"),
         ("[1, 2]", "not a JSON object"),
         ("{}", "none of the keys mode"),
         ('{"other": 1, "more": 2}', "none of the keys"),
@@ -152,7 +146,7 @@ def test_an_inner_object_is_never_taken_for_the_answer() -> None:
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
 plans = st.builds(
     Plan,
-    mode=texts.filter(lambda text: "think>" not in text),
+    mode=texts,
     keywords=st.lists(st.text('ab糖，。"\\{}[]:,` \n')),
     score=st.floats(0, 1),
     parts=st.dictionaries(st.text("ab糖", min_size=1), st.integers()),

@@ -8,11 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.chat.thoughts import ThoughtFilter, without_thoughts
+from models.chat.thoughts import ThoughtFilter
 
 
 def streamed(pieces: list[str]) -> str:
-    thoughts = ThoughtFilter()
+    return streamed_by(ThoughtFilter(), pieces)
+
+
+def streamed_by(thoughts: ThoughtFilter, pieces: list[str]) -> str:
     return "".join([*map(thoughts.add, pieces), thoughts.finish()])
 
 
@@ -32,7 +35,7 @@ def test_thoughts_are_left_out_wherever_the_stream_is_cut(thoughts: str, points:
 
 @given(text=st.text("ab <thinkx>/\n糖"), points=st.lists(st.integers(0, 500)))
 def test_a_text_without_thoughts_is_passed_on_whole(text: str, points: list[int]) -> None:
-    if "<think>" in text:
+    if "<think>" in text or "</think>" in text:
         return
     assert streamed(cut(text, points)) == text.lstrip()
 
@@ -62,11 +65,54 @@ def test_thoughts_alone_are_no_answer(text: str) -> None:
 )
 def test_models_mark_their_thoughts_in_ways_of_their_own(text: str) -> None:
     assert streamed([text]) == streamed(list(text)) == "yes"
-    assert without_thoughts(text).strip() == "yes"
 
 
-def test_of_a_whole_text_the_part_after_the_last_thought_counts() -> None:
-    assert without_thoughts("hm {1}</think> yes") == " yes"
-    assert without_thoughts("<think>hm</think>yes") == "yes"
-    assert without_thoughts("yes") == "yes"
-    assert without_thoughts("yes <think> but") == "yes "
+def shown(thoughts: ThoughtFilter, pieces: list[str]) -> str:
+    """What a reader has at the end, who takes back what was before a restart."""
+    text, restarts = "", 0
+    for piece in (*pieces, None):
+        given = thoughts.finish() if piece is None else thoughts.add(piece)
+        if thoughts.restarts > restarts:
+            text, restarts = "", thoughts.restarts
+        text += given
+    return text
+
+
+@given(
+    thought=st.text("ab <>/hm\n糖").filter(lambda text: text.strip()),
+    points=st.lists(st.integers(0, 500)),
+    end=st.sampled_from(["</think>", "</thinking>", "[/THINK]", "◁/think▷"]),
+)
+def test_a_thought_that_only_ends_is_taken_back_wherever_the_stream_is_cut(
+    thought: str, points: list[int], end: str
+) -> None:
+    pieces = cut(f"{thought}{end}\n\nIt is [1].", points)
+    thoughts = ThoughtFilter()
+    assert shown(thoughts, pieces) == "It is [1]."
+    assert (thoughts.restarts, thoughts.ended_unopened) == (1, True)
+
+
+@given(points=st.lists(st.integers(0, 500)))
+def test_of_a_model_that_never_opens_its_thoughts_nothing_is_shown_before_they_end(
+    points: list[int],
+) -> None:
+    thoughts = ThoughtFilter(begins_within=True)
+    pieces = cut("Hm. </think>It is [1].", points)
+    assert streamed_by(thoughts, pieces) == "It is [1]."
+    assert (thoughts.restarts, thoughts.ended_unopened) == (0, True)
+
+
+def test_where_such_a_model_did_not_think_its_answer_is_whole() -> None:
+    thoughts = ThoughtFilter(begins_within=True)
+    assert streamed_by(thoughts, list(" It is [1].")) == "It is [1]."
+    assert not thoughts.ended_unopened
+
+
+@pytest.mark.parametrize("text", ["Thoughts stand between <think> and </think> [1].", "a < b"])
+def test_an_answer_may_speak_of_thoughts(text: str) -> None:
+    assert streamed([text]) == text
+
+
+def test_an_end_means_nothing_where_it_was_asked_about() -> None:
+    thoughts = ThoughtFilter(watches=False)
+    assert streamed_by(thoughts, ["It ends with ", "</think> [1]."]) == "It ends with </think> [1]."
