@@ -74,6 +74,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.include_router(router)
     openapi.install(app, {PREFIX: described})
     require_guards(app)
+    app.state.own_routes = tuple(app.routes)
     return app
 
 

@@ -96,7 +96,7 @@ def install(app: FastAPI) -> None:
     """Have `app` answer every error with a problem document."""
     app.add_exception_handler(SextantError, _ours)
     app.add_exception_handler(RequestValidationError, _validation)
-    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(HTTPException, answer_to_http)
     app.add_exception_handler(ClientLeft, _left)
     app.add_exception_handler(ClientDisconnect, _left)  # in the middle of a form
     app.add_exception_handler(Exception, _unforeseen)
@@ -112,7 +112,8 @@ async def _validation(request: Request, error: Exception) -> Response:
     return answer_with(_of_validation(error.errors(), request_id_of(request)))
 
 
-async def _http(request: Request, error: Exception) -> Response:
+async def answer_to_http(request: Request, error: Exception) -> Response:
+    """Return the response that tells of an error of the framework's, such as a path that is not there."""
     assert isinstance(error, HTTPException)  # noqa: S101
     title = HTTPStatus(error.status_code).phrase
     problem = Problem(

@@ -4,8 +4,8 @@
 `identity` decides whose knowledge bases a run works on (`nodes.context.scope_of`).
 
 Threads, runs and crons belong to who made them; stored items to a namespace that begins with the user.
-The assistants are the graphs of `langgraph.json` and nobody's in particular: an owner filter on them
-would leave Studio without any (langgraph anchors §6).
+The assistants of `langgraph.json` are everybody's to use and nobody's to change; those that an
+administrator makes are seen, changed and deleted by their maker alone.
 """
 
 from __future__ import annotations
@@ -18,11 +18,9 @@ from starlette.requests import Request
 from domain.api_keys import Permission
 from domain.errors import SextantError
 from server.auth.authenticator import Authenticator
+from server.edge.foreign import STUDIO_PAGES
 
 auth = Auth()
-
-# Studio is a page of LangSmith's that talks to a server on the developer's own machine.
-_STUDIO = frozenset({"https://smith.langchain.com", "https://eu.smith.langchain.com"})
 
 
 @auth.authenticate
@@ -32,7 +30,7 @@ async def authenticate(request: Request) -> Auth.types.MinimalUserDict:
 
     authenticator: Authenticator = app.state.serving.authenticator
     try:
-        principal = await authenticator.authenticate(request, _STUDIO)
+        principal = await authenticator.authenticate(request, STUDIO_PAGES)
         if principal.login:
             app.state.serving.rates.count(principal.quota_key)
     except SextantError as error:
@@ -54,15 +52,21 @@ async def own(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, s
 
 
 @auth.on.assistants(actions=["read", "search"])
-async def see_assistants(ctx: Auth.types.AuthContext, value: Any) -> None:  # noqa: ANN401, ARG001
-    """Whoever may read sees the graphs there are."""
+async def see_assistants(ctx: Auth.types.AuthContext, value: Any) -> dict[str, Any]:  # noqa: ANN401, ARG001
+    """Whoever may read sees the graphs there are, and the assistants of their own."""
     _require(ctx, Permission.READ)
+    return {"$or": [{"created_by": "system"}, {"owner": ctx.user.identity}]}
 
 
 @auth.on.assistants(actions=["create", "update", "delete"])
-async def change_assistants(ctx: Auth.types.AuthContext, value: Any) -> None:  # noqa: ANN401, ARG001
-    """An assistant is seen by all users, so only an administrator makes or changes one."""
+async def change_assistants(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, str]:
+    """An administrator makes assistants, and changes and deletes those; nobody those of all users."""
     _require(ctx, Permission.ADMIN)
+    metadata = value.get("metadata")
+    if isinstance(metadata, dict):
+        metadata.pop("created_by", None)  # would show it to all users
+        metadata["owner"] = ctx.user.identity
+    return {"owner": ctx.user.identity}
 
 
 @auth.on.store

@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from starlette.types import Scope
 
 from server.edge.body_limit import BodyLimit
+from server.edge.foreign import ForeignRoutes
 from server.edge.headers import SecurityHeaders
 from server.edge.methods import Methods
 from server.edge.request_id import RequestId
@@ -26,6 +27,7 @@ _SEARCHES = frozenset({"/search", "/api/knowledge/entities/search"})
 
 def install(app: FastAPI, metrics: Metrics) -> None:
     """Put them around `app`; the last one added is the first that a request meets."""
+    app.add_middleware(ForeignRoutes)
     app.add_middleware(Methods)
     app.add_middleware(BodyLimit, most=_most_bytes)
     app.add_middleware(Slots, questions=_QUESTIONS, searches=_SEARCHES)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -12,6 +14,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -60,6 +63,21 @@ def developing(environment: Mapping[str, str]) -> Iterator[str]:
         finally:
             os.killpg(process.pid, signal.SIGINT)
             reader.join()
+
+
+def foreign_routes(environment: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Path and method of every route that `langgraph dev` mounts beside ours, ids filled in."""
+    script = ROOT / "tests" / "e2e" / "langgraph_routes.py"
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=ROOT,
+        env={**environment, **_QUIET, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    routes = json.loads(done.stdout.splitlines()[-1])
+    return [(re.sub(r"\{\w+\}", str(UUID(int=7)), path), method) for path, method in routes]
 
 
 def _wait_until_it_listens(port: int) -> None:

@@ -12,7 +12,7 @@ from langgraph_sdk.client import LangGraphClient
 
 from graph.streaming import parse_event
 from tests.e2e.conftest import SAMPLES, Sextant
-from tests.e2e.studio import developing
+from tests.e2e.studio import developing, foreign_routes
 
 pytestmark = pytest.mark.e2e
 
@@ -172,6 +172,23 @@ async def test_of_other_sites_only_studio_s_page_may_ask(
     headers = {"Origin": origin, "Sec-Fetch-Site": "cross-site"}
     async with httpx.AsyncClient(base_url=server, headers=headers, timeout=60) as client:
         assert (await client.post("/assistants/search", json={})).status_code == status
+
+
+@pytest.mark.parametrize(
+    "fetched", [{"Origin": "https://other.example"}, {"Sec-Fetch-Site": "cross-site"}]
+)
+async def test_a_page_of_another_site_reaches_nothing(
+    server: str, environment: dict[str, str], client: LangGraphClient, fetched: dict[str, str]
+) -> None:
+    thread = (await client.threads.create())["thread_id"]
+    async with httpx.AsyncClient(base_url=server, headers=fetched, timeout=60) as page:
+        for path, method in foreign_routes(environment):
+            if path in {"/", "/ok", "/docs", "/openapi.json"}:
+                continue
+            # A form or an image of a page sends this without asking first.
+            told = await page.request(method, path, content=b"{}")
+            assert told.status_code in {403, 404, 405}, (method, path, told.status_code)
+    assert (await client.threads.get(thread))["thread_id"] == thread
 
 
 async def test_our_own_routes_are_there_too(server: str) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
@@ -18,7 +20,7 @@ from stores.embedded.server import EmbeddedServer
 from testing.openai_server import ApiRequest, ScriptedOpenAI
 from testing.replies import Reply, endless, failing
 from tests.e2e.conftest import SAMPLES, Sextant
-from tests.e2e.studio import developing
+from tests.e2e.studio import developing, foreign_routes
 from tests.e2e.test_langgraph_dev import QUESTION
 
 pytestmark = pytest.mark.e2e
@@ -61,6 +63,9 @@ def locked(
             user: sextant("keys", "create", "-u", user, "-s", "admin", "--json", **own).json()
             for user in ("alice", "bob")
         }
+        made["reader"] = sextant(
+            "keys", "create", "-u", "alice", "-s", "read", "--json", **own
+        ).json()
         chat = {"SEXTANT_CHAT_MODEL": "scripted", "OPENAI_BASE_URL": model.base_url}
         with developing(environment | own | chat) as address:
             yield Locked(address, {user: key["secret"] for user, key in made.items()})
@@ -75,6 +80,93 @@ async def test_nobody_gets_in_without_a_key(locked: Locked, headers: dict[str, s
     async with httpx.AsyncClient(base_url=locked.url, headers=headers, timeout=60) as client:
         for path in ("/assistants/search", "/threads/search", "/threads", "/runs/wait", "/search"):
             assert (await client.post(path, json={})).status_code == 401
+
+
+async def test_of_what_langgraph_mounts_only_what_is_listed_can_be_reached(
+    locked: Locked, environment: dict[str, str]
+) -> None:
+    routes = foreign_routes(environment)
+    assert ("/internal/truncate", "POST") in routes
+    key = {"Authorization": f"Bearer {locked.keys['alice']}"}
+    public = {"/", "/ok", "/docs", "/openapi.json"}
+    listed = {"assistants", "threads", "runs", "store", "info", "metrics"}
+    async with httpx.AsyncClient(base_url=locked.url, timeout=60) as client:
+        for path, method in routes:
+            told = (await client.request(method, path, json={})).status_code
+            if path in public:
+                assert told == 200, (method, path)
+            elif path.split("/")[1] in listed:
+                assert told == 401, (method, path, told)
+            elif path == "/mcp":  # ours answers there
+                assert told in {401, 405}, (method, told)
+            else:
+                assert told == 404, (method, path, told)
+                answer = await client.request(method, path, json={}, headers=key)
+                assert answer.status_code == 404, (method, path)
+                if method != "HEAD":
+                    assert answer.json()["code"] == "not_found"
+
+
+async def test_no_caller_wipes_or_reads_what_is_another_s(locked: Locked) -> None:
+    thread = (await locked.client("alice").threads.create())["thread_id"]
+    for who in ("alice", "bob"):
+        headers = {"Authorization": f"Bearer {locked.keys[who]}"}
+        async with httpx.AsyncClient(base_url=locked.url, headers=headers, timeout=60) as client:
+            for path in ("/internal/truncate", "/internal/truncate/", "//internal/truncate"):
+                assert (await client.post(path)).status_code == 404
+            assert (await client.get(f"/internal/debug/thread/{thread}")).status_code == 404
+    assert (await locked.client("alice").threads.get(thread))["thread_id"] == thread
+
+
+async def test_a_socket_needs_a_key_too(locked: Locked) -> None:
+    upgrade = {
+        "Connection": "Upgrade", "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    }  # fmt: skip
+    async with httpx.AsyncClient(base_url=locked.url, headers=upgrade, timeout=60) as client:
+        for path in (f"/threads/{UUID(int=7)}/stream/events", "/internal/truncate"):
+            assert (await client.get(path)).status_code in {401, 403}
+
+
+async def test_metrics_are_for_administrators(locked: Locked) -> None:
+    for who, status in (("reader", 403), ("alice", 200)):
+        headers = {"Authorization": f"Bearer {locked.keys[who]}"}
+        async with httpx.AsyncClient(base_url=locked.url, headers=headers, timeout=60) as client:
+            assert (await client.get("/metrics")).status_code == status
+            assert (await client.get("/info")).status_code == 200
+
+
+async def test_nobody_changes_the_assistant_of_all_users(locked: Locked) -> None:
+    bob = locked.client("bob")
+    [shared] = await bob.assistants.search(metadata={"created_by": "system"})
+    for change in (
+        partial(bob.assistants.delete),
+        partial(bob.assistants.update, context={"mode": "bypass"}),
+        partial(bob.assistants.set_latest, version=1),
+    ):
+        with pytest.raises(httpx.HTTPStatusError) as told:
+            await change(shared["assistant_id"])
+        assert told.value.response.status_code == 404
+    [after] = await locked.client("alice").assistants.search(metadata={"created_by": "system"})
+    assert after == shared
+
+
+async def test_assistants_are_seen_by_who_made_them(locked: Locked) -> None:
+    alice, bob = locked.client("alice"), locked.client("bob")
+    made = await bob.assistants.create(
+        "sextant", name="Bob's", context={"mode": "naive"}, metadata={"created_by": "system"}
+    )
+    own = made["assistant_id"]
+    assert own not in [one["assistant_id"] for one in await alice.assistants.search()]
+    assert own in [one["assistant_id"] for one in await bob.assistants.search()]
+    with pytest.raises(httpx.HTTPStatusError):
+        await alice.assistants.get(own)
+    with pytest.raises(httpx.HTTPStatusError):
+        await alice.assistants.delete(own)
+    await bob.assistants.update(own, metadata={"created_by": "system"})
+    with pytest.raises(httpx.HTTPStatusError):
+        await alice.assistants.get(own)
+    await bob.assistants.delete(own)
 
 
 async def test_each_user_sees_the_assistant_and_their_own_threads(locked: Locked) -> None:
