@@ -4,42 +4,57 @@ A passage may tell the model to show an image whose address carries what it has 
 CVE-2025-32711: the image was the leak). So an answer holds no link, image or tag that a page would act
 on. An address that the passages hold word for word is shown as code, which nothing fetches; any other
 goes.
+
+Nothing is looked for by name. In CommonMark every tag, comment and autolink begins with `<` before a letter,
+`/`, `!` or `?`, and every link and image needs `](` or a definition, `]:`. Only what cannot begin one of these
+is passed on, except within code, which renderers never read. What is code is made certain rather than
+guessed: fences are written at the beginning of a line, inline code ends on its line and stands between single
+backticks, and one that opens nothing becomes an apostrophe. This holds as well when markers of citations are
+taken out afterwards.
 """
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Sequence
 
 REMOVED = {"en": "(link removed)", "zh": "（链接已移除）"}
 
-# Longer addresses are cut up, so that no more than this is ever held back.
+# No more characters than this are ever held back: what is longer is not what it might have been.
 _LONGEST = 2000
-_TAGS = (
-    "a|applet|audio|base|body|br|button|center|details|dialog|div|embed|font|form|frame|frameset|h[1-6]"
-    "|head|hr|html|iframe|image|img|input|label|li|link|marquee|math|meta|noscript|object|ol|option|p"
-    "|picture|pre|script|select|source|span|style|summary|svg|table|tbody|td|template|textarea|th|thead"
-    "|title|tr|track|u|ul|video"
+_URL_CHARACTER = r"[^\s<>\"'`|\\\[\](){}（）【】「」『』，。；：、！？“”‘’]"
+_URL = re.compile(rf"(?:(?:https?|ftp|file)://|www\.){_URL_CHARACTER}{{0,{_LONGEST}}}", re.I)
+_URL_REST = re.compile(rf"{_URL_CHARACTER}*")
+# The beginning of one, at the end of the text.
+_URL_BEGINS = re.compile(
+    r"(?:h(?:t(?:t(?:ps?:?/?)?)?)?|ft?|ftp:?/?|fi(?:le?)?|file:?/?|ww?|www)\Z", re.I
 )
-_HAZARD = re.compile(
-    rf"\]\((?P<target>[^)]{{0,{_LONGEST}}})\)"
-    r"|(?P<url>(?<![A-Za-z0-9])(?:(?:https?|ftp|file)://|www\.)"
-    rf"[^\s<>\"'`|\\\[\](){{}}（）【】「」『』，。；：、！？“”‘’]{{0,{_LONGEST}}})"
-    rf"|(?P<tag><(?=[!?]|/?(?:{_TAGS})(?![A-Za-z0-9])))"
-    r"|(?P<definition>\]:)",
-    re.IGNORECASE,
-)
-# What may still become one of these when more text comes.
-_UNDECIDED = re.compile(
-    rf"(?:\](?:\([^)]{{0,{_LONGEST}}})?|</?[A-Za-z]{{0,9}}"
-    r"|(?<![A-Za-z0-9])(?:h(?:t(?:t(?:ps?:?/?)?)?)?|ft?|ftp:?/?|fi(?:le?)?|file:?/?|ww?|www))\Z",
-    re.IGNORECASE,
-)
-_QUICK = re.compile(r"[\]<]|[/:hpftilews]\Z|://|www\.", re.IGNORECASE)
+_MAY_BE_URL = r"(?<![A-Za-z0-9])[hfw]"
+_IN_TEXT = re.compile(rf"[\n`~<&]|{_MAY_BE_URL}", re.I)
+_IN_CODE = re.compile(rf"\n|[`~]+|{_MAY_BE_URL}", re.I)
+_TARGET = re.compile(rf"\((?P<target>[^)]{{0,{_LONGEST}}})\)")
 # A link's target leads somewhere when it names a scheme, a path, a place, or hides one by entities.
-_LEADS_AWAY = re.compile(r"[:/\\&#]|\A\s*<?www\.", re.IGNORECASE)
+_LEADS_AWAY = re.compile(r"[:/\\&#]|\A\s*<?www\.", re.I)
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{0,31});")
+_ENTITY_BEGINS = re.compile(r"&(?:#?[A-Za-z0-9]{0,32})\Z")
+# A sign of comparison: nothing that is taken out later, such as a marker, can stand behind it and a tag's name.
+_COMPARES = re.compile(r"<(?:[ \t]*[\d=>.\-\u4e00-\u9fff]|[ \t]+[A-Za-z]|<)")
+_MAY_COMPARE = re.compile(r"<[ \t]*\Z")
+
+# What may stand before a fence on its line: indentation, quotation marks, the numbers of a list.
+_CONTAINER = r"(?:[ \t>]|(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$))*"
+_FENCE = re.compile(rf"(?P<before>{_CONTAINER})(?P<fence>`{{3,}}|~{{3,}})(?P<info>[^\n]*)\n")
+_FENCE_BEGINS = re.compile(
+    rf"{_CONTAINER}(?:\d{{1,9}}|`{{1,2}}|~{{1,2}}|(?:`{{3,}}|~{{3,}})[^\n]*)?\Z"
+)
+_INFO = re.compile(r"[\w+#.-]{0,40}[ \t]*")
+_CLOSING = re.compile(r"[ \t>]*(?P<fence>`+|~+)[ \t]*(?P<next>\n|[^\s]|\Z)")
+_CLOSING_BEGINS = re.compile(r"[ \t>]*(?:`*|~*)[ \t]*\Z")
+# Nothing but what may be taken out as a marker of ours, which would leave ticks around nothing.
+_MARKERS = re.compile(r"[\s\d,，、;\[\]【】()（）-]*")
+_NO_FENCE = {"`": "'", "~": "∼"}
 _TRAILING = ".,;:!?*_~"
-_FENCE = "```"
 
 
 class Harmless:
@@ -54,76 +69,239 @@ class Harmless:
         self._passages = passages
         self._removed = REMOVED.get(language, REMOVED["en"])
         self._held = ""
-        self._before = ""
-        self._line = ""
-        self._fenced = False
+        self._out = list[str]()
+        self._last = "\n"  # what was passed on last
+        self._begins_line = True
+        self._fence = ""  # what closes the open one
+        self._in_url = False  # in an address that is too long to be shown
+        self._over = False
 
     def feed(self, piece: str) -> str:
-        """The part of the text up to the end of `piece` that is known to be harmless."""
+        """Return the part of the text up to the end of `piece` that is known to be harmless."""
         self._held += piece
-        return self._pass(self._undecided() if _QUICK.search(self._held) else len(self._held))
+        return self._pass()
 
     def finish(self) -> str:
-        """The rest, once no more text comes."""
-        return self._pass(len(self._held))
+        """Return the rest, once no more text comes."""
+        self._over = True
+        return self._pass()
 
-    def _undecided(self) -> int:
-        """Where what is held may still turn into something else."""
-        text, start = self._before + self._held, len(self._before)
-        cut = len(text)
-        if found := _UNDECIDED.search(text, start):
-            cut = found.start()
-        for hazard in _HAZARD.finditer(text, start):
-            if hazard.end() == len(text) and len(hazard[0]) < _LONGEST and hazard["url"]:
-                cut = min(cut, hazard.start())
-        return cut - start
+    def _pass(self) -> str:
+        undecided = "\r" if self._held.endswith("\r") and not self._over else ""
+        self._held = _plain(self._held.removesuffix(undecided))
+        while self._held and self._step():
+            pass
+        self._held += undecided
+        passed, self._out = "".join(self._out), []
+        return passed
 
-    def _pass(self, cut: int) -> str:
-        if not cut:
-            return ""
-        text, start = self._before + self._held[:cut], len(self._before)
-        self._held = self._held[cut:]
-        self._before = text[-1:]
-        pieces, position = list[str](), start
-        for hazard in _HAZARD.finditer(text, start):
-            self._note(text[position : hazard.start()])
-            pieces += [text[position : hazard.start()], shown := self._defused(hazard)]
-            self._note(shown)
-            position = hazard.end()
-        self._note(text[position:])
-        return "".join([*pieces, text[position:]])
+    def _step(self) -> bool:
+        """Pass some of what is held on; return False if more text is needed to decide."""
+        if self._in_url:
+            return self._skip_url()
+        if self._begins_line:
+            return self._close_fence() if self._fence else self._open_fence()
+        if self._last == "]" and self._held[0] in "(:":
+            return self._unlink()
+        special = (_IN_CODE if self._fence else _IN_TEXT).search(self._last + self._held, 1)
+        end = special.start() - 1 if special else len(self._held)
+        if (link := self._held.find("]", 0, end) + 1) > 0:
+            end = link
+        if end:
+            self._take(end)
+            return True
+        return self._decide(self._held[0])
 
-    def _note(self, text: str) -> None:
-        """Keep track of whether code is open."""
-        *lines, self._line = (self._line + text).split("\n")
-        self._fenced ^= sum(line.lstrip().startswith(_FENCE) for line in lines) % 2 == 1
+    def _decide(self, first: str) -> bool:
+        """Do with what begins here what its first character asks for."""
+        if first == "\n":
+            self._take(1)
+            self._begins_line = True
+            return True
+        if first == "`" and not self._fence:
+            return self._code()
+        if first in "`~":
+            return self._break_fence()
+        if first == "<":
+            return self._compare()
+        if first == "&":
+            return self._decode()
+        return self._address()
 
-    def _defused(self, hazard: re.Match[str]) -> str:
-        if hazard["tag"]:
-            return "‹"
-        if hazard["definition"]:
-            return "] :"
-        if (target := hazard["target"]) is not None:
-            if not _LEADS_AWAY.search(target):
-                return hazard[0]
-            address = target.strip().strip("<>").split(maxsplit=1)[0] if target.strip() else ""
-            return f"] ({self._as_text(address)})" if self._known(address) else "]"
-        url = hazard["url"].rstrip(_TRAILING)
-        return self._as_text(url) + hazard["url"][len(url) :]
+    def _take(self, length: int, instead: str | None = None) -> None:
+        """Pass so many characters on, or something else in their place."""
+        passed = self._held[:length] if instead is None else instead
+        self._held = self._held[length:]
+        if passed:
+            self._out.append(passed)
+            self._last = passed[-1]
+
+    def _waits(self, begins: re.Pattern[str]) -> bool:
+        """Return whether what is held may still become something when more text comes."""
+        return not self._over and len(self._held) < _LONGEST and bool(begins.match(self._held))
+
+    def _open_fence(self) -> bool:
+        found = _FENCE.match(self._held, 0, _LONGEST)
+        if found is None and self._waits(_FENCE_BEGINS):
+            return False
+        self._begins_line = False
+        if found is None or (found["fence"][0] == "`" and "`" in found["info"]):
+            at = re.match(_CONTAINER, self._held)
+            self._take(at.end() if at else 0)
+            return True
+        before, info = found["before"].rstrip(" \t"), found["info"]
+        if before:
+            self._take(0, before + "\n")
+        self._fence, self._begins_line = found["fence"], True
+        if _INFO.fullmatch(info.strip()):
+            self._take(found.end(), self._fence + info.strip() + "\n")
+        else:  # what stands there is shown as the first line
+            self._take(0, self._fence + "\n")
+            self._held = info + "\n" + self._held[found.end() :]
+            self._begins_line = False
+        return True
+
+    def _close_fence(self) -> bool:
+        if self._waits(_CLOSING_BEGINS):
+            return False
+        found = _CLOSING.match(self._held)
+        if found is None or not found["fence"].startswith(self._fence):
+            self._begins_line = False
+            return True
+        last = found["next"] == "" and found.end() == len(self._held)
+        self._take(found.start("next"), self._fence if last else self._fence + "\n")
+        if found["next"] == "\n":
+            self._held = self._held[1:]
+        self._fence = ""
+        return True
+
+    def _break_fence(self) -> bool:
+        """Keep what looks like a fence from becoming one when something beside it is taken out."""
+        first = self._held[0]
+        length = len(self._held) - len(self._held.lstrip(first))
+        if length == len(self._held) and not self._over:
+            return False
+        self._take(length, _NO_FENCE[first] * length if length > 2 or self._last == first else None)
+        return True
+
+    def _code(self) -> bool:
+        """Pass code on that ends on its line; what opens none is an apostrophe."""
+        line = self._held[:_LONGEST].partition("\n")[0]
+        fence = line[: len(line) - len(line.lstrip("`"))]
+        closed = re.search(rf"(?<!`){fence}(?!`)", line[len(fence) :])
+        whole = self._over or len(line) == _LONGEST or len(line) < len(self._held)
+        if not whole and (closed is None or len(fence) + closed.end() == len(line)):
+            return False
+        if closed is None:
+            self._take(len(fence), _NO_FENCE["`"] * len(fence))
+            return True
+        code = self._in_code(line[len(fence) :][: closed.start()]).replace("`", _NO_FENCE["`"])
+        if "|" in code:  # a cell of a table may end here, and the code with it
+            code = code.replace("<", "‹").replace("](", "] (").replace("]:", "] :")
+        tick = _NO_FENCE["`"] if _MARKERS.fullmatch(code) else "`"
+        self._take(len(fence) + closed.end(), f"{self._gap()}{tick}{code}{tick}")
+        return True
+
+    def _gap(self) -> str:
+        """Return what parts code from what would make something else of it."""
+        return " " if self._last in "`\\" else ""
+
+    def _compare(self) -> bool:
+        if self._waits(_MAY_COMPARE):
+            return False
+        self._take(1, None if _COMPARES.match(self._held) else "‹")
+        return True
+
+    def _decode(self) -> bool:
+        """Read an entity as renderers do, so that what it hides is seen."""
+        if self._waits(_ENTITY_BEGINS):
+            return False
+        if found := _ENTITY.match(self._held):
+            decoded = _plain(html.unescape(found[0]))
+            if decoded != found[0]:
+                self._held = decoded + self._held[found.end() :]
+                return True
+        self._take(1)
+        return True
+
+    def _unlink(self) -> bool:
+        """Part a target, or what would define one, from its text; a target that leads away goes."""
+        if self._held[0] == ":":
+            self._take(1, None if self._fence else " :")
+            return True
+        found = _TARGET.match(self._held)
+        if found is None and not self._over and len(self._held) <= _LONGEST + 1:
+            return False
+        if found is None or not _LEADS_AWAY.search(found["target"]):
+            self._take(1, None if self._fence else " (")
+            return True
+        known = self._target(found["target"])
+        self._take(found.end(), f" ({known})" if known else "")
+        return True
+
+    def _target(self, target: str) -> str:
+        """Return the address of a link as text, if it may be shown."""
+        address = target.strip().strip("<>").split(maxsplit=1)[0] if target.strip() else ""
+        return self._as_text(address) if self._known(address) else ""
+
+    def _address(self) -> bool:
+        found = _URL.match(self._held)
+        if found is None:
+            if self._waits(_URL_BEGINS):
+                return False
+            self._take(1)
+            return True
+        if found.end() == len(self._held) and not self._over and found.end() < _LONGEST:
+            return False
+        if found.end() >= _LONGEST:
+            self._take(found.end(), self._removed)
+            self._in_url = True
+            return True
+        url = found[0].rstrip(_TRAILING)
+        self._take(len(url), self._as_text(url))
+        return True
+
+    def _skip_url(self) -> bool:
+        rest = _URL_REST.match(self._held)
+        self._held = self._held[rest.end() if rest else 0 :]
+        self._in_url = not self._held
+        return bool(self._held)
+
+    def _in_code(self, code: str) -> str:
+        """Return a piece of code without the addresses that may not be shown."""
+        code = re.sub(
+            rf"(?<=\]){_TARGET.pattern}",
+            lambda found: (
+                found[0]
+                if not _LEADS_AWAY.search(found["target"]) or self._known(found["target"])
+                else ""
+            ),
+            code,
+        )
+        return re.sub(
+            rf"(?<![A-Za-z0-9]){_URL.pattern}",
+            lambda found: found[0] if self._known(found[0].rstrip(_TRAILING)) else self._removed,
+            code,
+            flags=re.I,
+        )
 
     def _as_text(self, url: str) -> str:
         if not self._known(url):
             return self._removed
-        in_code = self._fenced or self._line.count("`") % 2 == 1
-        return url if in_code else f"`{url}`"
+        return url if self._fence else f"{self._gap()}`{url}`"
 
     def _known(self, url: str) -> bool:
-        if not url or "`" in url:
+        if not url or "`" in url or "\n" in url:
             return False
         return not self._passages or any(url in passage for passage in self._passages)
 
 
+def _plain(text: str) -> str:
+    """Return a text whose lines end as renderers end them, without what they replace."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
+
+
 def harmless(text: str, passages: Sequence[str] = (), language: str = "en") -> str:
-    """A whole text made harmless."""
+    """Return a whole text made harmless."""
     guard = Harmless(passages, language)
     return guard.feed(text) + guard.finish()

@@ -258,19 +258,19 @@ class Reviser:
             else _without(one, gone, rejected)
             for place, one in enumerate(draft.text.finished)
         )
-        told = [event async for event in checking.through(text.feed(written))]
+        # As a whole: code that a sentence began may end with another one.
+        safe = harmless(written, [item.text for item in review.passages], review.language)
+        told = [event async for event in checking.through(text.feed(safe))]
         told += [event async for event in checking.through(text.finish())]
         told += [event async for event in checking.rest()]
         checking.gone |= gone
         checking.rejected |= rejected
         return Draft(text, checking, told)
 
-    def _changed(self, sentence: Finished, text: str) -> str:
+    @staticmethod
+    def _changed(sentence: Finished, text: str) -> str:
         """`text` in the place of a sentence: as its item, with the white space around it."""
-        texts = [item.text for item in self._review.passages]
-        body = _ITEM.sub(
-            "", harmless(" ".join(text.split()), texts, self._review.language), count=1
-        )
+        body = _ITEM.sub("", " ".join(text.split()), count=1)
         if not body:
             return ""
         lead = _ITEM.match(sentence.text)

@@ -3,10 +3,14 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
+from domain.events import Token
+from domain.retrieval import ItemKind, RetrievedItem
 from nodes.answers.harmless import REMOVED, Harmless, harmless
+from nodes.citing.cited_text import CitedText
 
 PORTAL = "Sign in at https://portal.example/login?next=a, or call."
 
@@ -24,11 +28,11 @@ PORTAL = "Sign in at https://portal.example/login?next=a, or call."
         ("![x][e]\n\n[e]: //evil.example/a.png", "![x][e]\n\n[e] : //evil.example/a.png"),
         ("See https://evil.example/?q=secret.", f"See {REMOVED['en']}."),
         ("See www.evil.example!", f"See {REMOVED['en']}!"),
-        ("<https://evil.example>", f"<{REMOVED['en']}>"),
+        ("<https://evil.example>", f"‹{REMOVED['en']}>"),
         ('<img src="//evil.example/a">', '‹img src="//evil.example/a">'),
         ("<IMG SRC=x onerror=y></a><svg/onload=z>", "‹IMG SRC=x onerror=y>‹/a>‹svg/onload=z>"),
         ("a<!-- hidden -->b", "a‹!-- hidden -->b"),
-        ("` ![x](https://evil.example/a.png)", "` ![x]"),
+        ("` ![x](https://evil.example/a.png)", "' ![x]"),
         ("```\n![x](https://evil.example/a.png)\n```", "```\n![x]\n```"),
     ],
 )
@@ -64,7 +68,7 @@ def test_an_address_that_would_end_the_code_it_is_shown_as_goes() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Vec<T> of x < y, f(x)[0](y) and a[i] = b; 3 <4> 5",
+        "`Vec<T>` of x < y, a[i] = b; 3 <4> 5, 糖<5 and a <= b",
         "An array [a, b], a marker [1] and a file.name; 50% of http codes are 200",
         "中文：这是一句话！[1]（见第 3 节）",
     ],
@@ -78,20 +82,93 @@ def test_a_word_is_held_back_only_while_it_may_become_an_address() -> None:
     assert guard.feed("The owner") == "The owner"
     assert guard.feed(" h") == " "
     assert guard.feed("as one") == "has one"
-    assert guard.feed(" [1]") == " [1"
-    assert guard.feed(".") == "]."
+    assert guard.feed(" [1]") == " [1]"
+    assert guard.feed("(") == ""
+    assert guard.feed("https://evil.example).") == "."
+    assert guard.feed(" a <") == " a "
+    assert guard.feed("= b") == "<= b"
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        (f"![x](https://evil.example/{'q' * 5000})", f"![x] ({REMOVED['en']})"),
+        (f"[x]({'/' * 5000})", f"[x] ({'/' * 5000})"),
+        ("<mark onclick=x>a</mark><area href=//evil.example>", "‹mark onclick=x>a‹/mark>‹area href=//evil.example>"),
+        ("<x-y z>, <!DOCTYPE a>, <?php ?>, <![CDATA[a]]>", "‹x-y z>, ‹!DOCTYPE a>, ‹?php ?>, ‹![CDATA[a]]>"),
+        ("<a@evil.example> <made-up:address>", "‹a@evil.example> ‹made-up:address>"),
+        ("&lt;img src=x&gt; &#60;b&#62; &amp;lt;i>", "‹img src=x> ‹b> ‹i>"),
+        ("[x]&#40;//evil.example&#41;", "[x] (//evil.example)"),
+        ("f(x)[0](y), [a](b)(c)", "f(x)[0] (y), [a] (b)(c)"),
+        ("<[9]img src=x>", "‹[9]img src=x>"),
+    ],
+)  # fmt: skip
+def test_what_is_not_known_to_be_harmless_becomes_text(written: str, shown: str) -> None:
+    assert harmless(written, [PORTAL]) == shown
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("Use `Vec<T>` and ``a`b``.", "Use `Vec<T>` and `a'b`."),
+        ("```rust\nlet a: Vec<T> = b[0](c);\n```\n", "```rust\nlet a: Vec<T> = b[0](c);\n```\n"),
+        (
+            "- step\n  ```html\n  <b>x</b>\n  ```\n- next",
+            "- step\n```html\n  <b>x</b>\n```\n- next",
+        ),
+        ("> ```\n> <b>\n> ```\nend", ">\n```\n> <b>\n```\nend"),
+        ("~~~\n<b>\n~~~\n<b>", "~~~\n<b>\n~~~\n‹b>"),
+        ("```\n<b>\n``` [1]\n<b>", "```\n<b>\n```\n[1]\n‹b>"),
+        ("one ` tick and `<b>`", "one ` tick and `‹b>'"),
+        ("| `<a|b>` |", "| `‹a|b>` |"),
+    ],
+)
+def test_code_stays_code(written: str, shown: str) -> None:
+    assert harmless(written, [PORTAL]) == shown
 
 
 _PARTS = ["https://", "http", "://", "evil.example/a", "portal.example/login", "www.", "](", ")", "[",
-          "]", "!", "<", "img", "/a>", "a", " ", "\n", "`", "```", "句", "。", "1", "://", "x" * 300, ":"]  # fmt: skip
+          "]", "!", "<", "img", "/a>", "a", " ", "\n", "`", "```", "句", "。", "1", "://", "x" * 300, ":",
+          "~", "~~~", "    ", "> ", "- ", "1. ", "<b>", "<!--", "-->", "&lt;", "&#96;", "&#10;", "&", "[1]",
+          "|", "\\", "]:", "``", "[9]", "![", "<i>", "\n```\n", "\n~~~\n", "``` [1]", "\r", "<script>", "\n\n", "[x]: /u", '"', "'", "\t", "#", "=", "\0"]  # fmt: skip
+_TEXTS = st.one_of(
+    st.lists(st.sampled_from(_PARTS), max_size=24).map("".join), st.text(max_size=60)
+)
+_RENDERERS = [
+    MarkdownIt("commonmark", {"html": True}),
+    MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]),
+]
+_ALIVE = {"link_open", "image", "html_inline", "html_block"}
 
 
-@given(st.lists(st.sampled_from(_PARTS), max_size=24), st.data())
-def test_what_comes_out_does_not_depend_on_how_it_was_cut(
-    parts: list[str], data: st.DataObject
-) -> None:
-    text = "".join(parts)
+def alive(text: str) -> set[str]:
+    """The kinds of links, images and tags that renderers find in a text."""
+    tokens = [token for renderer in _RENDERERS for token in renderer.parse(text)]
+    inner = [token for block in tokens for token in block.children or ()]
+    return {token.type for token in [*tokens, *inner]} & _ALIVE
+
+
+@given(_TEXTS, st.data())
+@settings(max_examples=500)
+def test_what_comes_out_does_not_depend_on_how_it_was_cut(text: str, data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=10)))
     guard = Harmless([PORTAL])
     pieces = [guard.feed(text[start:end]) for start, end in pairwise([0, *cuts, len(text)])]
     assert "".join([*pieces, guard.finish()]) == harmless(text, [PORTAL])
+
+
+@given(_TEXTS)
+@settings(max_examples=1000)
+def test_no_renderer_finds_a_link_an_image_or_a_tag(text: str) -> None:
+    shown = harmless(text, [PORTAL])
+    assert not alive(shown)
+    assert not alive(harmless(shown, [PORTAL]))
+
+
+@given(_TEXTS)
+@settings(max_examples=500)
+def test_nor_in_the_answer_that_is_made_of_it(text: str) -> None:
+    passages = [RetrievedItem(ItemKind.CHUNK, "1", f"An owner. {PORTAL}", 1.0)]
+    cited = CitedText(passages)
+    events = [*cited.feed(harmless(text, [PORTAL])), *cited.finish()]
+    assert not alive("".join(event.text for event in events if isinstance(event, Token)))
