@@ -59,7 +59,7 @@ async def see_assistants(ctx: Auth.types.AuthContext, value: Any) -> dict[str, A
 
 
 @auth.on.assistants(actions=["create", "update", "delete"])
-async def change_assistants(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, str]:
+async def change_assistants(ctx: Auth.types.AuthContext, value: Any) -> dict[str, str]:  # noqa: ANN401
     """An administrator makes assistants, and changes and deletes those; nobody those of all users."""
     _require(ctx, Permission.ADMIN)
     metadata = value.get("metadata")

@@ -15,6 +15,7 @@ from domain.scope import Scope
 from domain.text import clean_text
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
+from stores.postgresql.watched import limited
 
 _SQL = load_queries("api_keys")
 _LONGEST_NAME = 200  # characters
@@ -47,9 +48,10 @@ class ApiKeyStore:
         Raises:
             DatabaseUnavailable: nobody knows.
         """
-        async with self._database.transaction(_NOBODY) as connection:
-            cursor = connection.cursor(row_factory=dict_row)
-            row = await (await cursor.execute(_SQL["use"], {"digest": digest})).fetchone()
+        with limited(self._database.settings.database_timeout):
+            async with self._database.transaction(_NOBODY) as connection:
+                cursor = connection.cursor(row_factory=dict_row)
+                row = await (await cursor.execute(_SQL["use"], {"digest": digest})).fetchone()
         return KeyInUse(**(row | {"permissions": _permissions(row)})) if row else None
 
     async def exist(self) -> bool:
@@ -58,7 +60,8 @@ class ApiKeyStore:
         Raises:
             DatabaseUnavailable: nobody knows.
         """
-        [row] = await self._database.read(_NOBODY, _SQL["exist"], {})
+        with limited(self._database.settings.database_timeout):
+            [row] = await self._database.read(_NOBODY, _SQL["exist"], {})
         return bool(row["found"])
 
     async def create(

@@ -23,6 +23,7 @@ from stores.chunks.chunk_store import ChunkStore, Vectors
 from stores.chunks.stored import StoredChunk
 from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
+from stores.postgresql.watched import WatchedConnection
 from stores.rows import Text
 
 try:
@@ -181,7 +182,7 @@ async def open_vector_store(
     """
 
     async def connect() -> AsyncConnection[Any]:
-        connection = await AsyncConnection.connect(database.app_conninfo, autocommit=True)
+        connection = await WatchedConnection.connect(database.app_conninfo, autocommit=True)
         settings = database.settings.retrieval
         await connection.execute(
             _SQL["open"],

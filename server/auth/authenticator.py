@@ -13,7 +13,7 @@ from ipaddress import IPv6Address, ip_address
 from starlette.requests import HTTPConnection
 
 from domain.api_keys import Permission, digest_of, is_api_key, with_lesser
-from domain.errors import Forbidden, Unauthorised
+from domain.errors import DatabaseUnavailable, Forbidden, Unauthorised
 from domain.settings import Settings
 from server.auth.caller import Principal, unauthorised
 from server.auth.local import require_local
@@ -167,16 +167,33 @@ class Authenticator:
         if known is None or time.monotonic() >= known.until:
             known = self._look(digest, address, known)
         try:
-            known.held = await asyncio.shield(known.look)
+            known.held = await self._answer(known.look)
         except asyncio.CancelledError:
             raise
         except BaseException:
-            self._forget(digest, known)
+            if known.look.done():  # otherwise those who come next wait for the same look
+                self._forget(digest, known)
             raise
         if known.held is None:
             self._forget(digest, known)
             self._wrong.add(digest)
         return known.held
+
+    async def _answer(self, look: asyncio.Task[KeyInUse | None]) -> KeyInUse | None:
+        """Return what a look finds, its turn and its connection waited for no longer than its statement.
+
+        Raises:
+            DatabaseUnavailable: it takes longer.
+        """
+        seconds = 2 * self._settings.database_timeout
+        try:
+            async with asyncio.timeout(seconds):
+                return await asyncio.shield(look)
+        except TimeoutError as error:
+            raise DatabaseUnavailable(
+                f"PostgreSQL did not say within {seconds:g} s whose key this is.",
+                next_step="Run `sextant doctor`, and try again once the database is back.",
+            ) from error
 
     def _look(self, digest: bytes, address: str, before: _Known | None) -> _Known:
         """Begin to look the key up; what was known before counts until that is done."""

@@ -15,6 +15,7 @@ from server.edge.methods import Methods
 from server.edge.request_id import RequestId
 from server.edge.slots import Slots
 from server.edge.starting import Starting
+from server.edge.statements import BoundedStatements
 from server.observe.metrics import Metrics
 from server.observe.requests import Observed
 from server.serving import Serving
@@ -27,6 +28,7 @@ _SEARCHES = frozenset({"/search", "/api/knowledge/entities/search"})
 
 def install(app: FastAPI, metrics: Metrics) -> None:
     """Put them around `app`; the last one added is the first that a request meets."""
+    app.add_middleware(BoundedStatements)
     app.add_middleware(ForeignRoutes)
     app.add_middleware(Methods)
     app.add_middleware(BodyLimit, most=_most_bytes)

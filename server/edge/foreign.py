@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
+from fastapi.routing import iter_route_contexts
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
@@ -18,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from domain.api_keys import Permission
 from domain.errors import Forbidden, SextantError
 from server.problems import answer_to, answer_to_http
+from server.routing.coverage import is_guarded
 from server.serving import Serving
 
 # Studio is a page of LangSmith's that talks to a server on the developer's own machine.
@@ -75,9 +77,9 @@ async def _require_allowed(scope: Scope) -> None:
     if len(routes) == len(own) or scope.get("root_path") == _IN_PROCESS or _is_preflight(scope):
         return
     route, other_methods = _find_route(routes, scope)
-    if route is None or _is_among(route, own):
+    if route is None or _is_ours(route, own):
         return
-    if any(_is_among(one, own) for one in other_methods):
+    if any(_is_ours(one, own) for one in other_methods):
         raise HTTPException(405)  # nobody else answers at an address of ours
     path: str = getattr(route, "path", "")
     if isinstance(route, Mount) and not path:
@@ -103,8 +105,9 @@ def _find_route(
     return (others[0] if others else None), others
 
 
-def _is_among(route: BaseRoute, routes: Sequence[BaseRoute]) -> bool:
-    return any(route is one for one in routes)
+def _is_ours(route: BaseRoute, own: Sequence[BaseRoute]) -> bool:
+    """Return whether a route is one of ours, or one that was added later and demands a permission."""
+    return any(route is one for one in own) or all(map(is_guarded, iter_route_contexts([route])))
 
 
 async def _require_permission(scope: Scope, permission: Permission) -> None:

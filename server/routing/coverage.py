@@ -38,11 +38,12 @@ def require_guards(app: FastAPI) -> None:
 def _unguarded(app: FastAPI) -> Iterator[str]:
     for route in iter_route_contexts(app.routes):
         path = route.path or ""
-        if path not in PUBLIC and not _guarded(route):
+        if path not in PUBLIC and not is_guarded(route):
             yield f"{'/'.join(sorted(route.methods or ())) or 'any'} {path}"
 
 
-def _guarded(route: RouteContext) -> bool:
+def is_guarded(route: RouteContext) -> bool:
+    """Return whether a route demands a permission."""
     # What is mounted or no route of FastAPI's has none: such is public, or must not be there.
     dependant = getattr(route, "dependant", None)
     return dependant is not None and any(guards_of(dependant))

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
-from psycopg import AsyncConnection, InterfaceError, IsolationLevel, OperationalError
+from psycopg import InterfaceError, IsolationLevel, OperationalError
 from psycopg.rows import class_row
 from psycopg.types import TypeInfo
 from psycopg_pool import PoolClosed, PoolTimeout
@@ -20,10 +20,9 @@ from stores.postgresql.migrations import migrate
 from stores.postgresql.pools import Connection, Pools
 from stores.postgresql.queries import load_queries
 from stores.postgresql.reading import Reading
+from stores.postgresql.watched import WatchedConnection, server_answers
 
 _SQL = load_queries("database")
-# Seconds in which a server that has places left makes a connection, however busy it is.
-_PATIENCE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,6 @@ class Database(Reading):
         self._owner_conninfo = owner_conninfo
         self._server = server
         self._lost = False  # whether the last call found no server
-        self._tries = dict[asyncio.AbstractEventLoop, asyncio.Task[bool]]()
 
     @classmethod
     async def open(cls, settings: Settings) -> Database:
@@ -78,7 +76,7 @@ class Database(Reading):
         try:
             owner, app = logins(settings, server)
             with unavailable():
-                async with await AsyncConnection.connect(owner, autocommit=True) as connection:
+                async with await WatchedConnection.connect(owner, autocommit=True) as connection:
                     await migrate(connection)
                     vector = await TypeInfo.fetch(connection, "vector")
                 pools = Pools(settings, app, vector)
@@ -133,7 +131,7 @@ class Database(Reading):
         """A connection of the schema's owner, for maintenance only; commits unless it raises."""
         async with (
             self._answering(),
-            await AsyncConnection.connect(self._owner_conninfo) as connection,
+            await WatchedConnection.connect(self._owner_conninfo) as connection,
         ):
             yield connection
 
@@ -156,15 +154,8 @@ class Database(Reading):
             raise
 
     async def _without_connection(self) -> DatabaseUnavailable:
-        """Why the pool had none: whoever waits for one that is made and whoever waits for his turn cannot tell.
-
-        All who wait at the same time try it once: a server in need has no places for each of them.
-        """
-        loop = asyncio.get_running_loop()
-        if loop not in self._tries:
-            self._tries[loop] = loop.create_task(self._can_connect())
-            self._tries[loop].add_done_callback(lambda _: self._tries.pop(loop))
-        if await asyncio.shield(self._tries[loop]):
+        """Why the pool had none: whoever waits for one that is made and whoever waits for his turn cannot tell."""
+        if await server_answers(self.app_conninfo):
             return DatabaseUnavailable(
                 f"All connections to PostgreSQL ({self.settings.database_pool}) are in use.",
                 next_step="Ask for less at once, or set SEXTANT_DATABASE_POOL higher.",
@@ -173,14 +164,6 @@ class Database(Reading):
             "PostgreSQL does not answer: no connection to it can be made.",
             next_step="Run `sextant doctor`, and try again once the database is back.",
         )
-
-    async def _can_connect(self) -> bool:
-        try:
-            made = await AsyncConnection.connect(self.app_conninfo, connect_timeout=_PATIENCE)
-        except OperationalError:
-            return False
-        await made.close()
-        return True
 
     @property
     def owner_conninfo(self) -> str:

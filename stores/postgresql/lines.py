@@ -22,7 +22,7 @@ T = TypeVar("T")
 Line = Connection[Any]
 
 _NAME = b"asked"
-# Seconds that the server may take to hear that a statement is not waited for any more.
+# Seconds that the server may take over a statement, and to hear that one is not waited for any more.
 _PATIENCE = 5.0
 
 
@@ -154,6 +154,14 @@ class _Call(Generic[T]):
         self.wanted.add_done_callback(self._left)
         self._socket = line.pgconn.socket  # the driver does not tell that of a line that is cut
         self._loop.add_reader(self._socket, self._heard)
+        self._timer = self._loop.call_later(_PATIENCE, self._late)
+
+    def _late(self) -> None:
+        """Wait no longer: another way must be gone, on which it is noticed why."""
+        self._end()
+        self._lines.give_up(self._line)
+        if not self.wanted.done():
+            self.wanted.set_result(None)
 
     def _heard(self) -> None:
         """Read what the server has said so far."""
@@ -185,4 +193,5 @@ class _Call(Generic[T]):
 
     def _end(self) -> None:
         self._ended = True
+        self._timer.cancel()
         self._loop.remove_reader(self._socket)

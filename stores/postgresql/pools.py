@@ -7,14 +7,14 @@ import select
 from typing import Any, cast
 
 from pgvector.psycopg.vector import register_vector_info
-from psycopg import AsyncConnection
 from psycopg.types import TypeInfo
 from psycopg_pool import AsyncConnectionPool, PoolClosed
 
 from domain.errors import DatabaseUnavailable
 from domain.settings import Settings
+from stores.postgresql.watched import WatchedConnection
 
-Connection = AsyncConnection[tuple[Any, ...]]
+Connection = WatchedConnection
 
 
 class Pools:
@@ -69,6 +69,7 @@ class Pools:
         settings = self._settings
         return _Pool(
             self._conninfo,
+            connection_class=WatchedConnection,
             kwargs={"autocommit": True},  # `transaction` begins one where it is wanted
             min_size=1,
             max_size=settings.database_pool,
@@ -80,6 +81,7 @@ class Pools:
         )
 
     async def _configure(self, connection: Connection) -> None:
+        connection.patience = self._settings.database_timeout
         register_vector_info(connection, self._vector)
 
     async def _close_all(self) -> None:

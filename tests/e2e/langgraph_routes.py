@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 
-from langgraph_api.cli import patch_environment
 from starlette.routing import BaseRoute
 
 
@@ -30,7 +30,7 @@ def foreign_routes(
 def _print_routes() -> None:
     root = Path(__file__).parents[2]
     configured = json.loads((root / "langgraph.json").read_text(encoding="utf-8"))
-    with patch_environment(
+    with import_module("langgraph_api.cli").patch_environment(
         MIGRATIONS_PATH="__inmem",
         DATABASE_URI=":memory:",
         REDIS_URI="fake",
@@ -40,7 +40,7 @@ def _print_routes() -> None:
         LANGGRAPH_HTTP=json.dumps(configured["http"]),
         LANGGRAPH_AUTH=json.dumps(configured["auth"]),
     ):
-        from langgraph_api.server import app
+        app = import_module("langgraph_api.server").app
 
         json.dump(list(foreign_routes(app.routes, app.state.own_routes)), sys.stdout)
 
