@@ -8,20 +8,21 @@ from collections.abc import AsyncIterator
 import numpy as np
 import pytest
 import pytest_asyncio
-from psycopg import AsyncConnection, DataError
+from psycopg import DataError
 from psycopg.errors import DataException, DivisionByZero
 from psycopg.pq import TransactionStatus
 
 from stores.postgresql.database import Database
 from stores.postgresql.pools import Connection
 from stores.postgresql.values import values_of
+from stores.postgresql.watched import WatchedConnection
 
 _LOCK = 0x5E47A2C  # any number nobody else uses
 
 
 @pytest_asyncio.fixture
 async def connection(database: Database) -> AsyncIterator[Connection]:
-    async with await AsyncConnection.connect(database.app_conninfo, autocommit=True) as opened:
+    async with await WatchedConnection.connect(database.app_conninfo, autocommit=True) as opened:
         yield opened
 
 
