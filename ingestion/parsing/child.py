@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from domain.errors import FileBroken, FileEmpty, FileRejected, FileUnsafe
-from ingestion.parsing.detect import FileType, detect
+from ingestion.parsing.detect import CONTAINERS, FileType, detect
 from ingestion.parsing.draft import Draft, draft, to_wire
 from ingestion.parsing.formats import parser_for
 from ingestion.parsing.guards import check_container
@@ -59,6 +59,10 @@ def parse(content: bytes, filename: str, limits: Limits) -> Draft:
     file_type = detect(content, filename)
     check_container(content, file_type, limits)
     try:
+        if file_type in CONTAINERS:
+            from ingestion.parsing.formats.opc import to_transitional  # only these need lxml
+
+            content = to_transitional(content)
         blocks, images = with_captions(parser_for(file_type)(content, limits), limits)
         made = draft(blocks, filename, limits.chunk_tokens)
     except FileRejected:

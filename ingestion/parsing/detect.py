@@ -71,10 +71,11 @@ _IMAGES = {
 }
 CONTAINERS = frozenset({FileType.DOCX, FileType.PPTX, FileType.XLSX})
 
+# Word on the web numbers its main part; some programs write `\\` between folders.
 _MAIN_PARTS = {
-    "word/document.xml": FileType.DOCX,
-    "ppt/presentation.xml": FileType.PPTX,
-    "xl/workbook.xml": FileType.XLSX,
+    re.compile(r"word[/\\]document\d*\.xml"): FileType.DOCX,
+    re.compile(r"ppt[/\\]presentation\d*\.xml"): FileType.PPTX,
+    re.compile(r"xl[/\\]workbook\d*\.xml"): FileType.XLSX,
 }
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OTHER_MAGIC = {
@@ -158,7 +159,7 @@ def _container_type(content: bytes, filename: str) -> FileType:
             next_step="Open it in its program, save it again and retry.",
         ) from error
     for part, file_type in _MAIN_PARTS.items():
-        if part in names:
+        if any(map(part.fullmatch, names)):
             return file_type
     raise _unknown(filename, "a zip archive that is no DOCX, PPTX or XLSX")
 

@@ -28,6 +28,17 @@ _BOMS = (
 # measure it on short Chinese titles).
 _PLAUSIBLE = 0.7
 _DAMAGED_UTF8 = 0.05
+# What names one of these nearly always means its superset (as browsers read it: WHATWG Encoding Standard).
+_SUPERSETS = {
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "big5": "big5hkscs",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "tis-620": "cp874",
+}
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _LONE_HIGH_BYTE = re.compile(rb"(?<![\x80-\xff])[\xa0-\xff](?![\x80-\xff])")
 _HIGH_BYTE = re.compile(rb"[\x80-\xff]")
@@ -90,8 +101,7 @@ def _by_declaration(content: bytes, declared: str | None) -> str | None:
         name = codecs.lookup(declared).name
     except LookupError:
         return None
-    # A page that says gb2312 or gbk nearly always means their superset.
-    name = "gb18030" if name in {"gb2312", "gbk"} else name
+    name = _SUPERSETS.get(name, name)
     return name if _decodes(content[:_SAMPLE], name) is not None else None
 
 

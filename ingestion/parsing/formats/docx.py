@@ -1,195 +1,281 @@
-"""Word documents: headings by style or outline level, lists with their numbers, tables, footnotes."""
+"""Word documents: headings by style or outline level, lists with their numbers, tables, notes, heads and feet."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from io import BytesIO
-from typing import Any
-
-import docx
-from docx.document import Document
-from docx.opc.constants import RELATIONSHIP_TYPE
-from docx.opc.exceptions import PackageNotFoundError
-from docx.opc.part import Part
-from docx.oxml.ns import qn
-from docx.oxml.parser import parse_xml
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from domain.documents import HeadingSource
-from domain.errors import FileBroken
 from ingestion.parsing.blocks import Block, Blocks, Heading, Image, Paragraph, Table
+from ingestion.parsing.encodings import decode
 from ingestion.parsing.formats.docx_numbering import Numbering
+from ingestion.parsing.formats.docx_styles import Style, Styles, is_on, value_of
+from ingestion.parsing.formats.docx_text import (
+    DELETED,
+    Line,
+    NoteTexts,
+    TextReader,
+    plain_text,
+    without_page_numbers,
+)
+from ingestion.parsing.formats.drawingml import DrawingReader, chosen_content
+from ingestion.parsing.formats.html import html_blocks
+from ingestion.parsing.formats.opc import Element, Package, Part, qn
+from ingestion.parsing.formulas import read_omml
 from ingestion.parsing.headings import Styled, infer_levels
 from ingestion.parsing.limits import CellBudget, Limits
-from ingestion.parsing.tables import Cell, header_rows, lay_out, rows_across, title_rows
+from ingestion.parsing.omissions import Omissions
+from ingestion.parsing.raised import note, write_raised
+from ingestion.parsing.tables import (
+    Cell,
+    header_rows,
+    lay_out,
+    repeated_places,
+    rows_across,
+    title_rows,
+)
 
-_HEADING_STYLE = re.compile(r"(?:heading|标题|標題)\s*([1-9])$", re.IGNORECASE)
-_TITLE_STYLE = re.compile(r"(?:title|标题|標題)$", re.IGNORECASE)
-_CONTENTS_STYLE = re.compile(r"(?:toc|目录|目錄)(?:\s*\d|\s*heading)?$", re.IGNORECASE)
-_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
-Element = Any  # of lxml, which ships no types
-
-_VAL = qn("w:val")
-_TEXT, _REFERENCE = qn("w:t"), qn("w:footnoteReference")
-_WHITE = {qn("w:tab"): "\t", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-"}
-# Properties hold tab stops; a fallback repeats its choice; deleted and moved-away text is gone.
-_SKIPPED = {qn("w:pPr"), qn("w:rPr"), qn("w:del"), qn("w:moveFrom"), f"{_MC}Fallback"}
+_DELETED = {qn("w:del"), qn("w:moveFrom")}
+_PROPERTIES = {
+    qn(name)
+    for name in ("w:sectPr", "w:sdtPr", "w:sdtEndPr", "w:tblPr", "w:tblGrid", "w:trPr", "w:tcPr")
+}
+_REFERENCES = (qn("w:headerReference"), qn("w:footerReference"))
 
 
 def parse(content: bytes, limits: Limits) -> Blocks:
-    """Read a DOCX. Insertions under review count as text, deletions do not.
+    """Read a DOCX as its reader sees it with all changes accepted.
+
+    What is struck through, hidden or deleted under review is left out, and counted in a warning; so is each part
+    that cannot be read.
 
     Raises:
         FileBroken: what is in the container is no such document.
         FileUnsafe: its tables have more cells than the limit.
     """
-    try:
-        document = docx.Document(BytesIO(content))
-    except (PackageNotFoundError, KeyError, ValueError) as error:
-        raise FileBroken(
-            f"The Word document cannot be read ({error}).", next_step="Save it again and retry."
-        ) from error
-    reader = _Reader(document, limits)
-    blocks = list(reader.blocks(document.element.body))
-    if not any(isinstance(block, Heading) and block.level for block in blocks):
-        blocks = _with_inferred_headings(blocks, reader.looks)
-    return Blocks(blocks, document.core_properties.title or "")
+    package = Package(content)
+    main = package.main()
+    context = _Context(main, limits)
+    body = list(_Reader(context, main).blocks(main.root))
+    if not any(isinstance(block, Heading) and block.level for block in body):
+        body = _with_inferred_headings(body, context.looks)
+    blocks = _with_furniture(body, list(_furniture(context, main)))
+    return Blocks(write_raised(blocks), package.title(), warnings=context.omissions.warnings())
 
 
-@dataclass(frozen=True, slots=True)
-class _Style:
-    name: str = ""
-    level: int | None = None  # of a heading, from 1
-    list_id: str | None = None
-    list_depth: int = 0
-    size: float = 0.0
-    bold: bool = False
+class _Context:
+    """What all the stories of a document share: body, notes, heads and feet."""
+
+    def __init__(self, main: Part, limits: Limits) -> None:
+        self.limits = limits
+        self.omissions = Omissions()
+        self.styles = Styles(_root(main, "styles"))
+        self.numbering = Numbering(_root(main, "numbering"))
+        self.notes = NoteTexts(_root(main, "footnotes"), _root(main, "endnotes"))
+        self.note_parts = {
+            qn("w:footnote"): next(main.related("footnotes"), main),
+            qn("w:endnote"): next(main.related("endnotes"), main),
+        }
+        self.looks: dict[int, Styled] = {}  # id of a paragraph block → its look
 
 
 class _Reader:
-    def __init__(self, document: Document, limits: Limits) -> None:
-        self.looks: dict[int, Styled] = {}  # id of a paragraph block → its look
-        self._limits = limits
-        self._parts = document.part.rels
-        self._styles = _Styles(document.styles.element)
-        self._numbering = Numbering(_related(document.part, RELATIONSHIP_TYPE.NUMBERING))
-        self._footnotes = _footnotes(_related(document.part, RELATIONSHIP_TYPE.FOOTNOTES))
+    """Reads one story: the body, a head or foot, or a note."""
 
-    def blocks(self, body: Element) -> Iterator[Block]:
-        for element in body.iterchildren():
-            if element.tag == qn("w:p"):
+    def __init__(self, context: _Context, part: Part, *, on_each_page: bool = False) -> None:
+        self._context = context
+        self._part = part
+        self._text = TextReader(
+            part, context.styles, context.notes, context.omissions, on_each_page=on_each_page
+        )
+        self._drawings = DrawingReader(part, context.omissions)
+        self._unfinished: Line | None = None  # whose end is deleted, so that it goes on in the next
+        self._beside: list[Block] | None = (
+            None  # what will stand below the table that is being read
+        )
+
+    def blocks(self, elements: Iterable[Element]) -> Iterator[Block]:
+        """Yield what stands in elements, through whatever wraps it (content controls, custom XML, insertions)."""
+        for element in elements:
+            tag = element.tag
+            if tag == qn("w:p"):
                 yield from self._paragraph(element)
-            elif element.tag == qn("w:tbl"):
+            elif tag == qn("w:tbl"):
                 yield from self._table(element)
-            elif element.tag == qn("w:sdt"):
-                inner = element.find(qn("w:sdtContent"))
-                yield from self.blocks(inner if inner is not None else ())
+            elif tag in {qn("m:oMathPara"), qn("m:oMath")}:
+                yield Paragraph(read_omml(element))
+            elif tag == qn("w:altChunk"):
+                yield from self._other_document(element)
+            elif tag == qn("mc:AlternateContent"):
+                yield from self.blocks(chosen_content(element))
+            elif tag in _DELETED:
+                self._context.omissions.add_text(DELETED, plain_text(element))
+            elif tag not in _PROPERTIES:
+                yield from self.blocks(element)
 
     def _paragraph(self, element: Element) -> Iterator[Block]:
-        style = self._styles.of(element)
-        text = _text_of(element).strip()
-        if not text or _CONTENTS_STYLE.match(style.name):
-            yield from self._images(element)
-            return
-        label = self._numbering.label(style.list_id, style.list_depth) if style.list_id else ""
-        if label:
-            indent = "" if style.level else "  " * style.list_depth
-            text = f"{indent}{label} {text}"
-        if _TITLE_STYLE.match(style.name):
-            yield Heading(text, 0)
-        elif style.level:
-            yield Heading(text, style.level)
-        else:
-            block = Paragraph(text)
-            if label != "-":
-                self.looks[id(block)] = Styled(text, *_run_look(element, style))
-            yield block
-        yield from self._images(element)
-        for reference in element.iter(_REFERENCE):
-            if note := self._footnotes.get(reference.get(qn("w:id"))):
-                yield Paragraph(f"[{reference.get(qn('w:id'))}] {note}")
+        style = self._context.styles.of_paragraph(element)
+        line = self._unfinished or Line()
+        self._text.read(element, style, line)
+        mark = element.find(f"{qn('w:pPr')}/{qn('w:rPr')}")
+        is_unfinished = mark is not None and any(child.tag in _DELETED for child in mark)
+        self._unfinished = line if is_unfinished else None
+        if not is_unfinished:
+            yield from self._line(line, style)
 
-    def _images(self, element: Element) -> Iterator[Block]:
-        """Pictures in a paragraph, with their alternative text."""
-        for drawing in element.iter(qn("w:drawing")):
-            named = next(drawing.iter(qn("wp:docPr")), None)
-            alt = named.get("descr") or "" if named is not None else ""
-            for blip in drawing.iter(qn("a:blip")):
-                part = self._parts.get(blip.get(qn("r:embed")))
-                if part is not None and not part.is_external:
-                    yield Image(part.target_part.blob, " ".join(alt.split()))
+    def _line(self, line: Line, style: Style) -> Iterator[Block]:
+        text = str(line.text).strip()
+        if text and not style.is_contents:
+            numbering = self._context.numbering
+            depth = style.list_depth
+            if depth is None:
+                depth = numbering.depth(style.list_id, style.style_id)
+            label = numbering.label(style.list_id, depth)
+            if label:
+                indent = "" if style.level else "  " * depth
+                text = f"{indent}{label} {text}"
+            if style.is_title:
+                yield Heading(text, 0)
+            elif style.level:
+                yield Heading(text, style.level)
+            else:
+                block = Paragraph(text)
+                if label != "-":
+                    self._context.looks[id(block)] = Styled(text, *line.look(style))
+                yield block
+        yield from self._hanging(line)
+
+    def _hanging(self, line: Line) -> Iterator[Block]:
+        """What hangs on a paragraph: text boxes; pictures, charts and notes, which stand below a table that holds it."""
+        for box in line.boxes:
+            yield from self.blocks(box)
+        beside = [block for one in line.objects for block in self._drawings.blocks(one)]
+        for mark, element in line.notes:
+            reader = _Reader(self._context, self._context.note_parts[element.tag])
+            if text := "\n".join(_lines_of(reader.blocks(element))):
+                beside.append(Paragraph(f"{note(mark)} {text}".strip()))
+        if self._beside is None:
+            yield from beside
+        else:
+            self._beside += beside
 
     def _table(self, element: Element) -> Iterator[Block]:
-        lines = element.findall(qn("w:tr"))
-        cells = list(_cells(lines))
-        if len(cells) == 1:  # a box around text
-            yield from self.blocks(next(element.iter(qn("w:tc"))))
+        lines = [line for line in _inside(element, qn("w:tr")) if not self._is_deleted(line)]
+        inner = [cell for line in lines for cell in _inside(line, qn("w:tc"))]
+        if len(inner) == 1:  # a box around text
+            yield from self.blocks(inner[0])
             return
-        rows = lay_out(cells, CellBudget(self._limits))
-        marked = sum(line.find(f"{qn('w:trPr')}/{qn('w:tblHeader')}") is not None for line in lines)
+        outer, self._beside = self._beside, []
+        cells = self._cells(lines)
+        beside, self._beside = self._beside, outer
+        rows = lay_out(cells, CellBudget(self._context.limits))
+        marked = sum(is_on(line.find(qn("w:trPr")), "w:tblHeader") for line in lines)
         titles = 0 if marked else title_rows(rows)
         yield from (Paragraph("".join(row)) for row in rows[:titles])
         across = {row - titles for row in rows_across(cells, len(rows[0]))} if rows else set[int]()
-        yield Table(rows[titles:], marked or header_rows(rows[titles:], across))
+        repeated = frozenset((row - titles, column) for row, column in repeated_places(cells))
+        body = rows[titles:]
+        yield Table(body, marked or header_rows(body, across), repeated=repeated)
+        if outer is None:
+            yield from beside
+        else:
+            outer += beside
+
+    def _is_deleted(self, row: Element) -> bool:
+        properties = row.find(qn("w:trPr"))
+        is_deleted = properties is not None and properties.find(qn("w:del")) is not None
+        if is_deleted:
+            self._context.omissions.add_text(DELETED, plain_text(row))
+        return is_deleted
+
+    def _cells(self, lines: Sequence[Element]) -> list[Cell]:
+        """Cells with their spans: `w:gridSpan` across, `w:vMerge` downwards."""
+        found: list[Cell] = []
+        open_merges: dict[
+            int, int
+        ] = {}  # column → index in `found` of the cell that goes on downwards
+        for row, line in enumerate(lines):
+            column = _number(value_of(line.find(qn("w:trPr")), "w:gridBefore"), 0)
+            for element in _inside(line, qn("w:tc")):
+                properties = element.find(qn("w:tcPr"))
+                columns = max(_number(value_of(properties, "w:gridSpan"), 1), 1)
+                merge = properties.find(qn("w:vMerge")) if properties is not None else None
+                goes_on = merge is not None and merge.get(qn("w:val")) != "restart"
+                if goes_on and column in open_merges:
+                    above = found[open_merges[column]]
+                    found[open_merges[column]] = replace(above, rows=row + 1 - above.row)
+                else:
+                    open_merges.pop(column, None)
+                    if merge is not None:
+                        open_merges[column] = len(found)
+                    text = "\n".join(_lines_of(self.blocks(element)))
+                    found.append(Cell(row, column, text, 1, columns))
+                column += columns
+        return found
+
+    def _other_document(self, element: Element) -> Iterator[Block]:
+        """A document of another format inside this one (`w:altChunk`): HTML and text are read."""
+        part = self._part.target(element.get(qn("r:id")))
+        content = part.content if part is not None else None
+        suffix = part.name.rpartition(".")[2].lower() if part is not None else ""
+        if content and suffix in {"htm", "html", "xhtml"}:
+            yield from html_blocks(decode(content).text, self._context.limits)
+        elif content and suffix == "txt":
+            yield Paragraph(decode(content).text)
+        elif content and suffix == "docx":
+            inner = Package(content).main()
+            yield from _Reader(_Context(inner, self._context.limits), inner).blocks(inner.root)
+        else:
+            self._context.omissions.add_part("embedded document")
 
 
-class _Styles:
-    """Paragraph styles with what they inherit."""
-
-    def __init__(self, root: Element) -> None:
-        self._elements = {
-            element.get(qn("w:styleId")): element for element in root.findall(qn("w:style"))
-        }
-        self._known: dict[str, _Style] = {}
-        default = [e for e in self._elements.values() if e.get(qn("w:default")) == "1"]
-        self._default = next(
-            (e.get(qn("w:styleId")) for e in default if e.get(qn("w:type")) == "paragraph"), ""
-        )
-
-    def of(self, paragraph: Element) -> _Style:
-        """A paragraph's style with its own outline level and list laid over it."""
-        properties = paragraph.find(qn("w:pPr"))
-        name = _attribute(properties, "w:pStyle") or self._default
-        return _overlaid(self._style(name), properties)
-
-    def _style(self, style_id: str) -> _Style:
-        if style_id not in self._known:
-            self._known[style_id] = _Style()  # ends a cycle of styles based on each other
-            element = self._elements.get(style_id)
-            if element is not None:
-                self._known[style_id] = self._read(element)
-        return self._known[style_id]
-
-    def _read(self, element: Element) -> _Style:
-        name = _attribute(element, "w:name") or ""
-        parent = self._style(_attribute(element, "w:basedOn") or "")
-        look = element.find(qn("w:rPr"))
-        named = _HEADING_STYLE.match(name)
-        own = _Style(
-            name,
-            int(named[1]) if named else parent.level,
-            parent.list_id,
-            parent.list_depth,
-            _size(look) or parent.size,
-            _is_bold(look, inherited=parent.bold),
-        )
-        return _overlaid(own, element.find(qn("w:pPr")))
+def _furniture(context: _Context, main: Part) -> Iterator[Block]:
+    """What stands at the head and foot of the pages, each text once, without the pages' numbers."""
+    seen = set[str]()
+    for reference in main.root.iter(*_REFERENCES):
+        part = main.target(reference.get(qn("r:id")))
+        if part is None or part.root is None:
+            continue
+        reader = _Reader(context, part, on_each_page=True)
+        lines = without_page_numbers("\n".join(_lines_of(reader.blocks(part.root))))
+        text = "\n".join(line for line in lines.split("\n") if line.strip() and line not in seen)
+        seen.update(text.split("\n"))
+        if text:
+            yield Paragraph(text)
 
 
-def _overlaid(style: _Style, properties: Element | None) -> _Style:
-    if properties is None:
-        return style
-    outline = _attribute(properties, "w:outlineLvl")
-    level = style.level
-    if outline is not None and outline.isdigit():
-        level = int(outline) + 1 if int(outline) < 9 else None  # 9: body text (ECMA-376 17.3.1.20)
-    listed = properties.find(qn("w:numPr"))
-    list_id, depth = style.list_id, style.list_depth
-    if listed is not None:
-        list_id = _attribute(listed, "w:numId") or list_id
-        depth = int(_attribute(listed, "w:ilvl") or depth)
-    return _Style(style.name, level, list_id, depth, style.size, style.bold)
+def _with_furniture(body: list[Block], furniture: list[Block]) -> list[Block]:
+    """Heads and feet below the first heading, where they do not stand in the way of the document's title."""
+    place = 1 if body and isinstance(body[0], Heading) else 0
+    return [*body[:place], *furniture, *body[place:]]
+
+
+def _lines_of(blocks: Iterable[Block]) -> Iterator[str]:
+    """The texts of blocks where only text can stand; a table is one line ("Area: 400; Staff: 12")."""
+    for block in blocks:
+        if isinstance(block, Table):
+            rows = ([" ".join(cell.split()) for cell in row if cell.strip()] for row in block.rows)
+            yield "; ".join((": " if len(row) == 2 else ", ").join(row) for row in rows if row)
+        elif not isinstance(block, Image):
+            yield block.text
+
+
+def _inside(element: Element, tag: str) -> Iterator[Element]:
+    """The rows of a table or cells of a row, through what wraps them, but none of a table inside a cell."""
+    for child in element.iterchildren():
+        if child.tag == tag:
+            yield child
+        elif child.tag not in _DELETED and child.tag not in _PROPERTIES:
+            yield from _inside(child, tag)
+
+
+def _number(value: str | None, default: int) -> int:
+    return int(value) if value is not None and value.isdigit() else default
+
+
+def _root(main: Part, kind: str) -> Element | None:
+    part = next(main.related(kind), None)
+    return part.root if part is not None else None
 
 
 def _with_inferred_headings(blocks: Sequence[Block], looks: dict[int, Styled]) -> list[Block]:
@@ -202,83 +288,3 @@ def _with_inferred_headings(blocks: Sequence[Block], looks: dict[int, Styled]) -
         else block
         for block, level in zip(blocks, levels, strict=True)
     ]
-
-
-def _run_look(paragraph: Element, style: _Style) -> tuple[float, bool]:
-    """Size in points and weight that all runs with text share; the style's where they say nothing."""
-    runs = [run for run in paragraph.findall(qn("w:r")) if run.find(_TEXT) is not None]
-    looks = [run.find(qn("w:rPr")) for run in runs]
-    size = min((_size(look) or style.size for look in looks), default=style.size)
-    return size, bool(looks) and all(_is_bold(look, inherited=style.bold) for look in looks)
-
-
-def _size(look: Element | None) -> float:
-    value = _attribute(look, "w:sz") or ""
-    return int(value) / 2 if value.isdigit() else 0.0  # w:sz counts half points
-
-
-def _is_bold(look: Element | None, *, inherited: bool) -> bool:
-    mark = look.find(qn("w:b")) if look is not None else None
-    return inherited if mark is None else mark.get(_VAL, "1") not in {"0", "false", "off"}
-
-
-def _attribute(parent: Element | None, name: str) -> str | None:
-    child = parent.find(qn(name)) if parent is not None else None
-    return None if child is None else child.get(_VAL)
-
-
-def _text_of(element: Element) -> str:
-    """The visible text below an element; paragraphs inside it (a text box) begin a new line."""
-    parts: list[str] = []
-    todo = [element]
-    while todo:
-        node = todo.pop()
-        if node.tag == _TEXT:
-            parts.append(node.text or "")
-        elif node.tag in _WHITE:
-            parts.append(_WHITE[node.tag])
-        elif node.tag not in _SKIPPED:
-            if node.tag == qn("w:p") and parts:
-                parts.append("\n")
-            todo.extend(reversed(node))
-    return "".join(parts)
-
-
-def _cells(lines: Sequence[Element]) -> Iterator[Cell]:
-    """Cells with their spans: `w:gridSpan` across, `w:vMerge` downwards."""
-    open_merges: dict[int, Cell] = {}
-    for row, line in enumerate(lines):
-        column = 0
-        for element in line.iter(qn("w:tc")):
-            if (
-                element.getparent().getparent() is not line.getparent()
-                and element.getparent() is not line
-            ):
-                continue  # of a nested table, whose text its outer cell already has
-            properties = element.find(qn("w:tcPr"))
-            columns = int(_attribute(properties, "w:gridSpan") or 1)
-            merge = properties.find(qn("w:vMerge")) if properties is not None else None
-            if merge is not None and merge.get(_VAL) != "restart" and column in open_merges:
-                above = open_merges[column]
-                cell = Cell(row, column, above.text, 1, columns)
-            else:
-                cell = Cell(row, column, _text_of(element).strip(), 1, columns)
-            open_merges[column] = cell
-            yield cell
-            column += columns
-
-
-def _related(part: Part, relationship: str) -> Element | None:
-    """The root element of a part that the document refers to, if it has one."""
-    try:
-        related = part.part_related_by(relationship)
-    except KeyError:
-        return None
-    return parse_xml(related.blob)
-
-
-def _footnotes(root: Element | None) -> dict[str, str]:
-    notes = root.findall(qn("w:footnote")) if root is not None else []
-    return {
-        note.get(qn("w:id")): _text_of(note).strip() for note in notes if not note.get(qn("w:type"))
-    }

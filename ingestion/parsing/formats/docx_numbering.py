@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
-from docx.oxml.ns import qn
-
-Element = Any  # of lxml, which ships no types
+from ingestion.parsing.formats.opc import Element, qn
 
 _VAL = qn("w:val")
 _DIGITS = "零一二三四五六七八九"
@@ -20,6 +18,8 @@ class _Level:
     format: str = "decimal"
     text: str = ""
     start: int = 1
+    is_legal: bool = False  # all numbers in figures
+    style: str | None = None  # the paragraph style that stands for it
 
 
 @dataclass(slots=True)
@@ -36,19 +36,30 @@ class Numbering:
         self._lists: dict[str, _List] = {}
         if root is None:
             return
-        abstract = {
-            element.get(qn("w:abstractNumId")): _List(_levels(element))
-            for element in root.findall(qn("w:abstractNum"))
+        definitions = root.findall(qn("w:abstractNum"))
+        abstract = {one.get(qn("w:abstractNumId")): _List(_levels(one)) for one in definitions}
+        of_style = {
+            _value(one, "w:styleLink", ""): abstract[one.get(qn("w:abstractNumId"))]
+            for one in definitions
         }
+        for one in definitions:
+            if linked := of_style.get(_value(one, "w:numStyleLink", "-")):
+                abstract[one.get(qn("w:abstractNumId"))] = linked
         for element in root.findall(qn("w:num")):
             reference = element.find(qn("w:abstractNumId"))
             shared = abstract.get(reference.get(_VAL)) if reference is not None else None
             if shared is not None:
                 self._lists[element.get(qn("w:numId"))] = _overridden(element, shared)
 
-    def label(self, list_id: str, depth: int) -> str:
+    def depth(self, list_id: str | None, style_id: str) -> int:
+        """The depth (from 0) at which a list has paragraphs of a style that names none."""
+        numbered = self._lists.get(list_id or "")
+        levels = numbered.levels if numbered else {}
+        return next((depth for depth, level in levels.items() if level.style == style_id), 0)
+
+    def label(self, list_id: str | None, depth: int) -> str:
         """The next number of a list at a depth (from 0), formatted; `-` for a bullet."""
-        numbered = self._lists.get(list_id)
+        numbered = self._lists.get(list_id or "")
         level = numbered.levels.get(depth) if numbered else None
         if numbered is None or level is None or level.format == "none":
             return ""
@@ -58,7 +69,9 @@ class Numbering:
         counts[depth] = counts.get(depth, level.start - 1) + 1
         for deeper in [other for other in counts if other > depth]:
             del counts[deeper]
-        return _PLACEHOLDER.sub(lambda found: _shown(numbered, int(found[1]) - 1), level.text)
+        return _PLACEHOLDER.sub(
+            lambda found: _shown(numbered, int(found[1]) - 1, is_legal=level.is_legal), level.text
+        )
 
 
 def _levels(element: Element) -> dict[int, _Level]:
@@ -69,6 +82,8 @@ def _levels(element: Element) -> dict[int, _Level]:
             _value(node, "w:numFmt", "decimal"),
             _value(node, "w:lvlText", ""),
             int(start) if start.isdigit() else 1,
+            node.find(qn("w:isLgl")) is not None,
+            _value(node, "w:pStyle", "") or None,
         )
     return levels
 
@@ -80,10 +95,11 @@ def _overridden(element: Element, shared: _List) -> _List:
         return shared
     levels = dict(shared.levels)
     for override in overrides:
+        levels |= _levels(override)
         depth = int(override.get(qn("w:ilvl"), "0"))
         start = _value(override, "w:startOverride", "")
         if depth in levels and start.isdigit():
-            levels[depth] = _Level(levels[depth].format, levels[depth].text, int(start))
+            levels[depth] = replace(levels[depth], start=int(start))
     return _List(levels)
 
 
@@ -92,25 +108,25 @@ def _value(node: Element, name: str, default: str) -> str:
     return default if found is None else found.get(_VAL, default)
 
 
-def _shown(numbered: _List, depth: int) -> str:
+def _shown(numbered: _List, depth: int, *, is_legal: bool) -> str:
     level = numbered.levels.get(depth, _Level())
-    return format_number(numbered.counts.get(depth, level.start), level.format)
+    style = "decimal" if is_legal else level.format
+    return format_number(numbered.counts.get(depth, level.start), style)
 
 
 def format_number(number: int, style: str) -> str:
     """A number in one of the styles of `w:numFmt` (ECMA-376 17.18.59); decimal for those unknown."""
-    if style in {"upperLetter", "lowerLetter"}:
-        letters = chr(ord("A") + (number - 1) % 26) * ((number - 1) // 26 + 1)
-        return letters if style == "upperLetter" else letters.lower()
-    if style in {"upperRoman", "lowerRoman"}:
-        return _roman(number) if style == "upperRoman" else _roman(number).lower()
-    if style.startswith(
-        ("chineseCounting", "taiwaneseCounting", "japaneseCounting", "ideographDigital")
-    ):
-        return _chinese(number)
-    if style.startswith("decimalEnclosedCircle") and 1 <= number <= 20:
-        return chr(ord("①") + number - 1)
-    return str(number)
+    written = next((write for name, write in _STYLES.items() if style.startswith(name)), str)
+    return written(number)
+
+
+def _letters(number: int) -> str:
+    return chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
+
+
+def _among(signs: str) -> Callable[[int], str]:
+    """Numbers that have signs of their own, as far as these go."""
+    return lambda number: signs[number - 1] if 1 <= number <= len(signs) else str(number)
 
 
 def _roman(number: int) -> str:
@@ -138,3 +154,18 @@ def _chinese(number: int) -> str:
     if ones:
         result += _DIGITS[ones]
     return result or _DIGITS[0] if number < 1000 else str(number)
+
+
+_STYLES: Mapping[str, Callable[[int], str]] = {
+    "lowerLetter": _letters,
+    "upperLetter": lambda number: _letters(number).upper(),
+    "lowerRoman": lambda number: _roman(number).lower(),
+    "upperRoman": _roman,
+    "chineseCounting": _chinese,
+    "taiwaneseCounting": _chinese,
+    "japaneseCounting": _chinese,
+    "ideographDigital": _chinese,
+    "ideographTraditional": _among("甲乙丙丁戊己庚辛壬癸"),
+    "decimalEnclosedCircle": _among("①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"),
+    "decimalZero": lambda number: f"{number:02}",
+}

@@ -1,34 +1,41 @@
-"""PowerPoint: one section a slide, with its texts in reading order, tables, chart data and notes."""
+"""PowerPoint: one section a slide, with its texts in reading order, tables, chart data, SmartArt and notes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from io import BytesIO
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
 
-from pptx import Presentation
-from pptx.chart.chart import Chart
-from pptx.enum.shapes import PP_PLACEHOLDER
-from pptx.exc import PackageNotFoundError
-from pptx.shapes.picture import Picture
-from pptx.slide import Slide
-from pptx.table import Table as GridTable
-
-from domain.errors import FileBroken
 from domain.text import has_cjk
-from ingestion.parsing.blocks import Block, Blocks, Heading, Image, Paragraph, Table
+from ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph, Table
+from ingestion.parsing.formats.docx_numbering import format_number
+from ingestion.parsing.formats.drawingml import DrawingReader, chosen_content, paragraph_text
+from ingestion.parsing.formats.opc import Element, Package, Part, qn
+from ingestion.parsing.formats.reading_order import Box, in_reading_order
 from ingestion.parsing.limits import CellBudget, Limits
-from ingestion.parsing.tables import Cell, header_rows, lay_out, rows_across
+from ingestion.parsing.links import with_address
+from ingestion.parsing.omissions import Omissions
+from ingestion.parsing.raised import write_raised
+from ingestion.parsing.tables import Cell, header_rows, lay_out, repeated_places, rows_across
 
-Shape = Any  # of several classes, told apart by what they have
-
-_TITLES = {PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE}
-_FURNITURE = {
-    PP_PLACEHOLDER.DATE,
-    PP_PLACEHOLDER.FOOTER,
-    PP_PLACEHOLDER.SLIDE_NUMBER,
-    PP_PLACEHOLDER.HEADER,
+_TITLES = {"title", "ctrTitle"}
+_FURNITURE = {"ftr", "hdr", "dt", "sldNum"}
+_SHAPES = {qn("p:sp"), qn("p:pic"), qn("p:graphicFrame"), qn("p:grpSp"), qn("p:cxnSp")}
+# Numbering of PowerPoint (`a:buAutoNum`) in the words of Word: what the number is, and what stands around it.
+_NUMBERS = {
+    "arabic": "decimal",
+    "alphaLc": "lowerLetter",
+    "alphaUc": "upperLetter",
+    "romanLc": "lowerRoman",
+    "romanUc": "upperRoman",
+    "circleNumDbPlain": "decimalEnclosedCircle",
+    "circleNumWdWhitePlain": "decimalEnclosedCircle",
+    "ea1ChsPlain": "chineseCounting",
+    "ea1ChsPeriod": "chineseCounting",
+    "ea1ChtPlain": "chineseCounting",
+    "ea1ChtPeriod": "chineseCounting",
 }
+_AROUND = {"ParenBoth": "({})", "ParenR": "{})", "Period": "{}.", "Minus": "-{}-", "Plain": "{}"}
 
 
 def parse(content: bytes, limits: Limits) -> Blocks:
@@ -38,108 +45,232 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         FileBroken: what is in the container is no such document.
         FileUnsafe: its tables have more cells than the limit.
     """
-    try:
-        presentation = Presentation(BytesIO(content))
-        slides = list(presentation.slides)
-    except (PackageNotFoundError, KeyError, ValueError) as error:
-        raise FileBroken(
-            f"The presentation cannot be read ({error}).", next_step="Save it again and retry."
-        ) from error
-    blocks = [
-        block for page, slide in enumerate(slides, 1) for block in _slide(slide, page, limits)
-    ]
-    return Blocks(blocks, presentation.core_properties.title or "", page_count=len(slides))
+    package = Package(content)
+    main = package.main()
+    omissions = Omissions()
+    blocks, furniture, pages = list[Block](), dict[str, None](), 0
+    for pages, listed in enumerate(main.root.iter(qn("p:sldId")), 1):
+        part = main.target(listed.get(qn("r:id")))
+        if part is None or part.root is None:
+            omissions.add_part("slide", pages)
+            continue
+        slide = _Slide(part, pages, limits, omissions)
+        shown = [text for text in slide.furniture() if text not in furniture]
+        furniture.update(dict.fromkeys(shown))
+        blocks += slide.blocks(shown)
+    return Blocks(
+        write_raised(blocks), package.title(), page_count=pages, warnings=omissions.warnings()
+    )
 
 
-def _slide(slide: Slide, page: int, limits: Limits) -> Iterator[Block]:
-    shapes = [shape for shape in _flat(slide.shapes) if _kind(shape) not in _FURNITURE]
-    title = next((shape for shape in shapes if _kind(shape) in _TITLES and _text(shape)), None)
-    body = [
-        block
-        for shape in _reading_order(shapes)
-        if shape is not title
-        for block in _blocks(shape, page, limits)
-    ]
-    notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
-    if notes is not None and notes.text.strip():
-        body.append(Paragraph(f"{_notes_label(notes.text)}{notes.text.strip()}", page))
-    if title is None and not body:
-        return
-    yield Heading(_text(title) if title is not None else f"#{page}", 1, page=page)
-    yield from body
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What a shape holds, and where it stands on the slide."""
+
+    box: Box
+    blocks: list[Block]
 
 
-def _notes_label(notes: str) -> str:
-    return "备注：" if has_cjk(notes) else "Notes: "
+class _Slide:
+    def __init__(self, part: Part, page: int, limits: Limits, omissions: Omissions) -> None:
+        self._part = part
+        self._page = page
+        self._limits = limits
+        self._omissions = omissions
+        self._drawings = DrawingReader(part, omissions, page)
 
-
-def _flat(shapes: Iterable[Shape]) -> Iterator[Shape]:
-    for shape in shapes:
-        if hasattr(shape, "shapes"):
-            yield from _flat(shape.shapes)
-        else:
-            yield shape
-
-
-def _kind(shape: Shape) -> PP_PLACEHOLDER | None:
-    return shape.placeholder_format.type if shape.is_placeholder else None
-
-
-def _reading_order(shapes: list[Shape]) -> list[Shape]:
-    return sorted(shapes, key=lambda shape: (shape.top or 0, shape.left or 0))
-
-
-def _text(shape: Shape) -> str:
-    return " ".join(shape.text_frame.text.split()) if shape.has_text_frame else ""
-
-
-def _blocks(shape: Shape, page: int, limits: Limits) -> Iterator[Block]:
-    if shape.has_text_frame:
-        lines = [
-            "  " * paragraph.level + ("- " if paragraph.level else "") + text
-            for paragraph in shape.text_frame.paragraphs
-            if (text := paragraph.text.replace("\v", "\n").strip())
+    def blocks(self, furniture: Iterable[str]) -> Iterator[Block]:
+        """Yield the slide's heading, what stands on it, `furniture`, and its notes."""
+        elements = list(_shapes(self._tree))
+        title = next((text for element in elements if (text := self._title(element))), "")
+        body = [
+            *_in_order(self._read(elements)),
+            *(Paragraph(text, self._page) for text in furniture),
+            *self._notes(),
         ]
-        yield Paragraph("\n".join(lines), page)
-    elif getattr(shape, "has_table", False) and shape.has_table:
-        cells = list(_cells(shape.table))
-        rows = lay_out(cells, CellBudget(limits))
+        for _ in self._part.related("comments"):
+            self._omissions.add_part("comment thread", self._page)
+        if title or body:
+            yield Heading(title or f"#{self._page}", 1, page=self._page)
+            yield from body
+
+    def furniture(self) -> Iterator[str]:
+        """Yield what each slide of a layout shows: footers, and the text that layout and master have of their own."""
+        for element in _shapes(self._tree):
+            if _kind(element) in {"ftr", "hdr", "dt"} and element.find(f".//{qn('a:fld')}") is None:
+                yield from filter(None, [self._lines(element.find(qn("p:txBody")), self._part)])
+        for part in self._inherited:
+            own = (shape for shape in _shapes(part.root.find(f"{qn('p:cSld')}/{qn('p:spTree')}")))
+            for shape in own:
+                for body in shape.iter(qn("p:txBody")):
+                    if body.getparent().find(f".//{qn('p:ph')}") is None:
+                        yield from filter(None, [self._lines(body, part)])
+
+    @property
+    def _tree(self) -> Element | None:
+        return self._part.root.find(f"{qn('p:cSld')}/{qn('p:spTree')}")
+
+    @cached_property
+    def _inherited(self) -> list[Part]:
+        """The slide's layout and its master, as far as they can be read."""
+        found = list[Part]()
+        part: Part | None = self._part
+        for kind in ("slideLayout", "slideMaster"):
+            part = next(part.related(kind), None) if part is not None else None
+            if part is not None and part.root is not None:
+                found.append(part)
+        return found
+
+    def _title(self, element: Element) -> str:
+        if _kind(element) not in _TITLES:
+            return ""
+        return " ".join(self._lines(element.find(qn("p:txBody")), self._part).split())
+
+    def _read(self, elements: Iterable[Element]) -> Iterator[_Shape]:
+        for element in elements:
+            kind = _kind(element)
+            if kind in _FURNITURE or (kind in _TITLES and self._title(element)):
+                continue
+            if element.tag == qn("p:grpSp"):
+                inner = [*_in_order(self._read(_shapes(element)))]
+            else:
+                inner = list(self._shape(element))
+            if inner:
+                yield _Shape(self._box(element), inner)
+
+    def _shape(self, element: Element) -> Iterator[Block]:
+        body = element.find(qn("p:txBody"))
+        if body is not None and (text := self._lines(body, self._part)):
+            link = element.find(f"*/{qn('p:cNvPr')}/{qn('a:hlinkClick')}")
+            address = self._part.address(link.get(qn("r:id"))) if link is not None else ""
+            yield Paragraph(with_address(text, address), self._page)
+        for table in element.iter(qn("a:tbl")):
+            yield self._table(table)
+        if element.tag == qn("p:pic") and element.find(f".//{qn('a:blip')}") is None:
+            self._omissions.add_part("picture", self._page)
+        if element.tag in {qn("p:pic"), qn("p:graphicFrame")}:
+            yield from self._drawings.blocks(element)
+
+    def _lines(self, body: Element | None, part: Part) -> str:
+        """The paragraphs of a text body, one a line, with the numbers of its lists."""
+        lines, counts = list[str](), dict[int, int]()
+        for paragraph in body.iterchildren(qn("a:p")) if body is not None else ():
+            text = paragraph_text(paragraph, part, self._omissions)
+            properties = paragraph.find(qn("a:pPr"))
+            level = properties.get("lvl", "0") if properties is not None else "0"
+            depth = int(level) if level.isdigit() else 0
+            if text:
+                label = _label(properties, depth, counts) or ("- " if depth else "")
+                lines.append(f"{'  ' * depth}{label}{text}")
+        return "\n".join(lines)
+
+    def _table(self, table: Element) -> Table:
+        cells = list(self._cells(table))
+        rows = lay_out(cells, CellBudget(self._limits))
         across = rows_across(cells, max(map(len, rows), default=0))
-        yield Table(rows, header_rows(rows, across) or int(shape.table.first_row), page)
-    elif isinstance(shape, Picture):
-        yield from _picture(shape, page)
-    elif getattr(shape, "has_chart", False) and shape.has_chart:
-        yield from _chart(shape.chart, page)
+        marks = table.find(qn("a:tblPr"))
+        is_headed = marks is not None and marks.get("firstRow") in {"1", "true"}
+        header = header_rows(rows, across) or int(is_headed)
+        return Table(rows, header, self._page, repeated_places(cells))
 
+    def _cells(self, table: Element) -> Iterator[Cell]:
+        for row, line in enumerate(table.iterchildren(qn("a:tr"))):
+            for column, cell in enumerate(line.iterchildren(qn("a:tc"))):
+                if cell.get("hMerge") in {"1", "true"} or cell.get("vMerge") in {"1", "true"}:
+                    continue
+                text = self._lines(cell.find(qn("a:txBody")), self._part)
+                spans = (int(cell.get("rowSpan", "1")), int(cell.get("gridSpan", "1")))
+                yield Cell(row, column, text, *spans)
 
-def _picture(shape: Picture, page: int) -> Iterator[Block]:
-    try:
-        content = shape.image.blob
-    except (ValueError, KeyError):
-        return  # it is linked, not embedded
-    alt = shape._element._nvXxPr.cNvPr.get("descr") or ""
-    yield Image(content, " ".join(alt.split()), page)
-
-
-def _cells(table: GridTable) -> Iterator[Cell]:
-    for row, line in enumerate(table.rows):
-        for column, cell in enumerate(line.cells):
-            if not cell.is_spanned:
-                spans = (cell.span_height, cell.span_width) if cell.is_merge_origin else (1, 1)
-                yield Cell(row, column, cell.text, *spans)
-
-
-def _chart(chart: Chart, page: int) -> Iterator[Block]:
-    """A chart as the table behind it: categories down, series across."""
-    if chart.has_title and chart.chart_title.has_text_frame:
-        yield Paragraph(chart.chart_title.text_frame.text, page)
-    for plot in chart.plots:
-        series = list(plot.series)
-        rows = [["", *(one.name for one in series)]]
-        for index, category in enumerate(plot.categories):
-            values = [one.values[index] if index < len(one.values) else None for one in series]
-            rows.append(
-                [str(category), *("" if value is None else f"{value:g}" for value in values)]
+    def _notes(self) -> Iterator[Block]:
+        for part in self._part.related("notesSlide"):
+            tree = (
+                part.root.find(f"{qn('p:cSld')}/{qn('p:spTree')}")
+                if part.root is not None
+                else None
             )
-        if len(rows) > 1:
-            yield Table(rows, 1, page)
+            for shape in _shapes(tree):
+                if _kind(shape) == "body" and (
+                    text := self._lines(shape.find(qn("p:txBody")), part)
+                ):
+                    label = "备注：" if has_cjk(text) else "Notes: "
+                    yield Paragraph(f"{label}{text}", self._page)
+
+    def _box(self, element: Element) -> Box:
+        """Where a shape stands, in the coordinates of what it is in; a placeholder may leave that to its layout."""
+        own = _own_box(element)
+        place = element.find(f"*/{qn('p:nvPr')}/{qn('p:ph')}")
+        if own is not None or place is None:
+            return own or Box(0, 0, 0, 0)
+        for part in self._inherited:
+            for candidate in part.root.iter(qn("p:ph")):
+                if _same_place(place, candidate):
+                    box = _own_box(candidate.getparent().getparent().getparent())
+                    if box is not None:
+                        return box
+        return Box(0, 0, 0, 0)
+
+
+def _in_order(shapes: Iterable[_Shape]) -> Iterator[Block]:
+    for shape in in_reading_order(list(shapes), lambda shape: shape.box):
+        yield from shape.blocks
+
+
+def _shapes(tree: Element | None) -> Iterator[Element]:
+    for element in tree.iterchildren() if tree is not None else ():
+        if element.tag == qn("mc:AlternateContent"):
+            yield from (one for one in chosen_content(element) if one.tag in _SHAPES)
+        elif element.tag in _SHAPES:
+            yield element
+
+
+def _kind(element: Element) -> str | None:
+    """The kind of a placeholder, None of any other shape."""
+    place = element.find(f"*/{qn('p:nvPr')}/{qn('p:ph')}")
+    return None if place is None else place.get("type", "obj")
+
+
+def _same_place(one: Element, other: Element) -> bool:
+    """Whether two placeholders are the same: by their index on a layout, by their kind on a master."""
+    index, kind = one.get("idx"), one.get("type", "obj")
+    if index is not None and other.get("idx") is not None:
+        return bool(index == other.get("idx"))
+    kinds = {"ctrTitle": "title", "subTitle": "body", "obj": "body"}
+    other_kind = other.get("type", "obj")
+    return bool(kinds.get(kind, kind) == kinds.get(other_kind, other_kind))
+
+
+def _own_box(element: Element) -> Box | None:
+    frame = element.find(f"*/{qn('a:xfrm')}")
+    frame = frame if frame is not None else element.find(qn("p:xfrm"))
+    if frame is None:
+        return None
+    place, size = frame.find(qn("a:off")), frame.find(qn("a:ext"))
+    if place is None or size is None:
+        return None
+    numbers = [place.get("x"), place.get("y"), size.get("cx"), size.get("cy")]
+    try:
+        left, top, width, height = (int(number) for number in numbers)
+    except (TypeError, ValueError):
+        return None
+    return Box(left, top, left + width, top + height)
+
+
+def _label(properties: Element | None, depth: int, counts: dict[int, int]) -> str:
+    """The number that PowerPoint computes in front of a paragraph ("5. "), counted along in `counts`."""
+    for deeper in [other for other in counts if other > depth]:
+        del counts[deeper]
+    listed = properties.find(qn("a:buAutoNum")) if properties is not None else None
+    if listed is None:
+        counts.pop(depth, None)
+        return ""
+    start = listed.get("startAt", "1")
+    counts[depth] = counts.get(depth, int(start) - 1 if start.isdigit() else 0) + 1
+    scheme = listed.get("type", "arabicPeriod")
+    around = next((text for end, text in _AROUND.items() if scheme.endswith(end)), "{}")
+    base = (
+        scheme
+        if scheme in _NUMBERS
+        else next((scheme.removesuffix(end) for end in _AROUND if scheme.endswith(end)), "")
+    )
+    return f"{around.format(format_number(counts[depth], _NUMBERS.get(base, 'decimal')))} "

@@ -146,6 +146,7 @@ const MISSING = {
   attachments_not_read: "邮件附件未读取，请另存后单独添加",
   formulas_not_computed: "有些单元格的公式没有保存结果，此处为空，请用表格程序打开并保存后重新添加",
   quotes_not_closed: "有的引号没有结束，该行按单独一行读取，请检查",
+  parts_not_read: "有些部分未能读取", text_left_out: "有些文字被删除、划去或隐藏，未收入",
   lines_not_imported: "这是导入文件，却被当作文本读取，其中的实体和关系没有进入图谱：请删除此文档，再用 sextant import 导入",
   images_not_looked_at: "图像未读取：没有配置视觉模型", images_not_described: "有些图像未能描述",
   passages_not_read: "聊天模型没有读完所有段落，但都可以检索到",

@@ -394,6 +394,71 @@ class TestMail:
         assert warning.startswith("2 attachments were not read: 合同.pdf, parts.csv.")
         assert code_of(warning) == "attachments_not_read"
 
+    def test_text_behind_an_attachment_is_read(self) -> None:
+        content = (
+            b"Subject: Photos\nContent-Type: multipart/mixed; boundary=b\n\n"
+            b"--b\nContent-Type: text/plain\n\nHere is the plan.\n"
+            b"--b\nContent-Type: application/pdf; name=plan.pdf\nContent-Disposition: inline\n\n%PDF-\n"
+            b"--b\nContent-Type: text/html\n\n<p>The deadline is 17 June.</p>\n--b--\n"
+        )
+
+        assert prose(blocks(FileType.EML, content)) == [
+            "Here is the plan.",
+            "The deadline is 17 June.",
+            "Attachments: plan.pdf",
+        ]
+
+    def test_plain_text_that_only_points_to_the_html_does_not_stand_for_it(self) -> None:
+        message = self.message()
+        message.set_content("View as HTML.\n")
+        message.add_alternative("<p>The rent of the hall is 480 EUR a day.</p>", subtype="html")
+
+        assert prose(blocks(FileType.EML, message.as_bytes()))[1:] == [
+            "The rent of the hall is 480 EUR a day."
+        ]
+
+    def test_a_forwarded_message_is_a_section_of_its_own(self) -> None:
+        inner = EmailMessage()
+        inner["Subject"], inner["From"] = "Quote", "bob@example.com"
+        inner.set_content("It costs 300 EUR.\n")
+        message = self.message()
+        message.set_content("See below.\n")
+        message.add_attachment(inner)
+
+        parsed = blocks(FileType.EML, message.as_bytes())
+
+        assert headings(parsed) == [(0, "交付条款"), (1, "Quote")]
+        assert prose(parsed)[1:] == ["See below.", "From: bob@example.com", "It costs 300 EUR."]
+
+    @pytest.mark.parametrize(
+        ("subject", "shown"),
+        [
+            (b"=?gb2312?B?udjT2ulG9s7P7sS/tcS4tr/u?=", "关于镕鑫项目的付款"),  # characters of GBK
+            (b"=?iso-8859-1?Q?Caf=E9_=80?=", "Café €"),  # of Windows' code page
+            (b"=?utf-8?B?5Lya?= =?utf-8?B?6K6u?=", "会议"),
+            ("会议改期".encode(), "会议改期"),
+            ("关于会议改期的通知".encode("gbk"), "关于会议改期的通知"),
+            (b"=?utf-8?B?broken", "=?utf-8?B?broken"),
+        ],
+    )
+    def test_a_header_is_read_by_what_it_holds_not_by_the_charset_it_names(
+        self, subject: bytes, shown: str
+    ) -> None:
+        assert headings(blocks(FileType.EML, b"Subject: " + subject + b"\n\nText.")) == [(0, shown)]
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            b'name="=?gbk?B?us/NrC5wZGY=?="',
+            b"name*=gb2312''%BA%CF%CD%AC.pdf",
+            b'name="' + "合同.pdf".encode() + b'"',
+        ],
+    )
+    def test_an_attachment_is_named_however_its_name_is_written(self, name: bytes) -> None:
+        content = b"Content-Type: application/pdf; " + name + b"\n\n%PDF-"
+
+        assert prose(blocks(FileType.EML, content)) == ["Attachments: 合同.pdf"]
+
     @pytest.mark.parametrize(
         "content",
         [
