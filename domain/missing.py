@@ -14,6 +14,7 @@ class Missing(Enum):
     """The sentences; a code is the name in lower case, and stable."""
 
     UNREADABLE_CHARACTERS = "{number} unreadable characters"
+    ENCODING_GUESSED = "It was read as {encoding}, which may be wrong. If it reads badly, save the file as UTF-8 and add it again."
     PAGES_OF_IMAGES = "{blank} of {pages} pages hold only images"
     ATTACHMENTS_NOT_READ = (
         "{number} attachments were not read: {names}. Save them and add them by themselves."
@@ -21,6 +22,10 @@ class Missing(Enum):
     FORMULAS_NOT_COMPUTED = (
         "{number} cells hold formulas whose results were never saved, and are empty here. Open the workbook in its "
         "program, save it and add it again."
+    )
+    PARTS_NOT_READ = "Not read: {parts}"
+    TEXT_LEFT_OUT = (
+        "Characters left out, because the document takes them back or hides them: {characters}"
     )
     QUOTES_NOT_CLOSED = "Never closed: the quotation mark in {rows} (line {lines}). Each line was read as a row of its own; check it."
     PARTS_NOT_READ = "Not read: {parts}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -40,23 +40,50 @@ _SUPERSETS = {
     "tis-620": "cp874",
 }
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
-_LONE_HIGH_BYTE = re.compile(rb"(?<![\x80-\xff])[\xa0-\xff](?![\x80-\xff])")
+_LONE_HIGH_BYTE = re.compile(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
 _HIGH_BYTE = re.compile(rb"[\x80-\xff]")
+_ISO_2022 = re.compile(rb"\x1b(?:\$[@B]|\([BJI])")
+# What charset-normalizer chooses among: what text files are really written in, the frequent first.
+_USUAL = [
+    "cp1251", "koi8_r", "koi8_u", "cp1253", "cp1255", "cp1256", "cp1250", "cp1252", "cp1254", "iso8859_2", "iso8859_5",
+    "iso8859_15", "cp866", "tis_620", "gb18030", "big5hkscs", "big5", "cp949", "cp932", "euc_jp", "mac_roman", "cp850",
+]  # fmt: skip
+# Encodings of Europe, with languages written in them; of equals the first is taken.
+_LATIN = {
+    "cp1252": ("German", "French", "Spanish", "Italian", "Portuguese", "Dutch", "Swedish", "Danish", "Norwegian", "Finnish"),
+    "iso8859_15": ("French", "German", "Spanish", "Italian", "Portuguese", "Finnish"),
+    "cp1250": ("Polish", "Czech", "Slovak", "Hungarian", "Romanian", "Croatian", "Slovene"),
+    "iso8859_2": ("Polish", "Czech", "Slovak", "Hungarian", "Romanian", "Croatian", "Slovene"),
+    "cp1254": ("Turkish",),
+    "cp1257": ("Lithuanian", "Estonian"),
+}  # fmt: skip
+_SHARED = frozenset("€œæßñ")  # of many languages, and among the most frequent letters of none
+_PUNCTUATION = frozenset("\xa0„“”‘’–—…")
+_KANA = re.compile("[\u3040-\u30ff]")
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+_C1 = re.compile("[\x80-\x9f]")  # control characters, which no text has
+_ACCENTED = 0.5  # of a European text's accented letters are among the 26 most frequent letters of its language
+_COHERENT = 0.2  # how far letters are as frequent as in a language, from where on the normalizer is believed
+_LEAST_KANA = 0.2  # of a Japanese text
+_LEAST_FREQUENT = 0.12  # of a Korean text's syllables are among its 26 most frequent ones
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A file's text, the encoding it was read with, and how many characters were unreadable."""
+    """A file's text, the encoding it was read with and whether that is sure, and how many characters were unreadable."""
 
     text: str
     encoding: str
     damaged: int = 0
+    is_sure: bool = True
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """That characters were unreadable, if some were."""
-        told = Missing.UNREADABLE_CHARACTERS.told(number=self.damaged)
-        return (told,) if self.damaged else ()
+        """That characters were unreadable, if some were, and that the encoding is a guess, if it is one."""
+        return (
+            *([Missing.UNREADABLE_CHARACTERS.told(number=self.damaged)] if self.damaged else []),
+            *([] if self.is_sure else [Missing.ENCODING_GUESSED.told(encoding=self.encoding)]),
+        )
 
     @property
     def metadata(self) -> dict[str, str]:
@@ -75,9 +102,10 @@ def decode(content: bytes, declared: str | None = None) -> Decoded:
     Raises:
         FileTypeUnknown: the bytes are no text in any encoding we know.
     """
-    encoding = _by_bom(content) or _by_declaration(content, declared) or _by_content(content)
+    stated = _by_bom(content) or _by_declaration(content, declared)
+    encoding, is_sure = (stated, True) if stated else _by_content(content)
     text = content.decode(encoding, errors="replace")
-    return Decoded(text, encoding, text.count("\ufffd"))
+    return Decoded(text, encoding, text.count("\ufffd"), is_sure)
 
 
 def is_binary(text: str) -> bool:
@@ -105,13 +133,21 @@ def _by_declaration(content: bytes, declared: str | None) -> str | None:
     return name if _decodes(content[:_SAMPLE], name) is not None else None
 
 
-def _by_content(content: bytes) -> str:
+def _by_content(content: bytes) -> tuple[str, bool]:
+    """The encoding that a text's signs speak for, and whether they do so clearly."""
     sample = content[:_SAMPLE]
+    if _ISO_2022.search(sample) and _decodes(sample, "iso2022_jp") is not None:
+        return "iso2022_jp", True
     if _is_utf8(sample):
-        return "utf-8"
+        return "utf-8", True
     rated = ((name, rate(sample)) for name, rate in _ratings())
     encoding, score = max(rated, key=lambda item: item[1])
-    return encoding if score >= _PLAUSIBLE else _by_normalizer(sample)
+    if score >= _PLAUSIBLE and encoding != "cp1252":
+        return encoding, True
+    latin, accents = _latin(sample)
+    if score >= _PLAUSIBLE or accents >= _ACCENTED:
+        return latin, True
+    return _by_normalizer(sample)
 
 
 def _is_utf8(sample: bytes) -> bool:
@@ -123,16 +159,43 @@ def _is_utf8(sample: bytes) -> bool:
     return not is_binary(text) and text.count("\ufffd") - cut <= foreign * _DAMAGED_UTF8
 
 
-def _by_normalizer(sample: bytes) -> str:
+def _by_normalizer(sample: bytes) -> tuple[str, bool]:
     from charset_normalizer import from_bytes
 
-    best = from_bytes(sample).best()
+    best = from_bytes(sample, cp_isolation=_USUAL).best() or from_bytes(sample).best()
     if best is None or best.encoding.startswith("utf_7") or is_binary(str(best)):
         raise FileTypeUnknown(
             "The file is neither a known document format nor text in a known encoding.",
             next_step="Save it as UTF-8 text, or as one of the supported formats.",
         )
-    return best.encoding
+    return best.encoding, best.coherence >= _COHERENT
+
+
+def _latin(sample: bytes) -> tuple[str, float]:
+    """The encoding of a European text: the one whose accented letters are those of one of its languages."""
+    rated = {
+        name: _accents(_decodes(sample, name) or "", languages)
+        for name, languages in _LATIN.items()
+    }
+    name = max(rated, key=rated.__getitem__)
+    return name, rated[name]
+
+
+def _accents(text: str, languages: Sequence[str]) -> float:
+    """Share of a language's usual letters among the signs that ASCII has not, of the language that has most."""
+    foreign = [char for char in text.lower() if char > "\x7f" and char not in _PUNCTUATION]
+    if not foreign or _C1.search(text) or len(foreign) * 2 > len(text):
+        return 0.0
+    return max(
+        sum(char in _letters(language) for char in foreign) / len(foreign) for language in languages
+    )
+
+
+@cache
+def _letters(language: str) -> frozenset[str]:
+    from charset_normalizer.constant import FREQUENCIES
+
+    return frozenset(FREQUENCIES[language]) | _SHARED
 
 
 def _decodes(sample: bytes, encoding: str) -> str | None:
@@ -160,7 +223,34 @@ def _ratings() -> list[tuple[str, Rating]]:
     ratings = {
         name: partial(_commonness, encoding=name, common=chars) for name, chars in common.items()
     }
-    return [*ratings.items(), ("cp1252", _latinness)]
+    japanese = [(name, partial(_japaneseness, encoding=name)) for name in ("cp932", "euc_jp")]
+    return [("cp949", _koreanness), *japanese, *ratings.items(), ("cp1252", _latinness)]
+
+
+def _koreanness(sample: bytes) -> float:
+    """Share of Hangul, 0 where it has few of the syllables that Korean has most: Chinese in the same bytes has not."""
+    foreign = _foreign(sample, "cp949")
+    syllables = [char for char in foreign if _HANGUL.match(char)]
+    frequent = sum(char in _letters("Korean") for char in syllables)
+    return len(syllables) / len(foreign) if frequent > len(syllables) * _LEAST_FREQUENT else 0.0
+
+
+def _japaneseness(sample: bytes, encoding: str) -> float:
+    """Share of kana and of everyday ideographs, 0 where there are few kana."""
+    foreign = _foreign(sample, encoding)
+    kana = sum(_KANA.match(char) is not None for char in foreign)
+    if kana <= len(foreign) * _LEAST_KANA:
+        return 0.0
+    everyday = _common("euc_jp", range(0xB0, 0xD0))
+    return (kana + sum(char in everyday and not _KANA.match(char) for char in foreign)) / len(
+        foreign
+    )
+
+
+def _foreign(sample: bytes, encoding: str) -> str:
+    """The signs of a text that ASCII has not; none where it is no text in that encoding."""
+    text = _decodes(sample, encoding) or ""
+    return "" if is_binary(text) else "".join(char for char in text if char > "\x7f")
 
 
 @cache

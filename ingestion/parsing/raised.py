@@ -143,6 +143,8 @@ def _is_reference(before: str, labels: Sequence[str], notes: Set[str]) -> bool:
 
 def _with_note(before: str, after: str, label: str) -> tuple[str, str]:
     """Place a note's label: in front of a stop, and behind the word that a figure counts ("25 days [note 1]")."""
+    if before.endswith("\n"):  # the note's own text, on a line below another
+        return before + label, (" " if after[:1].isalnum() else "") + after
     stops = _STOPS.search(before[-_BASE_CHARS:])
     end = stops[0] if stops else ""
     before = before.removesuffix(end).rstrip()

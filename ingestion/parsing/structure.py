@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,6 +14,11 @@ from ingestion.parsing.tables import column_names, title_rows
 
 _TITLE_CHARS = 200
 _MAX_DEPTH = 12
+# Soft hyphens and signs without width part words that their reader sees whole. Joiners are part of words in Persian
+# and in the scripts of India, and of emoji, but never beside Latin, Greek, Cyrillic and Chinese letters.
+_INVISIBLE = re.compile(
+    "[\u00ad\u180e\u200b\u2060\ufeff]|(?<=[\\d\u0041-\u052f\u3040-\u9fff])[\u200c\u200d]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,5 +216,10 @@ def _cell(text: str) -> str:
 
 def _tidy(text: str) -> str:
     """Storable text with plain line ends and spaces, without blanks around it or its lines' ends."""
-    text = clean_text(text).replace("\r\n", "\n").replace("\r", "\n").replace("\xa0", " ")
+    text = (
+        _INVISIBLE.sub("", clean_text(text))
+        .replace("\r\n", "\n")
+        .replace("\r", "\n")
+        .replace("\xa0", " ")
+    )
     return "\n".join(line.rstrip() for line in text.split("\n")).strip()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from domain.tables.cells.table import DataTable, make_table
+from domain.tables.cells.table import DataTable, make_table, names_one_of_many
 from domain.tables.cells.values import ValueKind, read_value
 
 _RULE = re.compile(r"\|(?: --- \|)+")
@@ -115,7 +115,9 @@ def mark_repeated(cell: str) -> str:
 
     So the row can be read by itself, and a sum takes the number once. Words are repeated as they are.
     """
-    return cell + _DITTO if read_value(cell).kind is ValueKind.NUMBER else cell
+    value = read_value(cell)
+    is_amount = value.kind is ValueKind.NUMBER and not names_one_of_many(value)
+    return cell + _DITTO if is_amount else cell
 
 
 def cells_of(row: str) -> list[str]:

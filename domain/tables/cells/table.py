@@ -26,7 +26,7 @@ _DASH = re.compile(r"\W*[-–—]\W*")
 _CALLED = frozenset({"月", "月份", "号", "班", "年级", "季度", "组", "期"})
 
 
-def _names_one_of_many(value: Value) -> bool:
+def names_one_of_many(value: Value) -> bool:
     """Whether a cell is empty or calls its row by a number."""
     return value.kind is ValueKind.EMPTY or value.suffix in _CALLED
 
@@ -105,7 +105,7 @@ class DataTable:
             ),
             ValueKind.TEXT,
         )
-        if kind is ValueKind.NUMBER and all(_names_one_of_many(value) for value in values):
+        if kind is ValueKind.NUMBER and all(names_one_of_many(value) for value in values):
             kind = ValueKind.TEXT
         units = {value.unit for value in values if value.kind is ValueKind.NUMBER}
         unit = units.pop() if len(units) == 1 else (None if units else ("", ""))

@@ -145,6 +145,7 @@ const MISSING = {
   unreadable_characters: "有无法识别的字符", pages_of_images: "有些页只有图像，没有文字",
   attachments_not_read: "邮件附件未读取，请另存后单独添加",
   formulas_not_computed: "有些单元格的公式没有保存结果，此处为空，请用表格程序打开并保存后重新添加",
+  encoding_guessed: "文字编码是猜测的，如显示有误，请另存为 UTF-8 后重新添加",
   quotes_not_closed: "有的引号没有结束，该行按单独一行读取，请检查",
   parts_not_read: "有些部分未能读取", text_left_out: "有些文字被删除、划去或隐藏，未收入",
   lines_not_imported: "这是导入文件，却被当作文本读取，其中的实体和关系没有进入图谱：请删除此文档，再用 sextant import 导入",

@@ -122,3 +122,30 @@ def test_any_bytes_give_text_or_the_typed_error(content: bytes) -> None:
     except FileTypeUnknown:
         return
     assert isinstance(decoded.text, str)
+
+
+@pytest.mark.parametrize(
+    ("text", "encodings"),
+    [
+        ("회의는 다음 주 월요일에 열립니다. 장소는 3층 회의실입니다.", "cp949 euc_kr"),
+        ("휴가 규정 안내", "euc_kr"),
+        ("会議は来週の月曜日に開催します。場所は三階の会議室です。", "cp932 euc_jp iso2022_jp"),
+        ("Совещание состоится в понедельник в десять часов. Место: третий этаж.", "cp1251 koi8_r iso8859_5"),
+        ("Нарада відбудеться у понеділок о десятій годині, третій поверх.", "cp1251 koi8_u"),
+        ("Le prix est de 45 € par mois, payable à l'avance. Le cœur de l'œuvre.", "cp1252 iso8859_15"),
+        ("Das Büro öffnet um 7:30 Uhr. Die Straße ist für Fußgänger gesperrt.", "cp1252 iso8859_15"),
+        ("Zażółć gęślą jaźń. Spotkanie odbędzie się w poniedziałek o dziesiątej.", "cp1250 iso8859_2"),
+        ("Toplantı pazartesi günü saat onda yapılacaktır, lütfen öğrenin.", "cp1254"),
+        ("Η συνάντηση θα γίνει τη Δευτέρα στις δέκα το πρωί.", "cp1253"),
+        ("הפגישה תתקיים ביום שני בשעה עשר בבוקר בקומה השלישית.", "cp1255"),
+    ],
+)  # fmt: skip
+def test_texts_of_the_world_are_read_as_they_are_written(text: str, encodings: str) -> None:
+    for encoding in encodings.split():
+        assert decode(text.encode(encoding)).text == text, encoding
+
+
+def test_a_guess_is_said_to_be_one() -> None:
+    decoded = decode("Отчёт за март".encode("koi8_r"))
+    assert decoded.text == "Отчёт за март" or "may be wrong" in decoded.warnings[0]
+    assert decode("Отчёт".encode()).warnings == ()

@@ -13,6 +13,7 @@ from ingestion.parsing.blocks import Block, Heading, Paragraph, Table
 from ingestion.parsing.detect import FileType
 from ingestion.parsing.formats import parser_for
 from ingestion.parsing.limits import Limits
+from ingestion.parsing.structure import build_structure
 
 LIMITS = Limits()
 
@@ -28,6 +29,10 @@ def headings(found: list[Block]) -> list[tuple[int, str]]:
 
 def prose(found: list[Block]) -> list[str]:
     return [block.text for block in found if isinstance(block, Paragraph)]
+
+
+def prose_of(file_type: FileType, content: str) -> list[str]:
+    return prose(blocks(file_type, content))
 
 
 def table(found: list[Block]) -> list[list[str]]:
@@ -111,7 +116,7 @@ class TestMarkdown:
         assert headings(found) == [(1, "Rust 所有权"), (2, "Setext")]
         prose = [block.text for block in found if isinstance(block, Paragraph)]
         assert prose == [
-            "A link and code, wrapped. 中文换行。",
+            "A link (http://x) and code, wrapped. 中文换行。",
             "- one\n- two\n  1. inner\n  more of two",
             "```rust\nlet a = 1;\n\nlet b = 2;\n```",
         ]
@@ -128,13 +133,48 @@ class TestMarkdown:
             "We met. Note: it rained.",
         ]
 
-    def test_front_matter_gives_the_title_and_is_no_text(self) -> None:
+    def test_front_matter_gives_the_title_and_fields(self) -> None:
         parsed = parser_for(FileType.MARKDOWN)(
-            b'---\ntitle: "The Guide"\ntags: [a]\n---\n\nBody.\n', LIMITS
+            b"---\ntitle: 'The Guide'\nowner: Dana\ntags: [a, \"b\"]\nread by:\n  - Ann\n  - Bob\n"
+            b"summary: >\n  Two\n  lines.\n# no field\n---\n\n# Plan\n\nBody.\n",
+            LIMITS,
         )
 
         assert parsed.title == "The Guide"
-        assert [*parsed.blocks] == [Paragraph("Body.")]
+        assert [*parsed.blocks] == [
+            Heading("Plan", 1),
+            Paragraph("owner: Dana\ntags: a, b\nread by: Ann, Bob\nsummary: Two lines."),
+            Paragraph("Body."),
+        ]
+
+    def test_links_notes_and_tags_within_a_line(self) -> None:
+        assert prose_of(
+            FileType.MARKDOWN,
+            "See [here](https://a.example/b) or <it@a.example>. 10<sup>6</sup> of 25[^1] days, <user>@host.<br>Next"
+            "\n\n[^1]: Probation.\n[^2]: Second.\n",
+        ) == [
+            "See here (https://a.example/b) or it@a.example. 10^6 of 25 days [note 1], <user>@host.\nNext",
+            "[note 1] Probation.\n[note 2] Second.",
+        ]  # fmt: skip
+
+    def test_struck_text_is_left_out_and_counted(self) -> None:
+        parsed = parser_for(FileType.MARKDOWN)(b"~~Fee 99~~ Fee 79 <s>or 9</s>", LIMITS)
+        assert [*parsed.blocks] == [Paragraph("Fee 79")]
+        assert "8 struck through" in parsed.warnings[0]
+
+    def test_items_have_the_numbers_that_a_reader_sees(self) -> None:
+        assert prose_of(FileType.MARKDOWN, "1. a\n1. b\n1. c\n\n# H\n\n5. e\n6. f\n") == [
+            "1. a\n2. b\n3. c",
+            "5. e\n6. f",
+        ]
+
+    def test_a_heading_in_a_list_parts_the_items(self) -> None:
+        found = blocks(FileType.MARKDOWN, "- one\n\n  ## Sub\n\n  Below.\n\n- two\n")
+        assert [type(block) for block in found] == [Paragraph, Heading, Paragraph]
+        assert prose_of(FileType.MARKDOWN, "- one\n\n  ## Sub\n\n  Below.\n") == [
+            "- one",
+            "  Below.",
+        ]
 
     def test_html_inside_is_read_as_html(self) -> None:
         found = blocks(
@@ -217,12 +257,124 @@ class TestHtml:
 
         assert [b.text for b in found if isinstance(b, Paragraph)] == ["deep"]
 
-    @pytest.mark.parametrize("span", ["colspan=1000", "rowspan=65534"])
-    def test_a_span_that_makes_too_many_cells_is_refused(self, span: str) -> None:
-        rows = f"<tr><td {span}>a</td><td>b</td></tr>" * 200
+    def test_a_span_that_makes_too_many_cells_is_refused(self) -> None:
+        rows = "<tr><td colspan=1000>a</td><td>b</td></tr>" * 200
 
         with pytest.raises(FileUnsafe):
             blocks(FileType.HTML, f"<table>{rows}</table>")
+
+    def test_a_cell_spans_no_more_rows_than_there_are(self) -> None:
+        html = "<table><tr><th>n</th><th>m</th></tr><tr><td rowspan=65534>1</td><td>2</td></tr></table>"
+
+        assert table(blocks(FileType.HTML, html)) == [["n", "m"], ["1", "2"]]
+
+    def test_what_stands_outside_the_main_part_is_kept_where_it_is_no_menu(self) -> None:
+        page = (
+            "<body><div><a href='/'>Home</a> <a href='/b'>All about us and the others.</a></div><h1>Pump</h1>"
+            "<p>The pump weighs 14 kg and runs at 230 V.</p><button>Buy</button>{}</body>"
+        )
+        teaser = "<article><h3>Other</h3><p>Short.</p></article>"
+        long = f"<article><p>{'The article goes on. ' * 20}</p></article>"
+
+        assert "The pump weighs 14 kg and runs at 230 V." in prose_of(
+            FileType.HTML, page.format(teaser)
+        )
+        assert prose_of(FileType.HTML, page.format(long))[0].startswith("The pump weighs")
+        assert "Home" not in " ".join(prose_of(FileType.HTML, page.format(long)))
+
+    def test_forms_questions_asides_and_panels_are_read(self) -> None:
+        assert prose_of(
+            FileType.HTML,
+            "<main><form><p>In a form.</p><label>Name <input value='Alice'></label><input type=submit value=Go></form>"
+            "<button aria-expanded=false>How to reset?</button><div hidden role=tabpanel>Hold the key.</div>"
+            "<button aria-controls=x>More</button><p id=x style='display: none'>Behind it.</p><button>Send</button>"
+            "<aside>Disconnect it first.</aside><details><summary>Why</summary>Because.</details></main>",
+        ) == [
+            "In a form.", "Name Alice", "How to reset?", "Hold the key.", "More", "Behind it.", "Disconnect it first.",
+            "Why", "Because.",
+        ]  # fmt: skip
+
+    def test_raised_lowered_struck_and_linked_text(self) -> None:
+        page = (
+            "<p>Take 25<sup>1</sup> days, 10<sup>6</sup> of H<sub>2</sub>O, <del>99</del><ins>79</ins> EUR"
+            "<sup><a href='#fn2'>[2]</a></sup>, <a href='https://a.example/'>here</a>.</p><p><sup>1</sup> later</p>"
+        )
+        parsed = parser_for(FileType.HTML)(page.encode(), LIMITS)
+
+        assert [block.text for block in parsed.blocks if isinstance(block, Paragraph)] == [
+            "Take 25 days [note 1], 10^6 of H2O, 79 EUR [note 2], here (https://a.example/).",
+            "[note 1] later",
+        ]
+        assert "2 struck through" in parsed.warnings[0]
+
+    @pytest.mark.parametrize(
+        ("math", "text"),
+        [
+            ("<math><msup><mi>r</mi><mn>2</mn></msup></math>", "r^2"),
+            ("<math><mfrac><mi>a</mi><mi>b</mi></mfrac></math>", "a/b"),
+            ("<math alttext='{\\displaystyle x_1}'><mi>x</mi></math>", "x_1"),
+            ("<span style='display:none'><math alttext='y^2'></math></span><img aria-hidden=true>", "y^2"),
+            ("<script type='math/tex'>E=mc^2</script>", "E=mc^2"),
+            ("<img src=f.png alt='U = 2 π r'><img alt='logo.png'><img alt=icon>", "U = 2 π r"),
+        ],
+    )  # fmt: skip
+    def test_formulas_are_text(self, math: str, text: str) -> None:
+        assert (
+            prose_of(FileType.HTML, f"<p>It is {math}.</p>")[0].split()
+            == f"It is {text} .".replace(" .", "." if "img src" not in math else " .").split()
+        )
+
+    def test_bold_lines_are_headings_where_the_page_marks_none(self) -> None:
+        body = "<p>It says a thing of some length, and goes on for a while.</p>"
+        page = f"<p><b>Item 1. Business</b></p>{body}{body}<p><b>Item 2. Risk</b></p>{body}<p><b>It</b> says so.</p>"
+
+        assert headings(blocks(FileType.HTML, page)) == [
+            (1, "Item 1. Business"),
+            (1, "Item 2. Risk"),
+        ]
+        assert headings(blocks(FileType.HTML, f"<h2>H</h2>{page}")) == [(2, "H")]
+
+    def test_lists_of_terms_and_numbers_as_their_reader_sees_them(self) -> None:
+        assert prose_of(
+            FileType.HTML,
+            "<dl><dt>Owner</dt><dd>Dana</dd><dt>State:</dt><dd>Draft</dd><dt>Soda</dt></dl><ol start=5 type=a><li>e<li value=9>i</ol>",
+        ) == ["Owner: Dana\nState: Draft\nSoda:", "e. e\ni. i"]
+
+    @pytest.mark.parametrize(
+        ("rows", "header"),
+        [
+            ("<tr><td>Name<td>City<td>Hired<tr><td>Ann<td>Rome<td>2021-03-01", 1),
+            ("<tr><td>Region<td>2023<td>2024<tr><td>North<td>120<td>150<tr><td>South<td>9<td>8", 1),
+            ("<tr><td>Owner<td>Dana<tr><td>State<td>Draft", 0),
+            ("<tr><td><b>Name</b><td><b>City</b><tr><td>Ann<td>Rome", 1),
+            ("<tr><td>Name<td>Age<tr><td>Ann<td>31", 1),
+            ("<tr><th>Owner<td>Dana<tr><th>State<td>Draft", 0),
+            ("<tfoot><tr><td>Sum<td>3</tfoot><tr><th>Name<th>Age<tr><td>Ann<td>3", 1),
+        ],
+    )  # fmt: skip
+    def test_the_row_of_names_is_found_without_its_tags(self, rows: str, header: int) -> None:
+        [found] = blocks(FileType.HTML, f"<table>{rows}</table>")
+        assert isinstance(found, Table)
+        assert found.header_rows == header
+        assert found.rows[0][0] != "Sum"
+
+    def test_a_table_within_a_cell_is_that_cells_text(self) -> None:
+        html = (
+            "<table><tr><th>Site</th><th>Details</th></tr><tr><td>Leeds</td><td><table><tr><td>Area</td><td>400</td>"
+            "</tr><tr><td>Staff</td><td>12</td></tr></table></td></tr></table>"
+        )
+        assert table(blocks(FileType.HTML, html)) == [
+            ["Site", "Details"],
+            ["Leeds", "Area 400; Staff 12"],
+        ]
+
+
+def test_signs_without_width_are_no_part_of_a_word() -> None:
+    text = "The data\u200bbase fail\u00adover\ufeff of Te\u200dst; نامه\u200cای 👩\u200d💻"
+    assert (
+        build_structure([Paragraph(text)]).text
+        == "The database failover of Test; نامه\u200cای 👩\u200d💻"
+    )
 
 
 class TestCsv:
