@@ -28,10 +28,6 @@ class Missing(Enum):
         "Characters left out, because the document takes them back or hides them: {characters}"
     )
     QUOTES_NOT_CLOSED = "Never closed: the quotation mark in {rows} (line {lines}). Each line was read as a row of its own; check it."
-    PARTS_NOT_READ = "Not read: {parts}"
-    TEXT_LEFT_OUT = (
-        "Characters left out, because the document takes them back or hides them: {characters}"
-    )
     LINES_NOT_IMPORTED = (
         "These are lines of an import, and were read as text: their documents, entities and relations are not in the "
         "graph. Delete this document, and bring the file in by `sextant import` (POST /api/graphs/…/import)."

@@ -19,6 +19,7 @@ from ingestion.parsing.tables import header_rows
 
 _DELIMITERS = ",\t;|"
 _SNIFFED_ROWS = 100
+_SNIFFED_CHARS = 1_000_000
 _SEPARATOR = re.compile(r"sep=(.)[\r\n]+", re.IGNORECASE)  # as Excel writes it above the rows
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _MOST_LINES = 200  # of one cell, where quotation marks are in disorder
@@ -39,10 +40,10 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     if named := _SEPARATOR.match(text):
         text, delimiter = text[named.end() :], named[1]
     else:
-        sample = list(islice(_lines(text), _SNIFFED_ROWS))
+        sample = list(islice(_lines(text[:_SNIFFED_CHARS]), _SNIFFED_ROWS))
         delimiter = max(_DELIMITERS, key=lambda mark: _regularity(sample, mark))
     budget = CellBudget(limits)
-    reader, rows = _Reader(delimiter), dict[int, list[str]]()
+    reader, rows = _Reader(delimiter, limits), dict[int, list[str]]()
     for number, row in enumerate(reader.rows(_lines(text)), 1):
         if any(map(str.strip, row)):
             budget.spend(len(row))
@@ -76,6 +77,7 @@ class _Reader:
     """Reads rows, and notes the lines whose quotation marks are in disorder."""
 
     delimiter: str
+    limits: Limits | None = None
     disordered: list[int] = field(default_factory=list[int])
 
     @property
@@ -93,6 +95,10 @@ class _Reader:
         ahead, number, width = list[str](), 0, 0
         while line := (ahead.pop(0) if ahead else next(lines, "")):
             number += 1
+            if (
+                self.limits and '"' not in line
+            ):  # before it is cut into more cells than memory holds
+                CellBudget(self.limits).spend(line.count(self.delimiter) + 1)
             used, is_open = 0, line.count('"') % 2 > 0 and not self._is_row(line)
             if is_open:
                 ahead += islice(lines, max(_MOST_LINES - len(ahead), 0))

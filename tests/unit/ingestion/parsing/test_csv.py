@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from domain.errors import FileUnsafe
 from domain.missing import code_of
 from ingestion.parsing.blocks import Paragraph, Table
 from ingestion.parsing.formats import csv
 from ingestion.parsing.limits import Limits
 
 
-def rows(text: str) -> list[list[str]]:
+def rows(text: str, limits: Limits = Limits()) -> list[list[str]]:  # noqa: B008 - frozen
     return [
         list(row)
-        for block in csv.parse(text.encode(), Limits()).blocks
+        for block in csv.parse(text.encode(), limits).blocks
         if isinstance(block, Table)
         for row in block.rows
     ]
@@ -47,3 +48,10 @@ def test_lines_above_the_names_are_no_rows() -> None:
     blocks = csv.parse(b"Made by tool\n\nName;Price\na;1,5\nb;2,5\n", Limits()).blocks
     assert [type(block) for block in blocks] == [Paragraph, Table]
     assert rows("Made by tool\n\nName;Price\na;1,5\nb;2,5\n")[0] == ["Name", "Price"]
+
+
+def test_a_line_of_too_many_cells_is_refused_before_it_is_cut() -> None:
+    with pytest.raises(FileUnsafe, match="100,000 cells"):
+        csv.parse(b"abc," * 3_000_000, Limits())
+    wide = b"a," * 150_000
+    assert len(rows((wide + b"\n" + wide).decode(), Limits(table_cells=1_000_000))[0]) == 150_000
