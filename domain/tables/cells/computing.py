@@ -131,7 +131,7 @@ def matching(table: DataTable, conditions: Sequence[Condition]) -> list[int]:
     """The rows, from 0, that fulfil all conditions; none that sums up others."""
     rows = [row for row, cells in enumerate(table.rows) if not sums_up(cells)]
     for condition in conditions:
-        # Words of a merged cell count for every row that it spans.
+        # A merged cell counts for every row that it spans.
         column = table.columns[condition.column]
         other = None if condition.other is None else table.columns[condition.other]
         among = rows
@@ -139,10 +139,10 @@ def matching(table: DataTable, conditions: Sequence[Condition]) -> list[int]:
             row
             for row in rows
             if condition.holds(
-                column.values[row]
+                (column.shown or column.values)[row]
                 if condition.bounds
                 else Value(ValueKind.TEXT, table.rows[row][condition.column]),
-                None if other is None else other.values[row],
+                None if other is None else (other.shown or other.values)[row],
             )
         ]
         if condition.of is not None:

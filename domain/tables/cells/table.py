@@ -35,7 +35,7 @@ def names_one_of_many(value: Value) -> bool:
 class Column:
     """A column that was read. `values` has one for each row; EMPTY where a merged cell is repeated.
 
-    `unit` is what its numbers share; None when they differ, so that nothing can be computed.
+    `shown` has what each row's reader sees there: of a merged cell its value in every row that it spans. `unit` is what its numbers share; None when they differ, so that nothing can be computed.
     """
 
     index: int
@@ -43,6 +43,7 @@ class Column:
     kind: ValueKind
     values: tuple[Value, ...]
     unit: tuple[str, str] | None = ("", "")
+    shown: tuple[Value, ...] = ()
 
     @property
     def repeats(self) -> bool:
@@ -83,16 +84,15 @@ class DataTable:
         return read_with_comma if has_decimal_commas(cells) else read_value
 
     def _read(self, index: int) -> Column:
-        values = with_local_dates(
-            [
-                self._read_cell("" if (row, index) in self.repeated else cells[index])
-                for row, cells in enumerate(self.rows)
-            ]
-        )
+        shown = with_local_dates([self._read_cell(cells[index]) for cells in self.rows])
         if _OF_YEARS.search(normalise(self.names[index])):
-            years = [year_of(value) for value in values]
+            years = [year_of(value) for value in shown]
             if all(year.kind is not ValueKind.NUMBER for year in years):
-                values = tuple(years)
+                shown = tuple(years)
+        values = tuple(
+            read_value("") if (row, index) in self.repeated else value
+            for row, value in enumerate(shown)
+        )
         kinds = Counter(value.kind for value in values)
         # A dash stands for nothing, and in accounts for zero.
         dashes = sum(_DASH.fullmatch(value.text) is not None for value in values)
@@ -109,7 +109,7 @@ class DataTable:
             kind = ValueKind.TEXT
         units = {value.unit for value in values if value.kind is ValueKind.NUMBER}
         unit = units.pop() if len(units) == 1 else (None if units else ("", ""))
-        return Column(index, self.name(index), kind, values, unit)
+        return Column(index, self.name(index), kind, values, unit, shown)
 
 
 def make_table(

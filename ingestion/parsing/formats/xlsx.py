@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import posixpath
 import re
-import zipfile
 from collections.abc import Iterable, Iterator
 from io import BytesIO
 from itertools import islice
@@ -18,10 +17,12 @@ from openpyxl.worksheet._read_only import ReadOnlyWorksheet as Sheet
 
 from domain.errors import FileBroken
 from domain.missing import Missing
-from ingestion.parsing.blocks import Block, Blocks, Heading
+from ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph
+from ingestion.parsing.formats.opc import Package, Part, qn
 from ingestion.parsing.grids import Merged, sheet_blocks
 from ingestion.parsing.limits import CellBudget, Limits
 from ingestion.parsing.number_formats import format_value
+from ingestion.parsing.omissions import Omissions
 
 # openpyxl's streaming reader does not tell merged ranges, so they are read from the sheet's XML.
 _MERGE = re.compile(rb"<mergeCell\s[^>]{0,100}?ref=\"([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})\"")
@@ -49,13 +50,42 @@ def parse(content: bytes, limits: Limits) -> Blocks:
             f"The workbook cannot be read ({error}).", next_step="Save it again and retry."
         ) from error
     blocks, empty = list[Block](), 0
-    with zipfile.ZipFile(BytesIO(content)) as archive:
-        for sheet in book.worksheets:
-            xml = archive.read(posixpath.normpath(sheet._worksheet_path.lstrip("/")))
-            blocks += _sheet(sheet, xml, limits)
-            empty += sum(1 for _ in _NOT_COMPUTED.finditer(xml))
+    package, omissions = Package(content), Omissions()
+    for sheet in book.worksheets:
+        part = Part(package, posixpath.normpath(sheet._worksheet_path.lstrip("/")))
+        xml = part.content
+        if xml is None:
+            omissions.add_part("sheet")
+            continue
+        blocks += _sheet(sheet, xml, limits)
+        blocks += _beside_cells(part, omissions)
+        empty += sum(1 for _ in _NOT_COMPUTED.finditer(xml))
     warnings = (Missing.FORMULAS_NOT_COMPUTED.told(number=empty),) if empty else ()
-    return Blocks(blocks, book.properties.title or "", warnings=warnings)
+    return Blocks(blocks, book.properties.title or "", warnings=(*warnings, *omissions.warnings()))
+
+
+def _beside_cells(sheet: Part, omissions: Omissions) -> Iterator[Block]:
+    """Text boxes, and comments with their cells; pictures are counted."""
+    for drawing in sheet.related("drawing"):
+        lines = drawing.root.iter(qn("a:p")) if drawing.root is not None else ()
+        for line in lines:
+            yield Paragraph("".join(text.text or "" for text in line.iter(qn("a:t"))))
+        for _ in drawing.related("image"):
+            omissions.add_part("picture")
+    notes = dict[str, list[str]]()
+    for comments in (*sheet.related("threadedComment"), *sheet.related("comments")):
+        found = (
+            comments.root.iter("{*}threadedComment", "{*}comment")
+            if comments.root is not None
+            else ()
+        )
+        for comment in found:
+            text = "".join(part.text or "" for part in comment.iter("{*}text", "{*}t"))
+            if not text.startswith("[Threaded comment]"):
+                notes.setdefault(comment.get("ref", ""), []).append(" ".join(text.split()))
+    if notes:
+        lines = (f"{cell}: {' / '.join(texts)}" for cell, texts in notes.items())
+        yield Paragraph("\n".join(lines))
 
 
 def _sheet(sheet: Sheet, xml: bytes, limits: Limits) -> Iterator[Block]:

@@ -6,9 +6,10 @@ import io
 
 import openpyxl
 import pytest
+from openpyxl.comments import Comment
 
 from domain.tables.cells.stored import TablePart, tables_of
-from ingestion.parsing.blocks import Block, Table
+from ingestion.parsing.blocks import Block, Paragraph, Table
 from ingestion.parsing.formats import csv, xlsx
 from ingestion.parsing.limits import Limits
 from ingestion.parsing.structure import build_structure
@@ -93,3 +94,14 @@ def test_what_stands_for_signs_in_xml_is_read_as_those_signs() -> None:
     [table] = sheet([["Key", "Note"], ["a", "one_x000D_\ntwo"], ["b", "_x005F_x000D_"]])
     assert isinstance(table, Table)
     assert "| a | one two |\n| b | _x000D_ |" in build_structure([table]).text
+
+
+def test_comments_are_read_with_their_cells() -> None:
+    book = openpyxl.Workbook()
+    for row in (["Item", "Price"], ["Lamp", 5]):
+        book.active.append(row)
+    book.active["B2"].comment = Comment("Until 1 May.\nThen 6.", "Ann")
+    buffer = io.BytesIO()
+    book.save(buffer)
+    blocks = xlsx.parse(buffer.getvalue(), Limits()).blocks
+    assert blocks[-1] == Paragraph("B2: Until 1 May. Then 6.")

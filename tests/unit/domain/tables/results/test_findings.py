@@ -239,6 +239,7 @@ def test_a_merged_number_counts_once_and_its_words_for_every_row() -> None:
     )
     assert said("预算的总和", merged) == [("150", "c2")]
     assert said("甲组的人合计多少", merged) == [("7", "c3")]
+    assert said("有几行的预算大于60？", merged)[0][0] == "2"
 
 
 def test_a_table_without_header_is_computed_where_only_one_column_has_numbers() -> None:
