@@ -28,6 +28,7 @@ from domain.errors import (
     FileUnsafe,
     SextantError,
 )
+from domain.memory import give_back
 from domain.settings import Settings
 from ingestion.captions import Captioner
 from ingestion.graph.extraction.extract_llm import ModelExtractor
@@ -59,6 +60,8 @@ _FIRST_BATCH = 8
 _STORED_AT_ONCE = 2
 # Up to here a document is stored and published in one transaction instead of four.
 _SMALL = 16
+# Of so many chunks on a document leaves memory free that is worth giving back to the system: of 30 MB some 90 MB.
+_LARGE = 1000
 # Seconds between two tries at most.
 _LONGEST_BACKOFF = 300.0
 
@@ -120,7 +123,7 @@ class JobRunner:
         report = stages.report
         try:
             async with stages.timed(), self._heartbeats.of(job):
-                return await self._run(job, report, given, together or Together(job.scope))
+                total = await self._run(job, report, given, together or Together(job.scope))
         except ConflictError:
             raise  # replaced, cancelled or taken over: not ours to close
         except asyncio.CancelledError as stopped:
@@ -136,6 +139,9 @@ class JobRunner:
             report(Progress(job.filename, JobStage.FAILED))
             await self._fail(job, error)
             raise
+        if total >= _LARGE:
+            await asyncio.to_thread(give_back)
+        return total
 
     async def _run(
         self, job: Job, report: OnProgress, given: Given | None, together: Together

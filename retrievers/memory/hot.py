@@ -15,13 +15,13 @@ from functools import partial
 
 import numpy as np
 
+from domain.memory import give_back
 from domain.scope import Scope
 from models.protocols import Vectors
 from retrievers.by_id import ById
 from retrievers.memory.hot_texts import HotTexts, PackedTexts
 from retrievers.memory.packed import PackedScope, Packing
 from retrievers.memory.room import Fits, Room
-from retrievers.memory.trimming import give_back
 from stores.chunks.chunk_store import ChunkStore
 from stores.chunks.packing import Unpacked, stamp_of_chunks, unpacked
 from stores.postgresql.binary import Nearest, Scored

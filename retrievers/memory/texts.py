@@ -13,12 +13,12 @@ from typing import Any
 
 import orjson
 
+from domain.memory import give_back
 from domain.scope import Scope
 from retrievers.content import Content, of_entity, of_passage
 from retrievers.index.scope_index import ScopeIndex, ScopeIndexes
 from retrievers.memory.json_rows import JsonRows, Row, read_rows, rows_as_json
 from retrievers.memory.room import Fits, Room, together
-from retrievers.memory.trimming import give_back
 from stores.chunks.chunk_store import ChunkStore
 from stores.graph.rows import entity_of
 from stores.stamps.stamp import Stamp

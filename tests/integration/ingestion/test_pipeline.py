@@ -64,6 +64,20 @@ def with_batches_of(size: int, settings: Settings) -> Settings:
     return settings.model_copy(update={"ingestion": IngestionSettings(embed_batch=size)})
 
 
+async def test_after_a_long_document_its_memory_goes_back_to_the_system(
+    ingestor: Ingestor, scope: Scope, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trims = list[bool]()
+    monkeypatch.setattr("ingestion.running._LARGE", 3)
+    monkeypatch.setattr("ingestion.running.give_back", lambda: trims.append(True))
+    (tmp_path / "short.txt").write_text(long_text(1))
+    await ingestor.ingest(scope, tmp_path / "short.txt")
+    assert trims == []
+    (tmp_path / "long.txt").write_text(long_text(9))
+    await ingestor.ingest(scope, tmp_path / "long.txt")
+    assert trims == [True]
+
+
 async def test_a_folder_becomes_searchable_with_hidden_and_foreign_files_left_out(
     ingestor: Ingestor, chunks: ChunkStore, documents: DocumentStore, scope: Scope, tmp_path: Path
 ) -> None:

@@ -7,10 +7,10 @@ from uuid import uuid4
 
 from psutil import Process
 
+from domain.memory import give_back
 from domain.scope import Scope
 from domain.settings import Settings
 from retrievers.memory.hot import HotScopes
-from retrievers.memory.trimming import give_back
 from stores.postgresql.database import Database
 from tests.clock import Clock
 from tests.integration.retrievers.hot_world import Write, packed, seeded, texts_of, timed
