@@ -118,7 +118,8 @@ class DocumentStatus(StrEnum):
 class Document:
     """A stored document; `source` is the name by which a changed file replaces its old version.
 
-    `error` is the reason why a document with the status `failed` could not be taken in.
+    `error` is the reason why a document with the status `failed` could not be taken in; `copies` are the
+    names of further files with the same bytes.
     """
 
     id: UUID
@@ -137,6 +138,7 @@ class Document:
     created_at: datetime | None = None
     updated_at: datetime | None = None
     error: str | None = None
+    copies: tuple[str, ...] = ()
 
 
 class JobStage(StrEnum):

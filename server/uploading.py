@@ -192,7 +192,15 @@ async def _of_form(form: FormData) -> tuple[str, list[Upload]]:
         content = await file.read()
         source = said.external_id or name
         uploads.append(
-            Upload(source, name, media_type(name), content, said.external_id, said.metadata)
+            Upload(
+                source,
+                name,
+                media_type(name),
+                content,
+                said.external_id,
+                said.metadata,
+                replaces=said.replaces,
+            )
         )
     return said.graph_id, uploads
 
@@ -204,7 +212,15 @@ async def _of_text(body: bytes) -> tuple[str, list[Upload]]:
         name = f"{name[: LONGEST_FILENAME - 4]}.txt"
     content = clean_text(said.text).encode()
     source = said.external_id or name
-    upload = Upload(source, name, media_type(name), content, said.external_id, said.metadata)
+    upload = Upload(
+        source,
+        name,
+        media_type(name),
+        content,
+        said.external_id,
+        said.metadata,
+        replaces=said.replaces,
+    )
     return said.graph_id, [upload]
 
 
@@ -213,7 +229,13 @@ def _looked_at(graph_id: str, uploads: list[Upload], settings: Settings) -> Rece
     limits, refused = Limits.of(settings), dict[int, SextantError]()
     digest = hashlib.sha256(graph_id.encode())
     for place, upload in enumerate(uploads):
-        said = (upload.source, upload.filename, upload.external_id, upload.metadata)
+        said = (
+            upload.source,
+            upload.filename,
+            upload.external_id,
+            upload.metadata,
+            upload.replaces,
+        )
         digest.update(orjson.dumps(said, option=orjson.OPT_SORT_KEYS))
         digest.update(hashlib.sha256(upload.content).digest())
         try:

@@ -38,6 +38,7 @@ UPLOADED: dict[str, Any] = {
             "jobId": str(SOME_ID),
             "unchanged": False,
             "sameAs": None,
+            "sameNameAs": None,
             "problem": None,
         }
     ],
@@ -96,6 +97,11 @@ def upload_body(text: type[BaseModel]) -> dict[str, Any]:
             "graphId": {"type": "string", "minLength": 1, "maxLength": 200},
             "externalId": {"type": "string", "minLength": 1, "maxLength": 200},
             "metadata": {"type": "string", "description": "A JSON object."},
+            "replace": {
+                "type": "string",
+                "enum": ["true", "false"],
+                "description": "Whether files take the place of documents of their names.",
+            },
         },
     }
     return {

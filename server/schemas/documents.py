@@ -29,29 +29,43 @@ ExternalId = Annotated[
 ]
 
 
-class TextUpload(Wire):
-    """A document as text. A later one of the same `externalId`, else title, takes its place."""
+class UploadOptions(Wire):
+    """What may be said of an upload.
+
+    A document of the same `externalId` is replaced. One of the same file name is replaced with `replace`; else
+    both are kept.
+    """
+
+    graph_id: GraphName = DEFAULT_GRAPH
+    external_id: ExternalId | None = Field(None, description="Your own id of the document.")
+    metadata: Metadata = Field(default_factory=dict)
+    replace: bool = Field(
+        default=False,
+        description="Whether it takes the place of a document of the same file name.",
+    )
+
+    @property
+    def replaces(self) -> bool:
+        """Whether the upload takes the place of one of its name."""
+        return self.replace or self.external_id is not None
+
+
+class TextUpload(UploadOptions):
+    """A document as text. A later one of the same `externalId` takes its place."""
 
     text: str = Field(min_length=1, description="Plain text, or Markdown if the title ends in .md.")
     title: str = Field("text", min_length=1, max_length=LONGEST_FILENAME)
-    external_id: ExternalId | None = Field(None, description="Your own id of the document.")
-    metadata: Metadata = Field(default_factory=dict)
-    graph_id: GraphName = DEFAULT_GRAPH
 
 
-class FormFields(Wire):
+class FormFields(UploadOptions):
     """What may stand beside the files of a form. `externalId` is for one file only."""
-
-    graph_id: GraphName = DEFAULT_GRAPH
-    external_id: ExternalId | None = None
-    metadata: Metadata = Field(default_factory=dict)
 
 
 class UploadedBody(Wire):
     """What became of a file: a document, or the reason why it cannot be one.
 
     `unchanged`: the knowledge base has these bytes already, so there is no job. `sameAs`: the other
-    name by which it has them.
+    name by which it has them. `sameNameAs`: another document of this file name, which is kept beside it.
     """
 
     filename: str
@@ -59,6 +73,7 @@ class UploadedBody(Wire):
     job_id: UUID | None = None
     unchanged: bool = False
     same_as: str | None = None
+    same_name_as: UUID | None = None
     problem: Problem | None = None
 
 
@@ -118,7 +133,10 @@ class ProgressBody(Wire):
 
 
 class DocumentBody(Wire):
-    """A stored document; `error` says why one that is `failed` could not be taken in."""
+    """A stored document; `error` says why one that is `failed` could not be taken in.
+
+    `copies`: the names of other files with the same bytes. Deleting the document leaves it to the first of them.
+    """
 
     document_id: UUID
     graph_id: str
@@ -137,6 +155,7 @@ class DocumentBody(Wire):
     created_at: datetime | None
     updated_at: datetime | None
     error: str | None
+    copies: tuple[str, ...] = ()
     job: JobBody | None = None
 
     @classmethod

@@ -17,11 +17,10 @@ from stores.array_files import forget_words
 from stores.chunks.chunk_store import Vectors
 from stores.chunks.partitions import settle
 from stores.documents.reading import DocumentReader, not_found
-from stores.documents.registering import Registered, Upload, register
+from stores.documents.registering import Registered, Upload, register, release_document
 from stores.documents.versions import (
     Ready,
     bring_chunks,
-    delete_document,
     end_job,
     make_live,
     open_version,
@@ -54,7 +53,7 @@ class DocumentStore(DocumentReader):
     ) -> Registered:
         """Take a file in: store its bytes and queue its ingestion, unless the scope has them already.
 
-        The same bytes anywhere in the scope are the same document. Another content under a known
+        The same bytes anywhere in the scope are the same document, which keeps the other name as a copy's. Another content under a known
         `source`, or other metadata, opens a new version of that document. Makes the graph when it is new.
         """
         upload = Upload(source, filename, media_type, content, external_id, metadata)
@@ -195,6 +194,8 @@ class DocumentStore(DocumentReader):
     async def delete(self, scope: Scope, document_id: UUID) -> None:
         """Remove a document with everything that came from it.
 
+        Where other files of the same bytes were given, it stays, under the name of the oldest of them.
+
         Raises:
             DocumentNotFound: no such document in this scope.
         """
@@ -208,6 +209,6 @@ class DocumentStore(DocumentReader):
     async def _remove(self, scope: Scope, document_id: UUID, *, give_back: bool) -> bool:
         async with self._database.transaction(scope.user_id) as connection:
             row = require_scope(await share_scope(connection, scope), document_id)
-            there = await delete_document(connection, row, document_id, give_back=give_back)
+            there = await release_document(connection, row, document_id, give_back=give_back)
         await forget_words(self._database.settings, scope)
         return there

@@ -166,7 +166,8 @@ class DocumentReader:
 
 
 def _document(row: DictRow) -> Document:
-    return Document(**{**row, "status": DocumentStatus(row["status"])})
+    copies = tuple(row["copies"])
+    return Document(**{**row, "status": DocumentStatus(row["status"]), "copies": copies})
 
 
 def _section(row: DictRow) -> Section:

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +14,7 @@ from psycopg.types.json import Jsonb
 
 from domain.scope import Scope
 from stores.documents.reading import Given
-from stores.documents.versions import delete_document, drop_pending, fetch_one
+from stores.documents.versions import delete_document, drop_pending, fetch_one, hand_over
 from stores.postgresql.pools import Connection
 from stores.postgresql.queries import load_queries
 from stores.scopes import ScopeRow, lock_scope
@@ -25,7 +26,8 @@ _SQL = load_queries("documents")
 class Upload:
     """A file to take in. `source` names it in its scope, `external_id` and `metadata` are the user's.
 
-    `identity`: what else makes it another one than others of the same bytes.
+    `identity`: what else makes it another one than others of the same bytes. `replaces`: whether it takes the
+    place of a document of the same name; else both are kept.
     """
 
     source: str
@@ -35,6 +37,7 @@ class Upload:
     external_id: str | None = None
     metadata: dict[str, Any] | None = None
     identity: bytes = b""
+    replaces: bool = True
 
     @property
     def digest(self) -> str:
@@ -54,13 +57,14 @@ class Registered:
     """What became of an upload.
 
     `unchanged`: these bytes are there and searchable, with this metadata, so no job. `same_as`: the other name by which
-    the scope has them.
+    the scope has them. `same_name_as`: another document of the same file name, which was there and stays.
     """
 
     document_id: UUID
     job_id: UUID | None
     unchanged: bool
     same_as: str | None = None
+    same_name_as: UUID | None = None
 
 
 @dataclass(slots=True)
@@ -96,7 +100,7 @@ async def register(
     return [
         made.pop(upload.source)
         if new.uploads.get(upload.source) is upload
-        else await _take(connection, scope, row, upload, digest)
+        else await _Intake(connection, scope, row, upload, digest).take()
         for upload, digest in zip(uploads, digests, strict=True)
     ]
 
@@ -122,32 +126,104 @@ async def _make(
     return {source: Registered(own, jobs[own], unchanged=False) for source, own in ids.items()}
 
 
-async def _take(
-    connection: Connection, scope: Scope, row: ScopeRow, upload: Upload, sha256: str
-) -> Registered:
+@dataclass(frozen=True, slots=True)
+class _Intake:
     """An upload whose name or bytes the scope has, or had before this call."""
-    key: dict[str, Any] = {"scope_id": row.scope_id, "user_id": scope.user_id}
-    named = await fetch_one(connection, "same_source", {**key, "source": upload.source})
-    content = {"source": upload.source, "sha256": sha256, "metadata": Jsonb(upload.metadata or {})}
-    same = await fetch_one(connection, "same_bytes", key | content)
-    other = same is not None and same["source"] != upload.source
-    if same is not None and (other or same["described"]):
+
+    connection: Connection
+    scope: Scope
+    row: ScopeRow
+    upload: Upload
+    sha256: str
+
+    @property
+    def _key(self) -> dict[str, Any]:
+        return {
+            "scope_id": self.row.scope_id,
+            "user_id": self.scope.user_id,
+            "source": self.upload.source,
+        }
+
+    async def take(self) -> Registered:
+        """Store the upload: under its name, or beside the document that has it."""
+        named, same = await self._find()
+        if self.upload.replaces or named is None:
+            return await self._store(named, same)
+        if same is not None and same["filename"] == self.upload.filename:
+            again = replace(self, upload=replace(self.upload, source=same["source"]))
+            return await again._store(same, same)
+        beside = replace(self, upload=replace(self.upload, source=self._own_name()))
+        registered = await beside._store(*await beside._find())
+        return replace(registered, same_name_as=named["id"])
+
+    async def _find(self) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+        """Return the document of the upload's name, and the one of its bytes."""
+        named = await fetch_one(self.connection, "same_source", self._key)
+        content = {"sha256": self.sha256, "metadata": Jsonb(self.upload.metadata or {})}
+        return named, await fetch_one(self.connection, "same_bytes", self._key | content)
+
+    def _own_name(self) -> str:
+        """Return a name for a file beside another of its name: the same for the same bytes."""
+        name = PurePosixPath(self.upload.source)
+        return f"{name.stem} ({self.sha256[:8]}){name.suffix}"
+
+    async def _store(self, named: dict[str, Any] | None, same: dict[str, Any] | None) -> Registered:
+        """Store the upload under its name, given the documents that have its name and its bytes."""
+        if named is not None and named.get("is_copy"):
+            await self.connection.execute(_SQL["drop_copy"], self._key)
+            named = None
+        if same is not None and (same["source"] != self.upload.source or same["described"]):
+            return await self._recognise(named, same)
+        # A file before it in this call may have taken away what had its name or its bytes; one that
+        # has copies stays theirs.
+        if named is None or (
+            same is None and await hand_over(self.connection, self.row, named["id"])
+        ):
+            new = _New.among([(self.sha256, self.upload)], set())
+            made = await _make(self.connection, self.scope, self.row, new)
+            return made[self.upload.source]
+        return await self._open_version(named["id"])
+
+    async def _recognise(self, named: dict[str, Any] | None, same: dict[str, Any]) -> Registered:
+        """Take an upload for the document of its bytes, and note its name where that has another."""
         if named is not None and named["id"] != same["id"]:
-            await delete_document(connection, row, named["id"])
-        again = await open_again(connection, scope, row, same["id"], live=bool(same["live"]))
-        return replace(again, same_as=same["source"] if other else None)
-    if named is None:  # a file before it in this call took away what had its name or its bytes
-        made = await _make(connection, scope, row, _New.among([(sha256, upload)], set()))
-        return made[upload.source]
-    key["document_id"] = named["id"]
-    await drop_pending(connection, row, named["id"])
-    await connection.execute(_SQL["close_job"], key)  # of a version in its last stage
-    opened = await fetch_one(connection, "next_version", key)
-    assert opened is not None  # noqa: S101 - an update of that row
-    version = _version(upload, opened["pending_version"], sha256)
-    await connection.execute(_SQL["add_version"], key | version)
-    jobs = await _queue(connection, scope, row, [named["id"]])
-    return Registered(named["id"], jobs[named["id"]], unchanged=False)
+            await release_document(self.connection, self.row, named["id"])
+        is_other = same["source"] != self.upload.source
+        if is_other:
+            copy = {
+                "filename": self.upload.filename,
+                "external_id": self.upload.external_id,
+                "document_id": same["id"],
+            }
+            await self.connection.execute(_SQL["add_copy"], self._key | copy)
+        is_live = bool(same["live"])
+        again = await open_again(self.connection, self.scope, self.row, same["id"], live=is_live)
+        return replace(again, same_as=same["source"] if is_other else None)
+
+    async def _open_version(self, document_id: UUID) -> Registered:
+        """Open the next version of a document with the upload's bytes."""
+        key = {**self._key, "document_id": document_id}
+        await drop_pending(self.connection, self.row, document_id)
+        await self.connection.execute(_SQL["close_job"], key)  # of a version in its last stage
+        opened = await fetch_one(self.connection, "next_version", key)
+        assert opened is not None  # noqa: S101 - an update of that row
+        version = _version(self.upload, opened["pending_version"], self.sha256)
+        await self.connection.execute(_SQL["add_version"], key | version)
+        jobs = await _queue(self.connection, self.scope, self.row, [document_id])
+        return Registered(document_id, jobs[document_id], unchanged=False)
+
+
+async def release_document(
+    connection: Connection, row: ScopeRow, document_id: UUID, *, give_back: bool = False
+) -> bool:
+    """Take a file away: the document goes, unless a copy of the file takes it over.
+
+    Returns:
+        Whether there was such a document.
+    """
+    if await hand_over(connection, row, document_id):
+        return True
+    return await delete_document(connection, row, document_id, give_back=give_back)
 
 
 async def open_again(

@@ -168,6 +168,17 @@ async def delete_document(
     return True
 
 
+async def hand_over(connection: Connection, row: ScopeRow, document_id: UUID) -> bool:
+    """Give a document to the oldest copy of its file; return False where it has none."""
+    key: dict[str, Any] = {"scope_id": row.scope_id, "document_id": document_id}
+    copy = await fetch_one(connection, "take_oldest_copy", key)
+    if copy is None:
+        return False
+    await connection.execute(_SQL["rename_versions"], key | copy)
+    await connection.execute(_SQL["rename"], key | copy)
+    return True
+
+
 async def remove_chunks(
     connection: Connection, key: dict[str, Any], *, give_back: bool = False
 ) -> None:

@@ -107,10 +107,11 @@ function sending(row, name, share) {
     element("div", { className: "note", textContent: say("uploading", Math.round(100 * share)) }), bar(name, share, 1));
 }
 
-function accept(graphId, { filename, documentId, jobId, unchanged, sameAs, problem }, row) {
+function accept(graphId, { filename, documentId, jobId, unchanged, sameAs, sameNameAs, problem }, row) {
   if (problem) return refuse(row, filename, new Problem(problem, problem.status).message);
   row.remove();
   if (unchanged) tell(status, say("unchanged", filename, sameAs));
+  else if (sameNameAs) tell(status, say("sameName", filename));
   else if (graphId === bases.chosen()) draw({ documentId, filename, status: "pending", job: jobId && { stage: "queued", done: 0, total: 0 } });
   empty();
 }

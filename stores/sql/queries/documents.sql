@@ -1,7 +1,7 @@
 -- name: same_bytes
 -- The document in this scope that has these bytes, live or being ingested, and whether it says of itself
 -- all that this metadata says; of two versions the one that does, of two documents the one of that name.
-select d.id, d.source, v.version = d.live_version as live, not exists (
+select d.id, d.source, v.filename, v.version = d.live_version as live, not exists (
   select from jsonb_each(%(metadata)s) as given
   where v.metadata -> given.key is distinct from given.value) as described
 from document_versions v
@@ -10,12 +10,44 @@ where v.scope_id = %(scope_id)s and v.sha256 = %(sha256)s
 order by d.source = %(source)s desc, described desc, v.version = d.live_version desc nulls last limit 1;
 
 -- name: same_source
--- The document of that name.
-select id from documents where scope_id = %(scope_id)s and source = %(source)s;
+-- The document of that name, or the one that it names a copy of.
+select id, false as is_copy from documents where scope_id = %(scope_id)s and source = %(source)s
+union all
+select document_id, true from document_copies where scope_id = %(scope_id)s and source = %(source)s;
+
+-- name: add_copy
+-- Another name of a document.
+insert into document_copies (scope_id, source, user_id, document_id, filename, external_id)
+values (%(scope_id)s, %(source)s, %(user_id)s, %(document_id)s, %(filename)s, %(external_id)s)
+on conflict (scope_id, source) do update
+set document_id = excluded.document_id, filename = excluded.filename, external_id = excluded.external_id;
+
+-- name: drop_copy
+-- The name is another document's from now on.
+delete from document_copies where scope_id = %(scope_id)s and source = %(source)s;
+
+-- name: take_oldest_copy
+-- Removes the name that a document has had longest beside its own, and returns it.
+delete from document_copies where scope_id = %(scope_id)s and source = (
+  select source from document_copies
+  where scope_id = %(scope_id)s and document_id = %(document_id)s order by created_at, source limit 1)
+returning source, filename, external_id;
+
+-- name: rename_versions
+-- The file name and the user's own id that a document is shown with.
+update document_versions set filename = %(filename)s, external_id = %(external_id)s
+where scope_id = %(scope_id)s and document_id = %(document_id)s;
+
+-- name: rename
+-- The name by which a changed file replaces a document.
+update documents set source = %(source)s, updated_at = now()
+where scope_id = %(scope_id)s and id = %(document_id)s;
 
 -- name: known
 -- Which of some names and digests of bytes this scope has.
 select source from documents where scope_id = %(scope_id)s and source = any(%(sources)s)
+union all
+select source from document_copies where scope_id = %(scope_id)s and source = any(%(sources)s)
 union all
 select v.sha256 from document_versions v
 where v.scope_id = %(scope_id)s and v.sha256 = any(%(sha256)s);
@@ -162,7 +194,7 @@ delete from documents where scope_id = %(scope_id)s and id = %(document_id)s;
 -- name: describe
 -- Documents of a knowledge base as they are listed: one, or the next of all.
 select id, source, filename, title, media_type, sha256, size_bytes, status, language, page_count,
-  chunk_count, external_id, metadata, created_at, updated_at, error
+  chunk_count, external_id, metadata, created_at, updated_at, error, copies
 from described_documents
 where user_id = %(user_id)s and graph_id = %(graph_id)s
   and (%(document_id)s::uuid is null or id = %(document_id)s)

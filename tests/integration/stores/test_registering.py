@@ -16,12 +16,19 @@ from tests.integration.stores.test_documents import TEXT, ingest, parsed, vector
 
 # A name and a content each.
 FILE = st.tuples(st.sampled_from("abc"), st.sampled_from("XYZ"))
+# The same, and whether it takes the place of one of its name.
+GIVEN = st.tuples(st.sampled_from("abc"), st.sampled_from("XYZ"), st.booleans())
 PUBLISHED = st.lists(FILE, max_size=2, unique_by=(lambda file: file[0], lambda file: file[1]))
 Files = Sequence[tuple[str, str]]
 
 
-def upload(name: str, content: str) -> Upload:
-    return Upload(name, name, "text/plain", content.encode())
+def upload(name: str, content: str, replaces: bool = True) -> Upload:
+    return Upload(name, name, "text/plain", content.encode(), replaces=replaces)
+
+
+async def listed(documents: DocumentStore, scope: Scope) -> dict[str, tuple[str, ...]]:
+    """Return the documents by name, each with its copies."""
+    return {one.source: one.copies for one in await documents.list(scope)}
 
 
 async def prepared(documents: DocumentStore, published: Files) -> Scope:
@@ -33,12 +40,23 @@ async def prepared(documents: DocumentStore, published: Files) -> Scope:
 
 async def outcome(
     documents: DocumentStore, scope: Scope, registered: Sequence[Registered]
-) -> tuple[list[tuple[str, str, str]], list[tuple[str | None, bool, str | None]]]:
+) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
     """What the scope has, and what was said of each file; ids differ from scope to scope."""
     there = await documents.list(scope)
     names = {one.id: one.source for one in there}
-    said = [(names.get(one.document_id), one.unchanged, one.same_as) for one in registered]
-    return sorted((one.source, one.sha256, one.status) for one in there), said
+    said: list[tuple[object, ...]] = [
+        (
+            names.get(one.document_id),
+            one.unchanged,
+            one.same_as,
+            one.same_name_as and names.get(one.same_name_as),
+        )
+        for one in registered
+    ]
+    have: list[tuple[object, ...]] = [
+        (one.source, one.filename, one.sha256, one.status, one.copies) for one in there
+    ]
+    return sorted(have, key=str), said
 
 
 @settings(
@@ -47,11 +65,12 @@ async def outcome(
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(PUBLISHED, st.lists(FILE, max_size=8))
-@example([], [("a", "X"), ("a", "Y"), ("b", "X")])
-@example([("b", "Y")], [("a", "X"), ("a", "Y"), ("a", "Z")])
+@given(PUBLISHED, st.lists(GIVEN, max_size=8))
+@example([], [("a", "X", True), ("a", "Y", True), ("b", "X", True)])
+@example([("b", "Y")], [("a", "X", True), ("a", "Y", True), ("a", "Z", True)])
+@example([("a", "X")], [("a", "Y", False), ("b", "Y", True), ("a", "Y", False)])
 async def test_files_taken_in_at_once_become_what_they_become_one_by_one(
-    documents: DocumentStore, published: Files, files: Files
+    documents: DocumentStore, published: Files, files: Sequence[tuple[str, str, bool]]
 ) -> None:
     together, apart = [await prepared(documents, published) for _ in range(2)]
     at_once = await documents.register_all(together, [upload(*one) for one in files])
@@ -97,3 +116,58 @@ async def test_the_same_text_with_other_metadata_takes_the_place_of_the_old(
     await store(again)
     [document] = await documents.list(scope)
     assert (document.metadata["tags"], document.chunk_count) == (["a"], 3)
+
+
+@settings(
+    max_examples=60,
+    database=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(st.lists(GIVEN, max_size=8))
+async def test_every_name_has_what_was_given_last_under_it(
+    documents: DocumentStore, files: Sequence[tuple[str, str, bool]]
+) -> None:
+    scope = await prepared(documents, [])
+    expected = dict[str, str]()
+    for name, content, replaces in files:
+        digest = upload(name, content).digest
+        if replaces or name not in expected:
+            expected[name] = digest
+        await documents.register_all(scope, [upload(name, content, replaces)])
+        there = await documents.list(scope)
+        has = {source: one.sha256 for one in there for source in (one.source, *one.copies)}
+        assert digest in has.values()
+        assert {name: has.get(name) for name in expected} == expected
+        assert len({one.sha256 for one in there}) == len(there)
+
+
+async def test_a_file_of_the_same_name_is_kept_beside_the_old_one(
+    documents: DocumentStore, scope: Scope
+) -> None:
+    [old, new] = await documents.register_all(
+        scope, [upload("a.md", "old", replaces=False), upload("a.md", "new", replaces=False)]
+    )
+    assert (new.same_name_as, new.document_id == old.document_id) == (old.document_id, False)
+    assert [one.filename for one in await documents.list(scope)] == ["a.md", "a.md"]
+
+    [again] = await documents.register_all(scope, [upload("a.md", "new", replaces=False)])
+    assert (again.document_id, again.same_as) == (new.document_id, None)
+
+
+async def test_a_copy_keeps_the_document_whose_first_file_changes_or_goes(
+    documents: DocumentStore, scope: Scope
+) -> None:
+    await ingest(documents, scope, TEXT, "a.txt")
+    [copy, _] = await documents.register_all(scope, [upload("b.txt", TEXT), upload("c.txt", TEXT)])
+    assert await listed(documents, scope) == {"a.txt": ("b.txt", "c.txt")}
+
+    [changed] = await documents.register_all(scope, [upload("a.txt", "other")])
+    assert changed.document_id != copy.document_id
+    assert await listed(documents, scope) == {"b.txt": ("c.txt",), "a.txt": ()}
+
+    await documents.delete(scope, copy.document_id)
+    [kept] = [one for one in await documents.list(scope) if one.source != "a.txt"]
+    assert (kept.source, kept.filename, kept.chunk_count) == ("c.txt", "c.txt", 3)
+    await documents.delete(scope, copy.document_id)
+    assert await listed(documents, scope) == {"a.txt": ()}

@@ -97,6 +97,28 @@ async def test_the_same_bytes_again_are_the_same_document_without_a_job(
     assert (again["unchanged"], again["jobId"], again["sameAs"]) == (True, None, "loans.md")
 
 
+async def test_two_files_of_one_name_are_two_documents_unless_one_replaces_the_other(
+    client: httpx.AsyncClient, graph_id: str, settled: Settled
+) -> None:
+    late, early = (
+        "# Rules\n\nComing late costs 50 euros.",
+        "# Rules\n\nLeaving early costs 30 euros.",
+    )
+    first, second = await add(
+        client, graph_id, ("rules.md", late.encode()), ("rules.md", early.encode())
+    )
+    assert second["sameNameAs"] == first["documentId"] != second["documentId"]
+    for one in (first, second):
+        await settled(one["documentId"])
+    listed = (await client.get("/documents", params={"graphId": graph_id})).json()["documents"]
+    assert [one["filename"] for one in listed] == ["rules.md", "rules.md"]
+
+    form = {"graphId": graph_id, "replace": "true"}
+    files = {"files": ("rules.md", b"# Rules\n\nBoth cost 20 euros.")}
+    replaced = (await client.post("/documents", data=form, files=files)).json()["documents"]
+    assert (replaced[0]["documentId"], replaced[0]["sameNameAs"]) == (first["documentId"], None)
+
+
 async def test_a_deleted_document_is_gone_everywhere(
     client: httpx.AsyncClient, graph_id: str, settled: Settled
 ) -> None:
