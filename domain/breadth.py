@@ -100,6 +100,19 @@ _ABOUT_THE_WHOLE = re.compile(
     r"|讲|说|谈",
     re.IGNORECASE,
 )
+_TALK = r"(?:chats|conversations|messages|e-?mails|letters|interviews|meetings)"
+# What asks for an account of a subject rather than for a fact: "summarize", "what do the documents say about".
+_ENGLISH_ACCOUNT = re.compile(
+    rf"\b(?:summar(?:y|ies|i[sz]e)|overview|gist|big picture|outline|sum up)\b|\b{_THEMES}"
+    rf"|\bwhat (?:do|does|did) (?:{_WHOLE}|(?:all |the |these |those |my |our )+{_TALK})[\w ]*"
+    r" (?:say|tell|cover|discuss|mention|describe|contain|report)"
+    r"|\bwhat (?:is|are|was|were|has been) (?:all )?(?:said|told|written|known|reported|discussed) (?:here |there )?"
+    r"(?:about|of|on)\b"
+)
+_CHINESE_ACCOUNT = re.compile(
+    rf"总结|概述|概括|归纳|综述|梳理|概览|总览|{_CHINESE_DOCUMENTS}[里中内]?都?(?:对|就|关于|有关|说|讲|谈|提到|涉及|有哪些)"
+    r".{0,20}(?:说|讲|谈|提到|介绍|涉及|内容|哪些|什么)"
+)
 _MENTIONED_ALONE = 1  # words left over that a question without the whole may have
 
 
@@ -108,6 +121,19 @@ def is_broad(question: str) -> bool:
     if has_cjk(question):
         return _is_broad_chinese(plain_of(question))
     return _is_broad_english(question)
+
+
+def asks_account(question: str) -> bool:
+    """Whether `question` is broad, or asks for an account of one subject: "What do the documents say about leave?".
+
+    Many passages answer such a question together, and reports that sum them up do better than any one. Of
+    5,900 questions of the public sets, which ask for facts, eleven are taken for one.
+    """
+    if is_broad(question):
+        return True
+    if has_cjk(question):
+        return _CHINESE_ACCOUNT.search(plain_of(question)) is not None
+    return _ENGLISH_ACCOUNT.search(normalise(question)) is not None
 
 
 def asked_besides(question: str) -> str:

@@ -211,11 +211,11 @@ class _Writer:
             yield event
 
     def _writing(self, chat: ChatModel) -> AsyncGenerator[AnswerEvent]:
-        """From all that was found at once; in `global` from points that calls of their own took down."""
+        """From all that was found at once; from reports by points that calls of their own took down."""
         state, limits, budget = self.state, self.run.deps.settings.limits, self._budget
         calls = min(limits.report_calls, budget.calls - 1)
         seconds = 0.0 if state.by_rule else judging_budget(state, self.run).seconds
-        reports = reports_of(state) if state.strategy == Mode.GLOBAL else []
+        reports = reports_of(state)
         reads = bool(reports) and calls > 0 and seconds > 0
         # A prompt to read reports by, one to write by, one to repair by.
         share = budget.prompt_tokens // (3 if reads else 2)

@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from pydantic import Field
 
 import prompts
-from domain.retrieval import Mode, RetrievedItem
+from domain.retrieval import RetrievedItem
 from models.chat.replies import Numbers, Sentence, Yes
 from models.chat.schemas import ModelReply
 from nodes.answers.passages import numbered, within_budget
@@ -62,9 +62,7 @@ def after_grade(state: State) -> Literal["enough", "weak"]:
 
 def by_rule(state: State) -> dict[str, Any]:
     """Judge by the terms that the question, or a part of it, and the first passages share."""
-    first = state.items[:_FIRST]
-    if state.strategy == Mode.GLOBAL:  # there the reports are what was looked for
-        first = [*first, *reports_of(state)]
+    first = [*state.items[:_FIRST], *reports_of(state)]
     texts = (f"{item.metadata.get('title', '')} {item.text}" for item in first)
     text = Wording("\n".join([told_by_attachments(state), *texts]))
     covered = text.covers(claim_of(state.question))

@@ -15,7 +15,7 @@ from enum import StrEnum
 from math import ceil
 
 from domain.answers import Usage
-from domain.retrieval import Mode, RetrievedItem
+from domain.retrieval import RetrievedItem
 from domain.settings import LimitSettings
 from domain.text import estimate_tokens
 from nodes.around import lines_of
@@ -96,13 +96,12 @@ def budget_of(state: State, run: RunContext) -> Budget:
 def kept_for_answer(state: State, run: RunContext) -> Budget:
     """What searching and judging leave, however they fare.
 
-    The call that writes the answer; in `global`, once reports were found, those that read them first; at
+    The call that writes the answer; where reports are answered from, those that read them first; at
     most half of all calls, but one always. Their prompts, of which the reports and what they rest on fill
     one together, at most half of all tokens. A third of the time.
     """
     limits = run.deps.settings.limits
-    reports = reports_of(state) if state.strategy == Mode.GLOBAL else []
-    reading = calls_to_read(reports, limits.report_calls)
+    reading = calls_to_read(reports_of(state), limits.report_calls)
     prompt = limits.context_tokens + _AROUND_CONTEXT
     return Budget(
         max(1, min(1 + reading, int(limits.model_calls * _ANSWERS_MODEL_SHARE))),

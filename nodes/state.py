@@ -10,7 +10,8 @@ from langchain_core.messages import AnyMessage
 from langgraph.channels import EphemeralValue, UntrackedValue
 from langgraph.graph import add_messages
 
-from domain.retrieval import AUTO, ItemKind, RetrievedItem, items_of
+from domain.breadth import asks_account
+from domain.retrieval import AUTO, ItemKind, Mode, RetrievedItem, items_of
 
 Complexity = Literal["simple", "complex"]
 
@@ -153,5 +154,8 @@ def forgotten() -> dict[str, Any]:
 
 
 def reports_of(state: State) -> list[RetrievedItem]:
-    """The reports of communities that were found."""
-    return [item for item in state.around if item.kind is ItemKind.COMMUNITY]
+    """The reports of communities that the question is answered from, where it asks for what they tell."""
+    by_reports = state.strategy == Mode.GLOBAL or (
+        state.strategy == Mode.HYBRID and asks_account(state.question)
+    )
+    return [item for item in state.around if by_reports and item.kind is ItemKind.COMMUNITY]

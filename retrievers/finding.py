@@ -34,7 +34,8 @@ from retrievers.lanes.reports import GLOBAL, REPORTS, behind_reports, best_repor
 from retrievers.lanes.surroundings import Surroundings, merged
 from retrievers.memory.texts import Texts
 from retrievers.modes import Composition, Join
-from retrievers.ranking.fusion import fuse, led
+from retrievers.ranking.broadening import share_of_global
+from retrievers.ranking.fusion import alone, fuse, shared
 from retrievers.ranking.restating import RESTATING, Asked, by_restating
 from stores.chunks.chunk_store import ChunkStore
 from stores.graph.protocol import GraphStore
@@ -61,6 +62,7 @@ class Found:
         timings: milliseconds of each lane, of the parts of those over the index (`Spent`), of `fusion`, and of
             reading the `texts`.
         current: whether it is of the scope as it was when the texts were read.
+        share: what the second of two lanes counted that were joined by shares; None: no two were.
     """
 
     runs: list[LaneRun]
@@ -68,6 +70,7 @@ class Found:
     around: list[RetrievedItem]
     timings: dict[str, float]
     current: bool = True
+    share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +170,7 @@ class Finder:
             # Reading texts afterwards may be what has failed.
             step_in = [self._stored(name, whole=True) for name in composition.fallback]
             runs = [*runs, *await run_lanes(step_in, request, self.settings.lane_timeout)]
-            passages = self._rank(composition, runs, top_k)
+            passages, _ = self._rank(composition, request, runs, top_k)
             found = Found(runs, passages, _reports(runs), _spent(runs))
         failed = {run.name: run.error for run in runs if run.error is not None}
         log_failures(failed)
@@ -186,7 +189,7 @@ class Finder:
         """What the lanes found in one ranking, with the texts of its first passages."""
         runs, started = read.runs, time.perf_counter()
         timings = {**read.spent, **_spent(runs)}
-        passages = self._rank(composition, runs, top_k)
+        passages, share = self._rank(composition, request, runs, top_k)
         around = merged([run.around for run in runs if run.around is not None])
         timings["fusion"] = milliseconds_since(started)
         started = time.perf_counter()
@@ -208,7 +211,7 @@ class Finder:
             fits = next((run.fits for run in runs if run.fits is not None), None)
             passages = await self._by_restating(request, passages, fits)
             timings[RESTATING] = milliseconds_since(started)
-        return Found(runs, passages, items, timings, current)
+        return Found(runs, passages, items, timings, current, share)
 
     async def _texts(
         self,
@@ -239,13 +242,22 @@ class Finder:
         return await asyncio.to_thread(by_restating, asked, passages, fits)
 
     def _rank(
-        self, composition: Composition, runs: Sequence[LaneRun], top_k: int | None
-    ) -> list[RetrievedItem]:
+        self,
+        composition: Composition,
+        request: LaneQuery,
+        runs: Sequence[LaneRun],
+        top_k: int | None,
+    ) -> tuple[list[RetrievedItem], float | None]:
+        """One ranking of all, and the share of the second lane in it."""
         found = _passages(runs, composition)
-        if len(found) == 1 or (composition.join is Join.LEAD and len(found) == 2):
-            return led(found, top_k)
+        if len(found) == 1:
+            return alone(*next(iter(found.items())), top_k), None
+        if composition.join is Join.SHARES and found.keys() == set(composition.lanes):
+            trust = max(run.trust for run in runs)
+            share = share_of_global(request.text, trust, reported=bool(_reports(runs)))
+            return shared(found, share, top_k), share
         weights = {VECTOR: self.settings.vector_weight, KEYWORD: self.settings.keyword_weight}
-        return fuse(found, weights, self.settings.rrf_k, top_k)
+        return fuse(found, weights, self.settings.rrf_k, top_k), None
 
 
 def _all_failed(runs: Sequence[LaneRun], lanes: Sequence[str]) -> bool:

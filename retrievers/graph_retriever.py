@@ -37,6 +37,7 @@ from retrievers.lanes.unknown import warn_of_unknown
 from retrievers.memory.hot import HotScopes
 from retrievers.memory.texts import Texts
 from retrievers.modes import Composition, composition_from, composition_of
+from retrievers.ranking.broadening import first_of, with_reports
 from retrievers.ranking.reranking import RerankLimits, rerank
 from retrievers.ranking.restating import READ
 from retrievers.sync import run_sync
@@ -150,7 +151,7 @@ class GraphRetriever(BaseRetriever):
 
         Returns:
             `top_k` passages (fewer only when there are fewer) with descending score; in `global` up to
-            half of them are reports, before the passages behind them. From one lane the score is the
+            half of them are reports, before the passages behind them; in `hybrid` they stand among these. From one lane the score is the
             lane's own (cosine for the vector lane); `lanes` keeps what every lane said. What of the
             graph goes with them is in `graph_items` and, in short, in `graph_context`. `timings`
             holds milliseconds per lane, also of those that work within another (`vector`, `keyword`,
@@ -193,10 +194,16 @@ class GraphRetriever(BaseRetriever):
         wanted = None if least else self._top_k(top_k)
         with collected_notices() as notices, request.with_texts() as request:
             found = await finder.find(composition, request, wanted)
-        runs, passages, around, timings = found.runs, found.passages, found.around, found.timings
+        runs, ranking, around, timings = found.runs, found.passages, found.around, found.timings
+        reports = _reports(around) if composition.reports else []
+        if found.share is not None:
+            ranking = with_reports(ranking, reports, found.share)
         if reranker is not None:
-            passages = await self._reranked(reranker, request, passages, timings)
-        results = _results(passages, around, self._top_k(top_k), reports=composition.reports)
+            ranking = await self._reranked(reranker, request, ranking, timings)
+        if found.share is not None:
+            results = first_of(ranking, self._top_k(top_k), found.share)
+        else:
+            results = _results(ranking, reports, self._top_k(top_k))
         if composition.lanes:
             await warn_of_unknown(self.chunks, request)
         if not {VECTOR}.issuperset(composition.lanes) and _wordless(request, results):
@@ -307,13 +314,13 @@ class GraphRetriever(BaseRetriever):
         self,
         reranker: Reranker,
         request: LaneQuery,
-        passages: list[RetrievedItem],
+        found: list[RetrievedItem],
         timings: dict[str, float],
     ) -> list[RetrievedItem]:
-        """The best passages in the reranker's order; as they were when it fails or is late."""
+        """The best of what was found in the reranker's order; as they were when it fails or is late."""
         started = time.perf_counter()
         limits = RerankLimits.of(self.settings.retrieval)
-        done = await rerank(reranker, request.text, passages, limits)
+        done = await rerank(reranker, request.text, found, limits)
         if done.warning is not None:
             request.warn(done.warning)
         timings["rerank"] = milliseconds_since(started)
@@ -335,16 +342,15 @@ class GraphRetriever(BaseRetriever):
             logger.warning("retrieval took %.0f ms: %s", timings["total"], spent)
 
 
+def _reports(around: Sequence[RetrievedItem]) -> list[RetrievedItem]:
+    return [item for item in around if item.kind is ItemKind.COMMUNITY]
+
+
 def _results(
-    passages: Sequence[RetrievedItem],
-    around: Sequence[RetrievedItem],
-    top_k: int,
-    *,
-    reports: bool,
+    passages: Sequence[RetrievedItem], reports: Sequence[RetrievedItem], top_k: int
 ) -> list[RetrievedItem]:
-    """Passages; where reports are results, these first, up to half, and passages score below them."""
-    found = [item for item in around if item.kind is ItemKind.COMMUNITY] if reports else []
-    first = found[: max(1, top_k // 2)]
+    """Reports first, up to half, and passages, which score below them."""
+    first = reports[: max(1, top_k // 2)]
     rest = passages[: top_k - len(first)]
     if not first:
         return list(rest)

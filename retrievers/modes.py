@@ -20,7 +20,7 @@ class Join(Enum):
     """How the passages of several lanes become one ranking."""
 
     RANKS = auto()  # weighted reciprocal rank fusion
-    LEAD = auto()  # the first lane leads, the others fill what it is not sure of
+    SHARES = auto()  # of two lanes, by shares that depend on the question (`ranking.broadening`)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,8 @@ class Composition:
         fallback: stand in.
         beside: find what accompanies the passages; a failure there costs only that.
         join: how several lanes are joined.
-        reports: whether reports are results of their own, before the passages behind them.
+        reports: whether reports are results of their own: before the passages behind them, or among the
+            passages where lanes are joined by shares.
         reranked: whether a reranker, where one is configured, orders the best passages anew.
         restated: whether the passage with a sentence that restates the question gains by it.
     """
@@ -53,7 +54,12 @@ MODES: Mapping[str, Composition] = {
     Mode.LOCAL: Composition(lanes=(LOCAL,), fallback=_WITHOUT_GRAPH),
     Mode.GLOBAL: Composition(lanes=(GLOBAL,), fallback=_WITHOUT_GRAPH, reports=True),
     Mode.HYBRID: Composition(
-        lanes=(LOCAL, GLOBAL), fallback=_WITHOUT_GRAPH, join=Join.LEAD, reranked=True
+        lanes=(LOCAL, GLOBAL),
+        fallback=_WITHOUT_GRAPH,
+        join=Join.SHARES,
+        reports=True,
+        reranked=True,
+        restated=True,
     ),
     Mode.MIX: Composition(
         lanes=(MIX,), fallback=_WITHOUT_GRAPH, beside=(REPORTS,), reranked=True, restated=True

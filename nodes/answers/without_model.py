@@ -58,8 +58,7 @@ class WithoutModel:
         tables = [table for table in self.tables if known & table.passages]
         begun = False
         computed = bool(tables) or any(map(is_answered, self.attached))
-        if self.state.strategy == Mode.GLOBAL and not computed:
-            reports = reports_of(self.state)
+        if (reports := reports_of(self.state)) and not computed:
             async for event in reported(question, reports, items, language, answerer.name):
                 begun = True
                 yield event

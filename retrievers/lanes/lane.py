@@ -255,7 +255,7 @@ class LaneRun:
     """How one lane fared: its hits, or why there are none, and its time in milliseconds.
 
     `around`: what of the graph goes with them. `rows`: those of passages of an index in memory, by their ids.
-    `fits`: the passage that fits best, where names may have led away from it.
+    `fits`: the passage that fits best, where names may have led away from it. `trust`: how far names vouch for the hits.
     """
 
     name: str
@@ -265,6 +265,7 @@ class LaneRun:
     around: Surroundings | None = None
     rows: Mapping[str, int] = field(default_factory=dict[str, int])
     fits: str | None = None
+    trust: float = 0.0
 
 
 def late(name: str, deadline: float) -> LaneRun:

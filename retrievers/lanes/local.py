@@ -32,4 +32,4 @@ def around_entities(query: LaneQuery, reading: Reading) -> Hits | None:
         ranking = rank_around(index.walk, reading.evidence)
     around = surroundings(index, ranking.entities, named)
     passages = best_passages(query, reading, ranking)
-    return Hits(passages.items, around, passages.rows)
+    return Hits(passages.items, around, passages.rows, trust=ranking.trust)

@@ -88,13 +88,15 @@ class Hits(NamedTuple):
     """What a lane finds: passages or reports, best first, and what of the graph goes with them.
 
     `rows`: of the passages by their ids. `fits`: the passage that fits best by words and meaning, where the names of
-    the question may have led away from it; None: it is not known, or they have not.
+    the question may have led away from it; None: it is not known, or they have not. `trust`: how far these names
+    vouch for the passages, 0..1.
     """
 
     items: list[RetrievedItem]
     around: Surroundings | None = None
     rows: Mapping[str, int] = MappingProxyType({})
     fits: str | None = None
+    trust: float = 0.0
 
 
 # A lane over the index, worked out in a thread. None: it wants to know first what entities the store finds
@@ -329,7 +331,9 @@ def _worked(
             hits, error = Hits([]), failure
         if hits is not None:
             spent = milliseconds_since(started)
-            runs[name] = LaneRun(name, hits.items, spent, error, hits.around, hits.rows, hits.fits)
+            runs[name] = LaneRun(
+                name, hits.items, spent, error, hits.around, hits.rows, hits.fits, hits.trust
+            )
     return runs
 
 

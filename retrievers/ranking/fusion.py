@@ -10,8 +10,6 @@ from domain.retrieval import LaneScore, RetrievedItem, ranked
 from retrievers.by_id import has_content, ids_of, ranked_at, score_at
 
 DEFAULT_K = 60  # Cormack, Clarke and Büttcher 2009
-# What a lane adds to the one that leads.
-_OTHER_SHARE = 0.02
 
 
 def rrf(
@@ -92,27 +90,30 @@ def interleaved(first: Sequence[str], second: Sequence[str], kept: int) -> list[
     return list(dict.fromkeys([*head, *(one for turn in turns for one in turn if one)]))
 
 
-def led(
-    found: Mapping[str, Sequence[RetrievedItem]], wanted: int | None = None
+def alone(
+    lane: str, hits: Sequence[RetrievedItem], wanted: int | None = None
 ) -> list[RetrievedItem]:
-    """Let one lane lead and the other settle what the first leaves undecided.
+    """What one lane found, in its order and with its scores."""
+    return [
+        ranked(hit, hit.score, {**hit.lanes, lane: LaneScore(rank, hit.score, 1.0, hit.score)})
+        for rank, hit in enumerate(hits[:wanted], start=1)
+    ]
 
-    An item scores what the lead gives it plus a fiftieth of what the other gives it. More would lose
-    to the lead: with the other's share growing as the lead's trust falls, lihua fell from 89 to 37
-    as soon as reports were there, for reports are about much and questions about little.
+
+def shared(
+    found: Mapping[str, Sequence[RetrievedItem]], share: float, wanted: int | None = None
+) -> list[RetrievedItem]:
+    """Two rankings in one, by the weighted sum of their scores.
+
+    Of ranks only the order is left: by `rrf` what both lanes have far below goes before what one is sure of, and
+    questions of several hops lose a fifth of their passages.
 
     Args:
-        found: the lead's name → its hits, best first, no id twice, scores above 0 up to 1; then the
-            same of the other lane, if there is one.
+        found: the names of both lanes → their hits, best first, no id twice, scores above 0 up to 1.
+        share: what a score of the second lane counts, 0 to 1; the first's counts the rest.
         wanted: how many of the best; None: all.
     """
-    if len(found) == 1:  # alone it keeps its order
-        [(lane, hits)] = found.items()
-        return [
-            ranked(hit, hit.score, {**hit.lanes, lane: LaneScore(rank, hit.score, 1.0, hit.score)})
-            for rank, hit in enumerate(hits[:wanted], start=1)
-        ]
-    shares = dict(zip(found, (1.0, _OTHER_SHARE), strict=False))
+    shares = dict(zip(found, (1 - share, share), strict=True))
     scores: defaultdict[str, float] = defaultdict(float)
     for lane, hits in found.items():
         for hit in hits:

@@ -251,13 +251,43 @@ async def test_a_report_tells_which_lane_found_it_and_where_its_score_comes_from
     assert found.timings["reports"] > 0
 
 
-async def test_reports_come_along_in_hybrid_and_mix_but_results_are_passages(
+async def test_reports_come_along_in_mix_but_results_are_passages(
     retriever: GraphRetriever, reported: Scope
 ) -> None:
-    for mode in ("hybrid", "mix"):
-        found = await retriever.search(reported, "Which board games are told of?", mode=mode)
-        assert {item.kind for item in found.results} == {ItemKind.CHUNK}
-        assert any("Board games" in text for text in of_kind(found, ItemKind.COMMUNITY))
+    found = await retriever.search(reported, "Which board games are told of?", mode="mix")
+    assert {item.kind for item in found.results} == {ItemKind.CHUNK}
+    assert any("Board games" in text for text in of_kind(found, ItemKind.COMMUNITY))
+
+
+async def test_in_hybrid_reports_stand_among_the_passages_of_local_and_of_global(
+    retriever: GraphRetriever, reported: Scope
+) -> None:
+    question = "Which board games are told of?"
+    found = await retriever.search(reported, question, mode="hybrid", top_k=6)
+    reports = [item for item in found.results if item.kind is ItemKind.COMMUNITY]
+    assert reports
+    assert any("Board games" in item.text for item in reports)
+    assert len(found.results) == 6
+    scores = [item.score for item in found.results]
+    assert scores == sorted(scores, reverse=True)
+    for item in found.results:
+        told = sum(lane.contribution or 0.0 for lane in item.lanes.values())
+        assert told == pytest.approx(item.score)
+    lanes = {lane for item in found.results for lane in item.lanes}
+    assert {"local", "global", "reports"} <= lanes
+    assert found.results[0].kind is ItemKind.CHUNK
+
+
+async def test_in_hybrid_an_account_of_something_finds_what_global_finds(
+    retriever: GraphRetriever, reported: Scope
+) -> None:
+    question = "What do the documents say about board games?"
+    found = {
+        mode: await retriever.search(reported, question, mode=mode, top_k=6)
+        for mode in ("global", "hybrid", "local")
+    }
+    ids = {mode: {item.id for item in one.results} for mode, one in found.items()}
+    assert ids["hybrid"] == ids["global"] != ids["local"]
 
 
 async def test_the_graphs_own_upkeep_writes_reports_that_global_finds(

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from domain.breadth import asked_besides, is_broad
+from domain.breadth import asked_besides, asks_account, is_broad
 
 
 @pytest.mark.parametrize(
@@ -137,3 +137,38 @@ def test_a_long_question_takes_no_longer_than_its_length(part: str) -> None:
     started = time.process_time()
     is_broad(part * (20_000 // len(part)))
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What are the main themes of these documents?",
+        "What do the documents say about parental leave?",
+        "What do the chats say about fitness?",
+        "Summarize what is said about music and concerts.",
+        "Give an overview of the wars in these texts.",
+        "What is known about the harbour?",
+        "总结糖尿病的治疗方法",
+        "概述促泌剂的作用机制",
+        "文档对低血糖说了什么？",
+        "資料裡關於宗教有哪些內容？",
+    ],
+)
+def test_an_account_is_asked_for_of_all_or_of_one_subject(question: str) -> None:
+    assert asks_account(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who signed the contract?",
+        "When was the bridge of Arta rebuilt?",
+        "What does Sova plan to do to keep their cardio interesting?",
+        "How many days of leave does the handbook give?",
+        "糖尿病患者的主要症状是什么？",
+        "终验合格后付多少？",
+        "谁写了这份报告？",
+    ],
+)
+def test_a_fact_is_no_account(question: str) -> None:
+    assert not asks_account(question)

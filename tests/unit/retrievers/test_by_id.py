@@ -10,7 +10,7 @@ import pytest
 from domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
 from retrievers.by_id import ById
 from retrievers.content import Content
-from retrievers.ranking.fusion import fuse, led
+from retrievers.ranking.fusion import alone, fuse
 from stores.postgresql.binary import Nearest, scored
 
 IDS = [f"00000000-0000-0000-0000-00000000000{place}" for place in range(4)]
@@ -64,4 +64,4 @@ def test_fused_hits_by_id_are_what_fused_items_are(wanted: int | None) -> None:
         "keyword": [item(place) for place in range(1, 4)],
     }
     assert fuse(by_id, weights, wanted=wanted) == fuse(items, weights, wanted=wanted)
-    assert led({"vector": by_id["vector"]}, wanted) == led({"vector": items["vector"]}, wanted)
+    assert alone("vector", by_id["vector"], wanted) == alone("vector", items["vector"], wanted)
