@@ -18,7 +18,7 @@ from langgraph.errors import NodeTimeoutError
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import RetryPolicy, TimeoutPolicy
+from langgraph.types import RetryPolicy
 
 from domain.answers import Usage
 from domain.elapsed import milliseconds_since
@@ -67,10 +67,9 @@ class _BoundNode(Protocol):
 # the longest run takes 3 + 3 · 3 + 1 steps.
 _MOST_STEPS = 40
 
-# Backstops, in seconds. Opening the store and starting its server falls into the first node.
-_FIRST_LIMIT = 90.0
-_NODE_LIMIT = 30.0
-_ANSWER_LIMIT = TimeoutPolicy(run_timeout=180.0, idle_timeout=90.0)
+# Seconds beyond the answer's time after which a node is stopped. Nodes keep to that time by themselves, and then
+# end on what they have, which takes a busy machine a while; only one that hangs meets this.
+_GRACE = 60.0
 
 
 def _is_transient(error: Exception) -> bool:
@@ -114,12 +113,12 @@ def create_query_workflow(
     builder: StateGraph[State, Any, Any, Any] = StateGraph(
         State, context_schema=Context, input_schema=InputState, output_schema=OutputState
     )
-    builder.add_node("analyze", bound(analyze), timeout=_FIRST_LIMIT)
+    builder.add_node("analyze", bound(analyze))
     builder.add_node("route", bound(route))
-    builder.add_node("retrieve", bound(retrieve, _NODE_LIMIT, _TRIES), retry_policy=_SECOND_TRY)
-    builder.add_node("grade", bound(grade, _NODE_LIMIT))
-    builder.add_node("refine", bound(refine, _NODE_LIMIT))
-    builder.add_node("generate", bound(generate), timeout=_ANSWER_LIMIT)
+    builder.add_node("retrieve", bound(retrieve, _TRIES), retry_policy=_SECOND_TRY)
+    builder.add_node("grade", bound(grade))
+    builder.add_node("refine", bound(refine))
+    builder.add_node("generate", bound(generate))
     builder.add_edge(START, "analyze")
     builder.add_edge("analyze", "route")
     # What follows is read from the state, not said by the node: so it holds of a state that was edited, too.
@@ -138,14 +137,12 @@ def create_query_workflow(
     return compiled.with_config(recursion_limit=_MOST_STEPS)
 
 
-def _bound(
-    resolve: Resolve, node: Node, seconds: float | None = None, tries: int = 1
-) -> _BoundNode:
+def _bound(resolve: Resolve, node: Node, tries: int = 1) -> _BoundNode:
     """`node` with its dependencies, announced and timed; its final failure is an event.
 
-    It is an event because LangGraph's server shows callers no exception's message. The nodes of the
-    loop are held to `seconds` here, since LangGraph's own limit takes two more tasks. What they wait for
-    ends at once when cancelled (`retrieve` leaves its searches to end by themselves).
+    It is an event because LangGraph's server shows callers no exception's message. Nodes are held to the answer's
+    time here, since LangGraph's own limit takes two more tasks. What they wait for ends at once when cancelled
+    (`retrieve` leaves its searches to end by themselves).
     """
     name = node.__name__
 
@@ -160,7 +157,7 @@ def _bound(
             state = _with_time(state, context)
             with allowing(_calls_left(node, state, context)) as allowance:
                 work = node(state, cast("Any", runtime).override(context=context))
-                result = await (_in_time(name, seconds, work) if seconds else work)
+                result = await _in_time(name, _seconds_left(node, state, context), work)
         except SextantError as error:
             tried = runtime.execution_info.node_attempt if runtime.execution_info else tries
             if tried >= tries or not error.retryable:
@@ -194,6 +191,12 @@ def _followed(after: Callable[[State], str]) -> Callable[[State], str]:
 def _with_time(state: State, run: RunContext) -> State:
     """The state with its deadline: a run that goes on from a checkpoint begins a new one."""
     return state if state.deadline else replace(state, deadline=deadline(run))
+
+
+def _seconds_left(node: Node, state: State, run: RunContext) -> float:
+    """What is left of the answer's time, and the grace; `analyze` begins a turn, and finds the last one's deadline."""
+    whole = run.deps.settings.limits.answer_seconds
+    return _GRACE + (whole if node is analyze else max(0.0, budget_of(state, run).seconds))
 
 
 async def _in_time(name: str, seconds: float, work: Awaitable[Update]) -> Update:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Generic
 
 from domain.answers import Usage
-from domain.errors import ModelOutputInvalid, ModelUnavailable
+from domain.errors import ModelOutputInvalid, ModelUnavailable, SextantError
 from domain.text import estimate_tokens
 from models.chat.chat_model import ChatModel, T
 from models.chat.structured import instruction
@@ -21,9 +21,8 @@ from prompts import Messages
 _log = logging.getLogger(__name__)
 
 BY_RULE = "Judged by rule, without the chat model: {reason}"
+LATE = "The chat model did not answer in time. Raise SEXTANT_LIMITS__ANSWER_SECONDS, or check its load."
 
-# A judgement is short; what takes longer than this is not worth waiting for, since a rule is at hand.
-_SECONDS = 20.0
 # Of the time that is left for searching and judging; so there is always some for the next step.
 _SHARE = 0.5
 
@@ -74,7 +73,7 @@ async def ask_all(
         chat,
         schema,
         repair=budget.lacks(2 * sum(sizes), 2 * len(prompts)) is None,
-        seconds=min(_SECONDS, _SHARE * budget.seconds),
+        seconds=_SHARE * budget.seconds,
     )
     outcomes = await asyncio.gather(*map(call.asked, prompts, sizes))
     spent = sum((outcome.usage for outcome in outcomes), usage_of(state))
@@ -126,14 +125,12 @@ def _by_rule_from_here(state: State, failures: Sequence[Exception]) -> dict[str,
 
 def _by_rule(error: Exception) -> str:
     """The warning that a rule stood in for the chat model."""
-    return BY_RULE.format(
-        reason=getattr(error, "message", "The chat model did not answer in time.")
-    )
+    return BY_RULE.format(reason=str(error) if isinstance(error, SextantError) else LATE)
 
 
 def _unreachable(error: Exception) -> str:
     """Why the chat model need not be asked again; "" where it may yet answer."""
-    return error.message if isinstance(error, ModelUnavailable) and error.unreachable else ""
+    return str(error) if isinstance(error, ModelUnavailable) and error.unreachable else ""
 
 
 def conversation(history: Sequence[dict[str, str]]) -> str:

@@ -200,7 +200,7 @@ class _Writer:
             if begun:
                 raise
             self.lost = Usage(calls=1)
-            async for event in self._instead_of_model(error.message):
+            async for event in self._instead_of_model(str(error)):
                 yield event
 
     async def _instead_of_model(self, reason: str) -> AsyncGenerator[AnswerEvent]:

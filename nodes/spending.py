@@ -139,7 +139,8 @@ def reached(limit: Limit, limits: LimitSettings) -> str:
     """The sentence that tells of a limit."""
     most = _REACHED[limit].format(most=getattr(limits, limit))
     return (
-        f"The answer reached its limit of {most} (limits.{limit}) and was made of what there was."
+        f"The answer reached its limit of {most} (limits.{limit}) and was made of what there was. "
+        f"Raise SEXTANT_LIMITS__{limit.upper()} for more."
     )
 
 

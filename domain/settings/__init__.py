@@ -7,9 +7,9 @@ A few names that other tools already use are read without the prefix: `DATABASE_
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import AliasChoices, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from domain.scope import DEFAULT_USER
@@ -148,7 +148,11 @@ class Settings(BaseSettings):
         None,
         description="Key of the /rerank endpoint; never the OpenAI key, which is for another host.",
     )
-    model_timeout: float = Field(60.0, gt=0, description="Seconds for one model call.")
+    model_timeout: float = Field(
+        60.0,
+        gt=0,
+        description="Seconds for one model call; unless set, as long as an answer may take, where that is longer.",
+    )
     model_retries: int = Field(
         2, ge=0, le=10, description="Retries of a model call on transient errors."
     )
@@ -177,3 +181,11 @@ class Settings(BaseSettings):
     observe: ObserveSettings = ObserveSettings()
     worker: WorkerSettings = WorkerSettings()
     conversations: ConversationSettings = ConversationSettings()
+
+    @model_validator(mode="after")
+    def _give_models_the_answers_time(self) -> Self:
+        """Let a call last as long as its answer: raising the one limit is enough."""
+        if "model_timeout" not in self.model_fields_set:
+            # Not by assignment, which would count as set by the user.
+            self.__dict__["model_timeout"] = max(self.model_timeout, self.limits.answer_seconds)
+        return self

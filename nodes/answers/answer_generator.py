@@ -23,7 +23,10 @@ from nodes.citing.checking import Checks
 from nodes.spending import Budget
 from retrievers.sync import run_sync
 
-SHORTENED = "The context was longer than the chat model can read, so it got half of it."
+SHORTENED = (
+    "The context was longer than the chat model can read, so it got less of it. Lower SEXTANT_LIMITS__CONTEXT_TOKENS,"
+    " or choose a model with more context."
+)
 
 
 class AnswerGenerator:
@@ -101,15 +104,22 @@ class AnswerGenerator:
             for event in fixed_answer(NOTHING_FOUND[language], self.chat.name, declined=True):
                 yield event
             return
-        try:
-            async with aclosing(self.laid_out(query, layout, language, history)) as events:
-                async for event in events:
-                    yield event
-        except ContextTooLong:  # the endpoint says so before its first word
-            shorter = laid_out(query, items, self._context_tokens // 2)
-            async with aclosing(self.laid_out(query, shorter, language, history)) as events:
-                async for event in events:
-                    yield warned(event, SHORTENED)
+        shortened = False
+        while True:
+            try:
+                async with aclosing(self.laid_out(query, layout, language, history)) as events:
+                    async for event in events:
+                        yield warned(event, SHORTENED) if shortened else event
+            except ContextTooLong:  # the endpoint says so before its first word
+                # Halved is what it was shown, which may be less than it might have been; tokenizers differ.
+                less = laid_out(query, items, layout.tokens // 2)
+                if less.tokens >= layout.tokens and not history:
+                    raise
+                turns = history.splitlines()
+                history = "\n".join(turns[(len(turns) + 1) // 2 :])
+                layout, shortened = less, True
+            else:
+                return
 
     def laid_out(
         self, query: str, layout: Layout, language: str, history: str = ""

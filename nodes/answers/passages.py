@@ -43,6 +43,11 @@ class Layout:
     passages: list[RetrievedItem]
     knowledge: str
 
+    @property
+    def tokens(self) -> int:
+        """About how many tokens it takes."""
+        return sum(map(_cost, self.passages)) + estimate_tokens(self.knowledge)
+
 
 def laid_out(question: str, items: Sequence[RetrievedItem], tokens: int) -> Layout:
     """Fill `tokens` (estimated) with the passages of `items`, then with what the graph adds to them.

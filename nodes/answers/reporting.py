@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 import prompts
 from domain.answers import Usage
 from domain.breadth import asked_besides
-from domain.errors import ModelOutputInvalid, ModelUnavailable
+from domain.errors import ContextTooLong, ModelOutputInvalid, ModelUnavailable, SextantError
 from domain.events import Cited, Done, Token
 from domain.retrieval import RetrievedItem
 from models.chat.allowance import keeping
@@ -28,6 +28,7 @@ from nodes.answers.knowledge import knowledge_of
 from nodes.answers.passages import Layout, numbered, with_reports
 from nodes.answers.rows import told_row
 from nodes.around import KNOWLEDGE_TOKENS, Lines, lines_of
+from nodes.asking import LATE
 from nodes.citing.citations import Citations
 from nodes.citing.markers import MARKER, stripped, unmarked, written
 from nodes.citing.support import Quote, QuotedPassage, Wording, claim_of
@@ -42,7 +43,6 @@ FOUND = {
 UNREAD = "The chat model could not read {count} of the reports: {reason}"
 
 _FINDINGS = 6
-_SECONDS = 30.0
 
 
 class Point(ModelReply):
@@ -198,11 +198,25 @@ async def mapped(
     noted = _noted([point for outcome in read for point in outcome.points])
     layout = Layout(passages, noted or knowledge_of(question, items, passages))
     writing = writer(spent).laid_out(question, layout, reading.language)
+    try:
+        async with aclosing(_with_usage(writing, spent)) as events:
+            async for event in events:
+                yield event
+    except ContextTooLong:  # before its first word; points have no meaning among fewer passages
+        shorter = writer(spent).astream(question, items, language=reading.language)
+        async with aclosing(_with_usage(shorter, spent)) as events:
+            async for event in events:
+                yield event
+
+
+async def _with_usage(
+    writing: AsyncGenerator[AnswerEvent], spent: Usage
+) -> AsyncGenerator[AnswerEvent]:
+    """The events of an answer, whose usage has what was spent before it."""
     async with aclosing(writing) as events:
         async for event in events:
             if isinstance(event, Done):
-                answer = replace(event.answer, usage=event.answer.usage + spent)
-                yield Done(answer)
+                yield Done(replace(event.answer, usage=event.answer.usage + spent))
             else:
                 yield event
 
@@ -232,11 +246,11 @@ async def _points(
         passages=numbered([passages[number - 1] for number in numbers], numbers),
     )
     try:
-        async with asyncio.timeout(min(_SECONDS, reading.seconds)):
+        async with asyncio.timeout(reading.seconds):
             reply, usage = await reading.chat.structured(messages, Points, patient=False)
     except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
         _log.warning("chat model read no report (%s)", error)
-        reason = getattr(error, "message", "it did not answer in time.")
+        reason = str(error) if isinstance(error, SextantError) else LATE
         return _Noted(len(reports), (), failed_call(messages), reason)
     return _Noted(len(reports), [_resting(point, numbers) for point in reply.points], usage)
 

@@ -21,7 +21,7 @@ from pydantic import Field
 
 import prompts
 from domain.answers import Answer, Usage
-from domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
+from domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable, SextantError
 from domain.events import Cited, Done, Reset, Token
 from domain.retrieval import RetrievedItem
 from models.chat.chat_model import ChatModel
@@ -31,6 +31,7 @@ from nodes.answers.answering import AnswerEvent
 from nodes.answers.harmless import harmless
 from nodes.answers.passages import numbered
 from nodes.answers.quoting import Instead, quotations, with_nearest
+from nodes.asking import LATE
 from nodes.citing import markers
 from nodes.citing.checking import Checking, Checks, plain, still_stored
 from nodes.citing.cited_text import CitedText, Finished, Verdict, language_differs
@@ -47,8 +48,8 @@ REPLACED = (
 )
 OTHER_LANGUAGE = "The chat model answered in another language than the question's."
 
-# A repair that takes longer is not worth waiting for: the answer stands there already.
-_SECONDS = 20.0
+# Of the time that is left: the answer stands there already, and what is written anew is checked after this.
+_SHARE = 0.5
 # Sentences that one call may rewrite; an answer seldom has as many.
 _MOST_MENDED = 40
 _ITEM = re.compile(r"\s*(?:[-*+•]\s+|\d{1,2}(?:[)、]|\.(?!\d))\s*)?")
@@ -217,13 +218,13 @@ class Reviser:
             return {}
         again = self._budget.lacks(calls=2) is None
         try:
-            async with asyncio.timeout(min(_SECONDS, self._budget.seconds)):
+            async with asyncio.timeout(_SHARE * self._budget.seconds):
                 reply, self.usage = await self._chat.structured(messages, Repairs, repair=again)
         except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
             _log.warning("chat model mended nothing (%s)", error)
             tried_again = again and isinstance(error, ModelOutputInvalid)
             self.usage = failed_call(messages, 2 if tried_again else 1)
-            reason = getattr(error, "message", "the chat model did not answer in time.")
+            reason = str(error) if isinstance(error, SextantError) else LATE
             self.warnings.append(NOT_MENDED.format(reason=reason))
             return {}
         known = range(1, len(sentences) + 1)

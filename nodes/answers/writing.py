@@ -22,9 +22,9 @@ from nodes.citing.cited_text import CitedText
 from nodes.spending import Budget, prompt_size
 from prompts import Messages
 
-CUT_OFF = "The answer was cut off at its token limit (limits.answer_tokens)."
+CUT_OFF = "The answer was cut off at its token limit (limits.answer_tokens). Raise SEXTANT_LIMITS__ANSWER_TOKENS for more."
 THOUGHT = "What came so far was the chat model's thought, not its answer."
-OUT_OF_TIME = "The answer was cut off at its time limit (limits.answer_seconds)."
+OUT_OF_TIME = "The answer was cut off at its time limit (limits.answer_seconds). Raise SEXTANT_LIMITS__ANSWER_SECONDS for more."
 
 UNBOUNDED = Budget(calls=4, prompt_tokens=1_000_000, seconds=3600.0)
 """For callers that set no limits: enough for the answer, its repair, and one more try each."""

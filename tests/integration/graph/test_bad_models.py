@@ -12,12 +12,13 @@ import pytest
 
 from domain.answers import Answer
 from domain.events import Cited, Done, Event, Failed, Reset, Token
-from domain.settings import LimitSettings
+from domain.settings import LimitSettings, Settings
 from graph.streaming import stream_answer
-from nodes.answers.answer_generator import SHORTENED
+from models.chat.building import build_chat_model
+from nodes.answers.answer_generator import SHORTENED, AnswerGenerator
 from nodes.answers.revising import OTHER_LANGUAGE, REPLACED
 from nodes.answers.writing import CUT_OFF, OUT_OF_TIME
-from testing.openai_server import ApiRequest, Script
+from testing.openai_server import ApiRequest, Script, ScriptedOpenAI
 from testing.replies import (
     Reply,
     as_json,
@@ -172,14 +173,73 @@ def assert_it_holds(answer: Answer, events: list[Event]) -> None:
     assert answer.citations or not answer.grounded
 
 
-async def test_a_context_that_is_too_long_is_halved_once(running_with: RunningWith) -> None:
-    answers = iter([TOO_LONG])
-    script = writing(lambda request: next(answers, None) or good(request))
-    async with running_with(script) as running:
+async def test_a_context_that_is_too_long_is_halved_until_it_fits() -> None:
+    shown = list[int]()
+
+    def reply(request: ApiRequest) -> Reply | str:
+        shown.append(request.prompt.count("<passage "))
+        return "The price of item 0 is 100 yuan [1]." if len(shown) == 4 else TOO_LONG
+
+    passages = [f"The price of item {n} is {n + 1}00 yuan. " + "It is sold by weight. " * 20
+                for n in range(16)]  # fmt: skip
+    async with ScriptedOpenAI(reply) as endpoint:
+        settings = Settings(
+            _env_file=None, chat_model="scripted", openai_base_url=endpoint.base_url
+        )
+        chat = await asyncio.to_thread(build_chat_model, settings)
+        assert chat is not None
+        # The budget is far above what there is: half of it would change nothing.
+        answer = await AnswerGenerator(chat, context_tokens=100_000).agenerate(
+            "What does item 0 cost?", passages
+        )
+        await chat.close()
+    assert answer.answer == "The price of item 0 is 100 yuan [1]."
+    assert answer.warnings == (SHORTENED,)
+    assert shown == [16, 8, 4, 2]
+
+
+async def test_a_context_that_never_fits_is_told_with_the_setting(
+    running_with: RunningWith,
+) -> None:
+    async with running_with(writing(lambda _: TOO_LONG)) as running:
+        [*_, done] = await told(running, "naive")
+        sent = [len(one.prompt) for one in running.endpoint.chat_requests if not one.wants_json]
+    assert isinstance(done, Done)
+    assert done.answer.model == "extractive"
+    [warning] = done.answer.warnings
+    assert "SEXTANT_LIMITS__CONTEXT_TOKENS" in warning
+    assert sent == sorted(set(sent), reverse=True)
+
+
+@pytest.mark.parametrize("retries", [0, 2])
+async def test_a_model_that_is_too_slow_for_the_answer_leaves_quotations_and_the_setting_to_raise(
+    running_with: RunningWith, retries: int
+) -> None:
+    script = writing(lambda _: Reply("Never sent.", pause_after=0))
+    limits = LimitSettings(answer_seconds=2)
+    async with running_with(script, limits=limits, model_retries=retries) as running:
         [*_, done] = await told(running, "naive")
     assert isinstance(done, Done)
-    assert done.answer.grounded
-    assert SHORTENED in done.answer.warnings
+    assert done.answer.model == "extractive"
+    assert done.answer.citations
+    [warning] = done.answer.warnings
+    assert "SEXTANT_LIMITS__ANSWER_SECONDS" in warning
+
+
+async def test_a_thought_that_nothing_opened_is_taken_back_and_never_in_the_answer(
+    running_with: RunningWith,
+) -> None:
+    script = writing(lambda request: f"They want symptoms.\n</think>\n\n{good(request)}")
+    async with running_with(script) as running:
+        first = await told(running, "naive")
+        second = await told(running, "naive")
+    for events, resets in ((first, 1), (second, 0)):
+        done = events[-1]
+        assert isinstance(done, Done)
+        assert_it_holds(done.answer, events)
+        assert done.answer.grounded
+        assert "want" not in done.answer.answer
+        assert sum(isinstance(event, Reset) for event in events) == resets
 
 
 async def test_a_budget_that_is_used_up_gives_the_best_answer_so_far(

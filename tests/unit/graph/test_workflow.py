@@ -16,6 +16,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import ValidationError
 
+from domain.answers import Usage
 from domain.errors import (
     DatabaseUnavailable,
     GraphNotFound,
@@ -28,6 +29,7 @@ from domain.retrieval import Retrieval
 from domain.scope import Scope
 from graph import create_query_workflow
 from graph.workflow import Workflow
+from models.chat.allowance import charge, count_request
 from models.chat.chat_model import as_chat_model
 from models.offline.extractive import ExtractiveAnswerer
 from nodes.answers.introducing import NO_MODEL
@@ -389,3 +391,18 @@ def test_importing_the_exported_graph_touches_neither_disk_nor_database(tmp_path
     )  # fmt: skip
     assert "'analyze'" in ran.stdout, ran.stderr
     assert not list(tmp_path.iterdir())
+
+
+async def test_what_a_search_uses_of_chat_models_is_in_the_account(bench: Build) -> None:
+    class Reranking(ScriptedRetriever):
+        async def search(self, scope: Scope, query: str, **options: Any) -> Retrieval:
+            count_request()
+            charge(Usage(1, 700, 30))
+            return await super().search(scope, query, **options)
+
+    at = bench(retriever=Reranking([[SYMPTOMS]]), chat=chat(ANALYSIS, ENOUGH, ANSWER))
+    result = await workflow_of(at).ainvoke({**QUESTION, "mode": "naive"})
+    costs, usage = result["costs"], result["usage"]
+    spent = ("calls", "prompt_tokens", "completion_tokens")
+    assert [costs["retrieve"][one] for one in spent] == [1, 700, 30]
+    assert all(sum(cost[one] for cost in costs.values()) == usage[one] for one in spent)
