@@ -30,6 +30,7 @@ from stores.postgresql.database import Database
 
 if TYPE_CHECKING:
     from ingestion.files import Paths
+    from ingestion.graph.extraction.extract_llm import ExtractionReport
     from ingestion.importing import ImportReport
     from ingestion.pipeline import IngestReport
     from ingestion.progress import OnCount, OnProgress, OnStage
@@ -161,6 +162,16 @@ class Sextant(Asking):
 
         told = await Chunks(self.database, scope, self._parts.chunk_search).describe_ingested()
         await self._refresher.refresh(scope, patient=True, told=told)
+        read = await self._extract_waiting(scope)
+        if read is not None and read.done:
+            await self._refresher.refresh(scope, patient=True, told=(*told, *read.warnings))
+
+    async def _extract_waiting(self, scope: Scope) -> ExtractionReport | None:
+        """Let the chat model read the passages that an import left; None where the settings leave it out."""
+        if self.settings.ingestion.graph != "llm":
+            return None
+        extractor = await self._parts.extractor(renewed=True)
+        return await extractor.extract(scope)
 
     async def import_graph(
         self,
@@ -184,7 +195,7 @@ class Sextant(Asking):
             facts_as_passages: make a passage, which questions find and answers cite, of every relation
                 that no chunk states and of every entity's description and aliases.
             on_progress: called with (stage, done, total; 0 where the total is not known).
-            patience: seconds to wait for what follows (descriptions by the chat model, names that are one,
+            patience: seconds to wait for what follows (extraction and descriptions by the chat model, names that are one,
                 vectors, communities, reports, Neo4j) once everything is stored; then the report says `pending`, and a
                 worker goes on. None: until it is done.
 
@@ -196,7 +207,8 @@ class Sextant(Asking):
         """
         from stores.graph.record import GraphRecord
 
-        importer = await self._parts.importer()
+        # What a chat model reads of the documents is waited for no longer than what follows from the graph.
+        importer = await self._parts.importer(reads=patience is None)
         report = await importer.import_graph(
             self._scope(graph_id),
             source,
@@ -207,6 +219,8 @@ class Sextant(Asking):
         scope = self._scope(graph_id)
         try:
             async with asyncio.timeout(patience):
+                if patience is not None and (read := await self._extract_waiting(scope)):
+                    report.warnings += read.warnings
                 told = await self._chunks(graph_id).describe_ingested(on_stage=on_progress)
                 report.warnings += await self._refresher.refresh(
                     scope, on_stage=on_progress, told=told

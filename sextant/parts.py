@@ -155,11 +155,12 @@ class Parts:
         self._hybrid = self._hybrid or HybridRetrievers(self._database, self._embedder)
         return self._hybrid
 
-    async def ingestor(self, *, working: bool = False) -> Ingestor:
+    async def ingestor(self, *, working: bool = False, reads: bool = True) -> Ingestor:
         """What takes documents in, as the settings say.
 
         Args:
             working: it is a worker's: what extraction may cost bounds each document, not all of them.
+            reads: whether the chat model, where it extracts, reads a document before that is done.
         """
         from ingestion.graph.index import GraphIndexer
         from ingestion.pipeline import Ingestor
@@ -169,7 +170,7 @@ class Parts:
         await self.check_space()
         settings = self._database.settings
         has_graph = settings.ingestion.graph != "off"
-        by_model = settings.ingestion.graph == "llm"
+        by_model = reads and settings.ingestion.graph == "llm"
         return Ingestor(
             DocumentStore(self._database),
             JobStore(self._database),
@@ -198,12 +199,12 @@ class Parts:
 
         return Captioner(self._vision, CaptionStore(self._database), settings)
 
-    async def importer(self) -> Importer:
-        """What imports a graph of the user's own."""
+    async def importer(self, *, reads: bool = True) -> Importer:
+        """What imports a graph of the user's own; `reads` as for `ingestor`."""
         from ingestion.importing import Importer
         from stores.graph.record import GraphRecord
 
-        return Importer(await self.ingestor(), GraphRecord(self._database))
+        return Importer(await self.ingestor(reads=reads), GraphRecord(self._database))
 
     def _parser_hosts(self) -> ParserHosts:
         """Processes that parse; starting them costs as much as parsing dozens of small files."""

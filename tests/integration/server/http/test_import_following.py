@@ -12,10 +12,14 @@ import pytest
 import pytest_asyncio
 from fastapi import FastAPI
 
-from domain.settings import HttpSettings, Settings, WorkerSettings
+from domain.scope import Scope
+from domain.settings import HttpSettings, IngestionSettings, Settings, WorkerSettings
 from server.app import create_app
 from server.schemas import examples
+from stores.graph.extraction import ExtractionStore
 from stores.postgresql.database import Database
+from testing.openai_server import ScriptedOpenAI
+from testing.replies import Reply
 from tests.integration.server.calling import calling
 from tests.integration.server.served import sent
 
@@ -74,6 +78,38 @@ async def test_an_import_answers_once_all_is_stored_and_a_worker_does_what_follo
         await working
         status = await (await rag.graph(graph)).status()
         assert status.record.communities > 0
+
+
+async def test_an_import_does_not_wait_for_a_silent_model_to_read_its_documents(
+    settings: Settings, graph: str
+) -> None:
+    speaks = asyncio.Event()
+    found = Reply('{"entities": [{"name": "所有权", "type": "CONCEPT"}], "relations": []}',
+                  pause_after=0, resume=speaks)  # fmt: skip
+    async with ScriptedOpenAI(lambda _: found) as endpoint:
+        changed = {
+            "http": HttpSettings(import_patience=0.5),
+            "worker": WorkerSettings(in_server=False),
+            "ingestion": IngestionSettings(graph="llm"),
+            "chat_model": "scripted",
+            "openai_base_url": endpoint.base_url,
+            "model_timeout": 3600.0,
+        }
+        created = create_app(settings.model_copy(update=changed))
+        async with created.router.lifespan_context(created), calling(created) as client:
+            told = await brought(client, graph)
+            assert told["pending"]
+            assert told["chunks"] == 2
+            speaks.set()
+            rag = created.state.serving.rag
+            worker = rag.worker()
+            working = asyncio.create_task(worker.run())
+            store, scope = ExtractionStore(rag.database), Scope(rag.user_id, graph)
+            while (await store.counts(scope)).done < 2:  # noqa: ASYNC110 - as a client does
+                await asyncio.sleep(0.1)
+            worker.stop()
+            await working
+            assert len(endpoint.chat_requests) >= 2
 
 
 async def test_an_import_that_is_followed_says_how_far_it_is_and_ends_with_its_report(
