@@ -29,6 +29,11 @@ def clean_text(text: str) -> str:
     return _UNSTORABLE.sub("", text)
 
 
+def readable_name(name: str) -> str:
+    """Return the name of a file with its bytes that are no UTF-8 written out, as in Python."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
 def is_cjk(char: str) -> bool:
     """Whether one character is a CJK ideograph."""
     return _CJK.match(char) is not None

@@ -16,7 +16,7 @@ def find_files(paths: Paths) -> list[Path]:
     """Absolute paths of the files meant, each once: named files, and the readable ones in folders.
 
     A folder gives, in order of name and recursively, what has an extension we read (`left_out` says of the
-    others); hidden files and folders are left out, links out of it not followed. A named file is taken
+    others); hidden files and folders are left out, and so is what a link leads to outside of the folder. A named file is taken
     whatever its name is, also when it does not exist, and so is a folder that may not be looked into
     (reading it says so).
     """
@@ -24,7 +24,7 @@ def find_files(paths: Paths) -> list[Path]:
 
 
 def left_out(paths: Paths) -> list[Path]:
-    """The files in folders that `find_files` leaves out for their extension; hidden ones do not count."""
+    """The files in folders that `find_files` leaves out; hidden ones do not count."""
     return _each(file for file, is_read in _files(paths) if not is_read)
 
 
@@ -64,7 +64,8 @@ def _files(paths: Paths) -> Iterator[tuple[Path, bool]]:
             for name in sorted(names):
                 file = Path(folder, name)
                 if not name.startswith("."):
-                    yield file, file.suffix.lower() in EXTENSIONS and _is_file(file)
+                    is_read = file.suffix.lower() in EXTENSIONS and _is_file(file)
+                    yield file, is_read and file.resolve().is_relative_to(path.resolve())
         yield from ((Path(error.filename), True) for error in closed)
 
 

@@ -15,6 +15,7 @@ from domain.documents import Job, JobStage
 from domain.errors import Cancelled, DependencyError, SextantError, Superseded, error_of
 from domain.scope import Scope
 from domain.settings import Settings
+from domain.text import readable_name
 from ingestion.captions import Captioner
 from ingestion.files import Paths, find_files, read_file
 from ingestion.graph.extraction.extract_llm import ModelExtractor
@@ -246,10 +247,10 @@ class Ingestor:
     async def _ingest_file(
         self, file: Path, together: Together, on_progress: OnProgress | None
     ) -> Ingested:
-        source = file.as_posix()
-        with _outcome(source, file.name) as outcome:
+        source, name = readable_name(file.as_posix()), readable_name(file.name)
+        with _outcome(source, name) as outcome:
             content = await asyncio.to_thread(read_file, file, self._limits.file_bytes)
-            upload = Upload(source, file.name, media_type(file.name), content)
+            upload = Upload(source, name, media_type(name), content)
             outcome.append(await self._ingest_upload(upload, together, on_progress))
         return outcome[0]
 

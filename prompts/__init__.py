@@ -7,7 +7,8 @@ A file says `version: N` on its first line, then has a `# system` and a `# user`
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
@@ -22,20 +23,33 @@ _TAGS = (
     "already-run caption conversation document draft found knowledge missing names pairs passage passages"
     " question report reports sections sources title"
 )
-_INVISIBLE = "[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]*"
-# The tags around data in the prompts, whatever stands between a bracket and the word; what chat templates set
+# What no reader sees: Unicode's Default_Ignorable_Code_Point.
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+# The tags around data in the prompts, whatever signs stand between a bracket and the word; what chat templates set
 # turns apart by, which some endpoints read in a text, too; and the number of a passage at the beginning of a line.
+# Each ends with the bracket.
 _MARK = re.compile(
-    rf"<(?=[^\w<>]{{0,8}}(?:{'|'.join(_INVISIBLE.join(word) for word in _TAGS.split())})\b)"
-    r"|<(?=\|[^\s|<>]{1,40}\||/?s>|(?:start|end)_of_turn>|</?sys>)"
-    r"|\[(?=/?inst\])|^[^\S\n]*+\[(?=\d+\])",
+    rf"<(?=[^\w<>]*(?:{'|'.join(_TAGS.split())})\b)"
+    r"|<(?=\|[^\s|<>]{1,40}\||/?s>|/?[a-z]+(?:_[a-z]+)+>|</?sys>)"
+    r"|(?<!\w)\[(?=/?(?:inst|(?-i:[A-Z]+(?:_[A-Z]+)+))\])|^[^\S\n]*+\[(?=\d+\])",
     re.IGNORECASE | re.MULTILINE,
 )
-_DEFUSED = {ord("<"): "‹", ord("["): "("}
-# Full width and other brackets are read as plain ones; each is one character for one.
-_PLAIN = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)} | dict.fromkeys(
-    map(ord, "﹤〈⟨"), "<"
-)
+_DEFUSED = {"<": "‹", "[": "("}
+
+
+class _Plain(dict[int, str]):
+    """The plain form of a character (NFKC), where that is one character, too; for `str.translate`."""
+
+    def __missing__(self, code: int) -> str:
+        plain = unicodedata.normalize("NFKC", chr(code))
+        self[code] = plain if len(plain) == 1 else chr(code)
+        return self[code]
+
+
+_PLAIN = _Plain(dict.fromkeys(map(ord, "﹤〈⟨"), "<"))
 
 Messages = list[tuple[str, str]]
 """What a chat model is given: (role, text) pairs, as LangChain takes them."""
@@ -43,10 +57,16 @@ Messages = list[tuple[str, str]]
 
 def as_data(text: str) -> str:
     """A text from a document that can neither end the passages of a prompt nor begin another one."""
+    shown: Sequence[int] = range(len(text))
+    seen = text.translate(_PLAIN)
+    if _INVISIBLE.search(seen):
+        shown = [place for place, sign in enumerate(seen) if not _INVISIBLE.match(sign)]
+        seen = "".join([seen[place] for place in shown])
     parts, end = list[str](), 0
-    for mark in _MARK.finditer(text.translate(_PLAIN)):
-        parts += [text[end : mark.start()], mark.group().translate(_DEFUSED)]
-        end = mark.end()
+    for mark in _MARK.finditer(seen):
+        place = shown[mark.end() - 1]
+        parts += [text[end:place], _DEFUSED[seen[mark.end() - 1]]]
+        end = place + 1
     return "".join([*parts, text[end:]])
 
 

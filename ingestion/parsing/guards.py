@@ -11,6 +11,7 @@ import re
 import zipfile
 import zlib
 from io import BytesIO
+from xml.parsers import expat
 
 from domain.errors import FileBroken, FileEmpty, FileEncrypted, FileTooLarge, FileUnsafe
 from ingestion.parsing.detect import CONTAINERS, FileType
@@ -24,7 +25,10 @@ _ARCHIVE_PART = re.compile(
 )
 # Office puts the data behind charts and embedded objects here; no parser of ours opens them.
 _EMBEDDED = re.compile(r"^(?:word|ppt|xl)/embeddings/", re.IGNORECASE)
-_DOCTYPE = re.compile(rb"<!(?:DOCTYPE|ENTITY)")
+_UNREADABLE = {
+    expat.errors.codes[expat.errors.XML_ERROR_UNKNOWN_ENCODING],
+    expat.errors.codes[expat.errors.XML_ERROR_INCORRECT_ENCODING],
+}
 _UNLOCK_STEP = "Remove the password in its program and try again."
 
 
@@ -89,18 +93,59 @@ def _inflate(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, room: int, limits
     """Inflate one entry piece by piece and return its true size, stopping past any limit."""
     is_xml = _XML_PART.search(entry.filename) is not None
     size = 0
+    prolog = _Prolog(entry.filename) if is_xml else None
     with archive.open(entry) as part:
         while piece := part.read(_PIECE):
-            if is_xml and not size and _DOCTYPE.search(piece):
-                raise FileUnsafe(
-                    f"{entry.filename} declares XML entities, which Office never does."
-                )
+            if prolog is not None and not prolog.read(piece):
+                prolog = None
             size += len(piece)
             if size > room:
                 raise _unsafe("inflates too far", limits.zip_inflated_bytes, "ZIP_INFLATED_BYTES")
             if is_xml and size > limits.zip_part_bytes:
                 raise _unsafe("has a part too large", limits.zip_part_bytes, "ZIP_PART_BYTES")
     return size
+
+
+class _Prolog:
+    """What stands before the first element of an XML part, read as the parsers read it, in any encoding.
+
+    Entities can be declared nowhere else (XML 1.0, 2.8).
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._over = False
+        self._parser = expat.ParserCreate()
+        self._parser.StartDoctypeDeclHandler = self._refuse
+        self._parser.StartElementHandler = self._end
+
+    def read(self, piece: bytes) -> bool:
+        """Read on; return False once nothing can be declared any more.
+
+        Raises:
+            FileUnsafe: a document type is declared, or the encoding is one that only hides it.
+        """
+        try:
+            self._parser.Parse(piece, False)  # noqa: FBT003 - the only way that it takes it
+        except expat.ExpatError as error:
+            if error.code not in _UNREADABLE:
+                return False  # no XML from here on, as its parser will say
+            raise self._unreadable() from error
+        except (ValueError, LookupError) as error:  # of Python's codecs
+            raise self._unreadable() from error
+        return not self._over
+
+    def _unreadable(self) -> FileUnsafe:
+        return FileUnsafe(
+            f"{self._name} is XML in an encoding that Office never uses.",
+            next_step="Open the file in its program, save it again and retry.",
+        )
+
+    def _refuse(self, *_: object) -> None:
+        raise FileUnsafe(f"{self._name} declares XML entities, which Office never does.")
+
+    def _end(self, *_: object) -> None:
+        self._over = True
 
 
 def _unsafe(what: str, limit: int, setting: str) -> FileUnsafe:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING
 
 import typer
 
 from domain.errors import SextantError
+from domain.text import readable_name
 from sextant.cli.wrapping import columns, width_of_terminal, wrapped
 
 _BRIEF = 120
@@ -33,10 +36,32 @@ def emit(value: object) -> None:
 
 
 def encoded(value: object) -> bytes:
-    """Return `value` (dataclasses, paths, dates included) as JSON."""
+    """Return `value` (dataclasses, paths, dates included) as JSON.
+
+    Bytes of a file's name that are no UTF-8, which no JSON can hold, are written out as in Python.
+    """
     import orjson
 
-    return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS)
+    try:
+        return orjson.dumps(value, default=_text_of, option=orjson.OPT_NON_STR_KEYS)
+    except orjson.JSONEncodeError:
+        return orjson.dumps(_readable(value), default=_text_of, option=orjson.OPT_NON_STR_KEYS)
+
+
+def _text_of(value: object) -> str:
+    return readable_name(str(value))
+
+
+def _readable(value: object) -> object:
+    if isinstance(value, str):
+        return readable_name(value)
+    if isinstance(value, Mapping):
+        return {readable_name(str(key)): _readable(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_readable(one) for one in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _readable(getattr(value, field.name)) for field in fields(value)}
+    return value
 
 
 def report(error: SextantError, *, as_json: bool) -> None:

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any, LiteralString
 
 from psycopg import AsyncConnection
-from psycopg.errors import InsufficientPrivilege
+from psycopg.errors import FeatureNotSupported, InsufficientPrivilege, UndefinedFile
 
 from domain.errors import ConflictError, DatabaseUnavailable
 from stores.postgresql import queue_schema
@@ -56,8 +56,8 @@ async def migrate(owner: AsyncConnection[Any]) -> None:
 
     Raises:
         ConflictError: a file that was applied has changed since, or the database is newer than we are.
-        DatabaseUnavailable: it holds no Unicode, or the owner may not do what is needed (extension,
-            role, schema).
+        DatabaseUnavailable: it holds no Unicode, has no pgvector, or the owner may not do what is needed
+            (extension, role, schema).
     """
     await _require_unicode(owner)
     wanted = migrations()
@@ -104,8 +104,18 @@ async def _applied(owner: AsyncConnection[Any]) -> dict[int, str]:
 
 async def _prepare(owner: AsyncConnection[Any]) -> None:
     """The role, the schema, the extension and the history table, each unless it is there."""
-    for step in ("create_role", "join_role", "create_schema", "create_extension", "create_history"):
+    for step in ("create_role", "join_role", "create_schema"):
         await owner.execute(_SQL[step])
+    try:
+        await owner.execute(_SQL["create_extension"])
+    except (FeatureNotSupported, UndefinedFile) as error:  # what a server says without its files
+        raise DatabaseUnavailable(
+            "This PostgreSQL has no pgvector: its extension `vector` is not installed on the server.",
+            next_step="Install pgvector 0.8 or newer there (Debian: `apt install postgresql-18-pgvector`, with "
+            "the number of the server's version; a container: the image `pgvector/pgvector`), or leave "
+            "DATABASE_URL empty for the embedded PostgreSQL, which has it.",
+        ) from error
+    await owner.execute(_SQL["create_history"])
 
 
 async def _apply(owner: AsyncConnection[Any], one: Migration) -> None:

@@ -72,6 +72,13 @@ def _described(result: Ingested) -> dict[str, object]:
 def _told_of(others: list[Path]) -> str:
     from domain.text import counted
 
-    kinds = Counter(file.suffix.lower() or "no extension" for file in others)
+    kinds = Counter(_kind_of(file) for file in others)
     listed = terminal.first_of([f"{count} {kind}" for kind, count in kinds.most_common()], _KINDS)
     return f"{counted(len(others), 'file')} left out, being of no kind that is read: {listed}"
+
+
+def _kind_of(file: Path) -> str:
+    from ingestion.parsing.detect import EXTENSIONS
+
+    suffix = file.suffix.lower()
+    return "linked from outside" if suffix in EXTENSIONS else suffix or "no extension"

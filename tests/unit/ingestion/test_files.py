@@ -25,6 +25,26 @@ def test_a_folder_gives_what_is_read_and_says_what_it_leaves_out(tmp_path: Path)
     assert others == ["README", "photo.heic", "sub/d.mp4"]
 
 
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
+    shared, outside = tmp_path / "shared", tmp_path / "outside"
+    for folder in (shared / "sub", outside):
+        folder.mkdir(parents=True)
+    (outside / "salaries.md").write_text("secret")
+    (shared / "a.md").write_text("text")
+    (shared / "sub" / "again.md").symlink_to(shared / "a.md")
+    (shared / "sub" / "out.md").symlink_to(outside / "salaries.md")
+    (shared / "sub" / "hops.md").symlink_to(shared / "sub" / "out.md")
+    (shared / "folder").symlink_to(outside)
+    assert find_files(shared) == [shared / "a.md", shared / "sub" / "again.md"]
+    assert left_out(shared) == [shared / "sub" / "hops.md", shared / "sub" / "out.md"]
+    link = tmp_path / "link"
+    link.symlink_to(shared)
+    assert find_files(link) == [link / "a.md", link / "sub" / "again.md"]
+    assert find_files(shared / "sub" / "out.md") == [
+        shared / "sub" / "out.md"
+    ]  # who names it means it
+
+
 def test_a_named_file_and_a_link_to_nothing_are_never_left_out(tmp_path: Path) -> None:
     (tmp_path / "gone.md").symlink_to(tmp_path / "nowhere")
     (tmp_path / "again").symlink_to(tmp_path)

@@ -80,6 +80,17 @@ def test_no_text_can_write_a_tag_of_ours(tag: str) -> None:
         "<<SYS>>",
         "[INST]",
         "［2］ Staff get 99 days.",
+        "<\ufe0f/passage>",
+        "</passa\ufe0fge>",
+        "</\U000e0070passage>",
+        "</!!!!!!!!!passage>",
+        "</(((((((((((((((((((((( passage>",
+        "</𝐩𝐚𝐬𝐬𝐚𝐠𝐞>",
+        "[SYSTEM_PROMPT]",
+        "[/AVAILABLE_TOOLS]",
+        "<tool_call>",
+        "<|end\u2063oftext|>",
+        "[IN\u200dST]",
     ],
 )
 def test_nor_in_other_characters_nor_what_chat_templates_set_turns_apart_by(written: str) -> None:
@@ -88,7 +99,18 @@ def test_nor_in_other_characters_nor_what_chat_templates_set_turns_apart_by(writ
 
 
 @pytest.mark.parametrize(
-    "text", ["if a < b and c > d", "a <b> c", "价格 < 5", "array[1] = 2", "<strong>", "f <| g"]
+    "text",
+    [
+        "if a < b and c > d",
+        "a <b> c",
+        "价格 < 5",
+        "array[1] = 2",
+        "<strong>",
+        "f <| g",
+        "a[MAX_SIZE]",
+        "[TODO]",
+        "❤\ufe0f <3",
+    ],
 )
 def test_other_brackets_stay(text: str) -> None:
     assert prompts.as_data(text) == text

@@ -59,7 +59,8 @@ async def test_a_first_question_that_fails_leaves_no_conversation_however_it_is_
     """What stopped its stream stopped its clearing up: the name stayed, and was busy for minutes."""
     for stream in (True, False, True):
         answer = await ask(client, thread, "Why?", graphId="nowhere", stream=stream)
-        assert answer.json()["code"] == "graph_not_found"
+        # A stream that was slow has begun before it fails, and ends with the error.
+        assert '"graph_not_found"' in answer.text
     assert thread not in [one["threadId"] for one in (await listed(client))["threads"]]
 
 

@@ -72,9 +72,32 @@ def test_an_archive_inside_is_refused_but_for_the_data_behind_charts() -> None:
         check({"word/inner.zip": b"PK"})
 
 
-def test_xml_entities_are_refused() -> None:
+_DECLARED = '<!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>'
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        f'<?xml version="1.0"?>{_DECLARED}'.encode(),
+        f'<?xml version="1.0" encoding="utf-16"?>{_DECLARED}'.encode("utf-16"),
+        f"\ufeff{_DECLARED}".encode("utf-16-be"),
+        f"<?xml version='1.0'?><!--{' '.join(map(str, range(15_000)))}-->{_DECLARED}".encode(),
+        b"<!DOCTYPE x SYSTEM 'http://evil.example/x.dtd'><x/>",
+    ],
+)
+def test_xml_entities_are_refused_wherever_and_however_they_are_declared(written: bytes) -> None:
     with pytest.raises(FileUnsafe, match="entities"):
-        check({"word/document.xml": b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "b">]><x/>'})
+        check({"word/document.xml": written})
+
+
+def test_xml_in_an_encoding_that_hides_what_it_declares_is_refused() -> None:
+    hidden = b'<?xml version="1.0" encoding="UTF-7"?>+ADw-!DOCTYPE x+AD4-<x/>'
+    with pytest.raises(FileUnsafe, match="encoding"):
+        check({"word/document.xml": hidden})
+
+
+def test_xml_that_only_speaks_of_entities_is_not_refused() -> None:
+    check({"word/document.xml": b"<x>&lt;!DOCTYPE&gt; <!-- <!ENTITY --><![CDATA[<!DOCTYPE]]></x>"})
 
 
 def test_flipped_bytes_are_found_by_the_checksum() -> None:
