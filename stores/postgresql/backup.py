@@ -9,6 +9,7 @@ Neo4j holds a projection, which is rebuilt from what was restored.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Callable
@@ -28,6 +29,9 @@ from stores.whole_file import written_whole
 
 _SQL = load_queries("backup")
 _PIECE = 1 << 20  # bytes
+# What ends a backup, behind all that pg_restore reads: a mark, and the SHA-256 of what stands before it.
+_SEAL = b"\nSEXTANT-SHA256\n"
+_SEAL_BYTES = len(_SEAL) + 32
 # Waits for connections that are ending, which do not count as the database being in use.
 _ENDING_SECONDS = (0.1, 0.4, 1.0)
 _SCHEMAS = ("sextant", QUEUE)
@@ -46,7 +50,7 @@ async def backup(database: Database, out: Path, on_bytes: OnBytes | None = None)
 
     Args:
         database: what to save; it may be in use.
-        out: the file, in PostgreSQL's custom format, compressed.
+        out: the file, in PostgreSQL's custom format, compressed, with a checksum behind it.
         on_bytes: called with the bytes written so far.
 
     Returns:
@@ -60,14 +64,17 @@ async def backup(database: Database, out: Path, on_bytes: OnBytes | None = None)
     written = 0
     with written_whole(out) as part, _private(part) as file:
         async with _program(database, "pg_dump", "--format=custom", *schemas) as dump:
+            digest = hashlib.sha256()
             async for piece in _pieces(dump):
+                digest.update(piece)
                 await asyncio.to_thread(file.write, piece)
                 written += len(piece)
                 if on_bytes is not None:
                     on_bytes(written)
             await _succeed(dump, "The backup was not made")
+        file.write(_SEAL + digest.digest())
         await asyncio.to_thread(_settle, file)
-    return written
+    return written + _SEAL_BYTES
 
 
 async def restore(
@@ -84,7 +91,7 @@ async def restore(
         on_bytes: called with the bytes of SQL sent so far.
 
     Raises:
-        OptionInvalid: the file is no backup, or broke off.
+        OptionInvalid: the file is no backup, broke off, or is damaged.
         ConflictError: the database is not empty, is in use, or the backup is of a newer version.
         DatabaseUnavailable: the server is gone.
     """
@@ -92,6 +99,7 @@ async def restore(
         raise OptionInvalid(
             f"There is no file {source}.", next_step="Name a backup.", field="source"
         )
+    await asyncio.to_thread(_require_undamaged, source)
     await _require_free(database, replace=replace)
     async with (
         _program(None, "pg_restore", "--no-owner", "--file=-", str(source)) as reading,
@@ -109,6 +117,37 @@ async def restore(
         await _readable(reading, source)
         writing.stdin.close()
         await _succeed(writing, "Nothing was restored")
+
+
+def _require_undamaged(source: Path) -> None:
+    """Compare a backup with the checksum at its end; those of older versions have none.
+
+    Raises:
+        OptionInvalid: it is not what was written.
+    """
+    with source.open("rb") as file:
+        size = file.seek(0, os.SEEK_END) - _SEAL_BYTES
+        if size < 0:
+            return
+        file.seek(size)
+        seal = file.read(_SEAL_BYTES)
+        # A bit of the mark itself may have flipped: that makes no backup of an older version of it.
+        alike = sum(one == other for one, other in zip(seal, _SEAL, strict=False))
+        if (
+            alike < len(_SEAL) // 2 and _SEAL[:8] not in seal
+        ):  # it is there where the file broke off behind it
+            return
+        file.seek(0)
+        digest, left = hashlib.sha256(), size
+        while left and (piece := file.read(min(_PIECE, left))):
+            digest.update(piece)
+            left -= len(piece)
+    if digest.digest() != seal[len(_SEAL) :]:
+        raise OptionInvalid(
+            f"{source} is damaged: its checksum does not fit what it holds.",
+            next_step="Take another copy of it, or an earlier backup. Nothing was changed.",
+            field="source",
+        )
 
 
 async def _require_free(database: Database, *, replace: bool) -> None:

@@ -172,6 +172,38 @@ async def test_a_file_that_broke_off_or_is_none_changes_nothing(
     assert await listed(source) == before
 
 
+async def test_one_flipped_bit_is_noticed_and_changes_nothing(
+    source: Database, target: Database, tmp_path: Path
+) -> None:
+    await add(target, SCOPES[0])
+    file = tmp_path / "all.dump"
+    size = await backup(source, file)
+    whole = file.read_bytes()
+    assert len(whole) == size
+    spread = [*range(0, size, size // 40), size - 1]
+    mark = range(
+        size - 47, size - 32
+    )  # says that there is a checksum: nothing is amiss without a bit of it
+    for place in spread:
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << place % 8
+        file.write_bytes(damaged)
+        if place not in mark:
+            with pytest.raises(OptionInvalid, match="damaged"):
+                await restore(target, file, replace=True)
+    assert await count_graphs(target) == 1
+
+
+async def test_a_backup_of_a_version_without_checksums_comes_back(
+    source: Database, target: Database, tmp_path: Path
+) -> None:
+    file = tmp_path / "all.dump"
+    await backup(source, file)
+    file.write_bytes(file.read_bytes()[:-47])
+    await restore(target, file)
+    assert await count_graphs(target) == 2
+
+
 async def test_a_backup_of_a_newer_version_changes_nothing(
     source: Database, target: Database, tmp_path: Path
 ) -> None:
