@@ -12,6 +12,8 @@ from stores.chunks.chunk_store import ChunkStore
 from stores.chunks.stored import StoredChunk
 from stores.documents.embedding_space import (
     chunks_without_vectors,
+    finish_reembedding,
+    reembedding_alone,
     start_reembedding,
     store_vectors,
 )
@@ -23,8 +25,8 @@ async def reembed(
 ) -> int:
     """Give every chunk of every user a vector of `embedder`, batch by batch.
 
-    Each batch is committed, and a call that was stopped goes on where it was. Keyword search works
-    all the while; vector search finds what is embedded already.
+    Each batch is committed, and a call that was stopped goes on where it was, as a worker does
+    (`sextant.working`). Keyword search works all the while; vector search finds what is embedded already.
 
     Args:
         database: the store.
@@ -37,6 +39,11 @@ async def reembed(
     Raises:
         DatabaseUnavailable, ModelUnavailable: what was embedded before stays.
     """
+    async with reembedding_alone(database):
+        return await _reembed(database, embedder, on_progress)
+
+
+async def _reembed(database: Database, embedder: Embedder, on_progress: OnCount | None) -> int:
     scopes = await start_reembedding(database, embedder)
     chunks = ChunkStore(database)
     total = sum([await chunks.count(scope) for scope in scopes])
@@ -49,6 +56,7 @@ async def reembed(
             done += len(batch)
             if on_progress is not None:
                 on_progress(done, total)
+    await finish_reembedding(database)
     return done
 
 

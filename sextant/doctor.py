@@ -19,7 +19,7 @@ from domain.text import counted
 from models.chat.building import build_chat_model
 from models.embedding.choice import build_embedder
 from retrievers.ranking.chat_reranker import CHAT, open_reranker
-from stores.documents.embedding_space import check_space
+from stores.documents.embedding_space import check_space, has_all_vectors
 from stores.postgresql.database import Database, RoleRights
 from stores.postgresql.overview import attendance_of, queue_of
 
@@ -135,6 +135,14 @@ async def _stored_vectors(database: Database) -> Finding:
     embedder = build_embedder(database.settings)
     await embedder.warm_up()
     await check_space(database, embedder)
+    if not await has_all_vectors(database):
+        return Finding(
+            "stored vectors",
+            Health.WARNING,
+            f"not all there: embedding everything anew with {embedder.name} was broken off, or is under way. "
+            "Search by meaning misses passages meanwhile.",
+            "Start a worker (`sextant worker`, `sextant serve`), which goes on with it, or run `sextant reembed`.",
+        )
     return Finding("stored vectors", Health.OK, f"of {embedder.name}, as configured")
 
 

@@ -148,13 +148,26 @@ class Sextant(Asking):
 
         most = concurrency or self.settings.worker.concurrency
         opened = partial(self._parts.ingestor, working=True)
-        return Worker(self.database, opened, self._refresh, concurrency=most)
+        return Worker(
+            self.database, opened, self._refresh, concurrency=most, reembed=self._finish_embedding
+        )
 
     def library(self) -> Library:
         """All documents of the user, in whatever knowledge base: to add, watch, retry and delete."""
         from sextant.library import Library
 
         return Library(self.database, self.user_id)
+
+    async def _finish_embedding(self) -> None:
+        """Embed what was left without a vector, if the configured model is the one that was begun with.
+
+        Raises:
+            EmbeddingModelChanged: it is another one.
+        """
+        from ingestion.reembedding import reembed
+
+        await self._parts.check_space()
+        await reembed(self.database, self.embedder)
 
     async def _refresh(self, scope: Scope) -> None:
         """Bring what derives from a graph up to date, whichever user it belongs to."""

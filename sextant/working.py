@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from domain.errors import ConflictError, FileRejected, SextantError
 from domain.scope import Scope
 from domain.tasks import end
+from stores.documents.embedding_space import has_all_vectors, list_scopes
 from stores.postgresql.database import Database
 from stores.work.jobs import JobStore
 from stores.work.queue import INGEST, REFRESH, Turns, answering, free_turns_of_dead, library
@@ -42,6 +43,7 @@ class Worker:
         database: where jobs, documents and the queue are.
         opened: opens what does a job; asked at the first one, because it loads the embedding model.
         refresh: brings a graph up to date.
+        reembed: gives passages their vectors; None: what was broken off stays so.
         concurrency: documents in hand at a time.
     """
 
@@ -52,6 +54,7 @@ class Worker:
         refresh: Callable[[Scope], Awaitable[None]],
         *,
         concurrency: int,
+        reembed: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
         self._database = database
         self._jobs = JobStore(database)
@@ -59,6 +62,7 @@ class Worker:
         self._settings = database.settings
         self._opened = opened
         self._refresh_graph = refresh
+        self._reembed = reembed
         self._concurrency = concurrency
         self._ingestor: Ingestor | None = None
         self._opening = asyncio.Lock()
@@ -101,8 +105,9 @@ class Worker:
                     )
                 )
                 sweeping = asyncio.create_task(self._sweep(app))
+                embedding = asyncio.create_task(self._finish_embedding())
                 stopping = asyncio.create_task(self._stopping.wait())
-                await _until_one_ends(taking, sweeping, stopping)
+                await _until_one_ends(taking, sweeping, embedding, stopping)
 
     async def _sweep(self, app: App) -> None:
         """Put back what dead workers have, and offer missing turns: theirs, and those of jobs without one."""
@@ -114,6 +119,18 @@ class Worker:
                 for backlog in await self._jobs.backlog():
                     await self._jobs.free_of_dead(backlog.user_id)
                     await self._turns.offer_all(backlog)
+            await asyncio.sleep(self._settings.worker.sweep)
+
+    async def _finish_embedding(self) -> None:
+        """Go on with embedding everything anew, where whoever began it was stopped or killed."""
+        while True:
+            try:
+                if self._reembed is not None and not await has_all_vectors(self._database):
+                    await self._reembed()
+                    for scope in await list_scopes(self._database):
+                        await self._announce(scope)
+            except SextantError as error:
+                log.warning("passages stay without vectors for now: %s", error)
             await asyncio.sleep(self._settings.worker.sweep)
 
     async def _take_turn(self, user_id: str) -> None:

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from domain.scope import Scope
 from domain.text import language_of
 from retrievers.lanes.lane import LaneQuery
+from retrievers.lanes.missing_vectors import warn_of_missing_vectors
 from stores.chunks.chunk_store import ChunkStore
 
 UNKNOWN = {
@@ -27,7 +28,8 @@ _TOLD, _LENGTH = 5, 100
 
 
 async def warn_of_unknown(chunks: ChunkStore, request: LaneQuery) -> None:
-    """Warn of what the filters name in vain; without filters no store is asked."""
+    """Warn of what the filters name in vain, and of passages without a vector."""
+    await warn_of_missing_vectors(chunks, request)
     if request.filters is None:
         return
     if unknown := await chunks.unknown(request.scope, request.filters):

@@ -15,6 +15,7 @@ from domain.settings import Settings
 from models.embedding.remote import OPENAI
 from models.protocols import Embedder
 from sextant import doctor
+from stores.documents.embedding_space import has_all_vectors
 from stores.postgresql.database import Database
 from stores.postgresql.overview import is_current, queue_of
 
@@ -136,9 +137,10 @@ class Readiness:
 
     async def _embedding(self) -> State:
         if self._settings.embedding.startswith("openai:"):
-            return await _reachable(self._settings.openai_base_url or OPENAI)
-        await self._embedder.embed_query("ready?")  # from memory, from the second time on
-        return State.UP
+            await _reachable(self._settings.openai_base_url or OPENAI)
+        else:
+            await self._embedder.embed_query("ready?")  # from memory, from the second time on
+        return State.UP if await has_all_vectors(self._database) else State.DEGRADED
 
     async def _chat(self) -> State:
         if not self._settings.chat_model:  # left out, or left empty

@@ -181,6 +181,11 @@ class ChunkStore:
     def _lane(self, scope: Scope, function: str, *values: object) -> Awaitable[bytes | None]:
         return self._database.lane(scope, _SQL[function], *values)
 
+    @property
+    def database(self) -> Database:
+        """Where the chunks are."""
+        return self._database
+
     def _lane_asked(
         self,
         scope: Scope,

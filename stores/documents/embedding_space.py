@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 from uuid import UUID
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from psycopg.rows import dict_row
@@ -13,6 +16,7 @@ from domain.errors import EmbeddingModelChanged
 from domain.scope import Scope
 from stores.chunks.chunk_store import Vectors
 from stores.chunks.stored import StoredChunk, stored_chunk
+from stores.postgresql.alone import alone
 from stores.postgresql.database import Database
 from stores.postgresql.pools import Connection
 from stores.postgresql.queries import load_queries
@@ -20,6 +24,11 @@ from stores.scopes import find_scope, share_scope
 
 _SQL = load_queries("embedding_space")
 _LOCK = 0x5E47A28  # of ours alone among PostgreSQL's advisory locks
+_ALONE = 0x5E47A2E
+# Databases whose passages lack vectors, and until when that is believed; what is whole once stays so for this
+# process, which would have to be started anew with another model.
+_lacking: WeakKeyDictionary[Database, float] = WeakKeyDictionary()
+_BELIEVED = 5.0  # seconds
 
 
 class VectorSpace(Protocol):
@@ -46,6 +55,8 @@ async def check_space(database: Database, embedder: VectorSpace) -> None:
     """
     async with database.transaction(database.settings.user_id) as connection:
         if await _recorded(connection) == (embedder.name, embedder.dimension):
+            if not await _is_whole(connection):
+                _lacking.setdefault(database, 0.0)
             return
     async with database.owner() as owner:
         await owner.execute(_SQL["lock"], {"key": _LOCK})
@@ -73,8 +84,51 @@ async def start_reembedding(database: Database, embedder: VectorSpace) -> list[S
         await owner.execute(_SQL["lock"], {"key": _LOCK})
         if await _recorded(owner) != (embedder.name, embedder.dimension):
             await _reset(owner, embedder)
+    return await list_scopes(database)
+
+
+async def list_scopes(database: Database) -> list[Scope]:
+    """Return the knowledge bases of all users."""
+    async with database.owner() as owner:
         rows = await owner.execute(_SQL["all_scopes"])
         return [Scope(user_id, graph_id) async for user_id, graph_id in rows]
+
+
+async def lack_vectors(database: Database) -> bool:
+    """Return whether passages had no vector a moment ago; asked only where they had none at the start.
+
+    Raises:
+        DatabaseUnavailable: nobody knows.
+    """
+    if database not in _lacking:
+        return False
+    if time.monotonic() >= _lacking[database]:
+        if await has_all_vectors(database):
+            _lacking.pop(database, None)
+            return False
+        _lacking[database] = time.monotonic() + _BELIEVED
+    return True
+
+
+async def has_all_vectors(database: Database) -> bool:
+    """Return whether every passage has its vector: not while, or after, re-embedding was broken off.
+
+    Raises:
+        DatabaseUnavailable: nobody knows.
+    """
+    rows = await database.read(database.settings.user_id, _SQL["is_whole"], {})
+    return all(row["is_whole"] for row in rows)
+
+
+async def finish_reembedding(database: Database) -> None:
+    """Note that every passage has its vector, if it has."""
+    async with database.owner() as owner:
+        await owner.execute(_SQL["finish"])
+
+
+def reembedding_alone(database: Database) -> AbstractAsyncContextManager[None]:
+    """Hold what one process at a time may do: embed everything anew; others wait."""
+    return alone(database, _SQL["lock_session"], {"key": _ALONE})
 
 
 async def chunks_without_vectors(
@@ -116,6 +170,11 @@ async def store_vectors(
 async def _recorded(connection: Connection) -> tuple[str, int] | None:
     row = await (await connection.execute(_SQL["recorded"])).fetchone()
     return None if row is None else (row[0], row[1])
+
+
+async def _is_whole(connection: Connection) -> bool:
+    row = await (await connection.execute(_SQL["is_whole"])).fetchone()
+    return row is None or bool(row[0])
 
 
 async def _has_chunks(owner: Connection) -> bool:

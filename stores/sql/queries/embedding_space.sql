@@ -2,6 +2,18 @@
 -- The space that the stored vectors come from.
 select name, dimension from embedding_space;
 
+-- name: is_whole
+-- Whether every passage has its vector.
+select is_whole from embedding_space;
+
+-- name: finish
+-- Note that every passage has its vector, where it has; run as owner.
+update embedding_space set is_whole = true where not is_whole and vectors_are_whole();
+
+-- name: lock_session
+-- One process at a time embeds everything anew; held until it is given back or its connection ends.
+select pg_try_advisory_lock(%(key)s);
+
 -- name: has_chunks
 -- Whether any tenant has chunks, whose vectors would mean nothing to another model; run as owner.
 select exists (select from chunks);

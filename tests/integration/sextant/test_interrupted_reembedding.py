@@ -1,0 +1,80 @@
+"""Embedding everything anew that was broken off is told everywhere, and a worker goes on with it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from domain.settings import Settings
+from retrievers.lanes.missing_vectors import MISSING_VECTORS
+from server.observe.readiness import Readiness, State
+from sextant.doctor import Finding, Health, examine
+from sextant.facade import Sextant
+from sextant.working import working
+from stores.documents.embedding_space import has_all_vectors
+from testing.openai_server import ScriptedOpenAI
+
+PATIENCE = 60.0
+QUESTION = "How many days of annual leave do staff get?"
+
+
+class Killed(BaseException):
+    """What ends a process in the middle of its work."""
+
+
+@pytest_asyncio.fixture
+async def changed(settings: Settings, tmp_path: Path) -> AsyncIterator[Settings]:
+    """Settings with another model than some documents were ingested with; embedding them anew was killed."""
+    async with ScriptedOpenAI(lambda _: "yes") as endpoint:
+        first = settings.model_copy(
+            update={
+                "openai_base_url": endpoint.base_url,
+                "embedding": "openai:first",
+            }
+        )
+        for number in range(3):
+            (tmp_path / f"rule-{number}.md").write_text(f"Staff get {number + 20} days of leave.")
+        async with Sextant.open(first) as rag:
+            await rag.ingest([tmp_path], graph_id="rules")
+        second = first.model_copy(
+            update={
+                "embedding": "openai:second",
+                "ingestion": first.ingestion.model_copy(update={"embed_batch": 1}),
+            }
+        )
+
+        def kill(done: int, _: int) -> None:
+            raise Killed
+
+        async with Sextant.open(second) as rag:
+            with pytest.raises(Killed):
+                await rag.reembed(kill)
+        yield second
+
+
+async def stored_vectors(settings: Settings) -> Finding:
+    return {one.name: one async for one in examine(settings)}["stored vectors"]
+
+
+async def test_it_is_told_until_a_worker_has_finished_it(changed: Settings) -> None:
+    found = await stored_vectors(changed)
+    assert found.health is Health.WARNING
+    assert "sextant reembed" in found.next_step
+    async with Sextant.open(changed) as rag:
+        readiness = Readiness(changed, rag.database, rag.embedder)
+        [state] = [one.state for one in await readiness.dependencies() if one.name == "embedding"]
+        assert state is State.DEGRADED
+        answer = await rag.query(QUESTION, graph_id="rules")
+        assert MISSING_VECTORS["en"] in answer.warnings
+        async with working(rag.worker()), asyncio.timeout(PATIENCE):
+            while not await has_all_vectors(rag.database):  # noqa: ASYNC110 - nobody tells us
+                await asyncio.sleep(0.05)
+    assert (await stored_vectors(changed)).health is Health.OK
+    async with Sextant.open(changed) as rag:
+        answer = await rag.query(QUESTION, graph_id="rules")
+        assert MISSING_VECTORS["en"] not in answer.warnings
+        assert len((await rag.search(QUESTION, graph_id="rules", mode="naive")).results) == 3
