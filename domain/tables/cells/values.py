@@ -92,6 +92,10 @@ _IN_TEXT = re.compile(
 )
 
 
+# References to notes, as `ingestion.parsing.raised` writes them: "40 EUR [note 2]" is 40 EUR.
+_NOTES = re.compile(r"\s*\[(?:note |注)\w{1,4}(?:, \w{1,4})*\]")
+
+
 @lru_cache(maxsize=4096)  # columns repeat their values
 def read_value(text: str) -> Value:
     """Read a cell: thousands separators, percent, currency, units, 万 and 亿, and dates.
@@ -99,7 +103,7 @@ def read_value(text: str) -> Value:
     Digits that begin with a zero are a code (`007`), not a number. A comma separates thousands, as in
     Chinese and English; `1,5` and `1.234,5` stay words (`decimal_commas` reads them where a table has them).
     """
-    shown = unicodedata.normalize("NFKC", text).strip()
+    shown = _NOTES.sub("", unicodedata.normalize("NFKC", text)).strip()
     if not shown:
         return Value(ValueKind.EMPTY, text)
     if len(shown) > _LONGEST:

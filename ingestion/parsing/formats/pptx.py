@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from domain.documents import HeadingSource
 from domain.text import has_cjk
 from ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph, Table
 from ingestion.parsing.formats.docx_numbering import format_number
 from ingestion.parsing.formats.drawingml import DrawingReader, chosen_content, paragraph_text
 from ingestion.parsing.formats.opc import Element, Package, Part, qn
-from ingestion.parsing.formats.reading_order import Box, in_reading_order
+from ingestion.parsing.formats.reading_order import Box, compared_columns, in_reading_order
 from ingestion.parsing.limits import CellBudget, Limits
 from ingestion.parsing.links import with_address
+from ingestion.parsing.numbering import could_be_heading
 from ingestion.parsing.omissions import Omissions
 from ingestion.parsing.raised import write_raised
 from ingestion.parsing.tables import Cell, header_rows, lay_out, repeated_places, rows_across
@@ -79,15 +81,13 @@ class _Slide:
         self._omissions = omissions
         self._drawings = DrawingReader(part, omissions, page)
 
-    def blocks(self, furniture: Iterable[str]) -> Iterator[Block]:
+    def blocks(self, furniture: Sequence[str]) -> Iterator[Block]:
         """Yield the slide's heading, what stands on it, `furniture`, and its notes."""
         elements = list(_shapes(self._tree))
         title = next((text for element in elements if (text := self._title(element))), "")
-        body = [
-            *_in_order(self._read(elements)),
-            *(Paragraph(text, self._page) for text in furniture),
-            *self._notes(),
-        ]
+        shapes = list(self._read(elements))
+        below = [*(Paragraph(text, self._page) for text in furniture), *self._notes()]
+        body = [*(_in_order(shapes) if below else _with_column_heads(shapes)), *below]
         for _ in self._part.related("comments"):
             self._omissions.add_part("comment thread", self._page)
         if title or body:
@@ -214,6 +214,30 @@ class _Slide:
 def _in_order(shapes: Iterable[_Shape]) -> Iterator[Block]:
     for shape in in_reading_order(list(shapes), lambda shape: shape.box):
         yield from shape.blocks
+
+
+def _with_column_heads(shapes: Sequence[_Shape]) -> list[Block]:
+    """The blocks of shapes in reading order; where columns that are compared end it, what heads each is a heading.
+
+    Not where anything follows, which would come to stand below the last of these headings.
+    """
+    groups = list(compared_columns(shapes, lambda shape: shape.box))
+    last = groups.pop() if groups and len(groups[-1]) > 1 else []
+    body = [block for group in groups for column in group for one in column for block in one.blocks]
+    columns = [[block for one in column for block in one.blocks] for column in last]
+    heads = [_head_of(column) for column in columns]
+    for head, column in zip(heads, columns, strict=True):
+        body += [head, *column[1:]] if head is not None and all(heads) else column
+    return body
+
+
+def _head_of(column: Sequence[Block]) -> Heading | None:
+    """What stands above the rest of a column as its heading, if it looks like one."""
+    top, *rest = column
+    if not (rest and isinstance(top, Paragraph) and "\n" not in top.text):
+        return None
+    is_heading = could_be_heading(top.text)
+    return Heading(top.text, 2, HeadingSource.INFERRED, top.page) if is_heading else None
 
 
 def _shapes(tree: Element | None) -> Iterator[Element]:

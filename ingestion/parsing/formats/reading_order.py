@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -28,19 +28,26 @@ class Box:
 
 def in_reading_order(items: Sequence[T], box_of: Callable[[T], Box]) -> list[T]:
     """Sort items as they are read (recursive XY-cut): row by row, but columns that are compared one after the other."""
+    return [
+        item for group in compared_columns(items, box_of) for column in group for item in column
+    ]
+
+
+def compared_columns(items: Sequence[T], box_of: Callable[[T], Box]) -> Iterator[list[list[T]]]:
+    """Yield what is read one after the other, each in its columns; several only where columns are compared."""
     rows = _cut(items, box_of, _down)
-    ordered, start = list[T](), 0
+    start = 0
     while start < len(rows):
         end = _comparison_end(rows, start, box_of)
         together = [item for row in rows[start:end] for item in row]
         columns = _cut(together, box_of, _across)
-        if len(columns) > 1:
-            for column in columns:
-                ordered += in_reading_order(column, box_of)
+        if len(columns) == 1:
+            yield [sorted(together, key=lambda item: (box_of(item).top, box_of(item).left))]
+        elif end - start > 1:
+            yield [in_reading_order(column, box_of) for column in columns]
         else:
-            ordered += sorted(together, key=lambda item: (box_of(item).top, box_of(item).left))
+            yield from ([in_reading_order(column, box_of)] for column in columns)
         start = end
-    return ordered
 
 
 def _comparison_end(rows: Sequence[Sequence[T]], start: int, box_of: Callable[[T], Box]) -> int:

@@ -83,6 +83,23 @@ class TestReadingOrder:
         for given in (items, items[::-1]) if order != "xy" else (items,):
             assert "".join(n for n, _ in in_reading_order(given, lambda item: item[1])) == order
 
+    @pytest.mark.parametrize(("foot", "levels"), [("", [1, 2, 2]), ("for both", [1])])
+    def test_what_heads_compared_columns_is_a_heading_where_nothing_follows(
+        self, foot: str, levels: list[int]
+    ) -> None:
+        boxes = {
+            "Plan A": (0, 0, 40, 5), "Costs 40,000 EUR": (0, 6, 40, 30),
+            "Plan B": (50, 0, 40, 5), "Costs 75,000 EUR": (50, 7, 40, 30),
+        }  # fmt: skip
+        shapes = "".join(shape(line(run(text)), place=place) for text, place in boxes.items())
+        below = shape(line(run(foot)), place=(0, 80, 90, 5))
+
+        parsed = read(deck(shapes + (below if foot else "")))
+
+        assert [b.level for b in parsed.blocks if isinstance(b, Heading)] == levels
+        texts = [b.text for b in parsed.blocks if isinstance(b, Heading | Paragraph)][1:]
+        assert texts == [*boxes, *filter(None, [foot])]
+
     def test_a_group_stands_where_it_is_drawn_and_keeps_together(self) -> None:
         made = pptx.Presentation()
         slide = made.slides.add_slide(made.slide_layouts[6])
