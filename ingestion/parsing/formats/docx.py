@@ -222,9 +222,6 @@ class _Reader:
             yield from html_blocks(decode(content).text, self._context.limits)
         elif content and suffix == "txt":
             yield Paragraph(decode(content).text)
-        elif content and suffix == "docx":
-            inner = Package(content).main()
-            yield from _Reader(_Context(inner, self._context.limits), inner).blocks(inner.root)
         else:
             self._context.omissions.add_part("embedded document")
 
