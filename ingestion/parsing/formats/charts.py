@@ -79,7 +79,7 @@ def _series_of(plot: Element, axes: _Axes) -> Iterator[_Series]:
             points = series.find(qn("c:yVal"))
         labels = _labels(series, plot)
         code = _own_format(labels) if _shows(labels, "c:showVal") else ""
-        if not code and "%" in axes.value_format:
+        if not code and "%" in axes.value_format and _format_of(points) in {"", "General"}:
             code = axes.value_format
         columns = [(name or axes.values, _points(points, code))]
         sizes = _points(series.find(qn("c:bubbleSize")), "")
@@ -114,7 +114,7 @@ def _points(source: Element | None, code: str) -> _Values:
     written = source.findtext(qn("c:v"))  # a name written into the chart
     if written is not None:
         return {0: written}
-    common = next((node.text or "" for node in source.iter(qn("c:formatCode"))), "")
+    common = _format_of(source)
     is_numbers = any(True for _ in source.iter(qn("c:numCache"), qn("c:numLit")))
     shown = _Values()
     for point in source.iter(qn("c:pt")):
@@ -122,6 +122,12 @@ def _points(source: Element | None, code: str) -> _Values:
         own = code or point.get("formatCode") or common
         shown[_index(point)] = _shown(text, own) if is_numbers else text
     return shown
+
+
+def _format_of(source: Element | None) -> str:
+    """The number format that the data have in their sheet."""
+    codes = source.iter(qn("c:formatCode")) if source is not None else ()
+    return next((str(node.text or "") for node in codes), "")
 
 
 def _joined_levels(levels: Sequence[Element]) -> _Values:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from ingestion.parsing.formats.opc import Element, qn
 
 _VAL = qn("w:val")
+_MOVED = 4  # half points; less is a correction of the line
 _OFF = {"0", "false", "off"}
 _NUMERALS = "一二三四五六七八九"
 _LEVEL, _HEADING = f"[1-9{_NUMERALS}]", "[标標][题題]"
@@ -145,8 +146,19 @@ def _with_look(style: Style, look: Element | None) -> Style:
         bold=is_on(look, "w:b", inherited=style.bold),
         struck=is_on(look, "w:strike", inherited=style.struck) or is_on(look, "w:dstrike"),
         hidden=is_on(look, "w:vanish", inherited=style.hidden),
-        raised=value_of(look, "w:vertAlign") or style.raised,
+        raised=value_of(look, "w:vertAlign") or _by_position(look) or style.raised,
     )
+
+
+def _by_position(look: Element) -> str:
+    """Whether letters were moved up or down by hand, by so much that they stand for an index (`w:position`)."""
+    try:
+        half_points = int(value_of(look, "w:position") or 0)
+    except ValueError:
+        return ""
+    if abs(half_points) < _MOVED:
+        return ""
+    return "superscript" if half_points > 0 else "subscript"
 
 
 def _with_properties(style: Style, properties: Element | None) -> Style:

@@ -35,6 +35,7 @@ _OBJECTS = {qn("w:drawing"), qn("w:pict"), qn("w:object")}
 _FORMULAS = {qn("m:oMath"), qn("m:oMathPara")}
 _PAGE_FIELD = re.compile(r"\s*(?:PAGE|NUMPAGES|SECTIONPAGES)\b", re.IGNORECASE)
 _LINK_FIELD = re.compile(r"\s*HYPERLINK\s+(?!\\)\"?([^\"\s]+)", re.IGNORECASE)
+_FORMULA_FIELD = re.compile(r"\s*EQ\s", re.IGNORECASE)  # drawn from its code, without a result
 _PAGE_MARK = "\ufdd8"  # a noncharacter: stands for a page's number until the line is looked at
 _PAGE_WORDS = 16  # letters in the part of a line that only tells the page ("Page 3 of 7")
 # Signs of the symbol fonts (w:sym), which Unicode has elsewhere: boxes, ticks, arrows, and Greek by its letters.
@@ -189,9 +190,11 @@ class TextReader:
         elif self._fields and kind == "separate":
             self._fields[-1].in_code = False
         elif self._fields and kind == "end":
-            form = self._fields.pop().form
-            if form is not None:
-                self._add(_form_value(form), line, address)
+            ended = self._fields.pop()
+            if ended.form is not None:
+                self._add(_form_value(ended.form), line, address)
+            elif _FORMULA_FIELD.match(ended.code):
+                self._omissions.add_part("EQ formula")
 
     def _note(self, reference: Element, line: Line) -> None:
         found = self._notes.find(reference)

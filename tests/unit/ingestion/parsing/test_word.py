@@ -157,6 +157,15 @@ class TestValidText:
 
         assert table(parsed).rows == [["A", "1"], ["C", "3"]]
 
+    def test_a_figure_that_was_moved_up_by_hand_is_raised_and_a_slight_correction_is_not(
+        self,
+    ) -> None:
+        up, slightly = '<w:position w:val="6"/>', '<w:position w:val="2"/>'
+
+        assert shown(
+            parse(line(run("10"), run("6", up)) + line(run("10"), run("6", slightly)))
+        ) == ["10^6", "106"]
+
     def test_raised_and_lowered_figures_do_not_melt_into_others(self) -> None:
         up, down = '<w:vertAlign w:val="superscript"/>', '<w:vertAlign w:val="subscript"/>'
 
