@@ -16,6 +16,11 @@ class Missing(Enum):
     UNREADABLE_CHARACTERS = "{number} unreadable characters"
     ENCODING_GUESSED = "It was read as {encoding}, which may be wrong. If it reads badly, save the file as UTF-8 and add it again."
     PAGES_OF_IMAGES = "{blank} of {pages} pages hold only images"
+    PAGES_UNREADABLE = (
+        "{unmapped} of {pages} pages were left out: their fonts do not say which letters they draw. Run the file "
+        "through a text recognition (OCR) program and add the result."
+    )
+    RUNNING_HEADS = "Left out as running heads and feet: {heads}"
     ATTACHMENTS_NOT_READ = (
         "{number} attachments were not read: {names}. Save them and add them by themselves."
     )

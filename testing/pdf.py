@@ -23,6 +23,17 @@ class Text:
     text: str
     size: float = 11
     bold: bool = False
+    mono: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """A filled rectangle, as of a background."""
+
+    x: float
+    y: float
+    width: float
+    height: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +56,22 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
+class Field:
+    """A text field of a form, with what is filled in; nothing of it is drawn."""
+
+    x: float
+    y: float
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A comment on the page."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class OutlineItem:
     """An outline entry; `page` counts from 0, `level` from 0."""
 
@@ -54,7 +81,8 @@ class OutlineItem:
     y: float = 842
 
 
-Drawn = Text | Rule | Picture
+Drawn = Text | Rule | Area | Picture
+Item = Drawn | Field | Note
 
 
 def ruled_table(
@@ -76,7 +104,7 @@ def ruled_table(
 
 
 def write_pdf(
-    pages: Iterable[Sequence[Drawn]],
+    pages: Iterable[Sequence[Item]],
     *,
     outline: Sequence[OutlineItem] = (),
     title: str = "",
@@ -96,9 +124,10 @@ def write_pdf(
         b"\x80",
     )
     root = writer.outline(outline, kids)
-    writer.put(
-        catalog, f"<</Type/Catalog/Pages {tree} 0 R{f'/Outlines {root} 0 R' if root else ''}>>"
-    )
+    outlines = f"/Outlines {root} 0 R" if root else ""
+    fields = " ".join(f"{field} 0 R" for field in writer.fields)
+    form = f"/AcroForm<</Fields[{fields}]/DR<</Font {fonts} 0 R>>>>" if fields else ""
+    writer.put(catalog, f"<</Type/Catalog/Pages {tree} 0 R{outlines}{form}>>")
     info = writer.reserve()
     writer.put(info, b"<</Title " + writer.string(title, info) + b">>")
     return writer.finish(catalog, info)
@@ -112,7 +141,7 @@ _CHINESE = (
     "/FontBBox[-25 -254 1000 880]/ItalicAngle 0/Ascent 880/Descent -120/CapHeight 880/StemV {}>>>>]>>"
 )
 _FONTS = (
-    f"<</L {_LATIN.format('Helvetica')}/LB {_LATIN.format('Helvetica-Bold')}"
+    f"<</L {_LATIN.format('Helvetica')}/LB {_LATIN.format('Helvetica-Bold')}/M {_LATIN.format('Courier')}"
     f"/C {_CHINESE.format(93)}/CB {_CHINESE.format(180)}>>"
 )
 
@@ -120,6 +149,7 @@ _FONTS = (
 class _Writer:
     def __init__(self, password: str) -> None:
         self._objects: dict[int, bytes] = {}
+        self.fields: list[int] = []
         self._owner = self._key = b""
         if password:
             padded = (password.encode("latin-1") + _PADDING)[:32]
@@ -144,16 +174,41 @@ class _Writer:
         sealed = self._sealed(b"\xfe\xff" + text.encode("utf-16-be"), number)
         return b"<" + sealed.hex().encode() + b">"
 
-    def page(self, tree: int, fonts: int, image: int, items: Sequence[Drawn]) -> int:
+    def page(self, tree: int, fonts: int, image: int, items: Sequence[Item]) -> int:
         page, content = self.reserve(), self.reserve()
-        self.stream(content, "", "\n".join(map(_operators, items)).encode("latin-1"))
+        drawn = [item for item in items if not isinstance(item, Field | Note)]
+        self.stream(content, "", "\n".join(map(_operators, drawn)).encode("latin-1"))
         resources = f"<</Font {fonts} 0 R/XObject<</I {image} 0 R>>>>"
+        annotations = [
+            self.annotation(fonts, item) for item in items if isinstance(item, Field | Note)
+        ]
+        annots = " ".join(f"{number} 0 R" for number in annotations)
         self.put(
             page,
             f"<</Type/Page/Parent {tree} 0 R/MediaBox[0 0 595 842]/Contents {content} 0 R"
-            f"/Resources {resources}>>",
+            f"/Resources {resources}{f'/Annots[{annots}]' if annots else ''}>>",
         )
         return page
+
+    def annotation(self, fonts: int, item: Field | Note) -> int:
+        number = self.reserve()
+        if isinstance(item, Note):
+            note = b"<</Type/Annot/Subtype/Text/Rect[500 700 520 720]/Contents "
+            self.put(number, note + self.string(item.text, number) + b">>")
+            return number
+        look = self.reserve()
+        self.stream(
+            look,
+            f"/Type/XObject/Subtype/Form/BBox[0 0 200 20]/Resources<</Font {fonts} 0 R>>",
+            _operators(Text(2, 5, item.value)).encode("latin-1"),
+        )
+        self.fields.append(number)
+        entry = (
+            f"<</Type/Annot/Subtype/Widget/FT/Tx/F 4/Rect[{item.x} {item.y} {item.x + 200} {item.y + 20}]"
+            f"/T(field{number})/DA(/L 11 Tf)/AP<</N {look} 0 R>>/V "
+        )
+        self.put(number, entry.encode() + self.string(item.value, number) + b">>")
+        return number
 
     def outline(self, items: Sequence[OutlineItem], pages: Sequence[int]) -> int:
         """Number of the outline's root, 0 when there are no items."""
@@ -217,12 +272,14 @@ def _operators(item: Drawn) -> str:
     match item:
         case Rule():
             return f"{item.x1} {item.y1} m {item.x2} {item.y2} l S"
+        case Area():
+            return f"0.9 g {item.x} {item.y} {item.width} {item.height} re f 0 g"
         case Picture():
             return f"q {item.size} 0 0 {item.size} {item.x} {item.y} cm /I Do Q"
         case Text():
             wide = any(char > "\xff" for char in item.text)
             codes = item.text.encode("utf-16-be" if wide else "cp1252", errors="replace").hex()
-            font = ("C" if wide else "L") + ("B" if item.bold else "")
+            font = "M" if item.mono else ("C" if wide else "L") + ("B" if item.bold else "")
             return f"BT /{font} {item.size} Tf {item.x} {item.y} Td <{codes}> Tj ET"
 
 

@@ -13,12 +13,13 @@ _LARGER = 1.12  # times the size of the body's letters
 
 @dataclass(frozen=True, slots=True)
 class Styled:
-    """A line or paragraph with its look. `alone`: it begins and ends its own paragraph."""
+    """A line or paragraph with its look. `alone`: it begins and ends its own paragraph. `is_body`: it is no heading, however it looks."""
 
     text: str
     size: float = 0.0
     bold: bool = False
     alone: bool = True
+    is_body: bool = False
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -77,7 +78,7 @@ def _body(lines: Sequence[Styled]) -> tuple[float, bool]:
 
 
 def _look(line: Styled, body: tuple[float, bool]) -> _Look | None:
-    if not could_be_heading(line.text):
+    if line.is_body or not could_be_heading(line.text):
         return None
     body_size, body_bold = body
     rank = number_rank(line.text)

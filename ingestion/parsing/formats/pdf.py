@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import pypdfium2 as pdfium
 from pypdfium2 import raw
@@ -15,22 +16,26 @@ from pypdfium2 import raw
 from domain.errors import FileBroken, FileEmpty, FileEncrypted, FileUnsafe
 from domain.missing import Missing
 from ingestion.parsing.blocks import Block, Blocks, Heading, Image, Paragraph, Table
+from ingestion.parsing.formats.pdf_furniture import without_furniture
 from ingestion.parsing.formats.pdf_headings import OutlineEntry, mark_inferred, mark_outline
 from ingestion.parsing.formats.pdf_layout import (
-    Item,
+    Kind,
     PageParagraph,
     Region,
     join_regions,
-    without_running_heads,
 )
-from ingestion.parsing.formats.pdf_page import Line, Page
+from ingestion.parsing.formats.pdf_page import Box, Line, Page
+from ingestion.parsing.formats.pdf_rows import Item, arrange
 from ingestion.parsing.formats.pdf_tables import RuledTable, ruled_tables
 from ingestion.parsing.images import not_looked_at
 from ingestion.parsing.limits import CellBudget, Limits
 from ingestion.parsing.lines import starts_item
+from ingestion.parsing.raised import write_raised
 from ingestion.parsing.tables import header_rows
 
 _SPACE = re.compile(r"\s+")
+_HEADS_SHOWN = 5
+_RECOGNISE = "Run it through a text recognition (OCR) program and ingest the result."
 _MIN_OUTLINE = 2  # entries; a lone one is the document's name
 
 
@@ -50,15 +55,14 @@ def parse(content: bytes, limits: Limits) -> Blocks:
                 f"The PDF has {len(document):,} pages; the limit is {limits.pdf_pages:,}.",
                 next_step="Split it, or raise SEXTANT_LIMITS__PDF_PAGES.",
             )
-        pages, blank, pictures, unread = _read(document, limits)
-        regions = join_regions(without_running_heads(pages))
+        read = _read(document, limits)
+        body = without_furniture(read.pages, read.frames)
+        regions = join_regions(map(arrange, body.pages))
         outline = _outline(document)
         marked = mark_outline(regions, outline) if outline else mark_inferred(regions)
         title = document.get_metadata_value("Title")
-        pictured = Missing.PAGES_OF_IMAGES.told(blank=blank, pages=len(pages))
-        warnings = (pictured,) if blank else ()
-        blocks = _with_pictures(_blocks(marked), pictures)
-        return Blocks(blocks, title, len(pages), (*warnings, *not_looked_at(unread)))
+        blocks = write_raised(_with_extras(_blocks(marked), read.extras))
+        return Blocks(blocks, title, len(document), _warnings(read, body.heads))
     finally:
         document.close()
 
@@ -77,40 +81,81 @@ def _open(content: bytes) -> pdfium.PdfDocument:
         ) from error
 
 
-def _read(
-    document: pdfium.PdfDocument, limits: Limits
-) -> tuple[list[list[Item]], int, list[Image], int]:
-    """Lines and tables of every page in order, how many pages hold only images, all images, and how many are unread."""
-    pages: list[list[Item]] = []
-    pictures: list[Image] = []
-    unread = set[bytes]()
-    images = 0
+@dataclass(slots=True)
+class _Read:
+    """What stands on the pages, the parts of them that are shown, and what goes behind their text.
+
+    `pictured` counts pages of images alone, `unmapped` those whose letters have no meaning, `unseen` is the sha256
+    of each image that is passed over.
+    """
+
+    pages: list[list[Item]] = field(default_factory=list[list[Item]])
+    frames: list[Box] = field(default_factory=list[Box])
+    extras: list[Image | Paragraph] = field(default_factory=list[Image | Paragraph])
+    pictured: int = 0
+    unmapped: int = 0
+    unseen: set[bytes] = field(default_factory=set[bytes])
+
+
+def _read(document: pdfium.PdfDocument, limits: Limits) -> _Read:
+    """Read the lines and tables of every page in order."""
+    read = _Read()
+    document.init_forms()
     for number in range(1, len(document) + 1):
         page = Page(document, number)
         try:
-            lines = page.lines()
-            images += not lines and page.has_images()
-            tables = ruled_tables(page, lines, CellBudget(limits)) if lines else []
-            pages.append(_in_order(lines, tables))
-            if len(pictures) < limits.images:
-                pictures += page.pictures(limits)
-            elif not limits.images:
-                unread.update(page.pictures_unread(limits))
+            _read_page(page, read, limits)
         finally:
             page.close()
-    if not (any(pages) or pictures):
-        raise FileEmpty(
-            "The PDF has only images and no text; reading text from images is not supported."
-            if images
-            else "The PDF has no text.",
-            next_step="Run it through a text recognition (OCR) program and ingest the result.",
+    if not (any(read.pages) or read.extras):
+        raise FileEmpty(_nothing_read(read), next_step=_RECOGNISE)
+    return read
+
+
+def _read_page(page: Page, read: _Read, limits: Limits) -> None:
+    lines = page.lines()
+    if lines and not page.is_readable(lines):
+        read.unmapped += 1
+        lines = []
+    else:
+        read.pictured += not lines and page.has_images()
+    tables = ruled_tables(page, lines, CellBudget(limits)) if lines else []
+    read.pages.append(_in_order(lines, tables))
+    read.frames.append(page.frame)
+    read.extras += [Paragraph(note, page.number) for note in page.notes]
+    if sum(isinstance(extra, Image) for extra in read.extras) < limits.images:
+        read.extras += page.pictures(limits)
+    elif not limits.images:
+        read.unseen.update(page.pictures_unread(limits))
+
+
+def _nothing_read(read: _Read) -> str:
+    if read.unmapped:
+        return "The text of the PDF cannot be read: its fonts do not say which letters they draw."
+    if read.pictured:
+        return "The PDF has only images and no text; reading text from images is not supported."
+    return "The PDF has no text."
+
+
+def _warnings(read: _Read, heads: Sequence[str]) -> tuple[str, ...]:
+    pages = len(read.pages)
+    warnings = list[str]()
+    if read.pictured:
+        warnings.append(Missing.PAGES_OF_IMAGES.told(blank=read.pictured, pages=pages))
+    if read.unmapped:
+        warnings.append(Missing.PAGES_UNREADABLE.told(unmapped=read.unmapped, pages=pages))
+    if heads:
+        shown = ", ".join(f"“{head}”" for head in heads[:_HEADS_SHOWN])
+        more = len(heads) - _HEADS_SHOWN
+        warnings.append(
+            Missing.RUNNING_HEADS.told(heads=f"{shown} and {more} more" if more > 0 else shown)
         )
-    return pages, images, pictures, len(unread)
+    return (*warnings, *not_looked_at(len(read.unseen)))
 
 
-def _with_pictures(blocks: Iterable[Block], pictures: Sequence[Image]) -> list[Block]:
-    """The images of a page behind its text."""
-    waiting, together = deque(pictures), list[Block]()
+def _with_extras(blocks: Iterable[Block], extras: Sequence[Image | Paragraph]) -> list[Block]:
+    """The notes and the images of a page behind its text."""
+    waiting, together = deque(extras), list[Block]()
     for block in blocks:
         while waiting and (waiting[0].page or 0) < (block.page or 0):
             together.append(waiting.popleft())
@@ -147,7 +192,11 @@ def _outline(document: pdfium.PdfDocument) -> list[OutlineEntry]:
 def _blocks(marked: Iterable[Heading | Region]) -> Iterator[Block]:
     items: list[PageParagraph] = []
     for region in marked:
-        if isinstance(region, PageParagraph) and starts_item(region.first.text):
+        if (
+            isinstance(region, PageParagraph)
+            and region.kind is Kind.PROSE
+            and starts_item(region.first.text)
+        ):
             items.append(region)
             continue
         yield from _list(items)
@@ -155,7 +204,7 @@ def _blocks(marked: Iterable[Heading | Region]) -> Iterator[Block]:
         if isinstance(region, Heading):
             yield region
         elif isinstance(region, RuledTable):
-            yield Table(region.rows, header_rows(region.rows), region.page)
+            yield Table(region.rows, header_rows(region.rows), region.page, region.repeated)
         else:
             yield Paragraph(region.text(), region.first.page)
     yield from _list(items)

@@ -1,83 +1,43 @@
-"""Lines of pages to paragraphs: running heads dropped, broken lines joined, also across pages."""
+"""Lines of pages to paragraphs: broken lines joined, also across pages; rows and code kept line by line."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from enum import Enum, auto
+from itertools import groupby, pairwise
 from math import inf
 from statistics import median
 
 from domain.text import is_cjk
 from ingestion.parsing.formats.pdf_page import Line
+from ingestion.parsing.formats.pdf_rows import Item, is_prose
 from ingestion.parsing.formats.pdf_tables import RuledTable
 from ingestion.parsing.headings import Styled
-from ingestion.parsing.lines import ends_in_hyphen, ends_sentence, join_lines, starts_item
+from ingestion.parsing.lines import ends_in_hyphen, ends_sentence, starts_item, with_fields
 
-_EDGE_LINES = 3  # at the top and at the bottom, where headers and footers stand
-_PAGE_NUMBER = re.compile(
-    r"[-–—\s]*(?:第\s*\d{1,4}\s*页(?:\s*[,，/]?\s*共\s*\d{1,4}\s*页)?|(?:page\s*)?\d{1,4}(?:\s*(?:/|of)\s*\d{1,4})?"
-    r"|[ivxlc]{1,6})[-–—\s]*",
-    re.IGNORECASE,
-)
 _COLUMN_LINES = 3  # so many with something beside them make a column
-_DIGITS = re.compile(r"\d+")
-_LEADERS = re.compile(r"(?:[.…·．]\s?){4}\s*\d{1,4}$")
+_SAME_SIZE = 0.6  # points
+_INDENT = 1.2  # letters' sizes: an indented line begins a paragraph
+_ROW_PITCH = 2.0  # times the usual distance of lines: that of a table's rows at most
+_FULL = 0.6  # of a column's width: a line that ends in the middle of a sentence goes on
 
 
-Item = Line | RuledTable
+class Kind(Enum):
+    """What lines are, and with it how they go together."""
 
-
-def without_running_heads(pages: Sequence[Sequence[Item]]) -> list[list[Item]]:
-    """Drop page numbers, and heads and feet that come back on a third of the pages (at least three).
-
-    Compared are the three outermost lines above and below, with every number taken as the same and
-    with their size, so that a chapter's own title stays where only its running head repeats it.
-    Lines of a table of contents (`Title ..... 12`) go as well. A page that would be left bare, such
-    as one record of many alike, keeps the lines that stand on no other page word for word.
-    """
-    edges = [_edges(items) for items in pages]
-    seen = Counter(key for lines in edges for key in {_key(line) for line in lines})
-    said = Counter(text for lines in edges for text in {line.text for line in lines})
-    often = max(3, len(pages) / 3)
-    kept = []
-    for items, lines in zip(pages, edges, strict=True):
-        heads = [line for line in lines if seen[_key(line)] >= often]
-        own = [line for line in heads if said[line.text] == 1]
-        kept.append(_without(items, lines, heads) or _without(own, own, ()))
-    return kept
-
-
-def _without(items: Sequence[Item], edges: Sequence[Line], heads: Sequence[Line]) -> list[Item]:
-    """The items that are neither heads nor entries of a table of contents nor, at an edge, numbers."""
-    dropped = {id(line) for line in heads}
-    dropped |= {id(line) for line in edges if _PAGE_NUMBER.fullmatch(line.text.strip())}
-    return [
-        item
-        for item in items
-        if id(item) not in dropped
-        and not (isinstance(item, Line) and _LEADERS.search(item.text[-20:]))
-    ]
-
-
-def _edges(items: Sequence[Item]) -> list[Line]:
-    by_height = sorted(
-        (item for item in items if isinstance(item, Line)), key=lambda line: -line.box.top
-    )
-    return [*by_height[:_EDGE_LINES], *by_height[_EDGE_LINES:][-_EDGE_LINES:]]
-
-
-def _key(line: Line) -> tuple[str, float]:
-    return _DIGITS.sub("#", "".join(line.text.split())), line.size
+    PROSE = auto()
+    ROWS = auto()
+    CODE = auto()
 
 
 @dataclass(slots=True)
 class PageParagraph:
-    """Lines that make one paragraph, in order."""
+    """Lines that make one paragraph, or a block of rows or of code, in order."""
 
     lines: list[Line]
+    kind: Kind = Kind.PROSE
 
     @property
     def first(self) -> Line:
@@ -85,13 +45,20 @@ class PageParagraph:
         return self.lines[0]
 
     def text(self) -> str:
-        """Its lines joined."""
-        return join_lines(line.text for line in self.lines)
+        """Its lines joined; those of rows and code each by itself, code with its indentation."""
+        match self.kind:
+            case Kind.PROSE:
+                return with_fields(line.text for line in self.lines)
+            case Kind.ROWS:
+                return "\n".join(line.text for line in self.lines)
+            case Kind.CODE:
+                return _code(self.lines)
 
     def styled(self) -> Styled:
         """Its look, for telling headings."""
         size = min(line.size for line in self.lines)
-        return Styled(self.text(), size, all(line.bold for line in self.lines))
+        bold = all(line.bold for line in self.lines)
+        return Styled(self.text(), size, bold, is_body=self.kind is not Kind.PROSE)
 
 
 Region = PageParagraph | RuledTable
@@ -101,6 +68,7 @@ def join_regions(pages: Iterable[Sequence[Item]]) -> list[Region]:
     """Join lines to paragraphs and the parts of tables, over page and column breaks too."""
     items = [item for page in pages for item in page]
     lines = [item for item in items if isinstance(item, Line)]
+    kinds = _kinds(lines)
     pitch, limits = _usual_pitch(lines), _next_columns(lines)
     regions: list[Region] = []
     at = -1
@@ -113,13 +81,30 @@ def join_regions(pages: Iterable[Sequence[Item]]) -> list[Region]:
                 regions.append(item)
             continue
         at += 1
-        if isinstance(last, PageParagraph) and _continues(
-            last, item, _right_edge(lines, limits, at - 1), pitch
-        ):
+        kind = kinds[at]
+        if not isinstance(last, PageParagraph) or last.kind is not kind:
+            goes_on = False
+        elif kind is Kind.PROSE:
+            goes_on = _continues(last, item, _column(lines, limits, at - 1), pitch)
+        else:
+            goes_on = _is_below(last.lines[-1], item, pitch)
+        if goes_on and isinstance(last, PageParagraph):
             last.lines.append(item)
         else:
-            regions.append(PageParagraph([item]))
+            regions.append(PageParagraph([item], kind))
     return regions
+
+
+def _kinds(lines: Sequence[Line]) -> list[Kind]:
+    """What each line is; a typewriter's prose is no code."""
+    kinds = list[Kind]()
+    for mono, run in groupby(lines, key=lambda line: line.mono):
+        together = list(run)
+        if mono and not is_prose(together):
+            kinds += [Kind.CODE] * len(together)
+        else:
+            kinds += [Kind.ROWS if line.is_row else Kind.PROSE for line in together]
+    return kinds
 
 
 def _usual_pitch(lines: Sequence[Line]) -> float:
@@ -153,7 +138,7 @@ def _next_columns(lines: Sequence[Line]) -> list[float]:
     ]
 
 
-def _right_edge(lines: Sequence[Line], limits: Sequence[float], index: int) -> float:
+def _column(lines: Sequence[Line], limits: Sequence[float], index: int) -> float:
     """How far the lines around this one reach that begin where it begins: its column's right edge.
 
     A title over both columns reaches beyond the first.
@@ -163,28 +148,54 @@ def _right_edge(lines: Sequence[Line], limits: Sequence[float], index: int) -> f
     near = [
         at
         for at in range(max(0, index - 10), min(len(lines), index + 11))
-        if lines[at].page == page and abs(lines[at].box.left - left) < room
+        if lines[at].page == page and abs(lines[at].box.left - left) < room and not lines[at].is_row
     ]
     beside = sorted(limits[at] for at in near if limits[at] >= line.box.right)
     limit = beside[_COLUMN_LINES - 1] if len(beside) >= _COLUMN_LINES else inf
     return max(lines[at].box.right for at in near if at == index or lines[at].box.right <= limit)
 
 
+def _is_below(above: Line, line: Line, pitch: float) -> bool:
+    """Whether a row or a line of code belongs to the block that ends above it."""
+    distance = (above.box.bottom - line.box.bottom) / max(line.size, 1)
+    return above.page == line.page and 0 < distance < _ROW_PITCH * pitch
+
+
+def _code(lines: Sequence[Line]) -> str:
+    """Lines of letters of one width, with the blanks that stand before them."""
+    left = min(line.box.left for line in lines)
+    letter = median((line.box.right - line.box.left) / len(line.text) for line in lines) or 1
+    return "\n".join(" " * round((line.box.left - left) / letter) + line.text for line in lines)
+
+
 def _continues(paragraph: PageParagraph, line: Line, right: float, pitch: float) -> bool:
     above = paragraph.lines[-1]
-    if starts_item(line.text) or abs(above.size - line.size) > 0.6 or above.bold != line.bold:
+    if (
+        starts_item(line.text)
+        or abs(above.size - line.size) > _SAME_SIZE
+        or above.bold != line.bold
+    ):
         return False
     size = max(line.size, 1)
-    if not ends_in_hyphen(above.text) and _could_have_fitted(above, line, right):
+    if not _breaks_off(above, line, right) and _could_have_fitted(above, line, right):
         return False
     distance = (above.box.bottom - line.box.bottom) / size
     if above.page != line.page or distance < 0:  # next page or column
         return not ends_sentence(above.text)
     if distance > pitch * 1.35:
         return False
-    indented = line.box.left - above.box.left > 1.2 * size
+    indented = line.box.left - above.box.left > _INDENT * size
     hanging = len(paragraph.lines) == 1 and starts_item(above.text)
     return not indented or hanging
+
+
+def _breaks_off(above: Line, line: Line, right: float) -> bool:
+    """Whether a line ends in the middle of a word or of a sentence, however much room it leaves."""
+    if ends_in_hyphen(above.text):
+        return True
+    is_full = above.box.right - above.box.left > _FULL * (right - above.box.left)
+    goes_on = line.text[0].islower() or above.text.endswith(",")
+    return is_full and goes_on and not ends_sentence(above.text)
 
 
 def _could_have_fitted(above: Line, line: Line, right: float) -> bool:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import isnan
 
-from ingestion.parsing.formats.pdf_page import Box, Line, Page
+from ingestion.parsing.formats.pdf_page import Box, Line, Page, unite
 from ingestion.parsing.limits import CellBudget
 from ingestion.parsing.lines import join_lines
-from ingestion.parsing.tables import Cell, lay_out
+from ingestion.parsing.tables import Cell, lay_out, repeated_places
 
 _TOUCH = 3.0  # points between strokes that were meant to meet
+
+
+_FEWEST_CELLS = 4
+_MOST_CELLS = 5000  # of a page: squared paper has more
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +28,7 @@ class RuledTable:
     rows: list[list[str]]
     lines: frozenset[int]
     last_page: int
+    repeated: frozenset[tuple[int, int]] = frozenset()
 
     def continues_in(self, other: RuledTable) -> bool:
         """Whether `other`, which follows at once, is this table on the next page."""
@@ -29,8 +36,18 @@ class RuledTable:
 
     def joined(self, other: RuledTable) -> RuledTable:
         """Both as one; a header row that the next page repeats is left out."""
-        more = other.rows[1:] if other.rows[0] == self.rows[0] else other.rows
-        return replace(self, rows=[*self.rows, *more], last_page=other.last_page)
+        skipped = int(other.rows[0] == self.rows[0])
+        repeated = {
+            (len(self.rows) + row - skipped, column)
+            for row, column in other.repeated
+            if row >= skipped
+        }
+        return replace(
+            self,
+            rows=[*self.rows, *other.rows[skipped:]],
+            last_page=other.last_page,
+            repeated=self.repeated | repeated,
+        )
 
 
 def ruled_tables(page: Page, lines: Sequence[Line], budget: CellBudget) -> list[RuledTable]:
@@ -38,16 +55,36 @@ def ruled_tables(page: Page, lines: Sequence[Line], budget: CellBudget) -> list[
 
     Tables drawn without lines are not recognised; their rows stay lines of text.
     """
-    tables = []
+    tables = list[RuledTable]()
     for strokes in _connected(page.strokes()):
         grid = _grid(strokes)
-        if len(grid.columns) < 3 or len(grid.rows) < 3:  # edges: one more than cells
+        size = (len(grid.columns) - 1) * (len(grid.rows) - 1)
+        if len(grid.columns) < 3 or len(grid.rows) < 3 or size > _MOST_CELLS:
             continue
         inside = [index for index, line in enumerate(lines) if _contains(grid.box, line.box)]
-        rows = lay_out(_cells(page, grid, [lines[index] for index in inside]), budget)
-        if sum(any(row) for row in rows) > 1:
-            tables.append(RuledTable(page.number, rows, frozenset(inside), page.number))
-    return tables
+        cells = list(_cells(page, grid, [lines[index] for index in inside]))
+        if _is_table(cells):
+            rows = lay_out(cells, budget)
+            repeated = repeated_places(cells)
+            tables.append(RuledTable(page.number, rows, frozenset(inside), page.number, repeated))
+    return _outermost(tables)
+
+
+def _is_table(cells: Sequence[Cell]) -> bool:
+    """Whether the grid parts its text: two rows and two columns of it, and not nearly all in one cell."""
+    filled = [cell for cell in cells if cell.text]
+    total = sum(len(cell.text) for cell in filled)
+    return (
+        len(filled) >= _FEWEST_CELLS
+        and len({cell.row for cell in filled}) > 1
+        and len({cell.column for cell in filled}) > 1
+        and 4 * max(len(cell.text) for cell in filled) <= 3 * total
+    )
+
+
+def _outermost(tables: Sequence[RuledTable]) -> list[RuledTable]:
+    """The tables that stand in no other one."""
+    return [table for table in tables if not any(table.lines < other.lines for other in tables)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,31 +101,74 @@ class _Grid:
         return Box(self.columns[0], self.rows[-1], self.columns[-1], self.rows[0])
 
 
-def _connected(strokes: list[Box]) -> list[list[Box]]:
-    """Groups of strokes that touch, by sweeping from the left."""
-    groups: list[list[Box]] = []
-    bounds: list[Box] = []
-    for stroke in sorted(strokes, key=lambda stroke: stroke.left):
-        touching = [index for index, box in enumerate(bounds) if _touches(box, stroke)]
-        merged, box = [stroke], stroke
-        for index in reversed(touching):
-            merged += groups.pop(index)
-            box = _union(box, bounds.pop(index))
-        groups.append(merged)
-        bounds.append(box)
-    return groups
+def _connected(strokes: Sequence[Box]) -> list[list[Box]]:
+    """Groups of strokes that cross or touch."""
+    uprights = _end_to_end([one for one in strokes if _is_upright(one)], is_upright=True)
+    levels = _end_to_end([one for one in strokes if not _is_upright(one)], is_upright=False)
+    levels.sort(key=lambda level: level.bottom)
+    heights = [level.bottom for level in levels]
+    groups = list[tuple[list[Box], set[int]]]()
+    for upright in uprights:
+        first = bisect_left(heights, upright.bottom - _TOUCH)
+        last = bisect_right(heights, upright.top + _TOUCH)
+        met = {at for at in range(first, last) if _touches(upright, levels[at])}
+        apart = [group for group in groups if group[1].isdisjoint(met)]
+        together = [group for group in groups if not group[1].isdisjoint(met)]
+        members = [upright, *(one for group in together for one in group[0])]
+        groups = [*apart, (members, met.union(*(group[1] for group in together)))]
+    return [[*members, *(levels[at] for at in met)] for members, met in groups]
+
+
+def _end_to_end(strokes: Iterable[Box], *, is_upright: bool) -> list[Box]:
+    """The strokes with those as one that go on where another ends: rules are often drawn cell by cell."""
+    lines = list[Box]()
+    for stroke in sorted(
+        strokes,
+        key=lambda one: (
+            (round(one.left), one.bottom) if is_upright else (round(one.bottom), one.left)
+        ),
+    ):
+        if (
+            lines
+            and _touches(lines[-1], stroke)
+            and _is_upright(unite((lines[-1], stroke))) is is_upright
+        ):
+            lines[-1] = unite((lines[-1], stroke))
+        else:
+            lines.append(stroke)
+    return lines
+
+
+def _is_upright(stroke: Box) -> bool:
+    return stroke.top - stroke.bottom > stroke.right - stroke.left
 
 
 def _grid(strokes: Sequence[Box]) -> _Grid:
-    uprights = [
-        stroke for stroke in strokes if stroke.top - stroke.bottom > stroke.right - stroke.left
-    ]
-    levels = [
-        stroke for stroke in strokes if stroke.top - stroke.bottom <= stroke.right - stroke.left
-    ]
-    columns = _merged(stroke.left for stroke in uprights)
-    rows = _merged(stroke.bottom for stroke in levels)[::-1]
+    uprights = [stroke for stroke in strokes if _is_upright(stroke)]
+    levels = [stroke for stroke in strokes if not _is_upright(stroke)]
+    columns = _merged(
+        [
+            *((one.left + one.right) / 2 for one in uprights),
+            *_shared(one.left for one in levels),
+            *_shared(one.right for one in levels),
+        ]
+    )
+    rows = _merged(
+        [
+            *((one.bottom + one.top) / 2 for one in levels),
+            *_shared(one.bottom for one in uprights),
+            *_shared(one.top for one in uprights),
+        ]
+    )
+    rows.reverse()
     return _Grid(columns, rows, uprights, levels)
+
+
+def _shared(ends: Iterable[float]) -> list[float]:
+    """The outermost ends at which several strokes stop: the sides of a table that has no rules there."""
+    ordered = sorted(ends)
+    pairs = (ordered[:2], ordered[-2:])
+    return [pair[0] for pair in pairs if len(pair) > 1 and pair[1] - pair[0] <= _TOUCH]
 
 
 def _merged(positions: Iterable[float]) -> list[float]:
@@ -99,63 +179,76 @@ def _merged(positions: Iterable[float]) -> list[float]:
     return edges
 
 
-def _cells(page: Page, grid: _Grid, lines: Iterable[Line]) -> Iterator[Cell]:
-    texts = _cell_texts(page, grid, lines)
-    taken = set[tuple[int, int]]()
-    for row in range(len(grid.rows) - 1):
-        for column in range(len(grid.columns) - 1):
-            if (row, column) in taken:
+def _cells(page: Page, grid: _Grid, lines: Iterable[Line]) -> list[Cell]:
+    """The cells with their text; one line of the page may run through several."""
+    spans = dict[tuple[int, int], tuple[int, int]]()
+    owner = dict[tuple[int, int], tuple[int, int]]()
+    bounds = [_bounds(grid, row) for row in range(len(grid.rows) - 1)]
+    for row, starts in enumerate(bounds):
+        for left, right in pairwise(starts):
+            if (row, left) in owner:
                 continue
-            width = _width(grid, row, column)
-            height = _height(grid, row, column)
-            spanned = [
-                (row + down, column + right) for down in range(height) for right in range(width)
-            ]
-            taken.update(spanned)
-            parts = [part for place in spanned for part in texts.get(place, ())]
-            yield Cell(row, column, join_lines(parts), height, width)
+            height = _height(grid, bounds, row, (left, right))
+            spans[row, left] = height, right - left
+            for down in range(row, row + height):
+                owner |= {(down, column): (row, left) for column in range(left, right)}
+    texts = _cell_texts(page, grid, lines, owner)
+    return [
+        Cell(*corner, join_lines(texts.get(corner, ())), *span) for corner, span in spans.items()
+    ]
 
 
-def _width(grid: _Grid, row: int, column: int) -> int:
-    """Columns that a cell spans: up to the next upright that stands in its row."""
+def _bounds(grid: _Grid, row: int) -> list[int]:
+    """The columns at which cells of a row begin, and the last column's end: where an upright stands in the row."""
     middle = (grid.rows[row] + grid.rows[row + 1]) / 2
-    standing = [one.left for one in grid.uprights if one.bottom <= middle <= one.top]
-    return _span(grid.columns, column, standing)
+    standing = [
+        (one.left + one.right) / 2 for one in grid.uprights if one.bottom <= middle <= one.top
+    ]
+    inner = range(1, len(grid.columns) - 1)
+    return [
+        0,
+        *(at for at in inner if any(abs(x - grid.columns[at]) <= _TOUCH for x in standing)),
+        len(grid.columns) - 1,
+    ]
 
 
-def _height(grid: _Grid, row: int, column: int) -> int:
-    middle = (grid.columns[column] + grid.columns[column + 1]) / 2
-    lying = [one.bottom for one in grid.levels if one.left <= middle <= one.right]
-    return _span(grid.rows, row, lying)
-
-
-def _span(edges: Sequence[float], first: int, strokes: Sequence[float]) -> int:
-    """How many edges on from the first a stroke comes, or the last edge."""
-    span = 1
-    while first + span < len(edges) - 1 and not any(
-        abs(stroke - edges[first + span]) <= _TOUCH for stroke in strokes
+def _height(grid: _Grid, bounds: Sequence[Sequence[int]], row: int, sides: tuple[int, int]) -> int:
+    """Rows that a cell spans: down to the next rule below it, or to a row with other sides."""
+    left, right = sides
+    middle = (grid.columns[left] + grid.columns[right]) / 2
+    lying = [(one.bottom + one.top) / 2 for one in grid.levels if one.left <= middle <= one.right]
+    height = 1
+    while (
+        row + height < len(bounds)
+        and not any(abs(y - grid.rows[row + height]) <= _TOUCH for y in lying)
+        and sides in pairwise(bounds[row + height])
     ):
-        span += 1
-    return span
+        height += 1
+    return height
 
 
-def _cell_texts(page: Page, grid: _Grid, lines: Iterable[Line]) -> dict[tuple[int, int], list[str]]:
-    """The lines of text in each cell; one line of the page may run through several cells."""
+def _cell_texts(
+    page: Page,
+    grid: _Grid,
+    lines: Iterable[Line],
+    owner: Mapping[tuple[int, int], tuple[int, int]],
+) -> dict[tuple[int, int], list[str]]:
+    """The lines of text in each cell, by its corner."""
     descending = [-edge for edge in grid.rows]
     texts: dict[tuple[int, int], list[str]] = {}
     for line in lines:
         parts: dict[tuple[int, int], str] = {}
-        place = None
+        cell = None
         for char, x, y in page.characters(line):
-            if x == x:  # noqa: PLR0124 - not NaN: not a blank
+            if not isnan(x):
                 row = bisect_right(descending, -y) - 1
                 column = bisect_right(grid.columns, x) - 1
-                place = (
+                cell = owner[
                     min(max(row, 0), len(grid.rows) - 2),
                     min(max(column, 0), len(grid.columns) - 2),
-                )
-            if place:
-                parts[place] = parts.get(place, "") + char
+                ]
+            if cell:
+                parts[cell] = parts.get(cell, "") + char
         for where, text in parts.items():
             texts.setdefault(where, []).append(text.strip())
     return texts
@@ -172,10 +265,4 @@ def _touches(a: Box, b: Box) -> bool:
         and b.left - _TOUCH <= a.right
         and a.bottom - _TOUCH <= b.top
         and b.bottom - _TOUCH <= a.top
-    )
-
-
-def _union(a: Box, b: Box) -> Box:
-    return Box(
-        min(a.left, b.left), min(a.bottom, b.bottom), max(a.right, b.right), max(a.top, b.top)
     )

@@ -143,6 +143,8 @@ export const PROBLEMS = {
 // What may be missing of a document, by the code of the warning.
 const MISSING = {
   unreadable_characters: "有无法识别的字符", pages_of_images: "有些页只有图像，没有文字",
+  pages_unreadable: "有些页的字体没有说明所画的是哪些字，未读取；请用文字识别（OCR）处理后重新添加",
+  running_heads: "页眉页脚已略去",
   attachments_not_read: "邮件附件未读取，请另存后单独添加",
   formulas_not_computed: "有些单元格的公式没有保存结果，此处为空，请用表格程序打开并保存后重新添加",
   encoding_guessed: "文字编码是猜测的，如显示有误，请另存为 UTF-8 后重新添加",

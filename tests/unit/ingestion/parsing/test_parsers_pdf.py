@@ -11,13 +11,25 @@ from domain.errors import FileBroken, FileEmpty, FileEncrypted, FileUnsafe
 from ingestion.parsing.blocks import Blocks, Heading, Paragraph, Table
 from ingestion.parsing.formats.pdf import parse
 from ingestion.parsing.limits import Limits
-from testing.pdf import Drawn, OutlineItem, Picture, Rule, Text, ruled_table, write_pdf
+from testing.pdf import (
+    Area,
+    Drawn,
+    Field,
+    Item,
+    Note,
+    OutlineItem,
+    Picture,
+    Rule,
+    Text,
+    ruled_table,
+    write_pdf,
+)
 
 LIMITS = Limits()
 CHINESE = "糖尿病是一组由胰岛素分泌缺陷和胰岛素作用障碍引起的代谢性疾病，长期高血糖可造成器官损害"
 
 
-def read(pages: Sequence[Sequence[Drawn]], outline: Sequence[OutlineItem] = ()) -> Blocks:
+def read(pages: Sequence[Sequence[Item]], outline: Sequence[OutlineItem] = ()) -> Blocks:
     return parse(write_pdf(pages, outline=outline), LIMITS)
 
 
@@ -144,16 +156,167 @@ class TestRunningHeads:
     def test_a_document_of_nothing_but_one_running_head_has_no_text(self) -> None:
         assert prose(read([[Text(70, 810, "Scanned with a phone", 8)] for _ in range(5)])) == []
 
-    def test_lines_of_the_table_of_contents_are_left_out(self) -> None:
+    def test_a_contents_line_goes_where_its_heading_stands(self) -> None:
         parsed = read(
             [
                 lines(["第一章 总则 ........................ 3", "第二章 付款……………… 12"]),
-                lines(["正文。"]),
+                [
+                    Text(70, 760, "第一章 总则", 16),
+                    Text(70, 735, "正文。"),
+                    Text(70, 700, "第二章 付款", 16),
+                    Text(70, 675, "正文二。"),
+                ],
             ]
         )
 
-        assert prose(parsed) == ["正文。"]
-        assert headings(parsed) == []
+        assert prose(parsed) == ["正文。", "正文二。"]
+        assert [text for _, text, _ in headings(parsed)] == ["第一章 总则", "第二章 付款"]
+
+    def test_a_price_list_with_leaders_stays(self) -> None:
+        parsed = read([lines(["Canteen menu", "Fish and chips ........ 12", "Apple pie ..... 5"])])
+
+        assert prose(parsed)[-1] == "Fish and chips 12\nApple pie 5"
+
+    @pytest.mark.parametrize("title", ["Invoice {}", "Week {}", "Record no. {}"])
+    def test_pages_that_look_alike_keep_what_differs(self, title: str) -> None:
+        pages = [
+            [
+                *lines([title.format(number + 1)], top=800),
+                *lines(["We delivered the goods in your order."], top=700),
+                *lines(
+                    [f"Net {80 + 7 * number}.50 EUR", f"Total: {95 + 9 * number}.50 EUR"], top=60
+                ),
+            ]
+            for number in range(4)
+        ]
+
+        parsed = read(pages)
+
+        text = "\n".join(prose(parsed))
+        for number in range(4):
+            assert title.format(number + 1) in text
+            assert f"Total: {95 + 9 * number}.50 EUR" in text
+        assert parsed.warnings == ()
+
+    def test_a_running_head_beside_its_page_number_goes_and_the_first_line_of_each_page_stays(
+        self,
+    ) -> None:
+        chapters = ["CHAPTER 1. INTRODUCTION"] * 3 + ["CHAPTER 2. PAYMENT"] * 4
+        pages = [
+            [
+                Text(72, 800, head),
+                Text(500, 800, str(number + 1)),
+                *lines([f"Paragraph {number}. The supplier delivers the goods in time."]),
+            ]
+            for number, head in enumerate(chapters)
+        ]
+
+        parsed = read(pages)
+
+        assert prose(parsed) == [
+            f"Paragraph {number}. The supplier delivers the goods in time." for number in range(7)
+        ]
+        assert parsed.warnings == (
+            "Left out as running heads and feet: “CHAPTER 1. INTRODUCTION”, “CHAPTER 2. PAYMENT”",
+        )
+
+    def test_a_clause_in_the_text_of_every_page_stays(self) -> None:
+        clause = "The deposit is returned within thirty days."
+        pages = [lines([f"{CHINESE[number:30]}。", clause], top=780) for number in range(4)]
+
+        assert "\n".join(prose(read(pages))).count(clause) == 4
+
+    def test_a_lone_number_near_an_edge_stays(self) -> None:
+        assert "2026" in prose(read([[Text(70, 800, "2026"), *lines(["Annual report."], 600)]]))
+
+
+class TestRaised:
+    def test_an_exponent_keeps_apart_and_tears_no_paragraph(self) -> None:
+        page = [
+            Text(70, 760, "The plant makes 10"), Text(164, 765, "6", 7), Text(171, 760, "units a year."),
+        ]  # fmt: skip
+
+        assert prose(read([page])) == ["The plant makes 10^6 units a year."]
+
+    def test_a_reference_to_a_note_is_no_part_of_a_figure(self) -> None:
+        page = [
+            Text(70, 760, "New staff get 25"), Text(151, 765, "1", 7), Text(159, 760, "days."),
+            Text(70, 90, "1", 6), Text(75, 86, "after the time of probation", 9),
+        ]  # fmt: skip
+
+        assert prose(read([page])) == [
+            "New staff get 25 days [note 1].",
+            "[note 1] after the time of probation",
+        ]
+
+    def test_a_lowered_figure_stays_in_its_formula(self) -> None:
+        page = [Text(70, 760, "Add H"), Text(101.5, 757, "2", 7), Text(105.5, 760, "O slowly.")]
+
+        assert prose(read([page])) == ["Add H2O slowly."]
+
+
+class TestRowsAndColumns:
+    def test_rows_of_a_table_without_rules_stay_lines(self) -> None:
+        rows = [("Article", "Price", "Stock"), ("Bolt M6", "0.60", "60"), ("Bolt M7", "0.70", "70")]
+        page = [
+            Text(70 + 90 * column, 700 - 18 * row, cell)
+            for row, cells in enumerate(rows)
+            for column, cell in enumerate(cells)
+        ]
+
+        assert prose(read([page])) == ["Article Price Stock\nBolt M6 0.60 60\nBolt M7 0.70 70"]
+
+    def test_columns_that_are_drawn_row_by_row_are_read_one_after_the_other(self) -> None:
+        left = [
+            "The committee reviewed the annual",
+            "report in April and noted that the",
+            "reserve fund holds 2.4 million EUR,",
+            "which is more than the year before.",
+        ]
+        right = [
+            "Members may borrow tools for nine",
+            "days at most. Late returns cost two",
+            "EUR for each day. The tool shed is",
+            "open on Saturdays from ten to one.",
+        ]
+        page = [
+            Text(x, 760 - 14 * number, text, 10)
+            for number, texts in enumerate(zip(left, right, strict=True))
+            for x, text in zip((60, 300), texts, strict=True)
+        ]
+
+        assert prose(read([page])) == [" ".join(left), " ".join(right)]
+
+    def test_code_keeps_its_lines_and_its_indentation(self) -> None:
+        code = [(72, "server:"), (96, "port: 8080"), (96, "limits:"), (120, "requests: 100")]
+        page: list[Drawn] = [
+            *lines(["Write these lines into the file and restart the service afterwards, please."]),
+            *(Text(x, 720 - 12 * at, text, 10, mono=True) for at, (x, text) in enumerate(code)),
+        ]
+
+        assert prose(read([page]))[1] == (
+            "server:\n    port: 8080\n    limits:\n        requests: 100"
+        )
+
+    def test_fields_stay_lines(self) -> None:
+        assert prose(read([lines(["Employee: Ann Poe", "Bank: Eastbank"])])) == [
+            "Employee: Ann Poe\nBank: Eastbank"
+        ]
+
+
+class TestForms:
+    def test_what_is_filled_in_stands_behind_its_label(self) -> None:
+        page: list[Item] = [
+            Text(72, 730, "Name:"), Text(72, 700, "Department:"),
+            Field(160, 725, "Alice Example"), Field(160, 695, "Hydraulics"),
+        ]  # fmt: skip
+
+        assert prose(read([page])) == ["Name: Alice Example\nDepartment: Hydraulics"]
+
+    def test_a_comment_comes_behind_the_text_of_its_page(self) -> None:
+        pages: list[list[Item]] = [[*lines(["First."]), Note("Ask Bob.")], [*lines(["Second."])]]
+
+        assert prose(read(pages)) == ["First.", "Ask Bob.", "Second."]
 
 
 class TestHeadings:
@@ -205,8 +368,54 @@ class TestHeadings:
         assert levels["第一章 定义"] == levels["第二章 症状"] == 1
         assert levels["1.1 诊断标准"] > 1
 
+    def test_words_in_bold_at_a_lines_beginning_make_no_heading(self) -> None:
+        page = [
+            Text(70, 760, "ACTION:", bold=True), Text(120, 760, "Notice of proposed rulemaking that"),
+            Text(70, 746, "supersedes an older directive for all airplanes."),
+        ]  # fmt: skip
+
+        parsed = read([page])
+
+        assert headings(parsed) == []
+        assert len(prose(parsed)) == 1
+
 
 class TestTables:
+    def test_a_background_and_a_frame_around_the_page_are_no_table(self) -> None:
+        around: list[Drawn] = [
+            Area(0, 0, 595, 842),
+            *(Rule(40, y, 555, y) for y in (40, 802)),
+            *(Rule(x, 40, x, 802) for x in (40, 555)),
+        ]
+        rows = [["Item", "Price"], ["Pump P-20", "480 EUR"]]
+        page: list[Drawn] = [*around, *lines(["Price list 2026"]), *ruled_table(70, 700, rows)]
+
+        parsed = read([page])
+
+        assert tables(parsed) == [rows]
+        assert prose(parsed) == ["Price list 2026"]
+
+    def test_words_in_a_merged_cell_stay_whole(self) -> None:
+        rules: list[Drawn] = [
+            *(Rule(70, y, 310, y) for y in (700, 680, 660, 640)),
+            Rule(70, 640, 70, 700),
+        ]
+        rules += [Rule(310, 640, 310, 700), Rule(110, 640, 110, 680), Rule(190, 640, 190, 680)]
+        texts: list[Drawn] = [
+            Text(74, 686, "Prices of hydraulic pumps", 9),
+            Text(74, 666, "Item", 9),
+        ]
+        texts += [Text(114, 666, "Price", 9), Text(194, 666, "Stock", 9)]
+        texts += [Text(74, 646, "P-20", 9), Text(114, 646, "480", 9), Text(194, 646, "12", 9)]
+
+        assert tables(read([[*rules, *texts]])) == [
+            [
+                ["Prices of hydraulic pumps", "", ""],
+                ["Item", "Price", "Stock"],
+                ["P-20", "480", "12"],
+            ]
+        ]
+
     def test_ruled_cells_are_read_and_the_text_around_them_stays_in_place(self) -> None:
         table = ruled_table(70, 700, [["型号", "价格"], ["苍鹭 3", "386,000"], ["XL", ""]])
 
@@ -274,6 +483,15 @@ class TestRefused:
     def test_a_file_of_images_only_is_refused(self) -> None:
         with pytest.raises(FileEmpty, match="only images"):
             read([[Picture()], [Picture()]])
+
+    def test_letters_without_meaning_are_refused(self) -> None:
+        glyphs = "".join(chr(ord(char) - 29) for char in "The supplier delivers the goods.")
+        content = write_pdf([[Text(70, 700, f"\u0100{glyphs}")]])
+        content = content.replace(b"/UniGB-UTF16-H", b"/Identity-H   ")
+        content = content.replace(b"/Ordering(GB1)", b"/Ordering(Own)")
+
+        with pytest.raises(FileEmpty, match="which letters"):
+            parse(content, LIMITS)
 
     def test_some_images_are_warned_about(self) -> None:
         assert read([[Picture()], lines(["Text."])]).warnings == ("1 of 2 pages hold only images",)
