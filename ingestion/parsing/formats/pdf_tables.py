@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -62,7 +63,8 @@ def ruled_tables(page: Page, lines: Sequence[Line], budget: CellBudget) -> list[
         if len(grid.columns) < 3 or len(grid.rows) < 3 or size > _MOST_CELLS:
             continue
         inside = [index for index, line in enumerate(lines) if _contains(grid.box, line.box)]
-        cells = list(_cells(page, grid, [lines[index] for index in inside]))
+        within = [lines[index] for index in inside]
+        cells = _cells(page, _with_rows_of_figures(page, grid, within), within)
         if _is_table(cells):
             rows = lay_out(cells, budget)
             repeated = repeated_places(cells)
@@ -198,6 +200,36 @@ def _cells(page: Page, grid: _Grid, lines: Iterable[Line]) -> list[Cell]:
     ]
 
 
+def _with_rows_of_figures(page: Page, grid: _Grid, lines: Sequence[Line]) -> _Grid:
+    """The grid with an edge above each figure of a column that stands in one cell: its rows have no rules."""
+    figures = defaultdict[tuple[int, int], dict[float, str]](dict)
+    descending = [-edge for edge in grid.rows]
+    for line in lines:
+        for char, x, y in page.characters(line):
+            if not isnan(x):
+                at = bisect_right(descending, -y), bisect_right(grid.columns, x)
+                figures[at][line.base] = figures[at].get(line.base, "") + char
+    tops = dict[float, float]((line.base, line.box.top) for line in lines)
+    edges = list[float]()
+    for row in {row for row, _ in figures}:
+        columns = [texts for (at, _), texts in figures.items() if at == row]
+        numbers = [
+            texts for texts in columns if len(texts) > 2 and all(map(_is_figure, texts.values()))
+        ]
+        if numbers:
+            bases = max((sorted(texts, reverse=True) for texts in numbers), key=len)
+            edges += [tops[base] for base in bases[1:]]
+    if not edges:
+        return grid
+    box = grid.box
+    levels = [*grid.levels, *(Box(box.left, edge, box.right, edge) for edge in edges)]
+    return replace(grid, rows=_merged([*grid.rows, *edges])[::-1], levels=levels)
+
+
+def _is_figure(text: str) -> bool:
+    return sum(map(str.isdigit, text)) * 2 >= len(text.strip("()*†"))
+
+
 def _bounds(grid: _Grid, row: int) -> list[int]:
     """The columns at which cells of a row begin, and the last column's end: where an upright stands in the row."""
     middle = (grid.rows[row] + grid.rows[row + 1]) / 2
@@ -236,7 +268,7 @@ def _cell_texts(
     """The lines of text in each cell, by its corner."""
     descending = [-edge for edge in grid.rows]
     texts: dict[tuple[int, int], list[str]] = {}
-    for line in lines:
+    for line in sorted(lines, key=_place):
         parts: dict[tuple[int, int], str] = {}
         cell = None
         for char, x, y in page.characters(line):
@@ -252,6 +284,11 @@ def _cell_texts(
         for where, text in parts.items():
             texts.setdefault(where, []).append(text.strip())
     return texts
+
+
+def _place(line: Line) -> tuple[float, float]:
+    """Where a line comes in reading; what does not go from left to right keeps its order at one height."""
+    return -round(line.base), line.box.left if line.rightward else 0.0
 
 
 def _contains(outer: Box, inner: Box) -> bool:

@@ -395,6 +395,18 @@ class TestTables:
         assert tables(parsed) == [rows]
         assert prose(parsed) == ["Price list 2026"]
 
+    def test_figures_below_each_other_in_one_cell_are_rows_without_rules(self) -> None:
+        rules = [Rule(70, y, 310, y) for y in (700, 680, 600)]
+        rules += [Rule(x, 600, x, 700) for x in (70, 190, 310)]
+        cells = [["State", "2005"], ["Maine", "12,950"], ["Vermont", "6,779"], ["Ohio", "116,500"]]
+        texts = [
+            Text(74 + 120 * column, 686 - 24 * row, cell, 9)
+            for row, texts in enumerate(cells)
+            for column, cell in enumerate(texts)
+        ]
+
+        assert tables(read([[*rules, *texts]])) == [cells]
+
     def test_words_in_a_merged_cell_stay_whole(self) -> None:
         rules: list[Drawn] = [
             *(Rule(70, y, 310, y) for y in (700, 680, 660, 640)),
