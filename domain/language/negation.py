@@ -7,11 +7,11 @@ import re
 # What contains such a word without denying anything, or bounds a number (不超过, no more than).
 _CHINESE = re.compile(
     r"没有|沒有|没|沒|(?<!除)非(?![常洲遗遺])|不(?![同仅僅但断斷过過久少足超低高大小只管论論如良锈鏽禁详詳等满滿]|得不|可避|可或|可分)"
-    r"|未(?!来|來|必|婚|成年)|[无無](?![论論线線疑锡錫性]|人机|人機)|(?<![特分类類性级級区區个個])别(?![人的墅名称稱号號])|勿"
+    r"|未(?!来|來|必|婚|成年)|[无無](?![论論线線疑锡錫性]|人机|人機)|(?<![特分类類性级級区區个個])别(?![人的墅名称稱号號])|勿|严禁|嚴禁|禁止|禁用"
 )
 _ENGLISH = re.compile(
     r"\b(?:not(?! only)|cannot|never|neither|nor|none|nobody|nothing|without"
-    r"|no(?! (?:more|less|fewer|longer|later|earlier|sooner) than|\.? ?\d))\b|n['’]t\b",
+    r"|prohibit\w*|forbid\w*|banned|no(?! (?:more|less|fewer|longer|later|earlier|sooner) than|\.? ?\d))\b|n['’]t\b",
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"[,;:，；：。.!?！？]\s*|\b(?:but|while|although|whereas)\b|但是?|而")
@@ -23,6 +23,17 @@ _WITHOUT = re.compile(
     r"|can|could|will|would|may|must|should)\b)[^\s,;:.!?，；：。！？]+){1,4}",
     re.IGNORECASE,
 )
+
+
+# Words that forbid say nothing beside: what is forbidden is the rest.
+_FORBIDS = re.compile(
+    r"严禁|嚴禁|禁止|禁用|\b(?:is|are|be|been)?\s*(?:prohibit|forbid|bann)\w*", re.IGNORECASE
+)
+
+
+def without_ban(text: str) -> str:
+    """Return `text` without words that forbid, which are no part of what is forbidden."""
+    return _FORBIDS.sub(" ", text)
 
 
 def negates(text: str) -> bool:

@@ -30,7 +30,7 @@ from nodes.answers.rows import told_row
 from nodes.around import KNOWLEDGE_TOKENS, Lines, lines_of
 from nodes.asking import LATE
 from nodes.citing.citations import Citations
-from nodes.citing.markers import MARKER, stripped, unmarked, written
+from nodes.citing.markers import MARKER, read, stripped, unmarked, written
 from nodes.citing.support import Quote, QuotedPassage, Wording, claim_of
 from nodes.spending import calls_to_read, failed_call
 
@@ -57,7 +57,10 @@ class Point(ModelReply):
     def _of_a_line(cls, value: object) -> object:
         """Some models write a line of text, and name its passages by markers."""
         if isinstance(value, str):
-            return {"text": stripped(value), "passages": MARKER.findall(value)}
+            return {
+                "text": stripped(value),
+                "passages": [read(one).names for one in MARKER.finditer(value)],
+            }
         return value if isinstance(value, dict) else {}
 
 

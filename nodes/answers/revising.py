@@ -1,10 +1,10 @@
-"""What becomes of an answer whose sentences do not all hold: mended once, cut down, or replaced.
+"""What becomes of an answer whose sentences do not all hold: mended once, cut down, completed, or replaced.
 
 The chat model gets one look at the sentences that no passage carries, with the passages, all in one
 call; what it writes is checked like the first text. Where that helps, where a cited document was
 changed meanwhile, or where a judge refused a sentence, the answer is told anew behind a `Reset`. An
-answer of which nothing holds is replaced by quotations, or by the sentence that the documents do not
-say.
+answer that the passages neither say nor deny stays, marked, with quotations below it. One that they deny, or that
+speaks of nothing in them, is replaced by quotations, or by the sentence that the documents do not say.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import logging
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from pydantic import Field
@@ -46,6 +46,7 @@ REFUSED = "Citations that do not carry their sentence were taken away."
 REPLACED = (
     "Nothing that the chat model wrote is carried by the documents, so they are quoted instead."
 )
+COMPLETED = "No document says what the chat model wrote, so it is marked, and the documents are quoted below it."
 OTHER_LANGUAGE = "The chat model answered in another language than the question's."
 
 # Of the time that is left: the answer stands there already, and what is written anew is checked after this.
@@ -99,9 +100,22 @@ class Draft:
 
     @property
     def holds(self) -> bool:
-        """Whether it cites something, or says that there is nothing to cite."""
-        silent = any(one.verdict is Verdict.SILENT for one in self.text.finished)
-        return bool(self.text.given.citations) or silent
+        """Whether a passage says some of it, or it says that there is nothing to cite."""
+        good = {Verdict.SUPPORTED, Verdict.FOREIGN, Verdict.SILENT}
+        stated = [one.verdict for one in self.text.finished]
+        if any(verdict in good for verdict in stated):
+            return True
+        return bool(self.text.given.citations) and Verdict.CONTRADICTED not in stated
+
+    @property
+    def may_be_so(self) -> bool:
+        """Whether it speaks of what the passages speak of, and they deny none of it."""
+        stated = {one.verdict for one in self.text.finished}
+        return (
+            Verdict.PARTIAL in stated
+            and Verdict.CONTRADICTED not in stated
+            and not self.checking.gone
+        )
 
 
 class Reviser:
@@ -142,7 +156,10 @@ class Reviser:
         final = second or self.draft
         self.warnings += final.checking.warnings
         if not final.holds:
-            async for event in self._replaced(final):
+            # Where the model would rather say nothing, what it said first may stand.
+            first = self.draft if not final.text.given.text.strip() else final
+            completing = first.may_be_so and not (final.checking.gone or final.checking.rejected)
+            async for event in self._completed(first) if completing else self._replaced(final):
                 yield event
             return
         self.draft = final
@@ -175,6 +192,35 @@ class Reviser:
                 elif isinstance(event, Token | Cited):
                     yield event
 
+    async def _completed(self, draft: Draft) -> AsyncGenerator[AnswerEvent]:
+        """The text as it stands, marked, and below it what the documents do say, where they say anything."""
+        review, quoted = self._review, list[AnswerEvent]()
+        answer: Answer | None = None
+        async with aclosing(
+            review.instead(review.question, review.passages, review.language)
+        ) as events:
+            async for event in events:
+                if isinstance(event, Done):
+                    answer = event.answer
+                elif isinstance(event, Token | Cited):
+                    quoted.append(event)
+        if answer is None or answer.declined or not answer.citations:
+            async for event in self._replaced(draft):
+                yield event
+            return
+        self.warnings.append(COMPLETED)
+        given = draft.text.given
+        if draft is not self.draft:
+            yield Reset(self.warnings[0])
+            for event in draft.told:
+                yield event
+        yield Token("\n\n")
+        for event in quoted:
+            yield event
+        self.replacement = replace(
+            answer, answer=f"{given.text}\n\n{answer.answer}", grounded=False, model=self._chat.name
+        )
+
     async def _second(self) -> Draft | None:
         """The answer told anew, where that is better."""
         draft = self.draft
@@ -197,10 +243,13 @@ class Reviser:
 
     def _unsupported(self, draft: Draft) -> list[int]:
         """Places of the sentences that should be mended."""
-        bad, finished = {Verdict.UNSUPPORTED, Verdict.WEAK}, draft.text.finished
+        bad, finished = (
+            {Verdict.UNSUPPORTED, Verdict.PARTIAL, Verdict.CONTRADICTED},
+            draft.text.finished,
+        )
         written = "".join(one.text for one in finished)
         if language_differs(written, self._review.language, self._review.question):
-            bad |= {Verdict.FOREIGN, Verdict.CARRIED}
+            bad |= {Verdict.FOREIGN, Verdict.SUPPORTED}
         gone = draft.checking.gone
         return [
             place
@@ -250,7 +299,11 @@ class Reviser:
         """`draft` with sentences changed, and without what no longer holds; checked like the first."""
         review, gone, rejected = self._review, draft.checking.gone, draft.checking.rejected
         text = CitedText(
-            review.passages, language=review.language, withheld=gone, rejected=rejected
+            review.passages,
+            language=review.language,
+            question=review.question,
+            withheld=gone,
+            rejected=rejected,
         )
         checking = Checking(review.checks, text, review.passages)
         written = "".join(

@@ -19,6 +19,7 @@ from nodes.answers.harmless import Harmless
 from nodes.answers.revising import Draft, Review, Reviser
 from nodes.citing.checking import Checking
 from nodes.citing.cited_text import CitedText
+from nodes.citing.unwrapping import Unwrapped
 from nodes.spending import Budget, prompt_size
 from prompts import Messages
 
@@ -75,7 +76,7 @@ async def written(writing: Writing, review: Review) -> AsyncGenerator[AnswerEven
 
 def _begun(review: Review) -> Draft:
     """A draft of which nothing is written yet."""
-    text = CitedText(review.passages, language=review.language)
+    text = CitedText(review.passages, language=review.language, question=review.question)
     return Draft(text, Checking(review.checks, text, review.passages))
 
 
@@ -97,19 +98,24 @@ class _Said:
 async def _first(writing: Writing, review: Review, said: _Said) -> AsyncGenerator[AnswerEvent]:
     """The model's text as it comes, checked sentence by sentence; begun anew where it was a thought so far."""
     texts = [item.text for item in review.passages]
-    guard = Harmless(texts, review.language)
+    guard, wrapped = Harmless(texts, review.language), Unwrapped()
     async with aclosing(_pieces(writing, said)) as pieces:
         async for piece in pieces:
             if isinstance(piece, Restart):
                 await said.draft.checking.close()
                 said.draft, guard = _begun(review), Harmless(texts, review.language)
+                wrapped = Unwrapped()
                 yield Reset(THOUGHT)
                 continue
-            fed = said.draft.text.feed(guard.feed(piece))
+            fed = said.draft.text.feed(guard.feed(wrapped.feed(piece)))
             async for event in said.draft.checking.through(fed):
                 yield event
     text, checking = said.draft.text, said.draft.checking
-    for rest in (text.feed(guard.finish()), text.finish()):
+    for rest in (
+        text.feed(guard.feed(wrapped.finish())),
+        text.feed(guard.finish()),
+        text.finish(),
+    ):
         async for event in checking.through(rest):
             yield event
     async for cited in checking.rest():

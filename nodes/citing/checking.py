@@ -23,13 +23,15 @@ from domain.tasks import stop
 from models.protocols import Reranker
 from nodes.citing import markers
 from nodes.citing.cited_text import CitedText, Finished, Verdict
-from nodes.citing.support import CONTRADICTED, QuotedPassage, claim_of
 from nodes.context import Dependencies
 
 UNCHECKED = "The citations could not be compared with the stored documents: {reason}"
 # The store answers within this time, so that a citation follows its sentence; a model may take longer,
 # and the next tokens do not wait for it.
 _PATIENCE = 0.05
+
+# What a judge may give at most to a sentence that the passages deny.
+_MOST_DENIED = 0.3
 
 UNJUDGED = "The model that judges citations failed, so they were judged by words: {reason}"
 
@@ -142,7 +144,7 @@ class Checking:
         return [Cited(citation) for citation, holds in zip(cited, there, strict=True) if holds]
 
     def _note(self, place: int, sentence: Finished, *, carried: bool) -> None:
-        verdict = Verdict.CARRIED if carried else Verdict.UNSUPPORTED
+        verdict = Verdict.SUPPORTED if carried else Verdict.UNSUPPORTED
         self._answer.finished[place] = replace(sentence, verdict=verdict)
         if not carried:
             self.rejected.add(plain(sentence.text))
@@ -184,13 +186,10 @@ class Checking:
             self._warn(UNJUDGED.format(reason=reason))
             return None
         # Judges of relevance let another number and a "not" pass, which words tell for certain.
-        claim, most = claim_of(plain(sentence.text)), min(CONTRADICTED, self._checks.least - 0.01)
-        return [
-            min(score, most)
-            if QuotedPassage(self._passages[index]).contradicts(claim, text)
-            else score
-            for score, index, text in zip(scores, sentence.passages, texts, strict=True)
-        ]
+        most = min(_MOST_DENIED, self._checks.least - 0.01)
+        if self._answer.evidence.denies(markers.stated(sentence.text), sentence.passages):
+            return [min(score, most) for score in scores]
+        return scores
 
 
 async def still_stored(

@@ -1,18 +1,18 @@
 """Turns a model's text, piece by piece, into an answer whose citations hold.
 
-The model cites passage n as `[n]`. What leaves here counts markers by first use, has no marker
-without a passage that carries what was said, and is followed, after each finished sentence, by its
-citations with the quoted span of the document. A finished sentence that carries no marker gets that of
-a passage which says it, and where none does, a note that nothing vouches for it. Nothing that was
-emitted is taken back here (`nodes.answers.revising` may begin anew), so the stream and the text are the same,
-however the text was cut.
+The model cites passage n as `[n]`, or in another dress (`nodes.citing.markers`). What leaves here counts markers by
+first use, has no marker without a passage that speaks of what was said, and is followed, after each finished sentence,
+by its citations with the quoted span of the document. Whether passages support a sentence is told by what it says
+(`nodes.citing.assessing`); it gets the markers of those that do, and where none does, a note that nothing vouches for
+it. Nothing that was emitted is taken back here (`nodes.answers.revising` may begin anew), so the stream and the text
+are the same, however the text was cut.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from domain.events import Cited, Token
@@ -20,8 +20,8 @@ from domain.happenings import CitationsDropped, emit
 from domain.language.sentences import sentence_end, undecided
 from domain.language.tongues import is_of_others
 from domain.retrieval import RetrievedItem
-from domain.text import language_of
 from nodes.citing import markers
+from nodes.citing.assessing import Evidence, Support, language_of_sentence, supporting
 from nodes.citing.attached import label_of
 from nodes.citing.cells import tables_among
 from nodes.citing.citations import Citations
@@ -30,13 +30,11 @@ from nodes.citing.support import Claim, Passages, Quote, claim_of
 
 # Below this share of common terms a marker is dropped: the passage speaks of something else.
 MARKER_SUPPORT = 0.15
-# From this share on a sentence counts as carried by its quote; docs/rules.md has the numbers for both.
-GROUNDED_SUPPORT = 0.35
-# From this share on a sentence gets a marker that the model did not write. It is stricter than the
-# above because the best of all passages is taken: docs/answers.md has the numbers.
-FOUND_SUPPORT = 0.8
-# A sentence of fewer terms says too little for its passage to be told by them.
-_FEWEST_TERMS = 3
+SUPPORTED = 0.35
+"""From this support on a citation says what its sentence says."""
+_DOUBTED = 0.3
+# Of a cell or a whole table that came with the question so much of a sentence's numbers.
+_CELL_SUPPORT = SUPPORTED
 
 UNVERIFIED = {"en": " (unverified)", "zh": "（未核实）"}
 
@@ -55,10 +53,23 @@ class Verdict(StrEnum):
 
     STATES_NOTHING = "states nothing"
     SILENT = "says that the documents do not tell"
-    CARRIED = "carried by a citation"
+    SUPPORTED = "a citation says so"
     FOREIGN = "cited to a passage in another language"
-    WEAK = "cited, but its passage says little of it"
-    UNSUPPORTED = "no citation holds"
+    PARTIAL = "some of it is said"
+    UNSUPPORTED = "no passage says so"
+    CONTRADICTED = "the passages say otherwise"
+
+
+_VERDICTS = {
+    Support.SUPPORTED: Verdict.SUPPORTED,
+    Support.FOREIGN: Verdict.FOREIGN,
+    Support.PARTIAL: Verdict.PARTIAL,
+    Support.UNSUPPORTED: Verdict.UNSUPPORTED,
+    Support.CONTRADICTED: Verdict.CONTRADICTED,
+}
+
+
+_UNVOUCHED = {Verdict.PARTIAL, Verdict.UNSUPPORTED, Verdict.CONTRADICTED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +124,7 @@ class CitedText:
     Args:
         passages: what may be cited; without any, nothing is checked.
         language: of the note behind sentences that nothing vouches for.
+        question: what was asked; what it says needs no support.
         withheld: places of passages that are no longer to be cited.
         rejected: texts of sentences, without markers, that a model found to be unsupported.
     """
@@ -122,10 +134,12 @@ class CitedText:
         passages: Sequence[RetrievedItem],
         *,
         language: str = "en",
+        question: str = "",
         withheld: Collection[int] = (),
         rejected: Collection[str] = (),
     ) -> None:
         self._passages = Passages(passages)
+        self.evidence = Evidence(passages, question)
         self._tables = tables_among(passages)
         self._labels = {
             label: index for index, item in enumerate(passages) if (label := label_of(item))
@@ -140,6 +154,7 @@ class CitedText:
         self._left = ""  # the gap before a marker that was dropped, for one that follows it
         self._line = ""
         self._fenced = False
+        self._was_row = False
         self._sentence = _Sentence()
         self._emitted = 0
         self._searched = 0
@@ -155,7 +170,7 @@ class CitedText:
     @property
     def grounded(self) -> bool:
         """Whether there are citations and every statement is carried by one."""
-        fine = {Verdict.CARRIED, Verdict.STATES_NOTHING, Verdict.SILENT}
+        fine = {Verdict.SUPPORTED, Verdict.STATES_NOTHING, Verdict.SILENT}
         return bool(self._given.citations) and all(one.verdict in fine for one in self.finished)
 
     def feed(self, piece: str) -> Iterator[Token | Cited]:
@@ -166,41 +181,95 @@ class CitedText:
     def finish(self) -> Iterator[Token | Cited]:
         """Say that no more text comes."""
         yield from self._advance(final=True)
+        if "|" in self._held:  # the end of the last row
+            self._sentence.text += self._held.rstrip()
         self._held = ""
         yield from self._close(self._sentence)
         self._sentence = _Sentence()
 
     def _advance(self, *, final: bool = False) -> Iterator[Token | Cited]:
-        """Emit what is held, but for white space and brackets that may belong to a marker."""
+        """Emit what is held, but for white space and what may belong to a marker."""
         while self._held:
-            opening = markers.OPENING.search(self._held)
-            ahead = self._held[: opening.start()] if opening else self._held
-            body = ahead.rstrip()
+            marker = markers.MARKER.search(self._held)
+            begun = None if final else markers.begun(self._held)
+            at = min(len(self._held), begun if begun is not None else len(self._held))
+            at = min(at, marker.start() if marker else at)
+            ahead = self._held[:at]
+            body = ahead.rstrip() if not self._in_row(ahead) else ahead.rstrip(" \t|\n")
             self._left = "" if body else self._left
             yield from self._write(body)
-            own = ahead[len(body) :]
-            if opening is None:
-                self._held = own
-                return
-            rest = self._held[opening.start() :]
-            if final or not markers.PART.fullmatch(rest):
-                gap, self._left = own or self._left, ""
-                marker = None if self._subscript(gap) else self._marker(rest)
-                yield from self._mark(marker, gap) if marker else self._write(gap + rest[0])
-                self._held = rest[marker.end() if marker else 1 :]
-            else:
+            own, rest = ahead[len(body) :], self._held[at:]
+            if not rest or (begun is not None and begun <= at):
                 self._held = own + rest
                 return
+            marker = markers.MARKER.match(rest)
+            gap, self._left = own or self._left, ""
+            if marker is None or self._is_no_marker(marker, gap):
+                yield from self._write(gap + rest[0])
+                self._held = rest[1:]
+            elif self._leads(gap):
+                if not (final or _is_whole(rest)):
+                    self._held, self._left = own + rest, ""
+                    return
+                yield from self._lead(marker, gap, rest)
+                self._held = rest[marker.end() :]
+            else:
+                yield from self._mark(marker, gap)
+                self._held = rest[marker.end() :]
 
-    def _marker(self, text: str) -> re.Match[str] | None:
-        """The marker that a text begins with; a label is one only where something has labels."""
-        found = markers.MARKER.match(text)
-        return None if found and markers.is_label(found[1]) and not self._labels else found
+    def _in_row(self, ahead: str) -> bool:
+        """Whether a row of a table is written, whose last bar comes behind its marker."""
+        line = (self._line + ahead).rstrip("\n").rpartition("\n")[2]
+        return line.lstrip().startswith("|") and not self._fenced
 
-    def _subscript(self, gap: str) -> bool:
-        """Whether a bracket that comes now belongs to code, as in `owner[0]`."""
+    def _is_no_marker(self, found: re.Match[str], gap: str) -> bool:
+        """Whether it is code, the name of nothing that came with the question, or of no passage there is."""
+        named = markers.read(found)
+        if markers.is_label(named.names):
+            return not self._labels
+        if named.word and not any(
+            0 <= index < len(self._passages) for index, _ in self._places(named)
+        ):
+            return True
         in_code = self._fenced or self._line.count("`") % 2 == 1
         return in_code and not gap and _SUBSCRIPTED.search(self._line) is not None
+
+    def _places(self, named: markers.Named) -> list[tuple[int, str]]:
+        return markers.places(named.names, self._labels)
+
+    def _leads(self, gap: str) -> bool:
+        """Whether a marker comes ahead of what it stands for: "According to passage 1, …"."""
+        said = self._sentence.text + gap
+        return (
+            not self._sentence.marks
+            and markers.leads(said)
+            and (bool(said.strip()) or not self.finished)
+        )
+
+    def _lead(self, found: re.Match[str], gap: str, rest: str) -> Iterator[Token | Cited]:
+        """Emit a marker ahead of its sentence: that of the passage which says it."""
+        named = markers.read(found)
+        sentence = markers.stated(rest[found.end() : sentence_end(rest)].lstrip(" ,，:："))
+        cited = [index for index, _ in self._places(named)]
+        assessed = self.evidence.assess(sentence, preferred=cited, withheld=self._withheld)
+        quotes = (
+            dict(supporting(self.evidence, assessed)) if assessed.support >= Support.FOREIGN else {}
+        )
+        yield from self._write(gap + named.word)
+        index = next((one for one in cited if one in quotes), next(iter(quotes), None))
+        if index is None:
+            emit(CitationsDropped("unsupported", 1))
+            if named.word:
+                yield from self._write(
+                    "s" if named.word.isascii() and not named.word.endswith("s") else ""
+                )
+            return
+        self._left = ""
+        space = " " if named.word.isascii() and named.word else ""
+        self._sentence.text += space
+        self._sentence.marks.append((len(self._sentence.text), index, quotes[index]))
+        self._emitted = len(self._sentence.text)
+        yield self._given.token(space + self._given.shown(index, quotes[index].place))
 
     def _write(self, text: str, *, ends_line: bool = False) -> Iterator[Token | Cited]:
         if not self._begun:
@@ -225,6 +294,8 @@ class CitedText:
     def _emit(self, text: str) -> Iterator[Token]:
         if text:
             *lines, self._line = (self._line + text).split("\n")
+            if lines:
+                self._was_row = lines[-1].lstrip().startswith("|")
             self._fenced ^= sum(line.lstrip().startswith("```") for line in lines) % 2 == 1
             yield self._given.token(text)
 
@@ -236,8 +307,11 @@ class CitedText:
         self._claim = claim_of(self._sentence.text[self._claimed :]) or self._claim
         self._claimed = len(self._sentence.text)
         sentence, end, shown = self._sentence, self._emitted, []
+        bars, gap = (gap.rstrip(), " ") if "|" in gap else ("", gap)  # the end of a row of a table
         gap = "" if sentence.text[end:] else gap  # a stop that waits: both markers stand before it
-        for index, place in markers.places(found[1], self._labels):
+        named = markers.read(found)
+        gap += f"{named.word} " if named.word else ""
+        for index, place in self._places(named) if not self._is_head else ():
             if quote := self._quote(index, place):
                 sentence.marks.append((end + len(gap), index, quote))
                 shown.append(self._given.shown(index, quote.place))
@@ -247,8 +321,16 @@ class CitedText:
             sentence.text = sentence.text[:end] + gap + sentence.text[end:]
             self._emitted += len(gap)
             yield self._given.token(gap + "".join(shown))
+        elif named.word:
+            yield from self._write(gap.rstrip())
         else:
-            self._left = gap
+            self._left = "" if bars else gap
+        yield from self._write(bars)
+
+    @property
+    def _is_head(self) -> bool:
+        """Whether the line that is written is the first one of a table: it names columns, and states nothing."""
+        return self._line.lstrip().startswith("|") and not self._was_row
 
     def _quote(self, index: int, place: str) -> Quote | None:
         if not 0 <= index < len(self._passages) or index in self._withheld:
@@ -265,41 +347,78 @@ class CitedText:
         self._claimed = max(0, self._claimed - len(text))
         seen = max(emitted, len(text.rstrip()))
         place = emitted if sentence.marked_at(emitted) else seen
+        if text.lstrip().startswith("|") and not self._fenced:
+            place = max(emitted, len(text.rstrip().rstrip("| \t")))
         yield from self._emit(text[emitted:place])
-        verdict = self._verdict(sentence)
-        bare = verdict in {Verdict.WEAK, Verdict.UNSUPPORTED}
-        if found := self._found(sentence) if bare else None:
-            verdict = Verdict.CARRIED
-            yield self._add(sentence, place, *found)
+        verdict, found = self._judged(sentence)
+        at = place
+        for index, quote in found:
+            yield self._add(sentence, at, index, quote)
+            at = sentence.marks[-1][0]
         yield from self._emit(text[place:seen])
-        if bare and not found and not self._is_code(text):
+        if verdict in _UNVOUCHED and not self._is_code(text):
             yield self._given.token(self._note)
         yield from self._cite(sentence, verdict)
         yield from self._emit(text[seen:])
 
-    def _verdict(self, sentence: _Sentence) -> Verdict:
-        if not self._checked or not states(sentence.text):
-            silent = self._checked and says_nothing_found(sentence.text)
-            return Verdict.SILENT if silent else Verdict.STATES_NOTHING
-        quotes = [quote for _, _, quote in sentence.marks]
-        carried = any(quote.support >= GROUNDED_SUPPORT for quote in quotes)
-        if carried and not self._passages.invents(sentence.text):
-            return Verdict.CARRIED
-        if not quotes:
-            return Verdict.UNSUPPORTED
-        return Verdict.FOREIGN if all(quote.foreign for quote in quotes) else Verdict.WEAK
+    def _judged(self, sentence: _Sentence) -> tuple[Verdict, list[tuple[int, Quote]]]:
+        """What becomes of a finished sentence, and the passages that say it though it does not cite them.
 
-    def _found(self, sentence: _Sentence) -> tuple[int, Quote] | None:
-        """The passage that says what a sentence says, though the model did not cite it."""
+        Its own citations get the spans that say it.
+        """
+        said = markers.stated(sentence.text)
+        if not self._checked or self._is_head_row(sentence.text) or not states(said):
+            silent = self._checked and says_nothing_found(said)
+            return (Verdict.SILENT if silent else Verdict.STATES_NOTHING), []
         if " ".join(sentence.text.split()) in self._rejected:
-            return None
+            return Verdict.UNSUPPORTED, []
+        if cells := self._of_cells(sentence):
+            return cells
+        cited = [index for _, index, _ in sentence.marks]
+        assessed = self.evidence.assess(said, preferred=cited, withheld=self._withheld)
+        verdict = _VERDICTS[assessed.support]
+        foreign = bool(cited) and all(quote.foreign for _, _, quote in sentence.marks)
+        if verdict is Verdict.FOREIGN and not foreign:
+            verdict = Verdict.PARTIAL if cited else Verdict.UNSUPPORTED
+        if verdict not in {Verdict.SUPPORTED, Verdict.FOREIGN}:
+            speaks = verdict is not Verdict.CONTRADICTED and not self.evidence.invents(said)
+            if foreign and speaks:
+                return Verdict.FOREIGN, []
+            weak = verdict is Verdict.UNSUPPORTED and bool(cited)
+            sentence.marks = [(at, index, _doubted(quote)) for at, index, quote in sentence.marks]
+            return (Verdict.PARTIAL if weak else verdict), []
+        quotes = dict(supporting(self.evidence, assessed))
+        sentence.marks = [
+            (at, index, quotes.get(index, quote)) for at, index, quote in sentence.marks
+        ]
+        return verdict, [(index, quote) for index, quote in quotes.items() if index not in cited]
+
+    def _of_cells(self, sentence: _Sentence) -> tuple[Verdict, list[tuple[int, Quote]]] | None:
+        """The same where a table that came with the question says it: by value; None: it does not."""
+        quotes = [quote for _, index, quote in sentence.marks if index in self._tables]
+        if quotes:
+            supported = any(quote.support >= _CELL_SUPPORT for quote in quotes)
+            invented = self.evidence.invents(sentence.text)
+            return (Verdict.SUPPORTED if supported and not invented else Verdict.PARTIAL), []
         for index, table in self._tables.items():
             if quote := table.found(sentence.text):
-                return index, quote
-        claim = claim_of(sentence.text)
-        if len(claim) < _FEWEST_TERMS or self._passages.invents(sentence.text):
-            return None
-        return self._passages.best(claim, FOUND_SUPPORT, self._withheld)
+                return Verdict.SUPPORTED, [(index, quote)]
+        return None
+
+    def _is_head_row(self, text: str) -> bool:
+        """Whether a finished sentence is the row of a table that names its columns, or the rule below it."""
+        row = text.strip().rpartition("\n")[2]
+        return (
+            row.startswith("|")
+            and not self._fenced
+            and (not self._rows_begun(text) or not _WORD.search(row))
+        )
+
+    def _rows_begun(self, text: str) -> bool:
+        """Whether the sentence before was a row of the same table."""
+        before = self.finished[-1].text if self.finished else ""
+        blank = "\n\n" in before[-3:] + text[: len(text) - len(text.lstrip())]
+        return before.strip().startswith("|") and not blank
 
     def _add(self, sentence: _Sentence, offset: int, index: int, quote: Quote) -> Token:
         before, behind = sentence.text[:offset], sentence.text[offset:]
@@ -330,13 +449,23 @@ class CitedText:
         return self._fenced or _NO_NOTE.match(text) is not None
 
 
+def _doubted(quote: Quote) -> Quote:
+    return replace(quote, support=min(quote.support, _DOUBTED))
+
+
+def _is_whole(text: str) -> bool:
+    """Whether a text has a whole sentence in it, whatever comes behind."""
+    end = sentence_end(text)
+    return end is not None and (text[end - 1] == "\n" or bool(text[end:].strip()))
+
+
 def language_differs(text: str, language: str, question: str) -> bool:
     """Whether an answer is in another language than its question, as far as that is told.
 
     A few words of another script or language are a name or a term. A question in neither Chinese nor English may be
     answered in its own language or in English.
     """
-    said, latin = language_of(text), len(_LATIN_WORD.findall(text))
+    said, latin = language_of_sentence(text), len(_LATIN_WORD.findall(text))
     if said != language:
         return said == "zh" or latin >= _SENTENCE_WORDS
     few = 0 < latin < _SENTENCE_WORDS

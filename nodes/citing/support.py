@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 
-from domain.language.identifiers import codes_in, unmentioned
-from domain.language.negation import clauses, negates
+from domain.language.negation import clauses, negates, without_ban
 from domain.language.sentences import sentence_spans
 from domain.language.simplified import plain_of, simplified
 from domain.language.stopwords import (
@@ -18,35 +17,24 @@ from domain.language.stopwords import (
     without_question_words,
 )
 from domain.retrieval import RetrievedItem
-from domain.text import IDEOGRAPHS, MARKS, language_of, normalise
-from nodes.citing.attached import is_table
+from domain.text import IDEOGRAPHS, MARKS, language_of
 
 _HAN_RUN = re.compile(f"[{IDEOGRAPHS}]+")
 # A number with its fraction, or a word of a script other than Chinese with its marks.
 _LETTER = rf"[^\W\d_{IDEOGRAPHS}]"
 _WORD = re.compile(rf"\d+(?:[.,]\d+)*|{_LETTER}+(?:[{MARKS}]+{_LETTER}*)*")
-# First and last name, or a company's: two capitalised words or more.
-_CAPITALISED = "[A-ZÀ-ÞĀ-Ž][a-zß-ÿā-ž]+"
-_FULL_NAME = re.compile(
-    rf"(?<![A-Za-zÀ-ž]){_CAPITALISED}(?: [A-Z]\.)*(?: {_CAPITALISED})+(?![A-Za-zÀ-ž])"
-)
 # Thousands apart and leading zeros: 1,000 and 1000, 03 and 3 are one number.
 _THOUSANDS = re.compile(r",(?=\d{3}(?:\D|$))")
 # The number of an item is not part of what it says.
 _ITEM = re.compile(r"\A\s*(?:[-*+•·]\s+)?(?:\d{1,2}[.)、．]\s+)?")
 # A second sentence must add this much support to be worth quoting.
 _LONGER_QUOTE = 0.15
-# A statement with a number that its passage lacks, or that denies what the passage says, is not carried
-# however much it shares: its support stays below what counts.
-CONTRADICTED = 0.3
 # The share of a denied clause's terms that the other side must have, so that both speak of the same:
 # of the statement's in the quote, of the quote's in the statement. docs/rules.md has what they tell.
 _DENIED_BY_STATEMENT, _DENIED_BY_QUOTE = 0.5, 0.6
 _LEAST_TERMS = 2
 # Stands between the names of a table's columns and its rows.
 _RULE = "\n| --- |"
-# Passages looked into for a sentence that names none.
-_LOOKED_INTO = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,16 +192,7 @@ class QuotedPassage:
             return None
         support = len(held) / len(claim)
         quoted = self._text[start:end]
-        if not foreign and self.contradicts(claim, quoted):
-            support = min(support, CONTRADICTED)
         return Quote(quoted, self._offset + start, self._offset + end, support, foreign)
-
-    def contradicts(self, claim: Claim, quoted: str) -> bool:
-        """Whether the passage lacks a number of a claim in its language, or its quote says the opposite."""
-        if claim.language != self._language:
-            return False
-        lacking = claim.numbers - self._whole.held(claim) - self._headings.held(claim)
-        return bool(lacking) or opposed(claim.statement, quoted)
 
 
 class Passages:
@@ -222,8 +201,6 @@ class Passages:
     def __init__(self, items: Sequence[RetrievedItem]) -> None:
         self._items = items
         self._quoted: dict[int, QuotedPassage] = {}
-        self._wordings: list[Wording] = []
-        self._said = ""
 
     def __len__(self) -> int:
         return len(self._items)
@@ -232,44 +209,6 @@ class Passages:
         if index not in self._quoted:
             self._quoted[index] = QuotedPassage(self._items[index])
         return self._quoted[index]
-
-    def invents(self, statement: str) -> bool:
-        """Whether `statement` has a code or a full name that no passage has.
-
-        A name counts by its last word, since first names and titles are left out at will; a single
-        capitalised word may be a sentence's first. Tables that came along count as passages.
-        """
-        last = [normalise(name.split()[-1]) for name in _FULL_NAME.findall(statement)]
-        if not (last or codes_in(statement)):
-            return False
-        if not self._said:
-            self._said = "\n".join(
-                normalise(f"{headings(item)} {item.text}") for item in self._items
-            )
-        return any(name not in self._said for name in last) or bool(
-            unmentioned(statement, [self._said])
-        )
-
-    def best(
-        self, claim: Claim, least: float, withheld: Collection[int] = ()
-    ) -> tuple[int, Quote] | None:
-        """The passage that carries most of `claim`, and its quote; None below `least` support."""
-        if not self._wordings:
-            # What a table says is told by its cells (`nodes.citing.cells`), not by words.
-            self._wordings = [
-                Wording("" if is_table(item) else f"{headings(item)}\n{item.text}")
-                for item in self._items
-            ]
-        covering = [
-            (-share, index)
-            for index, wording in enumerate(self._wordings)
-            if index not in withheld and (share := wording.covers(claim)) >= least
-        ]
-        found = [
-            (index, self[index].best_quote(claim)) for _, index in sorted(covering)[:_LOOKED_INTO]
-        ]
-        good = [(index, quote) for index, quote in found if quote and quote.support >= least]
-        return max(good, key=lambda one: one[1].support, default=None)
 
 
 def opposed(statement: str, quote: str) -> bool:
@@ -295,12 +234,15 @@ class _Denials:
 
     def turn_round(self, other: _Denials, least: float) -> bool:
         """Whether `other` says something that is denied here."""
-        return any(other.affirms(claim_of(denied), least) for denied in self._denied)
+        return any(
+            other.affirms(claim_of(bare := without_ban(denied)), least, banned=bare != denied)
+            for denied in self._denied
+        )
 
-    def affirms(self, claim: Claim, least: float) -> bool:
+    def affirms(self, claim: Claim, least: float, *, banned: bool = False) -> bool:
         """Whether `least` of a claim's terms stands where nothing is denied, and not half of it where something is."""
         affirmed = self._affirmed.covers(claim)
-        if len(claim) < _LEAST_TERMS or affirmed < least:
+        if len(claim) < (1 if banned else _LEAST_TERMS) or affirmed < least:
             return False
         return all(2 * Wording(denied).covers(claim) < affirmed for denied in self._denied)
 

@@ -12,15 +12,14 @@ import orjson
 
 from domain.answers import Answer
 from domain.errors import error_of
-from domain.events import Done, Event, Failed, Token
+from domain.events import Cited, Done, Event, Failed, Reset, Token
+from nodes.citing.cited_text import SUPPORTED, UNVERIFIED
 from server.openai.shape import error_body
 from server.openai.sources import listed
 from server.schemas.answers import on_wire
 
 _END = b"data: [DONE]\n\n"
 _CHUNK = "chat.completion.chunk"
-# A stream cannot take its text back: a line parts what was withdrawn from what counts.
-_ANEW = "\n\n---\n\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +80,17 @@ class Completion:
 
 
 class _Chunks:
-    """Encodes events as chunks, in the manner of `server.runs.Encode`."""
+    """Encodes events as chunks, in the manner of `server.runs.Encode`.
+
+    A client cannot take text back, so text is sent once a citation supports it and nothing ahead of it is in doubt; the
+    rest when the answer is final. What a check mends before that is never seen.
+    """
 
     def __init__(self, completion: Completion) -> None:
         self._completion = completion
         self._begun = False
+        self._sent = self._held = ""
+        self._doubtful = False
         # A chunk of text is this with its text in between: nothing else in it changes.
         around = _data(completion.chunk({"content": "\0"}))
         self._before, self._after = around.split(orjson.dumps("\0"))
@@ -94,14 +99,28 @@ class _Chunks:
         """The event as it is sent, if at all."""
         match event:
             case Token(text=text):
-                return self._begin() + self._said(text)
+                self._held += text
+                self._doubtful |= any(note in self._held for note in UNVERIFIED.values())
+                return self._begin()
+            case Cited(citation=citation) if citation.support >= SUPPORTED and not self._doubtful:
+                return self._send(self._held)
+            case Reset():
+                self._held, self._doubtful = "", bool(self._sent)
             case Done(answer=answer):
-                return self._begin() + self._completion.end(answer)
+                whole = answer.answer
+                rest = whole[len(self._sent) :] if whole.startswith(self._sent) else ""
+                return self._begin() + self._send(rest) + self._completion.end(answer)
             case Failed(code=code, message=message):
-                return _data(error_body(code, message, error_of(code, message).status))
-            case _ if event.type == "reset":
-                return self._said(_ANEW)
+                error = _data(error_body(code, message, error_of(code, message).status))
+                return self._send(self._held) + error
+            case _:
+                pass
         return b""
+
+    def _send(self, text: str) -> bytes:
+        self._held = ""
+        self._sent += text
+        return self._said(text) if text else b""
 
     def _begin(self) -> bytes:
         if self._begun:

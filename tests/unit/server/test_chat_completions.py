@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from domain.answers import Answer, Source, Usage
+from domain.answers import Answer, Citation, Source, Usage
 from domain.errors import OptionInvalid, QuestionInvalid
-from domain.events import Done, Failed, Reset, Status, Token
+from domain.events import Cited, Done, Failed, Reset, Status, Token
 from domain.options import field_at
 from domain.retrieval import AUTO, Mode
 from server.openai import messages, models
@@ -160,7 +160,9 @@ def test_images_that_would_have_to_be_fetched_are_refused(url: str) -> None:
         messages.read([ChatMessage(role="user", content=(part,))], 4)
 
 
-def streamed(completion: Completion, *events: Token | Reset | Done | Failed | Status) -> list[str]:
+def streamed(
+    completion: Completion, *events: Token | Cited | Reset | Done | Failed | Status
+) -> list[str]:
     encode = completion.encoder()
     text = b"".join(encode(event) for event in events).decode()
     return [line.removeprefix("data: ") for line in text.split("\n\n") if line]
@@ -201,10 +203,37 @@ def test_a_stream_begins_with_the_role_and_ends_with_done() -> None:
     assert counted["usage"]["total_tokens"] == 0
 
 
-def test_text_that_is_withdrawn_is_parted_from_what_counts() -> None:
-    lines = streamed(Completion("sextant"), Token("Wrong."), Reset("mended"), Token("Right."))
-    said = [orjson.loads(line)["choices"][0]["delta"]["content"] for line in lines]
-    assert "".join(said) == "Wrong.\n\n---\n\nRight."
+def supported(sentence: str, support: float = 1.0) -> Cited:
+    return Cited(Citation(1, sentence, "a.md", sentence, 0, len(sentence), support))
+
+
+def contents(*events: Token | Cited | Reset | Done | Failed | Status) -> list[str]:
+    """The pieces of text that a client gets."""
+    *lines, end = streamed(Completion("sextant", list_sources=False), *events)
+    assert end == "[DONE]"
+    return [
+        piece
+        for line in lines
+        for choice in orjson.loads(line)["choices"]
+        if (piece := choice["delta"].get("content"))
+    ]
+
+
+def test_text_that_a_check_withdraws_is_never_sent() -> None:
+    told = contents(
+        Token("Wrong [1]."), supported("Wrong [1].", 0.3), Reset("mended"), Token("Right."), Done(Answer("Right.", "mix"))
+    )  # fmt: skip
+    assert told == ["Right."]
+
+
+def test_what_is_supported_is_sent_at_once_and_what_is_doubtful_when_it_is_settled() -> None:
+    good, doubted = "One owner [1].", " Two cats. (unverified)"
+    told = contents(
+        Token(good), supported(good), Token(doubted), Token(" Three [1]."), supported("Three [1]."),
+        Reset("mended"), Token(good), supported(good), Token(" Three [1]."), supported("Three [1]."),
+        Done(Answer(f"{good} Three [1].", "mix")),
+    )  # fmt: skip
+    assert told == [good, " Three [1]."]
 
 
 def test_a_failure_is_an_error_of_openais_shape() -> None:

@@ -16,7 +16,7 @@ from domain.events import Cited, Done, Reset, Sources, Token
 from models.chat.chat_model import ChatModel
 from nodes.answers.answer_generator import AnswerGenerator
 from nodes.answers.answering import NOTHING_FOUND, AnswerEvent
-from nodes.answers.revising import CHANGED, OTHER_LANGUAGE, REFUSED, REPLACED
+from nodes.answers.revising import CHANGED, COMPLETED, OTHER_LANGUAGE, REFUSED, REPLACED
 from nodes.citing.checking import UNCHECKED, UNJUDGED, Checks
 from nodes.spending import Budget
 from tests.unit.nodes.conftest import chat, item
@@ -163,6 +163,28 @@ async def test_an_answer_of_which_nothing_holds_is_replaced_by_what_the_document
     told = await answered(chat("It belongs to Ferris.", repairs("")), "Who owns a value in Rust?")
     assert "Each value in Rust has exactly one owner at a time.[1]" in told.text
     assert told.answer.model == "extractive"
+    assert REPLACED in told.answer.warnings
+
+
+async def test_what_cannot_be_shown_stays_marked_above_what_the_documents_say() -> None:
+    told = await answered(
+        chat("The owner of a value may be changed by a friend.", repairs("")),
+        "Who owns a value in Rust?",
+    )
+    assert told.text.startswith("The owner of a value may be changed by a friend. (unverified)\n\n")
+    assert "Each value in Rust has exactly one owner at a time.[1]" in told.text
+    assert not told.answer.grounded
+    assert COMPLETED in told.answer.warnings
+    assert not told.resets
+
+
+async def test_what_the_documents_deny_is_replaced() -> None:
+    told = await answered(
+        chat("Staff get 52 days of leave a year.", repairs("")),
+        "How many days of leave do staff get a year?",
+    )
+    assert "52" not in told.text
+    assert "25 days" in told.text
     assert REPLACED in told.answer.warnings
 
 

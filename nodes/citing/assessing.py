@@ -1,0 +1,611 @@
+"""Whether passages support a sentence: by what it says, not by how much it shares with them.
+
+A sentence is cut into facts. Of each, its numbers (as values) and the terms that the question does not have must
+stand in one part of a passage, a clause or a cell, that speaks of the same subject at least as much as any other
+part with a number of that kind. What the question says needs no support.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from functools import cached_property
+from itertools import pairwise
+from math import log
+
+from domain.language.identifiers import codes_in, unmentioned
+from domain.language.simplified import plain_of
+from domain.language.values import Value, normalise_values
+from domain.retrieval import RetrievedItem
+from domain.text import IDEOGRAPHS, language_of, normalise
+from nodes.citing.evidence import NEAR, Part, all_parts, is_code, other_words, terms_of
+from nodes.citing.support import Quote, headings, opposed
+
+
+class Support(IntEnum):
+    """How far passages say what a sentence says, worst first."""
+
+    CONTRADICTED = 0
+    UNSUPPORTED = 1
+    PARTIAL = 2
+    FOREIGN = 3
+    SUPPORTED = 4
+
+
+# A part that speaks of the subject by so much more than the one with the number makes the number another's.
+_LEAD = 0.1
+# The support of what is supported is at least this.
+_LEAST_SUPPORT = 0.5
+# A part that has so much of it speaks of it for certain.
+_SURELY = 0.5
+# Of several that say it a passage that the model cites goes first.
+_OF_CITED = 0.05
+# Of two rows that have as much of the subject the one with fewer other words is meant: the Heron 3, not the Heron 3 XL.
+_PER_EXTRA, _MOST_EXTRA = 0.008, 10
+# So much of the subject a part must have.
+_SUBJECT = 0.35
+# So much of a fact's own terms must stand in its part, and of those that stand in any passage.
+_OF_TERMS, _OF_KNOWN = 0.5, 0.66
+# Less of the subject than this share of what the best part has of it.
+_OF_BEST, _OF_BEST_SHORT = 0.6, 0.85
+# So much of the question's terms.
+_OF_ASKED = 0.4
+# Each of them must stand so close to the rest.
+_CLOSE = 0.5
+# A fact of no more terms of its own says little more than its relation to the subject.
+_SHORT = 3
+_FULL_NAME = re.compile(
+    r"(?<![A-Za-zÀ-ž])[A-ZÀ-ÞĀ-Ž][a-zß-ÿā-ž]+(?: [A-Z]\.)*(?: [A-ZÀ-ÞĀ-Ž][a-zß-ÿā-ž]+)+(?![A-Za-zÀ-ž])"
+)
+_FACTS = re.compile(
+    r"[，;；。]|,(?!\d)|、|\s(?=(?:and|but|while|whereas) )|(?<=[\u4e00-\u9fff])(?:而且|并且|以及|但|而)(?=[\u4e00-\u9fff])"
+)
+_OTHERS = re.compile(
+    r"其他|其它|其余|\bothers?\b|\belse\b|\bremaining\b|\ball other\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What became of a sentence, how much of it is supported, and the parts that say it."""
+
+    support: Support
+    share: float
+    parts: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    """One thing that a sentence says: its terms, those of them that the question lacks, and its values."""
+
+    text: str
+    terms: tuple[str, ...]
+    new: tuple[str, ...]
+    values: tuple[Value, ...]
+
+
+class Evidence:
+    """The passages of an answer, in which sentences are looked up.
+
+    Args:
+        items: the passages.
+        question: what was asked.
+    """
+
+    def __init__(self, items: Sequence[RetrievedItem], question: str = "") -> None:
+        self._items = items
+        self._question = question
+        self._asked = terms_of(question)
+        self._asked_values = tuple(one.value for one in normalise_values(question))
+        self._frequencies: dict[str, int] = {}
+
+    @cached_property
+    def _parts(self) -> list[Part]:
+        return all_parts(self._items)
+
+    @cached_property
+    def _said(self) -> str:
+        return "\n".join(normalise(f"{headings(item)} {item.text}") for item in self._items)
+
+    @cached_property
+    def _languages(self) -> list[str]:
+        return [language_of(item.text) for item in self._items]
+
+    def assess(
+        self,
+        sentence: str,
+        *,
+        preferred: Collection[int] = (),
+        withheld: Collection[int] = (),
+    ) -> Assessment:
+        """Return how the passages support a sentence.
+
+        Args:
+            sentence: without markers.
+            preferred: passages that it cites: of several that say it, one of these.
+            withheld: passages that may no longer be cited.
+        """
+        facts = self._facts(sentence)
+        if not facts:
+            return Assessment(Support.UNSUPPORTED, 0.0)
+        hidden, chosen = frozenset(withheld), frozenset(preferred)
+        found = _Look(self, sentence, facts, hidden, chosen).assessed()
+        passages = dict.fromkeys(part.passage for part in found.parts)
+        if found.support is not Support.SUPPORTED or (
+            len(passages) == 1 and chosen.issuperset(passages)
+        ):
+            return found
+        # The fewer passages are cited, the better; of these those that the model cites.
+        every = frozenset(range(len(self._items)))
+        for few in dict.fromkeys([chosen - hidden, *(frozenset({one}) for one in passages)]):
+            if few and (len(passages) > 1 or few == chosen - hidden):
+                alone = _Look(self, sentence, facts, every - few, chosen).assessed()
+                if alone.support is Support.SUPPORTED:
+                    return alone
+        return found
+
+    def _facts(self, sentence: str) -> list[_Fact]:
+        facts = list[_Fact]()
+        for text in _FACTS.split(sentence):
+            if not text:
+                continue
+            terms = terms_of(text)
+            values = tuple(one.value for one in normalise_values(text))
+            own = tuple(
+                one for one in values if not any(one == asked for asked in self._asked_values)
+            )
+            new = tuple(term for term in terms if term not in self._asked)
+            if terms or values:
+                facts.append(_Fact(text, terms, new, own))
+        telling = [fact for fact in facts if fact.new or fact.values]
+        return telling or facts
+
+    def weight(self, term: str) -> float:
+        """Return how telling a term is: rarer ones are more so, single ideographs less."""
+        if term not in self._frequencies:
+            self._frequencies[term] = sum(
+                part.layers[0][1].has(term) > 0 for part in self._parts if not part.is_clause
+            )
+        # What no passage has may be another word for what one has.
+        seen = self._frequencies[term] or len(self._parts) // 8
+        rare = log(1 + (len(self._parts) + 1) / (seen + 1))
+        return rare * (0.4 if len(term) == 1 else 1.0)
+
+    def is_known(self, term: str) -> bool:
+        """Return whether any passage has the term."""
+        self.weight(term)
+        return self._frequencies[term] > 0
+
+    def invents(self, sentence: str) -> bool:
+        """Return whether a sentence has a code or a full name that no passage has.
+
+        A name counts by its last word, since first names and titles are left out at will.
+        """
+        if not self._items:
+            return False
+        names = [normalise(name.split()[-1]) for name in _FULL_NAME.findall(sentence)]
+        if not (names or codes_in(sentence)):
+            return False
+        said = f"{self._said}\n{normalise(self._question)}"
+        return any(name not in said for name in names) or bool(unmentioned(sentence, [said]))
+
+    def denies(self, sentence: str, passages: Collection[int]) -> bool:
+        """Return whether these passages, in its language, lack a number of a sentence or say the opposite."""
+        others = frozenset(range(len(self._items))).difference(passages)
+        if any(self._languages[index] != language_of_sentence(sentence) for index in passages):
+            return False
+        found = self.assess(sentence, withheld=others)
+        held = [value for part in self._parts if part.passage in passages for value in part.values]
+        stated = [one.value for one in normalise_values(sentence)]
+        lacking = any(not any(value.matches(other) for other in held) for value in stated)
+        return lacking or found.support is Support.CONTRADICTED
+
+    def quote(
+        self, part: Part, parts: Sequence[Part], share: float, *, foreign: bool = False
+    ) -> Quote:
+        """Return the span of a passage that holds these parts of it, or the part alone where they lie far apart."""
+        item = self._items[part.passage]
+        offset = int(item.metadata.get("start") or 0)
+        start, end = min(one.span[0] for one in parts), max(one.span[1] for one in parts)
+        lying = {
+            one.span
+            for one in self._parts
+            if one.passage == part.passage and start <= one.span[0] < end
+        }
+        if len(lying) > len({one.span for one in parts}) + _BETWEEN:
+            start, end = part.span
+        return Quote(item.text[start:end], offset + start, offset + end, share, foreign)
+
+
+# So many sentences or rows that say nothing of it may lie between those that are quoted together.
+_BETWEEN = 3
+
+
+class _Look:
+    """One look for a sentence."""
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        sentence: str,
+        facts: Sequence[_Fact],
+        withheld: frozenset[int],
+        preferred: frozenset[int],
+    ) -> None:
+        self._evidence = evidence
+        self._sentence = sentence
+        self._facts = facts
+        self._preferred = preferred
+        self._parts = [part for part in evidence._parts if part.passage not in withheld]
+        self._whole = [part for part in self._parts if not part.is_clause]
+        self._language = language_of_sentence(sentence)
+        self._others = other_words(f"{sentence} {evidence._question}")
+        self._anywhere: dict[str, bool] = {}
+        self._values = [value for fact in facts for value in fact.values]
+        self._subject = {term: evidence.weight(term) for term in evidence._asked}
+
+    def assessed(self) -> Assessment:
+        if self._evidence.invents(self._sentence):
+            return Assessment(Support.UNSUPPORTED, 0.0, self._nearest())
+        outcomes = self._with_names([self._of(fact) for fact in self._facts])
+        parts = tuple(dict.fromkeys(part for one in outcomes for part in one.parts))
+        worst = min(one.support for one in outcomes)
+        best = max(one.support for one in outcomes)
+        share = sum(one.share for one in outcomes) / len(outcomes)
+        if worst >= Support.SUPPORTED:
+            if self._is_denied(parts):
+                return Assessment(Support.CONTRADICTED, share, parts)
+            return Assessment(Support.SUPPORTED, share, parts)
+        if worst == Support.CONTRADICTED:
+            return Assessment(worst, share, parts)
+        if worst == Support.FOREIGN:
+            return Assessment(worst, share, parts)
+        partial = best >= Support.PARTIAL or self._touches()
+        return Assessment(Support.PARTIAL if partial else Support.UNSUPPORTED, share, parts)
+
+    @staticmethod
+    def _with_names(outcomes: list[Assessment]) -> list[Assessment]:
+        """In another language a part that says a number of the sentence is believed what stands with it."""
+        sure = {
+            (part.passage, part.span)
+            for one in outcomes
+            for part in one.parts
+            if one.support is Support.SUPPORTED and part.values
+        }
+        return [
+            replace(one, support=Support.SUPPORTED)
+            if one.support is Support.FOREIGN
+            and one.parts
+            and all((part.passage, part.span) in sure for part in one.parts)
+            else one
+            for one in outcomes
+        ]
+
+    def _touches(self) -> bool:
+        """Whether a sentence speaks at all of what the question or the passages speak of."""
+        asked = set(self._evidence._asked)
+        terms = [term for fact in self._facts for term in fact.terms]
+        known = [term for term in terms if term in asked or self._evidence.is_known(term)]
+        return bool(known) and 3 * len(known) >= len(terms)
+
+    def _is_denied(self, parts: Sequence[Part]) -> bool:
+        same = [part for part in parts if not self._is_foreign(part)]
+        if not same:
+            return False
+        whole = " ".join(dict.fromkeys(part.sentence for part in same))
+        return opposed(self._sentence, whole)
+
+    def _nearest(self) -> tuple[Part, ...]:
+        terms = self._terms_of_all()
+        best = max(self._parts, key=lambda part: self._covered(part, terms), default=None)
+        return (best,) if best is not None and self._covered(best, terms) > 0.3 else ()
+
+    def _terms_of_all(self) -> dict[str, float]:
+        return {term: self._evidence.weight(term) for fact in self._facts for term in fact.terms}
+
+    def _is_foreign(self, part: Part) -> bool:
+        return self._evidence._languages[part.passage] != self._language
+
+    def _level(self, part: Part, term: str) -> float:
+        level = part.level(term)
+        if level < 1.0:
+            for terms, pattern in self._others:
+                if term in terms:
+                    level = max(level, 0.95 * part.level_of(pattern))
+        return level
+
+    def _covered(self, part: Part, terms: dict[str, float]) -> float:
+        """The share of terms, by weight, that say something for a part."""
+        known = {
+            term: weight
+            for term, weight in terms.items()
+            if self._is_anywhere(term) and self._may_be_in(part, term)
+        }
+        whole = sum(known.values())
+        if not whole:
+            return 0.0
+        return sum(weight * self._level(part, term) for term, weight in known.items()) / whole
+
+    def _may_be_in(self, part: Part, term: str) -> bool:
+        """Whether a part could have a term: in another language only where its other words are known, or it is a name."""
+        if (
+            not self._is_foreign(part)
+            or is_code(term)
+            or any(term in terms for terms, _ in self._others)
+        ):
+            return True
+        return part.level(term) > 0
+
+    def _is_anywhere(self, term: str) -> bool:
+        """Whether any part has a term, or other words for it; what none has tells them not apart."""
+        if term not in self._anywhere:
+            self._anywhere[term] = any(self._level(part, term) for part in self._parts)
+        return self._anywhere[term]
+
+    def _of(self, fact: _Fact) -> Assessment:
+        """One fact: first its numbers, bound to their subject; then its words."""
+        subject = self._subject_of(fact)
+        if fact.values:
+            return self._of_values(fact, subject)
+        return self._of_words(fact, subject)
+
+    def _subject_of(self, fact: _Fact) -> dict[str, float]:
+        """What a fact is about: its own terms, the question's and, less, those of the rest of its sentence."""
+        subject = dict(self._subject)
+        ahead = self._sentence.partition(fact.text)[0]
+        for term in terms_of(ahead):
+            subject[term] = max(subject.get(term, 0.0), 0.5 * self._evidence.weight(term))
+        for term in fact.terms:
+            subject[term] = self._evidence.weight(term)
+        return subject
+
+    # numbers
+
+    def _of_values(self, fact: _Fact, subject: dict[str, float]) -> Assessment:
+        scores = {id(part): self._score(part, subject, fact) for part in self._parts if part.values}
+        outcomes = [self._of_value(value, scores) for value in fact.values]
+        worst = min(outcomes, key=lambda one: one.support)
+        parts = tuple(dict.fromkeys(part for one in outcomes for part in one.parts))
+        if worst.support != Support.SUPPORTED:
+            return Assessment(worst.support, worst.share, parts)
+        words = self._words_in(fact, parts)
+        same = not all(map(self._is_foreign, parts))
+        if same and (
+            (words < _OF_TERMS and len(fact.new) > 1) or not self._counts_the_same(fact, parts)
+        ):
+            return Assessment(Support.PARTIAL, words, parts)
+        if not all(self._has_codes(part, fact) for part in parts):
+            return Assessment(Support.PARTIAL, words, parts)
+        return Assessment(Support.SUPPORTED, max(0.5, worst.share), parts)
+
+    def _score(self, part: Part, subject: dict[str, float], fact: _Fact) -> float:
+        covered = self._covered(part, subject)
+        given = [*self._evidence._asked_values, *(v for v in fact.values if part.is_row)]
+        if given and self._evidence._asked_values:
+            held = sum(_holds(part.conditions, value) for value in self._evidence._asked_values)
+            covered += 0.3 * held / len(self._evidence._asked_values)
+        if part.is_row and part.label:
+            extra = [term for term in part.label if term not in subject and self._level(part, term)]
+            covered -= _PER_EXTRA * min(_MOST_EXTRA, len(extra))
+        return covered
+
+    def _of_value(self, value: Value, scores: dict[int, float]) -> Assessment:
+        """One number: said by the part that speaks most of the subject, of those with a number of its kind."""
+        among = [part for part in self._parts if part.values]
+        carriers = [
+            p for p in among if any(value.matches(v) and not value.opposes(v) for v in p.values)
+        ]
+        best = max(
+            carriers,
+            key=lambda p: scores[id(p)] + _OF_CITED * (p.passage in self._preferred),
+            default=None,
+        )
+        rivals = self._rivals(value, carriers, best)
+        rival = max(rivals, key=lambda p: scores[id(p)], default=None)
+        if best is None:
+            if rival and scores[id(rival)] >= _SURELY:
+                return Assessment(Support.CONTRADICTED, 0.0, (rival,))
+            return Assessment(Support.UNSUPPORTED, 0.0)
+        score = scores[id(best)]
+        if any(self._owns_more(one, best) for one in rivals if scores[id(one)] > score):
+            return Assessment(Support.CONTRADICTED, score, (best,))
+        return Assessment(self._between(best, score, rival, scores), score, (best,))
+
+    def _rivals(self, value: Value, carriers: Sequence[Part], best: Part | None) -> list[Part]:
+        """Parts with another number of the same kind, that the sentence does not say, too."""
+        alike = any(value.bound == v.bound and value.matches(v) for p in carriers for v in p.values)
+        bound = value.bound if alike else ""
+        rivals = [
+            p
+            for p in self._parts
+            if p not in carriers
+            and any(_competes(value, other) and bound in ("", other.bound) for other in p.values)
+            and not any(mine.matches(other) for mine in self._values for other in p.values)
+        ]
+        # 90 minutes beside every 4,000 hours are no rival.
+        return [p for p in rivals if not best or not _of_same_row(p, best) or _has_unit(p, value)]
+
+    def _between(
+        self, best: Part, score: float, rival: Part | None, scores: dict[int, float]
+    ) -> Support:
+        """How a part with a number stands against the best one with another."""
+        against = scores[id(rival)] if rival else 0.0
+        of_rows = best.is_row and rival is not None and rival.is_row
+        if against > score + (_PER_EXTRA / 2 if of_rows else _LEAD):
+            return Support.CONTRADICTED if against >= _SURELY else Support.PARTIAL
+        foreign = self._is_foreign(best)
+        if score < _SUBJECT * (0.5 if foreign else 1.0) and self._subject:
+            return Support.FOREIGN if foreign else Support.PARTIAL
+        tied = of_rows and against >= score - _PER_EXTRA / 2
+        if tied and not _OTHERS.search(best.sentence):
+            return Support.PARTIAL
+        return Support.SUPPORTED
+
+    def _counts_the_same(self, fact: _Fact, parts: Sequence[Part]) -> bool:
+        """Whether what is counted by a number without a unit stands in its part, too, or in the question."""
+        plain = plain_of(fact.text)
+        for one in normalise_values(fact.text):
+            if one.value.unit or one.value not in fact.values:
+                continue
+            counted = terms_of(
+                " ".join(plain[one.end :].split()[:3])
+                if plain.isascii()
+                else plain[one.end : one.end + 5]
+            )[:2]
+            known = [
+                term
+                for term in counted
+                if term in self._evidence._asked or any(self._level(p, term) for p in parts)
+            ]
+            if counted and not known:
+                return False
+        return True
+
+    def _has_codes(self, part: Part, fact: _Fact) -> bool:
+        """Whether a part speaks of the things that are named by a code, as far as any does."""
+        codes = [term for term in (*self._subject, *fact.terms) if is_code(term)]
+        return all(self._level(part, code) >= NEAR or not self._is_anywhere(code) for code in codes)
+
+    def _owns_more(self, rival: Part, best: Part) -> bool:
+        """Whether of two clauses of one sentence the other one speaks of the subject, all that this one does and more."""
+        if not (rival.is_clause and best.is_clause) or (rival.passage, rival.span) != (
+            best.passage,
+            best.span,
+        ):
+            return False
+        terms = [
+            t
+            for t in {*self._subject, *(t for f in self._facts for t in f.terms)}
+            if self._is_anywhere(t)
+        ]
+        own = {t for t in terms if best.layers[0][1].has(t)}
+        its = {t for t in terms if rival.layers[0][1].has(t)}
+        return its > own and not best.inherits
+
+    def _words_in(self, fact: _Fact, parts: Sequence[Part]) -> float:
+        """The share of a fact's own terms in the parts that say its numbers, among those that count."""
+        new = {term: self._evidence.weight(term) for term in fact.new}
+        whole = sum(new.values())
+        if not whole:
+            return 1.0
+        held = sum(
+            weight * any(self._level(part, term) >= NEAR for part in parts)
+            for term, weight in new.items()
+        )
+        return held / whole
+
+    # words
+
+    def _of_words(self, fact: _Fact, subject: dict[str, float]) -> Assessment:
+        new = {term: self._evidence.weight(term) for term in fact.new or fact.terms}
+        known = {term: weight for term, weight in new.items() if self._is_known(term)}
+        asked = {term: weight for term, weight in subject.items() if term not in new}
+        # A sentence that has some of the question's words says itself what it is about.
+        stated = {term for fact in self._facts for term in fact.terms}
+        own = {term: weight for term, weight in asked.items() if term in stated}
+        asked = own if sum(own.values()) >= _OF_ASKED * sum(asked.values()) else asked
+        about = {id(part): self._covered(part, asked) for part in self._whole}
+        named = [about[id(part)] for part in self._whole if self._has_codes(part, fact)]
+        most = max(named, default=0.0)
+        found = [(self._held(part, new), about[id(part)], part) for part in self._whole]
+        carrier = max(
+            found,
+            key=lambda one: one[0] + 0.6 * one[1] + _OF_CITED * (one[2].passage in self._preferred),
+            default=None,
+        )
+        if carrier is None:
+            return Assessment(Support.UNSUPPORTED, 0.0)
+        held, near, part = carrier
+        of_known = self._held(part, known) if known else 0.0
+        if self._is_foreign(part) and held < _OF_TERMS:
+            return Assessment(Support.FOREIGN, held, (part,))
+        is_short = len(fact.new) <= _SHORT
+        of_best = _OF_BEST_SHORT if is_short else _OF_BEST
+        unknown = sum(len(term) > 1 for term in new if term not in known)
+        if is_short and (unknown or not self._is_together(part, known)):
+            return Assessment(Support.PARTIAL if held > 0.3 else Support.UNSUPPORTED, held, (part,))
+        if not self._has_codes(part, fact):
+            return Assessment(Support.PARTIAL, held, (part,))
+        if held >= _OF_TERMS and of_known >= _OF_KNOWN and (near >= of_best * most or not fact.new):
+            return Assessment(Support.SUPPORTED, held, (part,))
+        return Assessment(Support.PARTIAL if held > 0.3 else Support.UNSUPPORTED, held, (part,))
+
+    def _is_together(self, part: Part, terms: Collection[str]) -> bool:
+        """Whether terms stand in one clause of a part, or in its headings."""
+        if not all(self._level(part, term) >= _CLOSE for term in terms):
+            return False
+        own = [term for term in terms if part.layers[0][1].has(term)]
+        return (
+            len(own) < 2
+            or not part.clauses
+            or any(all(c.has(t) for t in own) for c in part.clauses)
+        )
+
+    def _is_known(self, term: str) -> bool:
+        return self._evidence.is_known(term)
+
+    def _held(self, part: Part, terms: dict[str, float]) -> float:
+        whole = sum(terms.values())
+        if not whole:
+            return 0.0
+        return (
+            sum(weight * min(1.0, self._level(part, term) * 1.4) for term, weight in terms.items())
+            / whole
+        )
+
+
+def language_of_sentence(text: str) -> str:
+    """Return `zh` or `en`; one Chinese name in an English sentence makes it no Chinese one."""
+    if len(_LATIN_WORD.findall(text)) >= _FEW_WORDS and len(_HAN_RUN.findall(text)) == 1:
+        return "en"
+    return language_of(text)
+
+
+_LATIN_WORD, _HAN_RUN, _FEW_WORDS = re.compile(r"[A-Za-z]{2,}"), re.compile(f"[{IDEOGRAPHS}]+"), 3
+
+
+def _competes(value: Value, other: Value) -> bool:
+    """Whether two values answer the same question differently."""
+    return value.dimension == other.dimension and not value.matches(other)
+
+
+def _of_same_row(one: Part, other: Part) -> bool:
+    return one.is_row and other.is_row and (one.passage, one.span) == (other.passage, other.span)
+
+
+def _has_unit(part: Part, value: Value) -> bool:
+    return any(
+        v.unit == value.unit or value.dimension == v.dimension == "money" for v in part.values
+    )
+
+
+def _holds(values: Sequence[Value], asked: Value) -> bool:
+    """Whether a value lies among these: one is the same, or two, or one that is a bound, have it between them."""
+    if any(asked.matches(value) for value in values):
+        return True
+    alike = [
+        v
+        for v in values
+        if v.date is None and (v.unit == asked.unit or not (v.unit and asked.unit))
+    ]
+    for low, high in pairwise(alike):
+        if low.number <= asked.number <= high.number and low.number < high.number:
+            return True
+    return any(
+        (v.bound == "min" and asked.number >= v.number)
+        or (v.bound == "max" and asked.number <= v.number)
+        for v in alike
+    )
+
+
+def supporting(evidence: Evidence, found: Assessment) -> Iterator[tuple[int, Quote]]:
+    """Yield the quotes that support a sentence, one a passage."""
+    by_passage: dict[int, list[Part]] = {}
+    for part in found.parts:
+        by_passage.setdefault(part.passage, []).append(part)
+    foreign = found.support is Support.FOREIGN
+    for index, parts in by_passage.items():
+        share = min(1.0, found.share if foreign else max(_LEAST_SUPPORT, found.share))
+        yield index, evidence.quote(parts[0], parts, share, foreign=foreign)

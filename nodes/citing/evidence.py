@@ -1,0 +1,400 @@
+"""What passages say, cut into the smallest parts that speak of one thing: clauses, and cells of rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from domain.language.identifiers import spelling_of
+from domain.language.other_words import named_otherwise
+from domain.language.segmenting import words_of
+from domain.language.sentences import sentence_spans
+from domain.language.simplified import plain_of
+from domain.language.stems import american, stem
+from domain.language.stopwords import (
+    CHINESE_STOP_WORDS,
+    ENGLISH_STOP_WORDS,
+    without_question_words,
+)
+from domain.language.values import Value, normalise_values, unit_of_heading
+from domain.retrieval import RetrievedItem
+from domain.text import IDEOGRAPHS
+from nodes.citing.attached import is_table
+from nodes.citing.support import COMPUTED, ComputedSentence, headings
+
+_CODE = re.compile(r"(?<![a-z0-9])(?=[a-z.-]*\d)[a-z]+(?:[-.]?[a-z0-9]+)*(?![a-z0-9])")
+_WORD = re.compile(rf"[^\W\d_{IDEOGRAPHS}]+(?:['’][a-z]+)?")
+_HAN_RUN = re.compile(f"[{IDEOGRAPHS}]+")
+_ACCENTS = str.maketrans("áàâäãåéèêëíìîïóòôöõúùûüçñőű", "aaaaaaeeeeiiiiooooouuuucnou")
+# What speaks of the answer or its sources, not of the world.
+_FILLER_EN_WORDS = """
+answer according passage document text source state mention provide describe follow include list note
+information question based context overall respectively specifically currently able also need must required
+per
+"""
+_FILLER_EN = frozenset(_FILLER_EN_WORDS.split())
+_FILLER_ZH_WORDS = """
+根据 依据 按照 文档 文件 资料 段落 内容 原文 提到 规定 说明 指出 如下 以下 包括 包含 分别 具体 总共
+一共 共有 即为 也就是 即 答案 问题 需要 必须 应当 可以 能够 通常 一般 目前 情况 进行 属于 主要 分为
+每个 所有 各个 不 没 无 未 去 来 做 用 上 下 中 内 外 不可以 不可 不能 不行 不会 不得 不是 没有
+不要 时 者 约 达 含 共 每 各 均 再 已 由 至 起 后 前 最 多 少 大 小 高 低 长 其 某 该 所
+已经 为了 之后 之前 以后 以前 期间 其中 得 按 型 一次 次 一下 须 需 应 宜
+"""
+_FILLER_ZH = frozenset(_FILLER_ZH_WORDS.split())
+# The segmenter joins what points back with the next word.
+_POINTING = re.compile("^[它他她其该這这那此每各](?=.)")
+_CLAUSE = re.compile(
+    r"[，;；：]|,(?!\d)|:(?!\d)|\s(?=(?:and|but|while|whereas|or) )|(?<=[\u4e00-\u9fff])(?:而|且|但)(?=[\u4e00-\u9fff])"
+)
+_ROW = re.compile(r"\s*\|")
+_RULE_ROW = re.compile(r"[\s|:-]+")
+_ENDED = re.compile(r"[。！？.!?…:：;；][\"'”’」』）)\]]*\Z")
+_OPENS = re.compile(r"\s*(?:[-*+•·#|>]|\d{1,2}[.)、：]|[A-Z]\d\s|\d\d:\d\d\s)")
+_WRAPPED_CHARS = 40
+_SHORT_CELL = 40
+
+
+@lru_cache(maxsize=1024)
+def terms_of(text: str) -> tuple[str, ...]:
+    """Return the terms of a text without its numbers: stems, codes, pairs of ideographs; each once, in order."""
+    plain = plain_of(text).translate(_ACCENTS)
+    codes = _CODE.findall(plain)
+    plain = _CODE.sub(" ", _without(plain, normalise_values(text)))
+    words = [_stem(word) for word in _WORD.findall(plain) if word not in ENGLISH_STOP_WORDS]
+    runs = _HAN_RUN.findall(without_question_words(plain))
+    cut = [_POINTING.sub("", word) for run in runs for word in words_of(run)]
+    chinese = [word for word in cut if word and _tells(word)]
+    words = [word for word in words if len(word) > 1 and word not in _FILLER_EN]
+    return tuple(dict.fromkeys([*codes, *words, *chinese]))
+
+
+def _tells(word: str) -> bool:
+    return word not in CHINESE_STOP_WORDS and word not in _FILLER_ZH
+
+
+def _without(plain: str, values: Sequence[object]) -> str:
+    signs = list(plain)
+    for value in values:
+        start, end = value.start, value.end  # type: ignore[attr-defined]
+        signs[start:end] = " " * (end - start)
+    return "".join(signs)
+
+
+def _stem(word: str) -> str:
+    return stem(american(word.partition("'")[0].partition("’")[0]))
+
+
+def is_code(term: str) -> bool:
+    """Return whether a term names one thing: E42, BM-40."""
+    return any(map(str.isdigit, term))
+
+
+@lru_cache(maxsize=512)
+def _spelt(code: str) -> re.Pattern[str]:
+    return re.compile(spelling_of(code))
+
+
+class Text:
+    """A text in which terms are looked up."""
+
+    __slots__ = ("_words", "plain")
+
+    def __init__(self, text: str) -> None:
+        self.plain = plain_of(text).translate(_ACCENTS)
+        self._words = {_stem(word) for word in _WORD.findall(self.plain)}
+
+    def has(self, term: str) -> float:
+        """Return whether the term stands in it: 1; of a longer Chinese word less, by the share of its pairs."""
+        if is_code(term):
+            return float(_spelt(term).search(self.plain) is not None)
+        if term[0].isascii() or term in self._words:
+            return float(term in self._words)
+        if term in self.plain:
+            return 1.0
+        if len(term) < _SHORTEST_IN_PART:
+            return 0.0
+        share = sum(one + two in self.plain for one, two in pairwise(term)) / (len(term) - 1)
+        return share**2 if share >= 0.5 else 0.0
+
+
+_SHORTEST_IN_PART = 3
+
+# How much a term says for a part: in itself; ahead of it in its sentence, where the part has a subject of its own or
+# none; in its headings; elsewhere in its sentence; in the next ones.
+OWN, INHERITED, AHEAD, HEADING, BEHIND, NEAR = 1.0, 0.92, 0.65, 0.7, 0.45, 0.3
+# Every row has the names of all columns, and a cell first that of its own.
+COLUMNS = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A clause or a cell with what it is said under.
+
+    Attributes:
+        passage: the index of its passage.
+        span: where its sentence or row stands in the passage's text.
+        sentence: the text of that.
+        layers: texts by how much a term in them says for this part, most first.
+        values: what its numbers say.
+        conditions: what else its row or sentence says in numbers, in which a question's numbers may lie.
+        is_row: whether it is of a table.
+        is_clause: whether it is one of several clauses of a sentence, which is a part, too.
+        inherits: whether it has no subject of its own.
+        label: the words that name the row and the column, of which a statement should have most.
+        clauses: of a sentence.
+    """
+
+    passage: int
+    span: tuple[int, int]
+    sentence: str
+    layers: tuple[tuple[float, Text], ...]
+    values: tuple[Value, ...]
+    conditions: tuple[Value, ...] = ()
+    is_row: bool = False
+    is_clause: bool = False
+    inherits: bool = False
+    label: tuple[str, ...] = ()
+    clauses: tuple[Text, ...] = ()
+
+    def level(self, term: str) -> float:
+        """Return how much a term says for this part: 0 where it stands nowhere near."""
+        return max((level * text.has(term) for level, text in self.layers), default=0.0)
+
+    def level_of(self, pattern: re.Pattern[str]) -> float:
+        """Return the same for other words of the same meaning."""
+        found = (level for level, text in self.layers if pattern.search(text.plain))
+        return next(found, 0.0)
+
+
+def parts_of(index: int, item: RetrievedItem) -> list[Part]:
+    """Return the parts of a passage; none of a table that came with the question, whose cells are checked by value."""
+    if is_table(item):
+        return []
+    return [*_computed(index, item), *_rows(index, item), *_clauses(index, item)]
+
+
+def _computed(index: int, item: RetrievedItem) -> Iterator[Part]:
+    """What was computed of the table that a passage is of; it rests on a line of that."""
+    told: Sequence[ComputedSentence] = item.metadata.get(COMPUTED) or ()
+    offset = int(item.metadata.get("start") or 0)
+    for one in told:
+        span = (one.start - offset, one.end - offset)
+        values = tuple(found.value for found in normalise_values(one.text))
+        layers = (
+            (OWN, Text(f"{one.text}\n{item.text[slice(*span)]}")),
+            (COLUMNS, Text(item.text.partition("\n")[0])),
+            (HEADING, _heading_text(item)),
+        )
+        yield Part(index, span, one.text, layers, values, values)
+
+
+def _heading_text(item: RetrievedItem) -> Text:
+    return Text(headings(item))
+
+
+def _clauses(index: int, item: RetrievedItem) -> Iterator[Part]:
+    above = _heading_text(item)
+    spans = [span for span in _joined_lines(item.text) if not _ROW.match(item.text[slice(*span)])]
+    for at, (start, end) in enumerate(spans):
+        sentence = item.text[start:end]
+        near = Text(
+            " ".join(
+                item.text[slice(*spans[place])]
+                for place in (at - 1, at + 1)
+                if 0 <= place < len(spans)
+            )
+        )
+        whole = Text(sentence)
+        edges = [0, *(match.end() for match in _CLAUSE.finditer(sentence)), len(sentence)]
+        clauses = [sentence[one:two] for one, two in pairwise(edges) if sentence[one:two].strip()]
+        found = [normalise_values(clause) for clause in clauses]
+        every = tuple(one.value for some in found for one in some)
+        texts = tuple(map(Text, clauses))
+        layers = ((OWN, whole), (HEADING, above), (NEAR, near))
+        several = len(clauses) > 1
+        yield Part(index, (start, end), sentence, layers, () if several else every, clauses=texts)
+        if not (several and every):
+            continue
+        for place, clause in enumerate(clauses):
+            values = found[place]
+            ahead = "" if not values else plain_of(clause)[: values[0].start]
+            inherits = bool(values) and not terms_of(ahead)
+            before = Text(" ".join(map(_ahead_of_value, clauses[:place])))
+            of_clause = (
+                (OWN, texts[place]),
+                (INHERITED if inherits else AHEAD, before),
+                (HEADING, above),
+                (BEHIND, whole),
+                (NEAR, near),
+            )
+            own = tuple(one.value for one in values)
+            yield Part(
+                index,
+                (start, end),
+                sentence,
+                of_clause,
+                own,
+                every,
+                is_clause=True,
+                inherits=inherits,
+            )
+
+
+def _ahead_of_value(clause: str) -> str:
+    """What a clause says before its first number: the next one may leave out that much."""
+    found = normalise_values(clause)
+    return plain_of(clause)[: found[0].start] if found else clause
+
+
+def _joined_lines(text: str) -> list[tuple[int, int]]:
+    """The spans of sentences; lines of a text that was broken to a width are one."""
+    joined = list[tuple[int, int]]()
+    for start, end in sentence_spans(text):
+        if joined and _is_wrapped(text, joined[-1], start):
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _is_wrapped(text: str, before: tuple[int, int], start: int) -> bool:
+    line = text[before[0] : before[1]].rpartition("\n")[2]
+    between = text[before[1] : start]
+    return (
+        between.strip(" ") == "\n"
+        and len(line) >= _WRAPPED_CHARS
+        and not _ENDED.search(line)
+        and not _OPENS.match(text[start : start + 8])
+        and not _ROW.match(line)
+    )
+
+
+def _rows(index: int, item: RetrievedItem) -> Iterator[Part]:
+    lines = list(_lines(item.text))
+    rows = [(span, _cells(line)) for span, line in lines if _ROW.match(line)]
+    if not rows:
+        return
+    rows = [
+        (span, cells) for span, cells in rows if not all(map(_RULE_ROW.fullmatch, cells or [" "]))
+    ]
+    context = str(item.metadata.get("context") or "")
+    head, body = _head(context, rows, item.text)
+    caption = " ".join(
+        line for _, line in _lines(f"{context}\n{item.text}") if not _ROW.match(line)
+    )
+    above, heads = Text(f"{headings(item)} {caption}"), Text(" ".join(head))
+    units = [unit_of_heading(name) for name in head]
+    columns = _Columns(head, units, heads, above)
+    for span, cells in body:
+        yield from _cells_of_row(index, span, item.text[slice(*span)], cells, columns)
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The names of a table's columns, the units that these give, and what stands above the table."""
+
+    names: Sequence[str]
+    units: Sequence[str]
+    all_names: Text
+    above: Text
+
+
+def _cells_of_row(
+    index: int,
+    span: tuple[int, int],
+    line: str,
+    cells: Sequence[str],
+    columns: _Columns,
+) -> Iterator[Part]:
+    head, units = columns.names, columns.units
+    of_row = unit_of_heading(cells[0]) if not normalise_values(cells[0]) else ""
+    values = [
+        tuple(
+            _with_unit(one.value, (units[at] if at < len(units) else "") or (of_row if at else ""))
+            for one in normalise_values(cell)
+        )
+        for at, cell in enumerate(cells)
+    ]
+    every = tuple(value for some in values for value in some)
+    words = [cell for cell, some in zip(cells, values, strict=True) if not some or at_words(cell)]
+    for at, cell in enumerate(cells):
+        if not cell.strip():
+            continue
+        name = head[at] if at < len(head) else ""
+        own = Text(" ".join([*words, cell, name]))
+        layers = (
+            (OWN, own),
+            (HEADING, columns.above),
+            (BEHIND, Text(" ".join(cells))),
+            (COLUMNS, columns.all_names),
+        )
+        label = terms_of(" ".join([*(word for word in words if len(word) < _SHORT_CELL), name]))
+        yield Part(index, span, line, layers, values[at], every, is_row=True, label=label)
+
+
+def at_words(cell: str) -> bool:
+    """Return whether a cell says something beside its numbers."""
+    return len(terms_of(cell)) > 1
+
+
+def _with_unit(value: Value, unit: str) -> Value:
+    if value.unit or not unit:
+        return value
+    number = value.number / 100 if unit == "share" else value.number
+    return Value(number, unit, value.bound, value.date)
+
+
+def _lines(text: str) -> Iterator[tuple[tuple[int, int], str]]:
+    start = 0
+    for line in text.split("\n"):
+        if line.strip():
+            yield (start + len(line) - len(line.lstrip()), start + len(line.rstrip())), line
+        start += len(line) + 1
+
+
+def _cells(line: str) -> list[str]:
+    return [
+        cell.strip()
+        for cell in re.split(r"(?<!\\)\|", line.strip().removeprefix("|").removesuffix("|"))
+    ]
+
+
+def _head(
+    context: str, rows: Sequence[tuple[tuple[int, int], list[str]]], text: str
+) -> tuple[list[str], Sequence[tuple[tuple[int, int], list[str]]]]:
+    """The names of the columns, and the rows below them."""
+    above = [_cells(line) for _, line in _lines(context) if _ROW.match(line)]
+    if above:
+        return above[0], rows
+    ruled = len(text.split("\n")) > 1 and re.search(r"^\s*\|?[\s:|-]*-{3}", text, re.MULTILINE)
+    return (rows[0][1], rows[1:]) if ruled and len(rows) > 1 else ([], rows)
+
+
+def other_words(text: str) -> list[tuple[frozenset[str], re.Pattern[str]]]:
+    """Return sets of terms that may stand in other words, in either language, and where they do."""
+    return [
+        (frozenset(terms), pattern)
+        for word, pattern in named_otherwise(text)
+        if (terms := terms_of(word))
+    ]
+
+
+def all_parts(items: Sequence[RetrievedItem], withheld: Collection[int] = ()) -> list[Part]:
+    """Return the parts of all passages that may be cited."""
+    return [
+        part
+        for index, item in enumerate(items)
+        if index not in withheld
+        for part in parts_of(index, item)
+    ]
+
+
+def documents_of(parts: Sequence[Part]) -> Mapping[int, list[Part]]:
+    """Return the parts by their passages."""
+    found: dict[int, list[Part]] = {}
+    for part in parts:
+        found.setdefault(part.passage, []).append(part)
+    return found

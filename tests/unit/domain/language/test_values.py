@@ -1,0 +1,94 @@
+"""One value is one value however it is written."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.language.simplified import plain_of
+from domain.language.values import Value, normalise_values, unit_of_heading
+
+
+def values_of(text: str) -> list[Value]:
+    return [found.value for found in normalise_values(text)]
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        ("168万元", "1,680,000 元", "CNY 1680000", "CNY1680000", "1.68 million yuan", "人民币壹佰陆拾捌万元"),
+        ("千分之一", "0.1 %", "0.1%", "1‰", "0.1 per cent"),
+        ("three months", "3 个月", "三个月", "3 months"),
+        ("2025年3月1日", "1 March 2025", "March 1, 2025", "2025-03-01", "2025/3/1"),
+        ("half a year", "6 months", "半年", "0.5 years"),
+        ("two hours", "120 minutes", "2 小时", "2小時"),
+        ("1,310 kg", "1.31 tonnes", "1310千克"),
+        ("一半", "50 %", "half of the fee", "百分之五十", "二分之一"),
+        ("5公里/小时", "每小时5公里", "5 km/h"),
+        ("下午五時", "17:00", "5 p.m."),
+        ("新臺幣三千五百元", "NT$3,500"),
+        ("第3笔", "第三笔", "the third"),
+        ("fifteen", "15", "十五个"),
+    ],
+)  # fmt: skip
+def test_a_value_is_the_same_however_it_is_written(same: tuple[str, ...]) -> None:
+    [first] = {values_of(same[0])[0]}
+    for text in same:
+        assert any(first.matches(value) for value in values_of(text)), text
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("168万元", "16.8万元"),
+        ("120 元", "120 欧元"),
+        ("15 个工作日", "15 weeks"),
+        ("2025年3月1日", "2025年3月11日"),
+        ("1.2 m/s", "1.2 km/h"),
+        ("9 a.m.", "9 p.m."),
+        ("千分之一", "万分之一"),
+        ("12 months", "12 weeks"),
+    ],
+)
+def test_other_numbers_units_and_days_are_other_values(one: str, other: str) -> None:
+    [value], [its] = values_of(one), values_of(other)
+    assert not value.matches(its)
+    assert not its.matches(value)
+
+
+def test_bounds_are_told() -> None:
+    for text in ("at most 5 days", "不超过 5 天", "5 天以内", "within 5 days", "up to 5 days"):
+        assert [value.bound for value in values_of(text)] == ["max"], text
+    for text in ("at least 5 days", "不少于 5 天", "5 天以上", "more than 5 days"):
+        assert [value.bound for value in values_of(text)] == ["min"], text
+
+
+def test_numbers_in_names_and_words_are_none() -> None:
+    assert values_of("E42, BM-40, INC-2025-017, H3-OP and version 2.8.1; 统一、一般、一次") == []
+
+
+def test_a_range_shares_its_unit() -> None:
+    assert [(v.number, v.unit) for v in values_of("15 ～ 20 g")] == [(15, "g"), (20, "g")]
+    assert values_of("50 to 65 %")[0].number == Fraction(1, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [("Price (CNY)", "CNY"), ("Delivery (weeks)", "week"), ("金额（元）", "CNY"), ("Name", "")],
+)
+def test_a_columns_name_gives_its_unit(name: str, unit: str) -> None:
+    assert unit_of_heading(name) == unit
+
+
+@given(
+    st.text(
+        alphabet="0123456789.,%‰-–~一二三百千万亿半两年月日元点时分之第 三个of millionhalf至/:pam",
+        max_size=40,
+    )
+)
+def test_values_stand_where_they_are_said_to(text: str) -> None:
+    found = normalise_values(text)
+    assert [one.start for one in found] == sorted(one.start for one in found)
+    assert all(0 <= one.start < one.end <= len(plain_of(text)) for one in found)
+    assert all(one.value.matches(one.value) for one in found)

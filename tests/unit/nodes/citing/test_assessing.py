@@ -1,0 +1,140 @@
+"""Whether passages support a sentence, by what it says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nodes.citing.assessing import Evidence, Support, supporting
+from nodes.citing.support import COMPUTED, ComputedSentence, opposed
+from tests.unit.nodes.conftest import item
+
+
+def assess(statement: str, *passages: str, question: str = "") -> Support:
+    items = [item(text, f"{number}.md") for number, text in enumerate(passages)]
+    return Evidence(items, question).assess(statement).support
+
+
+LIMITS = "| Class | City | Limit |\n| --- | --- | --- |\n| North | Lyon, Nice | 650 EUR |\n| South | Metz | 480 EUR |\n| East | other cities | 380 EUR |"
+LEAD = "New staff get a mentor for six months. Staff may work from home after a probation period of three months."
+PLANS = "With the Silver plan within 4 hours, and with the Gold plan within 2 hours."
+
+
+@pytest.mark.parametrize(
+    ("question", "statement", "passage", "support"),
+    [
+        ("What is the limit in Lyon?", "650 EUR.", LIMITS, Support.SUPPORTED),
+        ("What is the limit in Lyon?", "The limit in Lyon is 480 EUR.", LIMITS, Support.CONTRADICTED),
+        ("What is the limit in Lyon?", "The limit in Lyon is 650 USD.", LIMITS, Support.CONTRADICTED),
+        ("How long is the probation period?", "Three months.", LEAD, Support.SUPPORTED),
+        ("How long is the probation period?", "The probation period is six months.", LEAD, Support.CONTRADICTED),
+        ("How fast is Gold?", "Within two hours.", PLANS, Support.SUPPORTED),
+        ("How fast is Gold?", "Within four hours.", PLANS, Support.CONTRADICTED),
+        ("Which cities are in class North?", "Lyon and Nice.", LIMITS, Support.SUPPORTED),
+        ("Which cities are in class North?", "Metz.", LIMITS, Support.PARTIAL),
+    ],
+)  # fmt: skip
+def test_a_value_is_bound_to_its_subject(
+    question: str, statement: str, passage: str, support: Support
+) -> None:
+    assert assess(statement, passage, question=question) is support
+
+
+def test_a_list_that_several_rows_say_together_is_supported_and_quoted_whole() -> None:
+    evidence = Evidence([item(LIMITS)], "What are the limits of the classes?")
+    found = evidence.assess("Class North: 650 EUR, class South: 480 EUR, class East: 380 EUR.")
+    assert found.support is Support.SUPPORTED
+    [(_, quote)] = supporting(evidence, found)
+    assert all(limit in quote.text for limit in ("650", "480", "380"))
+
+
+def test_what_cannot_be_shown_is_neither_supported_nor_contradicted() -> None:
+    question = "How long is the probation period?"
+    assert assess("The probation period may be shortened.", LEAD, question=question) in {
+        Support.PARTIAL,
+        Support.UNSUPPORTED,
+    }
+
+
+@given(st.text(max_size=80), st.text(max_size=120), st.text(max_size=40))
+def test_any_text_is_assessed_and_quoted_as_it_stands(said: str, text: str, asked: str) -> None:
+    evidence = Evidence([item(text, start=7)], asked)
+    for _, quote in supporting(evidence, evidence.assess(said)):
+        assert (" " * 7 + text)[quote.start : quote.end] == quote.text
+
+
+DOSE = "肾功能减退者不可服用二甲双胍。"
+OWNER = "Rust keeps memory safe without a garbage collector by giving every value one owner."
+LEAVE = "Unused days may not be carried over to the next year."
+
+
+@pytest.mark.parametrize(
+    ("statement", "passage"),
+    [
+        ("肾功能减退者可服用二甲双胍。", DOSE),
+        ("Unused days may be carried over to the next year.", LEAVE),
+        ("这台设备没有接地保护。", "这台设备有接地保护。"),
+        ("The belt can't be replaced.", "The belt can be replaced by the operator."),
+        ("Rust does not keep memory safe by giving values one owner.", OWNER),
+        ("Rust keeps memory safe with a garbage collector.", OWNER),
+        ("Visitors may not park in the yard.", "Visitors may park in the yard, but not overnight."),
+    ],
+)
+def test_a_statement_that_denies_what_the_passage_says_or_the_reverse_is_not_carried(
+    statement: str, passage: str
+) -> None:
+    assert assess(statement, passage) is Support.CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("statement", "passage"),
+    [
+        ("肾功能减退者不可服用二甲双胍。", DOSE),
+        ("二甲双胍是一线用药。", "没有禁忌证时，二甲双胍是一线用药。"),
+        ("每次最多报销 500 元。", "每次报销不超过 500 元。"),
+        ("They are paid on the 10th.", "They are paid on the 10th, but not in cash."),
+        ("The station needs no cable.", "The station runs without a cable."),
+        ("Rust keeps memory safe by giving values one owner.", OWNER),
+        ("Rust does not use a garbage collector.", OWNER),
+        ("图表的别称是曲棍球杆曲线。", "图表的名字是曲棍球杆曲线。"),
+        ("The response takes up to 2 hours.", "The response takes no more than 2 hours."),
+        ("特别的设备在无人机上。", "特别的设备装在无人机上。"),
+    ],
+)
+def test_denial_of_something_else_and_bounds_contradict_nothing(
+    statement: str, passage: str
+) -> None:
+    assert not opposed(statement, passage)
+    assert assess(statement, passage) is not Support.CONTRADICTED
+
+
+TABLE = "| Plan | Price (EUR) |\n| --- | --- |\n| Basic | 20 |\n| Team | 90 |"
+
+
+@pytest.mark.parametrize("start", [0, 70])
+@pytest.mark.parametrize(
+    ("statement", "carried"),
+    [
+        ("The largest price is 90, of the plan Team", True),
+        ("最贵的是 Team，90", True),
+        ("The largest price is 90, of Basic", False),
+        ("Guests stay 90 days", False),
+        ("The largest price is 91 (Team)", False),
+    ],
+)
+def test_a_computed_sentence_carries_only_what_it_says(
+    statement: str, carried: bool, start: int
+) -> None:
+    row = start + TABLE.index("Team"), start + len(TABLE) - 2
+    told = ComputedSentence("the largest Price (EUR) is 90 (Team)", *row)
+    passage = item(TABLE, start=start)
+    passage = replace(passage, metadata={**passage.metadata, COMPUTED: (told,)})
+    evidence = Evidence([passage])
+    found = evidence.assess(statement)
+    assert (found.support is Support.SUPPORTED) is carried
+    if carried:
+        [(_, quote)] = supporting(evidence, found)
+        assert quote.text == "Team | 90"
