@@ -69,7 +69,7 @@ def test_numbers_in_names_and_words_are_none() -> None:
 
 
 def test_a_range_shares_its_unit() -> None:
-    assert [(v.number, v.unit) for v in values_of("15 ～ 20 g")] == [(15, "g"), (20, "g")]
+    assert [(int(v.number), v.unit) for v in values_of("15 ～ 20 g")] == [(15, "g"), (20, "g")]
     assert values_of("50 to 65 %")[0].number == Fraction(1, 2)
 
 
