@@ -30,6 +30,7 @@ from nodes.answers.rows import told_row
 from nodes.around import KNOWLEDGE_TOKENS, Lines, lines_of
 from nodes.asking import LATE
 from nodes.citing.citations import Citations
+from nodes.citing.evidence import Text, terms_of
 from nodes.citing.markers import MARKER, read, stripped, unmarked, written
 from nodes.citing.support import Quote, QuotedPassage, Wording, claim_of
 from nodes.spending import calls_to_read, failed_call
@@ -139,11 +140,11 @@ def _cited_findings(
 
 
 def _speaks_of(findings: Sequence[_CitedFinding], question: str) -> bool:
-    """Whether the findings hold what a question asks besides for the whole."""
-    asked = claim_of(asked_besides(question))
-    return not len(asked) or any(
-        Wording(f"{one.title} {one.finding} {one.quote.text}").held(asked) for one in findings
-    )
+    """Whether the findings hold most of what a question asks besides for the whole."""
+    asked = terms_of(asked_besides(question))
+    found = [Text(f"{one.title} {one.finding} {one.quote.text}") for one in findings]
+    held = sum(any(text.has(term) == 1 for text in found) for term in asked)
+    return not asked or 2 * held > len(asked)
 
 
 def _stated(given: Citations, finding: str, place: int, quote: Quote) -> Iterator[Token | Cited]:
