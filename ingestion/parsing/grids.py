@@ -54,7 +54,8 @@ def _preamble(rows: Rows, region: Region) -> int:
         return 0
     filled = [len(filled_cells(rows, region, number)) for number in region.rows]
     usual, _ = Counter(filled).most_common(1)[0]
-    start = next(at for at, count in enumerate(filled) if count >= usual)
+    # The corner above the names of rows is often blank.
+    start = next(at for at, count in enumerate(filled) if count >= usual - 1)
     names = rows[region.rows[start]]
     is_below = all(count * 2 <= usual for count in filled[:start]) and usual > 2
     return start if is_below and not any(map(_is_value, names)) else 0
@@ -214,9 +215,15 @@ def _beside(rows: Rows, region: Region) -> list[Region]:
 
 
 def _stand_apart(rows: Rows, left: Region, right: Region) -> bool:
-    """Whether two blocks beside each other are two tables: they end on different rows, or both begin with a key."""
+    """Whether two blocks beside each other are two tables: they end on different rows, or both begin with a key.
+
+    A block that begins with values, on rows that the other has, needs the names of these rows.
+    """
     if min(left.width, right.width) < 2:
         return len(right.rows) == 1 < len(left.rows)
+    first = [_at(rows, number, right.left) for number in right.rows[1:]]
+    if _has_values(first) and left.rows[0] <= right.rows[0] and right.rows[-1] <= left.rows[-1]:
+        return False
     if (left.rows[0], left.rows[-1]) != (right.rows[0], right.rows[-1]):
         return True
     if _at(rows, left.rows[0], left.left) == _at(rows, right.rows[0], right.left) != "":

@@ -50,6 +50,7 @@ NOTE = "Note: all prices are net and hold until the end of the year"
         ([["Staff"], ["Name", "Age"], ["Ann", 3], ["Bob", 4], [NOTE]], ["Staff", (3, 1), NOTE]),
         ([["Name", "Age", _, "Part", "Price"], ["Ann", 3, _, "Nut", 5], ["Bob", 4, _, "Saw", 6]], [(3, 1), (3, 1)]),
         ([["Name", "Age", _, "Part", "Sold on"], ["Ann", 3, _, "Nut", "x"], ["Bob", 4]], [(3, 1), (2, 1)]),
+        ([["Area", "Sales"], ["CHF", "2025", _, "Cost", "Tax"], ["N", 1, _, 2, 3], ["S", 4, _, 5, 6], ["Sum", 5]], [(5, 0)]),
         ([["Name", "Age", _, "Weekly"], ["Ann", 3], ["Bob", 4]], [(3, 1), "Weekly"]),
         ([["Owner", "Dana"], ["State", "Draft"], [], ["Item", "Price"], ["a", 1], ["b", 2]], [(2, 1), (3, 1)]),
         ([["Report", "Sales"], ["By", "Ann"], ["Area", "A", "B", "C"], ["N", 1, 2, 3], ["S", 4, 5, 6], ["W", 7, 8, 9]],
