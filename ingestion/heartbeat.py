@@ -15,12 +15,14 @@ from uuid import UUID
 from domain.documents import Job, JobStage
 from domain.errors import DependencyError, Superseded
 from domain.tasks import end
+from ingestion.progress import Progress
 from stores.work.jobs import JobStore
 
-# Progress is written down once a second: a small file would spend a tenth of its time on it.
-_NOTE_SECONDS = 1.0
-# A lost job is stopped after this long.
+# Progress is written down this often, beside the work: a small file would spend a tenth of its time on it. A lost
+# job is stopped after this long.
 _WATCH_SECONDS = 1.0
+# Whoever ends a job writes that with all that belongs to it.
+_ENDED = frozenset({JobStage.DONE, JobStage.FAILED})
 
 
 class Heartbeats:
@@ -34,7 +36,7 @@ class Heartbeats:
     def __init__(self, jobs: JobStore, seconds: float) -> None:
         self._jobs = jobs
         self._seconds = seconds
-        self._noted: dict[UUID, float] = {}
+        self._noted: dict[UUID, Progress] = {}
 
     @asynccontextmanager
     async def of(self, job: Job) -> AsyncIterator[None]:
@@ -43,7 +45,6 @@ class Heartbeats:
         Raises:
             Superseded: the job is lost; the block was stopped.
         """
-        self._noted[job.id] = time.monotonic()
         try:
             async with asyncio.timeout(None) as ours:
                 beating = asyncio.create_task(self._beat(job, ours))
@@ -51,7 +52,7 @@ class Heartbeats:
                     yield
                 finally:
                     await end(beating)
-                    del self._noted[job.id]
+                    self._noted.pop(job.id, None)
         except TimeoutError:
             if not ours.expired():
                 raise
@@ -60,12 +61,9 @@ class Heartbeats:
                 next_step="Nothing to do, unless you want it again: then ingest the file again.",
             ) from None
 
-    async def note(self, job: Job, stage: JobStage, done: int, total: int) -> None:
-        """Write down how far a job is, unless that was done a moment ago."""
-        now = time.monotonic()
-        if now - self._noted[job.id] >= _NOTE_SECONDS:
-            self._noted[job.id] = now
-            await self._jobs.progress(job, stage, done, total)
+    def note(self, job: Job, progress: Progress) -> None:
+        """Have written down how far a job is, within a second."""
+        self._noted[job.id] = progress
 
     async def _beat(self, job: Job, ours: asyncio.Timeout) -> None:
         """Write heartbeats, and stop the work as soon as the job is lost.
@@ -76,10 +74,18 @@ class Heartbeats:
         while mine:
             await asyncio.sleep(min(self._seconds, _WATCH_SECONDS))
             with suppress(DependencyError):
-                if time.monotonic() - written >= self._seconds:
+                noted = self._noted.pop(job.id, None)
+                if noted is not None or time.monotonic() - written >= self._seconds:
                     with suppress(Superseded):  # closed: by whom is asked below
-                        await self._jobs.heartbeat(job)
+                        await self._write(job, noted)
                     written = time.monotonic()
                 mine = await self._jobs.is_mine(job)
         if not ours.expired():
             ours.reschedule(asyncio.get_running_loop().time())
+
+    async def _write(self, job: Job, noted: Progress | None) -> None:
+        """Write how far the job is, if it got further; either way it lives."""
+        if noted is None or noted.stage in _ENDED or not isinstance(noted.stage, JobStage):
+            await self._jobs.heartbeat(job)
+        else:
+            await self._jobs.progress(job, noted.stage, noted.done, noted.total)

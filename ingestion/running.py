@@ -120,7 +120,11 @@ class JobRunner:
                 try; any other closes it as failed and takes the unfinished version back.
         """
         stages = Stages(on_progress or silent)
-        report = stages.report
+
+        def report(progress: Progress) -> None:
+            stages.report(progress)
+            self._heartbeats.note(job, progress)
+
         try:
             async with stages.timed(), self._heartbeats.of(job):
                 total = await self._run(job, report, given, together or Together(job.scope))
@@ -153,7 +157,6 @@ class JobRunner:
                 next_step="Check that there is memory enough, then ingest the file again.",
             )
         report(Progress(job.filename, JobStage.PARSE))
-        await self._heartbeats.note(job, JobStage.PARSE, 0, 0)
         parsed = await self._parse(job, given)
         if await self._is_published(job):
             described = await asyncio.to_thread(describe, parsed)
@@ -162,7 +165,6 @@ class JobRunner:
         total, remarks = len(parsed.chunks), parsed.warnings
         if self._graph is not None:
             report(Progress(job.filename, JobStage.GRAPH, total, total))
-            await self._heartbeats.note(job, JobStage.GRAPH, total, total)
             published = Indexed(job.document_id, job.version, described.parsed, described.terms)
             await together.ask(self._graph.index_documents, published)
             remarks += await self._extract(job, report)
@@ -217,7 +219,6 @@ class JobRunner:
             report(Progress(job.filename, JobStage.EMBED, len(stored), total))
         await self._embed(job, parsed, stored, report)
         report(Progress(job.filename, JobStage.PUBLISH, total, total))
-        await self._heartbeats.note(job, JobStage.PUBLISH, total, total)
         await self._documents.publish(
             job.scope, job.document_id, version=job.version, close_job=False
         )
@@ -291,7 +292,6 @@ class JobRunner:
                 size, storing = going.popleft()
                 await storing
                 done += size
-                await self._heartbeats.note(job, JobStage.EMBED, done, total)
                 report(Progress(job.filename, JobStage.EMBED, done, total))
 
         try:

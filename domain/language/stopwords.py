@@ -7,6 +7,10 @@ traditional. Words of a subject ("year", "年") stay out, since documents are ab
 from __future__ import annotations
 
 import re
+from functools import cache
+
+from domain.language.simplified import simplified
+from domain.text import has_cjk
 
 # Question words with characters that mean something elsewhere: 多 and 少, 如, 什 in 布什 and 克什米尔. 何时 is none of
 # them: it stands in 任何时刻, too.
@@ -36,6 +40,12 @@ can't couldn't didn't doesn't don't hadn't hasn't haven't isn't aren't mustn't s
 i'm i've i'd i'll we're we've we'd we'll you're you've you'll they're they've they'll it's that's there's what's
 """
 
+# What a question says beside its subject: modal verbs, and adverbs of time and degree that no list below has.
+_BESIDE = """
+需要 需 必须 必需 应当 应该 能够 可能 不能 不会 不要 想要 希望
+已经 曾经 正在 目前 现在 之前 之后 以前 以后 以下 通常 经常 常常 一直 总是 仍然 非常 比较 特别 尤其 其实 很多 以及
+"""
+
 CHINESE_STOP_WORDS = frozenset((_CHINESE + _ASKING).split())
 # Apostrophes are typed and typeset.
 ENGLISH_STOP_WORDS = frozenset([*_ENGLISH.split(), *_ENGLISH.replace("'", "’").split()])
@@ -46,3 +56,22 @@ _QUESTION_WORD = re.compile("|".join(sorted(_ASKING.split(), key=len, reverse=Tr
 def without_question_words(text: str) -> str:
     """Chinese `text` with 么, which is a stop word, for each question word: no pair of characters reaches into one."""
     return _QUESTION_WORD.sub("么", text)
+
+
+def is_stop_word(word: str) -> bool:
+    """Return whether a word of a question is none to search for: ours, or one of stopwords-iso's of two characters up.
+
+    Of those of one character many are content as part of a word.
+    """
+    if word in CHINESE_STOP_WORDS or word in ENGLISH_STOP_WORDS:
+        return True
+    return len(word) > 1 and simplified(word) in _listed()
+
+
+@cache
+def _listed() -> frozenset[str]:
+    # Imported with the first Chinese question: the lists of all languages are one file.
+    from stopwordsiso import stopwords
+
+    longer = {word for word in stopwords("zh") if len(word) > 1 and has_cjk(word)}
+    return frozenset(longer | set(_BESIDE.split()))

@@ -12,7 +12,7 @@ from functools import cached_property
 from domain.language.segmenting import words_of
 from domain.language.simplified import plain_of
 from domain.language.stems import stem
-from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from domain.language.stopwords import ENGLISH_STOP_WORDS, is_stop_word
 from domain.text import IDEOGRAPHS, MARKS
 
 _HAN_RUN = re.compile(f"[{IDEOGRAPHS}]+")
@@ -58,7 +58,7 @@ class Vocabulary:
 
 def _chinese_words(plain: str) -> set[str]:
     words = (word for run in _HAN_RUN.findall(plain) for word in words_of(run))
-    return {word for word in words if word not in CHINESE_STOP_WORDS}
+    return {word for word in words if not is_stop_word(word)}
 
 
 def _is_telling(word: str) -> bool:

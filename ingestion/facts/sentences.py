@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from domain.language.segmenting import tagged_words_of
 from domain.language.sentences import ended, is_ended
 from domain.text import has_cjk, normalise
 
@@ -130,11 +131,9 @@ def _predicate(said: str) -> str:
 @lru_cache(maxsize=4096)
 def _is_chinese_verb(said: str) -> bool:
     """Whether a Chinese type stands between subject and object (治疗, 毕业于), or is what the subject has."""
-    import rjieba  # builds its dictionary: not where no graph is Chinese
-
     if said.endswith(_CHINESE_JOINTS):
         return True
-    word, tag = rjieba.tag(said)[-1]
+    word, tag = tagged_words_of(said)[-1]
     return tag.startswith("v") and word not in _CHINESE_NOUNS
 
 

@@ -22,6 +22,9 @@ _ASKS = re.compile(
     r"|(?:key|main) (?:points|takeaways|content|contents|topics))\b"
     r"|总结|概括|概述|归纳|摘要|概要|要点|主要(?:内容|讲|说)"
 )
+_SUMS_UP = re.compile(
+    r"\b(?:summari[sz]e|sum up|(?:summary|overview|outline) of)\b|总结|概括|概述|归纳|梳理|综述"
+)
 # Of a meeting or a letter, whose name has to be all that is left of the question.
 _ASKS_OF_WHOLE = re.compile(
     r"\bwhat (?:is|was|does|do|did|were|has been)\b.*\b(?:about|say|cover|decided?|agreed?|discuss(?:ed)?)\b"
@@ -66,6 +69,11 @@ def named_for_summary(question: str, items: Sequence[RetrievedItem]) -> str | No
     most = max(told.values(), default=0.0)
     named = [document for document, share in told.items() if share == most]
     return named[0] if words and len(named) == 1 and most >= enough else None
+
+
+def is_summary_of_topic(question: str, items: Sequence[RetrievedItem]) -> bool:
+    """Return whether `question` asks to sum up what documents say of something, and not one of them."""
+    return bool(_SUMS_UP.search(plain_of(question))) and named_for_summary(question, items) is None
 
 
 def _told(words: Sequence[str], item: RetrievedItem) -> float:

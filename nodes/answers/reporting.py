@@ -77,14 +77,19 @@ async def reported(
     items: Sequence[RetrievedItem],
     language: str,
     model: str,
+    *,
+    topic: bool = False,
 ) -> AsyncGenerator[AnswerEvent]:
     """Yield the best findings of the best reports, without a model, each with the passage it rests on.
 
     A finding that rests on none of `items` is left out. Yields nothing when that leaves none, or when
-    the question asks for something in particular that none of them speaks of.
+    the question asks for something in particular that none of them speaks of. Of a `topic` each of them speaks.
     """
     given = Citations(items)
-    findings = list(islice(_cited_findings(question, reports, items), _FINDINGS))
+    cited = _cited_findings(question, reports, items)
+    if topic:
+        cited = (one for one in cited if _speaks_of([one], question))
+    findings = list(islice(cited, _FINDINGS))
     if not findings or not _speaks_of(findings, question):
         return
     yield given.token(FOUND[language])

@@ -7,9 +7,10 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
 from domain.errors import DependencyError
-from domain.retrieval import Mode, Retrieval, RetrievedItem
+from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from domain.scope import Scope
 from domain.text import counted
+from models.offline.summary import is_summary_of_topic
 from nodes.answers.answering import AnswerEvent
 from nodes.answers.computed import ComputedTable
 from nodes.answers.quoting import quoted
@@ -58,8 +59,14 @@ class WithoutModel:
         tables = [table for table in self.tables if known & table.passages]
         begun = False
         computed = bool(tables) or any(map(is_answered, self.attached))
-        if (reports := reports_of(self.state)) and not computed:
-            async for event in reported(question, reports, items, language, answerer.name):
+        reports = reports_of(self.state)
+        topic = not reports and is_summary_of_topic(question, items)
+        if topic:
+            reports = [item for item in self.state.around if item.kind is ItemKind.COMMUNITY]
+        if reports and not computed:
+            async for event in reported(
+                question, reports, items, language, answerer.name, topic=topic
+            ):
                 begun = True
                 yield event
         if not begun:

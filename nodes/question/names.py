@@ -6,7 +6,7 @@ import re
 from itertools import chain
 
 from domain.language.segmenting import words_of
-from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from domain.language.stopwords import ENGLISH_STOP_WORDS, is_stop_word
 from domain.text import IDEOGRAPHS, MARKS, normalise
 
 _QUOTED = re.compile(
@@ -25,7 +25,7 @@ _QUESTION_WORDS = (
 )
 _CHINESE_FUNCTION = "什么 哪些 哪个 哪里 哪儿 谁 多少 几个 怎么 怎样 如何 为什么 为何 何时 是否 请问 有没有 可以 能否 以及 关于 告诉"
 _NO_NAME = frozenset(_QUESTION_WORDS.split())
-_NO_TERM = CHINESE_STOP_WORDS | frozenset(_CHINESE_FUNCTION.split())
+_NO_TERM = frozenset(_CHINESE_FUNCTION.split())
 
 
 def names_in(question: str) -> list[str]:
@@ -65,7 +65,7 @@ def _segmented(piece: str) -> list[str]:
     joined: list[str] = []
     open_end = False  # a single ideograph belongs to the word before or behind it: 二甲 + 双 + 胍
     for word in words_of(piece):
-        if word in _NO_TERM:
+        if word in _NO_TERM or is_stop_word(word):
             open_end = False
             joined.append("")
         elif joined and joined[-1] and (open_end or len(word) == 1):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import rjieba
-
-from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from domain.language.segmenting import search_words_of
+from domain.language.stopwords import ENGLISH_STOP_WORDS, is_stop_word
 from domain.text import normalise
 from retrievers.index.words.terms import RUN
 
@@ -30,5 +29,5 @@ def _words(question: str) -> Iterator[str]:
         if word and word not in ENGLISH_STOP_WORDS:
             yield word
         elif ideographs:
-            cut = rjieba.cut(ideographs)
-            yield from (own for own in cut if own.isalnum() and own not in CHINESE_STOP_WORDS)
+            cut = search_words_of(ideographs)
+            yield from (own for own in cut if own.isalnum() and not is_stop_word(own))

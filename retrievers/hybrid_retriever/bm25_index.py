@@ -10,11 +10,9 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
 from itertools import compress
 from threading import Lock
 from typing import Any
@@ -23,17 +21,11 @@ import numpy as np
 import numpy.typing as npt
 from rpds import HashTrieMap
 
+from domain.language.segmenting import search_words_of
 from retrievers.index.keeping import Kept
-from retrievers.index.words.terms import pairs, terms
+from retrievers.index.words.terms import terms
 from retrievers.numeric.bm25 import BM25, idf
 from stores.rows import Rows, Text
-
-_cut: Callable[[str], Iterable[str]] = pairs
-# Where the platform has no rjieba: jieba, and without that pairs of ideographs (seed 003, "fallback").
-for _segmenter in ("rjieba", "jieba"):
-    with suppress(ImportError):
-        _cut = import_module(_segmenter).cut
-        break
 
 Ints = npt.NDArray[np.int32]
 
@@ -47,9 +39,9 @@ _DEAD_SHARE = 2
 def bm25_terms(text: str) -> list[str]:
     """The terms of a text of any mix of scripts: jieba's words for Chinese, stems for the others.
 
-    rjieba cuts runs of ideographs as jieba does, twelve times faster (anchors: performance §3).
+    rjieba cuts runs of ideographs as jieba does, twelve times faster.
     """
-    return terms(text, _cut)
+    return terms(text, search_words_of)
 
 
 class Vocabulary:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from itertools import chain, zip_longest
+from itertools import chain, groupby, zip_longest
 
 from domain.language.segmenting import words_of
-from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from domain.language.stopwords import (
+    CHINESE_STOP_WORDS,
+    ENGLISH_STOP_WORDS,
+    is_stop_word,
+)
 from domain.text import IDEOGRAPHS, MARKS, normalise
 from stores.chunks.grams import fold
 
@@ -77,18 +81,24 @@ def _as_written(query: str) -> list[str]:
 
 def _chinese_grams(text: str) -> Iterator[str]:
     """Grams of 2 to 4 Chinese characters, those with a meaning of their own before the others."""
-    runs = _HAN_RUN.findall(text)
-    words = [words_of(run) for run in runs]
+    phrases = [phrase for run in _HAN_RUN.findall(text) for phrase in _phrases(words_of(run))]
     for gather in (_cut_to_size, _joined_neighbours):
-        yield from sorted(chain.from_iterable(map(gather, words)), key=len, reverse=True)
+        yield from sorted(chain.from_iterable(map(gather, phrases)), key=len, reverse=True)
     for size in (2, 3, 4):
-        for run in runs:
-            yield from _telling_grams(run, size)
+        for phrase in phrases:
+            yield from _telling_grams("".join(phrase), size)
+
+
+def _phrases(words: list[str]) -> Iterator[list[str]]:
+    """The words between stop words: no gram reaches across one."""
+    for is_stop, phrase in groupby(words, key=is_stop_word):
+        if not is_stop:
+            yield list(phrase)
 
 
 def _cut_to_size(words: list[str]) -> Iterator[str]:
     for word in words:
-        if len(word) >= _SHORTEST and word not in CHINESE_STOP_WORDS:
+        if len(word) >= _SHORTEST:
             yield from _grams(word, min(len(word), _LONGEST))
 
 
@@ -98,14 +108,17 @@ def _joined_neighbours(words: list[str]) -> Iterator[str]:
         for count in range(2, _LONGEST + 1):
             joined = words[first : first + count]
             gram = "".join(joined)
-            fits = len(joined) == count and len(gram) <= _LONGEST
-            if fits and CHINESE_STOP_WORDS.isdisjoint(joined):
+            if len(joined) == count and len(gram) <= _LONGEST:
                 yield gram
 
 
-def _telling_grams(run: str, size: int) -> list[str]:
+def _telling_grams(phrase: str, size: int) -> list[str]:
     """Grams that neither are a stop word nor hold a one-character one."""
-    return [gram for gram in _grams(run, size) if CHINESE_STOP_WORDS.isdisjoint((gram, *gram))]
+    return [
+        gram
+        for gram in _grams(phrase, size)
+        if not is_stop_word(gram) and CHINESE_STOP_WORDS.isdisjoint(gram)
+    ]
 
 
 def _grams(text: str, size: int) -> list[str]:

@@ -17,8 +17,7 @@ from functools import lru_cache
 from itertools import accumulate, combinations, groupby, pairwise
 from typing import NamedTuple
 
-import rjieba
-
+from domain.language.segmenting import tagged_words_of
 from domain.language.sentences import sentence_spans
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.text import CJK_LETTERS, MARKS, has_cjk, normalise_name
@@ -175,11 +174,11 @@ def _tagged(text: str) -> Iterator[tuple[int, int, int, str]]:
     """Words with their places, the number of the run they belong to (0: none), and their tags.
 
     A nominal verb may begin a run ("检修报告"); after a noun it is a verb ("医院检查设备"), and ends it.
-    The words of rjieba make up the text.
+    The words make up the text.
     """
     at = run = 0
     inside = False
-    for word, tag in rjieba.tag(text, hmm=True):
+    for word, tag in tagged_words_of(text):
         start, at = at, at + len(word)
         is_noun = tag in _NOUNS and word not in _UNIT_WORDS
         opens = tag == _VERBAL and not inside

@@ -10,6 +10,7 @@ from domain.documents import JobStage
 from domain.errors import ConflictError, FileBroken
 from domain.scope import Scope
 from ingestion import heartbeat
+from ingestion.progress import Progress
 from stores.documents.document_store import DocumentStore
 from stores.documents.registering import Registered
 from stores.postgresql.database import Database
@@ -143,6 +144,24 @@ async def test_whoever_has_just_done_a_job_has_not_lost_it(
         await jobs.finish(job, 1)
         for _ in range(50):
             assert [one.stage for one in await jobs.list(scope)] == [JobStage.DONE]
+
+
+async def test_whoever_watches_sees_at_once_that_a_job_is_begun_and_soon_how_far_it_is(
+    documents: DocumentStore, jobs: JobStore, scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(heartbeat, "_WATCH_SECONDS", 0.0)
+    await upload(documents, scope, "a.txt", "a")
+    job = await jobs.claim("w", user_id=scope.user_id)
+    assert job is not None
+    assert [one.stage for one in await jobs.list(scope)] == [JobStage.PARSE]
+    beats = heartbeat.Heartbeats(jobs, 60.0)
+    async with beats.of(job):
+        beats.note(job, Progress("a.txt", JobStage.EMBED, 3, 7))
+        now = JobStage.PARSE
+        while now is JobStage.PARSE:
+            [now] = [one.stage for one in await jobs.list(scope)]
+    [job_now] = await jobs.list(scope)
+    assert (job_now.stage, job_now.done, job_now.total) == (JobStage.EMBED, 3, 7)
 
 
 async def test_a_job_that_is_cancelled_is_stopped(

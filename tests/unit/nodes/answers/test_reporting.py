@@ -93,6 +93,17 @@ async def test_the_finding_that_the_question_asks_for_comes_first(bench: Build) 
     assert "天气很好" in lines[2]
 
 
+async def test_a_summary_of_a_topic_is_told_from_the_reports_that_speak_of_it(
+    bench: Build,
+) -> None:
+    """Whatever the mode: no sentence says 总结, and so none was thought to answer."""
+    state = asked("总结糖尿病的表现", strategy="mix")
+    update = await generate(state, bench(answerer=ExtractiveAnswerer()).runtime)
+    assert not update["declined"]
+    assert "糖尿病的主要症状是多饮、多尿和体重下降。[1]" in update["answer"]
+    assert "百分之三十" not in update["answer"]
+
+
 async def test_a_finding_without_its_passage_is_not_told(bench: Build) -> None:
     loose = report("其他", ("没有依据的话。", "不在其中"))
     state = asked("这些文档讲了什么？", around=[loose, MONEY])
