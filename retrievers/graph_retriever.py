@@ -31,7 +31,15 @@ from retrievers.finding import Finder
 from retrievers.index.scope_index import ScopeIndexes
 from retrievers.lanes.degrading import degraded
 from retrievers.lanes.keywords import NO_KEYWORDS
-from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun, log_found
+from retrievers.lanes.lane import (
+    KEYWORD,
+    VECTOR,
+    LaneQuery,
+    LaneRun,
+    counts_of,
+    log_found,
+    named_scores,
+)
 from retrievers.lanes.linking import linked_names
 from retrievers.lanes.unknown import warn_of_unknown
 from retrievers.memory.hot import HotScopes
@@ -337,7 +345,14 @@ class GraphRetriever(BaseRetriever):
         if not (slow or logger.isEnabledFor(logging.INFO)):
             return
         spent = {step: round(milliseconds, 1) for step, milliseconds in timings.items()}
-        log_found(logger, "retrieved", request, runs, found=results, spent=spent)
+        log_found(
+            logger,
+            "retrieved",
+            request,
+            counts=counts_of(runs),
+            found=named_scores(results),
+            spent=timings,
+        )
         if slow:
             logger.warning("retrieval took %.0f ms: %s", timings["total"], spent)
 

@@ -6,6 +6,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic.alias_generators import to_camel
+
 from domain.elapsed import milliseconds_since
 from domain.errors import OptionInvalid
 from domain.options import in_range
@@ -34,10 +36,11 @@ async def searched(rag: Sextant, asked: SearchBody) -> SearchResponse:
 
 async def _by_mode(rag: Sextant, asked: SearchBody) -> SearchResponse:
     """A search ranked as a mode ranks; each page is cut from a ranking that is made again."""
-    if asked.ranking is not None:
-        raise OptionInvalid(
-            "A mode has its own ranking.", next_step="Leave one out.", field="ranking"
-        )
+    for field in ("ranking", "bm25_rerank"):
+        if getattr(asked, field) is not None:
+            raise OptionInvalid(
+                "A mode has its own ranking.", next_step="Leave one out.", field=to_camel(field)
+            )
     started = time.perf_counter()
     said = asked.model_dump(exclude={"cursor", "debug", "include_neighbors", "limit"})
     listing = Listing.of("search", rag.user_id, said)

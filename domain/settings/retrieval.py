@@ -97,7 +97,8 @@ class RetrievalSettings(Group):
         description="Bytes of knowledge bases that are searched often kept in each process, 4 KB a chunk of 550 bytes; 0: none; default: a 32nd of the machine's memory.",
     )
     bm25_rerank: bool = Field(
-        default=True, description="HybridRetriever orders what its lanes found by BM25, too."
+        default=True,
+        description="HybridRetriever and the search of chunks order what their lanes found by BM25, too.",
     )
     bm25_fusion: Literal["linear", "rrf"] = Field(
         "linear",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,21 +11,40 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.elapsed import milliseconds_since
+from domain.errors import SextantError
 from domain.settings import Settings
 from models.protocols import Reranker
 from retrievers.by_id import ids_of, score_at
-from retrievers.chunk_search.ranking import MetadataRanking, Ranked, rank_by_metadata, with_rerank
+from retrievers.chunk_search.ranking import (
+    MetadataRanking,
+    Ranked,
+    rank_by_metadata,
+    with_bm25,
+    with_rerank,
+)
 from retrievers.chunk_search.signals import Found, Question
 from retrievers.chunk_search.weights import MetadataWeights
+from retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes
 from retrievers.lanes.degrading import degraded, require_one
 from retrievers.lanes.keywords import NO_KEYWORDS
 from retrievers.lanes.lane import Lane, LaneQuery, LaneRun, run_lanes
 from retrievers.memory.traits import HotTraits
+from retrievers.numeric.bm25 import BM25
 from retrievers.pages.cursor import Position
 from retrievers.ranking.reranking import RerankLimits, judge
 from stores.chunks.chunk_store import ChunkStore
 from stores.chunks.traits import Traits, traits_of
 from stores.postgresql.database import Database
+from stores.scope_rows import ScopeRows
+
+logger = logging.getLogger(__name__)
+
+# Seconds that a search waits for an index that is not built yet.
+_PATIENCE = 2.0
+BM25_LATE = (
+    "BM25 索引正在建立，本次未按 BM25 重排 (the BM25 index is being built: ranked without it)"
+)
+BM25_FAILED = "BM25 重排序失败，本次未使用 (ranking by BM25 failed: ranked without it)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +85,7 @@ class ChunkRanker:
         traits: HotTraits | None = None,
     ) -> None:
         self._database = database
+        self._bm25 = BM25Indexes(settings.retrieval.bm25_memory)
         self._chunks = ChunkStore(database)
         self._lanes = lanes
         self._reranker = reranker
@@ -71,9 +93,15 @@ class ChunkRanker:
         self._traits = traits
 
     async def rank(
-        self, query: LaneQuery, weights: MetadataWeights, now: datetime, *, rerank: bool
+        self,
+        query: LaneQuery,
+        weights: MetadataWeights,
+        now: datetime,
+        *,
+        rerank: bool,
+        bm25_rerank: bool,
     ) -> ChunkRanking:
-        """Every chunk that a lane found, by `rank_by_metadata` and the reranker, if it may and can.
+        """Every chunk that a lane found, by `rank_by_metadata`, BM25 and the reranker, if these may and can.
 
         Of a `query.hot` all may come from memory: whether that is current is to be asked afterwards.
 
@@ -81,23 +109,51 @@ class ChunkRanker:
             EmbeddingModelChanged: the stored vectors come from another embedding model.
             RetrievalError: every lane failed; carries each cause.
         """
-        runs = await run_lanes(self._lanes, query, self._settings.lane_timeout)
+        lanes = run_lanes(self._lanes, query, self._settings.lane_timeout)
+        runs, index = await asyncio.gather(
+            lanes, self._index(query) if bm25_rerank else _no_index()
+        )
         require_one(runs)
         if not query.keywords:
             query.warn(NO_KEYWORDS)
-        warnings = [*degraded(runs), *query.warnings]
         timings = {run.name: run.milliseconds for run in runs}
         started = time.perf_counter()
         traits = await self._described(query, runs)
         asked = Question(query.text, now, self._own.half_life)
         ranking = rank_by_metadata(asked, traits, scores_of(runs), weights)
+        if index is not None:
+            ranking = self._by_bm25(index, query, ranking)
         timings["ranking"] = milliseconds_since(started)
         if rerank and self._reranker is not None:
             started = time.perf_counter()
             ranking, late = await self._reranked(self._reranker, query, ranking)
             timings["rerank"] = milliseconds_since(started)
-            warnings += [late] if late else []
+            if late:
+                query.warn(late)
+        warnings = [*degraded(runs), *query.warnings]
         return ChunkRanking(ranking, tuple(dict.fromkeys(warnings)), timings)
+
+    async def _index(self, query: LaneQuery) -> BM25Index | None:
+        """The BM25 index of the knowledge base; None, with a warning, where it is not ready in time or fails."""
+        rows = ScopeRows(self._database, query.scope, query.scope.user_id)
+        try:
+            return await asyncio.wait_for(self._bm25.get(rows), _PATIENCE)
+        except TimeoutError:
+            query.warn(BM25_LATE)
+        except SextantError as error:
+            query.warn(BM25_FAILED)
+            logger.warning("%s: %s", BM25_FAILED, error)
+        return None
+
+    def _by_bm25(
+        self, index: BM25Index, query: LaneQuery, ranking: MetadataRanking
+    ) -> MetadataRanking:
+        told = self._settings
+        weights = told.bm25_vector_weight + told.bm25_weight
+        share = told.bm25_weight / weights if weights else 0.0
+        bm25 = BM25(told.bm25_k1, told.bm25_b)
+        scores = index.score(query.text, [(one, "") for one in ranking.ids], bm25)
+        return with_bm25(ranking, scores, share)
 
     async def _described(self, query: LaneQuery, runs: Sequence[LaneRun]) -> list[Traits]:
         """What ranking asks of all that was found, each chunk once; those that are gone are left out."""
@@ -120,6 +176,10 @@ class ChunkRanker:
         if not judgement.scores:
             return ranking, judgement.warning
         return with_rerank(ranking, judgement.scores, self._own.rerank_share), None
+
+
+async def _no_index() -> None:
+    return None
 
 
 def scores_of(runs: Sequence[LaneRun]) -> dict[str, Found]:

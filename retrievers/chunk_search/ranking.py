@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from domain.retrieval import LEAST_SCORE
 from retrievers.chunk_search.signals import Found, Numbers, Question, signals_of
@@ -46,6 +47,24 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
+class BM25Share:
+    """BM25 of each chunk, the same brought to 0..1, and what part of the score it has."""
+
+    raw: Numbers
+    shares: Numbers
+    weight: float
+
+    def ordered(self, order: npt.NDArray[np.intp]) -> BM25Share:
+        """Return the same for the chunks in another order."""
+        return BM25Share(self.raw[order], self.shares[order], self.weight)
+
+    def shown(self, place: int) -> Share:
+        """Return what it says of a chunk."""
+        share = float(self.shares[place])
+        return Share(float(self.raw[place]), share, self.weight, self.weight * share)
+
+
+@dataclass(frozen=True, slots=True)
 class MetadataRanking:
     """Chunks in an order, best first, and how it came about; as arrays, for few of them are shown.
 
@@ -54,9 +73,10 @@ class MetadataRanking:
         scores: final ones, above 0.
         raw, shares: what each signal said, shape (signals, chunks), signals in the order of
             `MetadataWeights`.
-        hybrid: the weighted shares.
+        hybrid: the weighted shares, that of BM25 among them.
         lanes: what the lanes had found.
         reranked: the reranker's shares; None where it did not judge.
+        bm25: what BM25 said; None where it was not asked.
     """
 
     ids: tuple[str, ...]
@@ -67,6 +87,7 @@ class MetadataRanking:
     weights: MetadataWeights
     lanes: Mapping[str, Found]
     reranked: Numbers | None = None
+    bm25: BM25Share | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -90,11 +111,14 @@ class MetadataRanking:
         ranks: Mapping[str, Mapping[str, int]],
     ) -> Ranked:
         own = self.ids[place]
+        left = 1.0 if self.bm25 is None else 1.0 - self.bm25.weight
         signals = {
-            name: Share(raw, share, weight, part * share, ranks.get(name, {}).get(own))
+            name: Share(raw, share, weight, left * part * share, ranks.get(name, {}).get(own))
             for (raw, share), (name, weight, part) in zip(told, worth, strict=True)
         }
         rerank = None if self.reranked is None else float(self.reranked[place])
+        if self.bm25 is not None:
+            signals["bm25"] = self.bm25.shown(place)
         return Ranked(own, float(self.scores[place]), signals, float(self.hybrid[place]), rerank)
 
 
@@ -136,6 +160,22 @@ def with_rerank(ranking: MetadataRanking, scores: Sequence[float], share: float)
     return _ordered(replace(ranking, scores=final, reranked=shares))
 
 
+def with_bm25(ranking: MetadataRanking, scores: Sequence[float], share: float) -> MetadataRanking:
+    """The order by BM25, too: `(1 − share) · signals + share · BM25`, the latter brought to 0..1.
+
+    Args:
+        ranking: the order before.
+        scores: BM25 of each of its chunks, in order.
+        share: that of BM25, 0..1.
+    """
+    if not len(ranking):
+        return ranking
+    raw = np.asarray(scores, np.float64)
+    told = BM25Share(raw, min_max(raw) if raw.any() else np.zeros(len(ranking)), share)
+    hybrid = (1 - share) * ranking.hybrid + share * told.shares
+    return _ordered(replace(ranking, scores=hybrid, hybrid=hybrid, bm25=told))
+
+
 def _ordered(ranking: MetadataRanking) -> MetadataRanking:
     """The ranking in the order of its scores, which are raised above 0."""
     ids, scores = ranking.ids, np.maximum(ranking.scores, LEAST_SCORE)
@@ -151,4 +191,5 @@ def _ordered(ranking: MetadataRanking) -> MetadataRanking:
         weights=ranking.weights,
         lanes=ranking.lanes,
         reranked=None if ranking.reranked is None else ranking.reranked[order],
+        bm25=None if ranking.bm25 is None else ranking.bm25.ordered(order),
     )

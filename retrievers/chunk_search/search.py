@@ -8,8 +8,9 @@ with their semantic metadata and, when asked for, with the chunks around them.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -39,7 +40,7 @@ from retrievers.chunk_search.ranker import ChunkRanker, ChunkRanking
 from retrievers.chunk_search.ranking import Ranked
 from retrievers.chunk_search.weights import MetadataWeights
 from retrievers.lanes.constants import of_passages
-from retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane
+from retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane, log_found
 from retrievers.lanes.unknown import warn_of_unknown
 from retrievers.memory.hot import HotScopes
 from retrievers.memory.traits import HotTraits
@@ -48,6 +49,8 @@ from retrievers.pages.hot import HotRankings
 from stores.chunks.chunk_store import ChunkStore
 from stores.knowledge_bases import KnowledgeBases
 from stores.postgresql.database import Database
+
+logger = logging.getLogger(__name__)
 
 MOST = 1000
 # Seed 000: each lane returns twice what is wanted; and enough to choose from when few are.
@@ -70,6 +73,8 @@ class SearchResponse(HitModel):
 class SearchRequest(HitModel):
     """What is searched for. `ranking` names a preset or gives weights, `rerank` may leave it out.
 
+    `bm25_rerank`: whether BM25 has its share in the order; None: as the settings say.
+
     `cursor` is the `next_cursor` of the page before, of the same search.
 
     Raises:
@@ -81,6 +86,7 @@ class SearchRequest(HitModel):
     filters: Mapping[str, Any] | ChunkFilters | None = None
     include_neighbors: bool = False
     rerank: bool = True
+    bm25_rerank: bool | None = None
     # Checked by `MetadataWeights.read`, which names the weight that is wrong.
     ranking: SkipValidation[str | Mapping[str, float] | MetadataWeights | None] = None
     cursor: str | None = None
@@ -123,6 +129,7 @@ class _Asked:
     query: LaneQuery
     weights: MetadataWeights
     rerank: bool
+    bm25_rerank: bool
     key: bytes
     position: Position | None
     moment: datetime
@@ -225,7 +232,18 @@ class ChunkSearch:
             warnings=tuple(dict.fromkeys(warnings)),
             debug=self._debug(asked, ranking, spent) if request.debug else None,
         )
+        self._log(asked.query, ranking, hits, spent)
         return found, {} if kept else ranking.timings
+
+    def _log(
+        self, query: LaneQuery, ranking: ChunkRanking, hits: Sequence[SearchHit], spent: float
+    ) -> None:
+        counts = {name: len(found) for name, found in ranking.found.lanes.items()}
+        shown = [(hit.filename, hit.score) for hit in hits]
+        timings = {**ranking.timings, "total": spent}
+        log_found(logger, "chunk search", query, counts=counts, found=shown, spent=timings)
+        if spent > self._settings.retrieval.slow_ms:
+            logger.warning("chunk search took %.0f ms", spent)
 
     def _asked(
         self, scope: Scope, request: SearchRequest, now: datetime, hot: HotScopes | None
@@ -233,10 +251,13 @@ class ChunkSearch:
         balanced = MetadataWeights.of(self._settings.chunk_search)
         weights = MetadataWeights.read(request.ranking, balanced)
         query = self._query(scope, request, hot)
-        key = identity(scope, query.text, query.limit, query.filters, weights, request.rerank)
+        given = request.bm25_rerank
+        bm25 = self._settings.retrieval.bm25_rerank if given is None else given
+        told = (weights, request.rerank, bm25)
+        key = identity(scope, query.text, query.limit, query.filters, *told)
         position = None if request.cursor is None else decode(request.cursor, key)
         moment = position.taken_at if position else now
-        return _Asked(query, weights, request.rerank, key, position, moment)
+        return _Asked(query, *told, key, position, moment)
 
     async def _ranking(self, asked: _Asked) -> tuple[ChunkRanking, bool]:
         """The ranking that the page before came from, or a new one; and whether it was kept."""
@@ -244,7 +265,11 @@ class ChunkSearch:
         if asked.position and (known := self._kept.of(user, asked.key, asked.moment)):
             return known.ranking, True
         ranking = await self._ranker.rank(
-            asked.query, asked.weights, asked.moment, rerank=asked.rerank
+            asked.query,
+            asked.weights,
+            asked.moment,
+            rerank=asked.rerank,
+            bm25_rerank=asked.bm25_rerank,
         )
         return ranking, False
 
@@ -264,7 +289,8 @@ class ChunkSearch:
         own, lanes = self._settings.chunk_search, self._settings.retrieval
         return {
             "keywords": asked.query.keywords,
-            "weights": asdict(asked.weights),
+            "weights": asdict(asked.weights)
+            | ({"bm25": lanes.bm25_weight} if asked.bm25_rerank else {}),
             "constants": {
                 "hybridShare": 1 - own.rerank_share,
                 "rerankShare": own.rerank_share,

@@ -31,7 +31,17 @@ from retrievers.hybrid_retriever.options import HybridRetrieverOptions
 from retrievers.hybrid_retriever.store import HybridStore, hybrid_store
 from retrievers.lanes.degrading import degraded, require_one
 from retrievers.lanes.keywords import NO_KEYWORDS
-from retrievers.lanes.lane import KEYWORD, VECTOR, Lane, LaneQuery, LaneRun, log_found, run_lanes
+from retrievers.lanes.lane import (
+    KEYWORD,
+    VECTOR,
+    Lane,
+    LaneQuery,
+    LaneRun,
+    counts_of,
+    log_found,
+    named_scores,
+    run_lanes,
+)
 from retrievers.numeric.bm25 import BM25
 from retrievers.ranking.fusion import fuse
 from retrievers.sync import run_sync
@@ -239,7 +249,14 @@ class HybridRetriever(BaseRetriever):
         timings: Mapping[str, float],
     ) -> None:
         spent = {step: round(milliseconds, 1) for step, milliseconds in timings.items()}
-        log_found(logger, "hybrid search", request, runs, found=items, spent=spent)
+        log_found(
+            logger,
+            "hybrid search",
+            request,
+            counts=counts_of(runs),
+            found=named_scores(items),
+            spent=timings,
+        )
         if self.options.debug:
             self._log_steps(request, timings)
         if timings[_TOTAL] > self.options.slow_ms:

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -304,23 +304,42 @@ def log_found(
     logger: logging.Logger,
     what: str,
     query: LaneQuery,
-    runs: Sequence[LaneRun],
     *,
-    found: Sequence[RetrievedItem],
+    counts: Mapping[str, int],
+    found: Sequence[tuple[str | None, float]],
     spent: Mapping[str, float],
 ) -> None:
-    """Log what seed 000 asks for: query, keywords, counts, the first three, and times."""
+    """Log a search: query, keywords, how many each lane found and were returned, the first three, and times.
+
+    Args:
+        logger: whose lines may have questions in them, so they are of level INFO.
+        what: which search.
+        query: the question with its keywords.
+        counts: lane → how much it found.
+        found: file name and score of what is returned, best first.
+        spent: milliseconds by step.
+    """
     if logger.isEnabledFor(logging.INFO):
         logger.info(
             "%s query=%r keywords=%s found=%s returned=%d top=%s ms=%s",
             what,
             query.text,
             query.keywords,
-            {run.name: len(run.hits) for run in runs},
+            dict(counts),
             len(found),
-            [(_file_of(item), round(item.score, 4)) for item in found[:3]],
-            spent,
+            [(name, round(score, 4)) for name, score in found[:3]],
+            {step: round(milliseconds, 1) for step, milliseconds in spent.items()},
         )
+
+
+def counts_of(runs: Iterable[LaneRun]) -> dict[str, int]:
+    """Lane → how much it found."""
+    return {run.name: len(run.hits) for run in runs}
+
+
+def named_scores(items: Iterable[RetrievedItem]) -> list[tuple[str | None, float]]:
+    """File name and score of each item."""
+    return [(_file_of(item), item.score) for item in items]
 
 
 def _file_of(item: RetrievedItem) -> str | None:

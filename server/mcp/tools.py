@@ -106,6 +106,12 @@ class Tools:
         rerank: Annotated[
             bool, Field(description="Let the reranker have its share, if there is one.")
         ] = True,
+        bm25Rerank: Annotated[
+            bool | None,
+            Field(
+                description="Let BM25 have its share; without, as the server is set. Not with mode."
+            ),
+        ] = None,
         cursor: Annotated[
             str | None, Field(description="The nextCursor of the page before, of the same search.")
         ] = None,
@@ -117,7 +123,8 @@ class Tools:
         """
         asked = SearchBody.model_validate({
             "query": query, "graphId": graphId, "mode": mode, "limit": limit, "filters": filters,
-            "includeNeighbors": includeNeighbors, "rerank": rerank, "cursor": cursor, "debug": debug,
+            "includeNeighbors": includeNeighbors, "rerank": rerank, "bm25Rerank": bm25Rerank,
+            "cursor": cursor, "debug": debug,
         })  # fmt: skip
         caller = self._caller_of(call)
         async with caller.place():

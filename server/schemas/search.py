@@ -43,6 +43,10 @@ class SearchBody(Wire):
     rerank: bool = Field(
         default=True, description="Let the reranking model have its share, where one is configured."
     )
+    bm25_rerank: bool | None = Field(
+        None,
+        description="Whether BM25 has its share in the order; without, as the server is set (yes). Not with `mode`.",
+    )
     ranking: Annotated[_Ranking, BeforeValidator(_checked)] = Field(
         None, description="A preset, or weights of single signals; not with `mode`."
     )

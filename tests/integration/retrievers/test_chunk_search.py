@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -386,3 +387,42 @@ async def test_a_document_that_there_is_not_is_told_on_every_page(
     assert (
         await ask(search, filled, "Yuntu", filters={"documentIds": "handbook.md"})
     ).warnings == ()
+
+
+async def test_bm25_has_its_share_unless_it_is_switched_off(
+    database: Database, search: ChunkSearch, filled: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = await ask(search, filled, "付款节点", debug=True)
+    alone = await ask(search, filled, "付款节点", debug=True, bm25_rerank=False)
+    assert found.debug is not None
+    assert alone.debug is not None
+    assert found.debug["weights"]["bm25"] == 0.3
+    assert "bm25" not in alone.debug["weights"]
+    assert all("bm25" not in hit.scores for hit in alone.results)
+    before = {hit.chunk_id: hit.scores["hybrid"] for hit in alone.results}
+    for hit in found.results:
+        expected = 0.7 * before[hit.chunk_id] + 0.3 * hit.scores["bm25"]
+        assert hit.scores["hybrid"] == pytest.approx(expected)
+    assert found.results[0].scores["bm25"] == 1
+    retrieval = database.settings.retrieval.model_copy(update={"bm25_rerank": False})
+    off = database.settings.model_copy(update={"retrieval": retrieval})
+    monkeypatch.setattr(database, "settings", off)
+    by_setting = await ask(ChunkSearch(database, HashEmbedder(384)), filled, "付款节点")
+    scores = [hit.score for hit in alone.results]
+    assert [hit.score for hit in by_setting.results] == pytest.approx(scores)
+
+
+@pytest.mark.parametrize("level", [logging.INFO, logging.WARNING])
+async def test_question_keywords_counts_and_the_first_three_are_logged_where_questions_may_be(
+    search: ChunkSearch, filled: Scope, caplog: pytest.LogCaptureFixture, level: int
+) -> None:
+    caplog.set_level(level)
+    found = await ask(search, filled, "付款节点")
+    lines = [one for one in caplog.messages if one.startswith("chunk search query")]
+    assert len(lines) == (level == logging.INFO)
+    for line in lines:
+        assert "付款节点" in line
+        assert "keywords=['付款', '节点'" in line
+        assert "'vector'" in line
+        assert f"returned={len(found.results)}" in line
+        assert str([(one.filename, round(one.score, 4)) for one in found.results[:3]]) in line
