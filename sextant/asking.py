@@ -56,6 +56,16 @@ class Asking:
         self._knowledge_bases = KnowledgeBases(database)
         self._parts = parts
 
+    async def find_graph(self, graph_id: str = DEFAULT_GRAPH) -> str:
+        """Return the knowledge base to ask: the one named; in place of a missing `default` the only one there is.
+
+        Where there are several, or none, `default` is returned, and asking it says which there are.
+        """
+        if graph_id != DEFAULT_GRAPH:
+            return graph_id
+        there = [graph.graph_id for graph in await self._knowledge_bases.list(self.user_id)]
+        return there[0] if len(there) == 1 else graph_id
+
     async def query(self, question: str, **options: Unpack[Options]) -> Answer:
         """Answer a question, with citations; takes the options of `stream`.
 

@@ -121,12 +121,13 @@ class Tools:
 
         Every passage has a chunkId, which the other tools take.
         """
+        caller = self._caller_of(call)
+        graphId = await caller.rag.find_graph(graphId)  # noqa: N806 - the tool's own name
         asked = SearchBody.model_validate({
             "query": query, "graphId": graphId, "mode": mode, "limit": limit, "filters": filters,
             "includeNeighbors": includeNeighbors, "rerank": rerank, "bm25Rerank": bm25Rerank,
             "cursor": cursor, "debug": debug,
         })  # fmt: skip
-        caller = self._caller_of(call)
         async with caller.place():
             page = await searched(caller.rag, asked)
         kept = texts.fitting(page.results)
@@ -151,7 +152,9 @@ class Tools:
         above; linked, by the entities that both mention.
         """
         started = time.perf_counter()
-        chunks = await self._caller_of(call).rag.chunks(graphId)
+        caller = self._caller_of(call)
+        graphId = await caller.rag.find_graph(graphId)  # noqa: N806 - the tool's own name
+        chunks = await caller.rag.chunks(graphId)
         around = [related_of(one) for one in await chunks.reading.related(chunkId, limit)]
         kept = texts.fitting(around)
         found = RelatedPassages(
@@ -176,7 +179,9 @@ class Tools:
     ) -> Annotated[CallToolResult, Previewed]:
         """Read one passage with its section and the text right before and after it."""
         started = time.perf_counter()
-        chunks = await self._caller_of(call).rag.chunks(graphId)
+        caller = self._caller_of(call)
+        graphId = await caller.rag.find_graph(graphId)  # noqa: N806 - the tool's own name
+        chunks = await caller.rag.chunks(graphId)
         found = previewed(graphId, await chunks.reading.preview(chunkId, contextChars))
         found = texts.shortened(found)
         if debug:
@@ -202,6 +207,7 @@ class Tools:
         Reports its progress while it works. The markers [n] of the answer are those of `sources`.
         """
         caller = self._caller_of(call)
+        graphId = await caller.rag.find_graph(graphId)  # noqa: N806 - the tool's own name
         asked = partial(caller.rag.stream, query, graph_id=graphId, mode=mode, filters=filters)
         answer = await answer_of(caller.run(partial(asked, top_k=topK)), _progress(call))
         found = answered(graphId, answer, debug=debug)

@@ -42,3 +42,13 @@ def with_part(
         return await work(await part(rag))
 
     return with_sextant(with_it, to_answer=to_answer)
+
+
+async def chosen_graph(rag: Sextant, graph: str) -> str:
+    """The knowledge base to ask; says so where it is another than was named, as it is the only one there is."""
+    from sextant.cli import terminal
+
+    found = await rag.find_graph(graph)
+    if found != graph:
+        terminal.note(f"Asking {found}, the only knowledge base there is (--graph names one).")
+    return found

@@ -10,7 +10,7 @@ import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, Mode, TopK
-from sextant.cli.with_sextant import with_sextant
+from sextant.cli.with_sextant import chosen_graph, with_sextant
 
 if TYPE_CHECKING:
     from sextant.asking import Options
@@ -73,6 +73,7 @@ async def _ask(
     from sextant.attaching import attached_files
     from sextant.cli.asking.answers import print_answer
 
+    options["graph_id"] = await chosen_graph(rag, options.get("graph_id", GRAPH))
     options["multimodal_content"] = await asyncio.to_thread(
         attached_files, images, tables, rag.settings
     )

@@ -8,7 +8,7 @@ import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, GraphId, Mode, TopK
-from sextant.cli.with_sextant import with_sextant
+from sextant.cli.with_sextant import chosen_graph, with_sextant
 
 if TYPE_CHECKING:
     import asyncio
@@ -55,6 +55,7 @@ def chat(
         session = opened(to_answer=True)
         rag = runner.run(session.__aenter__())
         try:
+            options["graph_id"] = runner.run(chosen_graph(rag, graph))
             _converse(runner, rag, options)
         finally:
             runner.run(session.__aexit__(None, None, None))

@@ -9,7 +9,7 @@ import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, Mode, read_filters
-from sextant.cli.with_sextant import with_sextant
+from sextant.cli.with_sextant import chosen_graph, with_sextant
 
 if TYPE_CHECKING:
     from domain.retrieval import Retrieval, RetrievedItem
@@ -59,7 +59,8 @@ def search(
     read = read_filters(filters)
 
     async def searched(rag: Sextant) -> tuple[Retrieval, RetrievalSettings]:
-        found = await rag.search(question, graph_id=graph, mode=mode, limit=limit, filters=read)
+        chosen = await chosen_graph(rag, graph)
+        found = await rag.search(question, graph_id=chosen, mode=mode, limit=limit, filters=read)
         return found, rag.settings.retrieval
 
     found, settings = with_sextant(searched, to_answer=True)

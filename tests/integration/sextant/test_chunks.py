@@ -14,7 +14,7 @@ import orjson
 import pytest
 import pytest_asyncio
 
-from domain.errors import DocumentNotFound, OptionInvalid
+from domain.errors import DocumentNotFound, GraphNotFound, OptionInvalid
 from domain.language.simplified import _characters
 from domain.scope import Scope
 from domain.settings import SearchLogSettings
@@ -299,3 +299,18 @@ async def test_warming_up_loads_a_local_reranker_and_a_missing_one_is_a_warning(
         await rag.warm_up()
     assert "not warmed up: " in caplog.text
     assert "/no/such/model" in caplog.text
+
+
+async def test_without_a_name_the_only_knowledge_base_is_asked_and_of_several_none(
+    database: Database, user: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "leave.txt"
+    file.write_text("Leave is 25 days.", encoding="utf-8")
+    async with opened(database, user) as own:
+        assert await own.find_graph() == "default"
+        await own.ingest([file], graph_id="demo")
+        assert await own.find_graph() == "demo"
+        assert await own.find_graph("hr") == "hr"
+        await own.ingest([file], graph_id="hr")
+        with pytest.raises(GraphNotFound, match="demo, hr"):
+            await own.search("How many days of leave?", graph_id=await own.find_graph())
