@@ -9,13 +9,14 @@ import asyncio
 import sys
 from pathlib import Path
 
-from domain.documents import Job, JobStage
+from domain.documents import Job
 from domain.scope import Scope
 from domain.settings import IngestionSettings
-from ingestion import heartbeat
+from ingestion import heartbeat, running
 from ingestion.graph.index import GraphIndexer
 from ingestion.graph.upkeep import GraphUpkeep
 from ingestion.pipeline import Ingestor
+from ingestion.progress import Progress
 from sextant.working import Worker
 from stores.documents.document_store import DocumentStore
 from stores.postgresql.database import Database
@@ -26,16 +27,16 @@ from tests.integration.own_database import settings_over
 
 
 async def main(data_dir: str, stage: str, far: str) -> None:
-    heartbeat._NOTE_SECONDS = 0.0  # every step is written down, so that each can be stopped at
-
     def stop(reached: str, done: int, _: int) -> None:
         if reached == stage and done >= int(far):
             wait_to_be_killed()
 
-    class Stopping(JobStore):
-        async def progress(self, job: Job, stage: JobStage, done: int, total: int) -> None:
-            await super().progress(job, stage, done, total)
-            stop(stage.value, done, total)
+    class Stopping(heartbeat.Heartbeats):
+        def note(self, job: Job, progress: Progress) -> None:
+            super().note(job, progress)
+            stop(progress.stage.value, progress.done, progress.total)
+
+    setattr(running, "Heartbeats", Stopping)  # noqa: B010 - of the runner that is opened below
 
     chosen = {"ingestion": IngestionSettings(embed_batch=2)}
     settings = settings_over(Path(data_dir)).model_copy(update=chosen)
@@ -44,7 +45,7 @@ async def main(data_dir: str, stage: str, far: str) -> None:
 
         async def opened() -> Ingestor:
             indexer = GraphIndexer(database)
-            documents, jobs = DocumentStore(database), Stopping(database)
+            documents, jobs = DocumentStore(database), JobStore(database)
             return Ingestor(documents, jobs, embedder, settings, indexer)
 
         async def refresh(scope: Scope) -> None:
