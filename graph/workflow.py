@@ -13,6 +13,7 @@ from dataclasses import asdict, replace
 from functools import partial, wraps
 from typing import Any, Protocol, cast
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import NodeTimeoutError
 from langgraph.graph import END, START, StateGraph
@@ -39,9 +40,26 @@ from nodes.retrieve import retrieve
 from nodes.route import after_route, route
 from nodes.spending import budget_of, deadline, judging_budget
 from nodes.state import InputState, OutputState, State
+from retrievers.sync import run_sync
+
 
 # Any: callers give mappings with the keys of Context and InputState, and get those of OutputState.
-Workflow = CompiledStateGraph[State, Any, Any, Any]
+class Workflow(CompiledStateGraph[State, Any, Any, Any]):
+    """The compiled state graph, which answers callers without an event loop, too."""
+
+    def invoke(
+        self,
+        input: Any,  # noqa: A002, ANN401 - LangGraph's signature
+        config: RunnableConfig | None = None,
+        **options: Any,  # noqa: ANN401 - those of `ainvoke`
+    ) -> Any:  # noqa: ANN401 - as `ainvoke`
+        """Run `ainvoke` on a background event loop, since the nodes are asynchronous.
+
+        It blocks the calling thread, which may have a running loop.
+        """
+        return run_sync(lambda: self.ainvoke(input, config, **options))
+
+
 Update = dict[str, Any]
 Resolve = Callable[[], Awaitable[Dependencies]]
 
@@ -102,7 +120,7 @@ def create_query_workflow(
         checkpointer: keeps conversations by `thread_id`, where wanted.
 
     Returns:
-        A graph to be run by `await workflow.ainvoke({"query": "…", "graph_id": "…"})`; `context`
+        A graph to be run by `await workflow.ainvoke({"query": "…", "graph_id": "…"})`, or by `invoke`; `context`
         takes the fields of `nodes.context.Context`. The result has the keys of `OutputState`.
     """
 
@@ -134,7 +152,8 @@ def create_query_workflow(
     )
     builder.add_edge("generate", END)
     compiled = builder.compile(checkpointer=checkpointer, name="sextant")
-    return compiled.with_config(recursion_limit=_MOST_STEPS)
+    parts = {name: part for name, part in vars(compiled).items() if name != "__orig_class__"}
+    return Workflow(**parts).with_config(recursion_limit=_MOST_STEPS)  # as `Pregel.copy` does
 
 
 def _bound(resolve: Resolve, node: Node, tries: int = 1) -> _BoundNode:

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from domain.errors import ModelUnavailable
+from domain.extras import install_extra
 
 T = TypeVar("T")
 
@@ -61,7 +62,7 @@ class LocalModel:
         except ImportError as error:
             raise ModelUnavailable(
                 f"{self.name} needs sentence-transformers, which is not installed.",
-                next_step="Run `pip install 'sextant[local]'`.",
+                next_step=install_extra("local"),
             ) from error
         build = getattr(sentence_transformers, self._kind)
         transformers_logging.disable_progress_bar()  # reading what is here takes a second; a download tells itself

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack, cast
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -18,7 +18,7 @@ from pydantic import ConfigDict, Field, SkipValidation
 
 from domain.breadth import is_broad
 from domain.elapsed import milliseconds_since
-from domain.errors import SextantError
+from domain.errors import OptionInvalid, SextantError
 from domain.filters import ChunkFilters
 from domain.happenings import searching
 from domain.options import in_range
@@ -91,7 +91,8 @@ class GraphRetriever(BaseRetriever):
 
     `search` gives everything (warnings, times, per-lane scores), `aretrieve` the ranked items,
     `retrieve` the same to callers without an event loop. As a LangChain retriever it is called by
-    `ainvoke(question, graph_id="hr", mode="naive", top_k=5)`, or bound once by `bind(graph_id="hr")`.
+    `ainvoke(question, graph_id="hr", mode="naive", top_k=5)`, or bound once by `bind(graph_id="hr")`, which
+    gives a retriever for chains that look for one, such as `create_retrieval_chain`.
 
     Args:
         chunks: the store that the lanes search.
@@ -103,6 +104,7 @@ class GraphRetriever(BaseRetriever):
         reranker: orders the best passages of `hybrid` and `mix` anew.
         hot: when given, what is searched often is searched in memory.
         texts: when given, what results tell is told from memory where the graph modes are asked often.
+        bound: options of `retrieve` for LangChain callers who give none.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, frozen=True)
@@ -116,6 +118,21 @@ class GraphRetriever(BaseRetriever):
     reranker: SkipValidation[Reranker | None] = None
     hot: SkipValidation[HotScopes | None] = None
     texts: SkipValidation[Texts | None] = None
+    bound: Mapping[str, Any] = Field(default_factory=dict[str, Any])
+
+    def bind(self, **options: Any) -> GraphRetriever:  # noqa: ANN401 - LangChain's signature
+        """Return a retriever that searches with these options where a call gives none.
+
+        Raises:
+            OptionInvalid: there is no such option.
+        """
+        if unknown := sorted(options.keys() - RetrieveOptions.__annotations__.keys()):
+            raise OptionInvalid(
+                f"{unknown[0]} is no option of a search.",
+                next_step=f"Options: {', '.join(sorted(RetrieveOptions.__annotations__))}.",
+                field=unknown[0],
+            )
+        return self.model_copy(update={"bound": {**self.bound, **options}})
 
     @property
     def lanes(self) -> list[str]:
@@ -271,7 +288,8 @@ class GraphRetriever(BaseRetriever):
         run_manager: AsyncCallbackManagerForRetrieverRun,  # noqa: ARG002 - LangChain's signature
         **options: Unpack[RetrieveOptions],
     ) -> list[Document]:
-        return [_as_document(item) for item in await self.aretrieve(query, **options)]
+        wanted = cast("RetrieveOptions", {**self.bound, **options})
+        return [_as_document(item) for item in await self.aretrieve(query, **wanted)]
 
     def _get_relevant_documents(
         self,
@@ -280,7 +298,8 @@ class GraphRetriever(BaseRetriever):
         run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002 - LangChain's signature
         **options: Unpack[RetrieveOptions],
     ) -> list[Document]:
-        return [_as_document(item) for item in self.retrieve(query, **options)]
+        wanted = cast("RetrieveOptions", {**self.bound, **options})
+        return [_as_document(item) for item in self.retrieve(query, **wanted)]
 
     def _broad(self, query: str) -> bool:
         asked = checked_question(query, self.settings.limits.question_chars)

@@ -12,6 +12,7 @@ from domain.filters import ChunkFilters
 from domain.options import in_range
 from domain.retrieval import AUTO, Retrieval
 from domain.scope import DEFAULT_GRAPH, Scope
+from retrievers.sync import run_sync
 from sextant.parts import Parts
 from stores.documents.reading import DocumentReader
 from stores.knowledge_bases import KnowledgeBases
@@ -39,6 +40,15 @@ class Options(TypedDict, total=False):
     multimodal_content: Sequence[Mapping[str, Any]]
     rerank: bool
     thread_id: str | None
+
+
+class MultimodalOptions(TypedDict, total=False):
+    """What may be said beside a question about images and tables."""
+
+    graph_id: str
+    top_k: int | None
+    history: Sequence[Mapping[str, str]]
+    filters: Mapping[str, Any] | None
 
 
 class Asking:
@@ -113,6 +123,24 @@ class Asking:
             history=history,
             filters=filters,
             multimodal_content=await with_local_images(multimodal_content, self.settings),
+        )
+
+    def query_with_multimodal(
+        self,
+        query: str,
+        multimodal_content: Sequence[Mapping[str, Any]],
+        mode: str = AUTO,
+        **options: Unpack[MultimodalOptions],
+    ) -> Answer:
+        """Answer as `aquery_with_multimodal` does, for callers without an event loop.
+
+        It blocks the calling thread, which may have a running loop.
+
+        Raises:
+            SextantError: as for `aquery_with_multimodal`.
+        """
+        return run_sync(
+            lambda: self.aquery_with_multimodal(query, multimodal_content, mode, **options)
         )
 
     async def stream(
@@ -248,7 +276,6 @@ class Asking:
 
         Raises:
             OptionInvalid: an option is unknown or out of range.
-            ImportError: the extra `langchain` is not installed.
         """
         scope = await self._known(graph_id)
         async with (await self._parts.hybrid()).open(scope, **options) as retriever:

@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
 from langchain_core.embeddings import Embeddings
+from langchain_postgres import PGEngine, PGVectorStore
 from psycopg import AsyncConnection
 
 from domain.scope import Scope
@@ -21,13 +22,6 @@ from stores.postgresql.database import Database
 from stores.postgresql.queries import load_queries
 from stores.postgresql.watched import WatchedConnection
 from stores.scope_rows import ScopeRows
-
-try:
-    from langchain_postgres import PGEngine, PGVectorStore
-except ImportError as missing:
-    raise ImportError(
-        "LangChain's vector store needs the extra: pip install 'sextant[langchain]'."
-    ) from missing
 
 _SQL = load_queries("langchain")
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +20,10 @@ _BATCH, _BATCH_ON_ACCELERATOR = 32, 256
 
 Kind = Literal["query", "passage"]
 
+# What a model computes with; a card or a script beside it does not change its vectors.
+_WEIGHTS = frozenset({".json", ".safetensors", ".bin", ".onnx", ".txt", ".model"})
+_READ = 1_000_000  # bytes of each end of a file
+
 
 class LocalEmbedder(LearnedDimension):
     """A sentence-transformers model by name or path (the `[local]` extra, which brings torch).
@@ -25,16 +32,18 @@ class LocalEmbedder(LearnedDimension):
     the model's own configuration (`prompts`), or else those known for its name.
 
     Args:
-        model: a name at the model hub, or a path; also the name of the vector space.
+        model: a name at the model hub, which names the vector space, or a path: a folder is known by what is
+            in it, so that one that was moved is the same model.
     """
 
     def __init__(self, model: str) -> None:
         self._local = LocalModel("SentenceTransformer", model)
 
-    @property
+    @cached_property
     def name(self) -> str:
         """Name of the vector space."""
-        return self._local.name
+        folder = Path(self._local.name)
+        return f"folder:{_fingerprint(folder)}" if folder.is_dir() else self._local.name
 
     async def embed_query(self, text: str) -> Vectors:
         """The vector of a question, shape (dimension,).
@@ -56,9 +65,25 @@ class LocalEmbedder(LearnedDimension):
         return await self._embed(texts, "passage")
 
     async def _embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
-        vectors = await self._local.run(lambda model: _encoded(model, self.name, texts, kind))
+        vectors = await self._local.run(
+            lambda model: _encoded(model, self._local.name, texts, kind)
+        )
         self._dimension = vectors.shape[1]
         return vectors
+
+
+def _fingerprint(folder: Path) -> str:
+    """Return a digest of a model's files: all of small ones, size, beginning and end of large ones."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in _WEIGHTS and path.is_file():
+            size = path.stat().st_size
+            digest.update(f"{path.relative_to(folder).as_posix()} {size}\n".encode())
+            with path.open("rb") as file:
+                digest.update(file.read(_READ))
+                file.seek(max(size - _READ, 0))
+                digest.update(file.read(_READ))
+    return digest.hexdigest()[:16]
 
 
 def _encoded(model: Any, name: str, texts: Sequence[str], kind: Kind) -> Vectors:  # noqa: ANN401

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.types import Scope
 
 from domain.errors import SettingsInvalid
+from domain.extras import install_extra
 from domain.happenings import Happening, NodeRan, Outcome, Searched, StageRan, listening
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def _provider() -> Any:  # noqa: ANN401 - its type is that of an optional librar
     except ImportError as error:
         raise SettingsInvalid(
             f"Traces are wanted, and OpenTelemetry is not installed: {error}.",
-            next_step='`pip install "sextant[otel]"`, or leave SEXTANT_OBSERVE__TRACES unset.',
+            next_step=f"{install_extra('otel')[:-1]}, or leave SEXTANT_OBSERVE__TRACES unset.",
             field="observe.traces",
         ) from error
     provider = TracerProvider(resource=Resource.create({"service.name": "sextant"}))

@@ -43,7 +43,7 @@ async def test_without_the_extra_the_error_says_how_to_install_it() -> None:
     for call in (LocalEmbedder("x").embed_query("q"), LocalReranker("x").score("q", ["a"])):
         with pytest.raises(ModelUnavailable, match="not installed") as caught:
             await call
-        assert "pip install 'sextant[local]'" in caught.value.next_step
+        assert "-e '.[local]'" in caught.value.next_step
 
 
 def tiny_bert(folder: Path, kind: str, labels: tuple[str, ...] = ("relevant",)) -> Any:
