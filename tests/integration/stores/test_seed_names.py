@@ -112,6 +112,26 @@ async def test_fulltext_search_entities_ranks_by_cover_density_in_both_languages
         assert await me.rows(both, q=asked, u=me.user_id) == []
 
 
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        ("rust & memory", {"Rust"}),
+        ("rust | 内存", {"Rust", "所有权系统"}),
+        ("内存 & !rust", set()),
+        ("rust & !memory", {"所有权系统"}),
+        ("(memory | nothing) & safety", {"Rust"}),
+        ("memory <-> safety", {"Rust"}),
+        ("memor:*", {"Rust"}),
+        ("rust &", {"Rust", "所有权系统"}),
+    ],
+)
+async def test_fulltext_search_entities_takes_a_tsquery(
+    me: Session, asked: str, names: set[str]
+) -> None:
+    query: LiteralString = "select name from fulltext_search_entities(%(q)s, %(u)s, 20, 'default')"
+    assert {row["name"] for row in await me.rows(query, q=asked, u=me.user_id)} == names
+
+
 async def test_the_seeds_own_statements_run_as_they_stand(me: Session) -> None:
     """向量相似度搜索, 全文搜索 and the traversal's query, with our type of user_id."""
     nearest = await me.rows(
