@@ -23,6 +23,9 @@ from stores.postgresql.values import values_of
 T = TypeVar("T")
 
 _SQL = load_queries("database")
+# Sets the tenant for the statement that calls functions: each call's first value is the user, so that of the
+# first is $1. What stands in FROM is evaluated before what is selected.
+_AS_TENANT: LiteralString = " from set_config('sextant.user_id', $1::text, true)"
 # The calls of a search that go together (two lanes; passages, entities and stamps), and the share of a
 # lane's time that they may take so.
 _CALLS, _PATIENCE = 4, 0.1
@@ -71,7 +74,7 @@ class Reading(ABC):
         return await self._trips.ask(user_id, Statement(query, values))
 
     async def call(self, scope: Scope, function: LiteralString, *values: object) -> bytes | None:
-        """The value of a server's function that names its tenant itself, in a single round trip.
+        """The value of a server's function for its tenant, which the statement sets, in a single round trip.
 
         Those of a scope that are called at the same moment share a statement, and so a moment; if that
         fails or takes long, each goes by itself, so that none takes the others along.
@@ -122,10 +125,10 @@ class Reading(ABC):
         return self.lines(function).ask((scope.user_id, scope.graph_id, *values), told)
 
     def lines(self, function: LiteralString, most: int = 1) -> Lines:
-        """Connections beside the pool's for one function, at most so many; the same at each call."""
+        """Connections beside the pool's for one function of a scope, at most so many; the same at each call."""
         lines = self._lines.get(function)
         if lines is None:  # two threads may come here at once
-            made = Lines(lambda: self.app_conninfo, function, most)
+            made = Lines(lambda: self.app_conninfo, function + _AS_TENANT, most)
             lines = self._lines.setdefault(function, made)
         return lines
 
@@ -136,7 +139,7 @@ class Reading(ABC):
         return values
 
     async def _values(self, _: Scope, calls: Sequence[Statement]) -> list[bytes | None]:
-        query = "select " + ", ".join(call.query for call in calls)
+        query = "select " + ", ".join(call.query for call in calls) + _AS_TENANT
         values = [value for call in calls for value in call.values]
         deadline = self.settings.retrieval.lane_timeout
         try:

@@ -39,16 +39,14 @@ class JobStore:
         self._database = database
         self._settings = database.settings.ingestion
 
-    async def claim(
-        self, worker: str, *, user_id: str | None = None, job_id: UUID | None = None
-    ) -> Job | None:
+    async def claim(self, worker: str, *, user_id: str, job_id: UUID | None = None) -> Job | None:
         """Take a job that waits or whose worker sent no heartbeat for `job_stale` seconds.
 
         Urgent ones go first, then the oldest.
 
         Args:
             worker: a name for the log.
-            user_id: only this user's jobs; None: everybody's.
+            user_id: whose.
             job_id: only this job.
 
         Returns:
@@ -62,7 +60,7 @@ class JobStore:
             "job_id": job_id,
             "user_id": user_id,
         }
-        jobs = await self._rows(user_id or "", _SQL["claim"], values)
+        jobs = await self._rows(user_id, _SQL["claim"], values)
         return jobs[0] if jobs else None
 
     async def claim_turn(
@@ -174,7 +172,7 @@ class JobStore:
     async def backlog(self, user_id: str | None = None) -> builtins.list[Backlog]:
         """What waits and what runs, of everybody who has open jobs, or of one user."""
         key = {"stale": timedelta(seconds=self._settings.job_stale), "user_id": user_id}
-        return [Backlog(**row) for row in await self._dicts("", _SQL["backlog"], key)]
+        return [Backlog(**row) for row in await self._dicts(user_id or "", _SQL["backlog"], key)]
 
     async def waiting(self, scope: Scope) -> int:
         """How many jobs of a knowledge base run, or could."""

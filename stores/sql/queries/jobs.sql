@@ -1,5 +1,5 @@
 -- name: claim
--- The oldest job that waits or whose worker has died; across tenants unless user_id is given.
+-- The oldest job of a user that waits or whose worker has died.
 select * from claim_job(%(worker)s, %(stale)s, %(job_id)s, %(user_id)s);
 
 -- name: alone

@@ -233,7 +233,7 @@ async def test_everything_works_where_the_owner_is_no_superuser(
     assert opened.job_id is not None
     async with managed.transaction(scope.user_id) as connection:
         claimed = await connection.execute(
-            "select id from claim_job('w', interval '1 s', null, null)"
+            "select id from claim_job('w', interval '1 s', null, %s)", [scope.user_id]
         )
         assert await claimed.fetchone() == (opened.job_id,)
         row = await (await connection.execute("select scope_id from graphs")).fetchone()

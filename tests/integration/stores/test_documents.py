@@ -251,7 +251,7 @@ async def test_a_late_worker_of_a_replaced_version_is_refused(
     jobs = JobStore(database)
     opened = await register(documents, scope, "One.")
     assert opened.job_id is not None
-    job = await jobs.claim("w", job_id=opened.job_id)
+    job = await jobs.claim("w", user_id=scope.user_id, job_id=opened.job_id)
     assert job is not None
     await register(documents, scope, "Two.")
     with pytest.raises(ConflictError):

@@ -87,7 +87,7 @@ async def test_a_new_model_takes_claims_away_and_counts_against_no_file(
         await documents.register(
             scope, source=name, filename=name, media_type="text/plain", content=name.encode()
         )
-    claimed = await jobs.claim("a worker")
+    claimed = await jobs.claim("a worker", user_id=scope.user_id)
     assert claimed
     await start_reembedding(own_database, Space("first", 384))
 
