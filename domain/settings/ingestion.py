@@ -101,9 +101,9 @@ class CommunitySettings(Group):
     )
     concurrency: int = Field(4, ge=1, le=64, description="Reports under way at a time.")
     entity_vectors: int = Field(
-        20_000,
+        100_000,
         ge=0,
-        description="Entities of a knowledge base that get a vector, those with most relations first; all are found by name.",
+        description="Most entities of a knowledge base that get a vector, those with most relations first; all are found by name.",
     )
 
 

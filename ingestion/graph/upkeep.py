@@ -37,9 +37,6 @@ from stores.postgresql.database import Database
 if TYPE_CHECKING:
     from models.chat.chat_model import ChatModel  # brings LangChain, half a second
 
-# Passages that mention a mere term before it gets a vector: there are many, and whoever asks for one
-# finds it by its words. See docs/performance.md for the cost.
-_TELLING_MENTIONS = 5
 _NAMES_AT_ONCE = 512
 # Who waits sees them pass, about a second each on two busy cores; fewer would leave an endpoint's requests unused.
 _NAMES_EMBEDDED_AT_ONCE = 128
@@ -113,9 +110,10 @@ class GraphUpkeep:
         async with self._hierarchy.alone(scope):
             await look_at_sizes(self._database, scope.user_id)  # an import has not
             resolved = await resolve(self._database, scope, self._chat, on_progress=report)
-            embedded = 0
+            embedded, unembedded = 0, tuple[str, ...]()
             try:
                 embedded = await self._embed_entities(scope, report)
+                unembedded = await self._warn_of_unembedded(scope)
             except ModelUnavailable as error:
                 missing = error
             done = Refreshed()
@@ -128,7 +126,7 @@ class GraphUpkeep:
         await self._project(scope, report)
         if missing is not None:
             raise missing
-        warnings = resolved.warnings + done.warnings
+        warnings = resolved.warnings + unembedded + done.warnings
         return replace(
             done,
             names_merged=resolved.merged,
@@ -139,11 +137,11 @@ class GraphUpkeep:
         )
 
     async def _embed_entities(self, scope: Scope, report: OnStage) -> int:
-        which = {"mentions": _TELLING_MENTIONS, "most": self._settings.entity_vectors}
+        most = self._settings.entity_vectors
         done = total = 0
-        while texts := await self._vectors.to_embed(scope, _NAMES_AT_ONCE, **which):
+        while texts := await self._vectors.to_embed(scope, _NAMES_AT_ONCE, most=most):
             if not done:
-                total = await self._vectors.count_to_embed(scope, **which)
+                total = await self._vectors.count_to_embed(scope, most=most)
                 report("entities", 0, total)
                 await self._load_model()
             vectors = []
@@ -156,6 +154,18 @@ class GraphUpkeep:
         if done:
             await self._vectors.index_if_large(scope)
         return done
+
+    async def _warn_of_unembedded(self, scope: Scope) -> tuple[str, ...]:
+        """Say how many entities are beyond the most that may have a vector; () where all have one."""
+        left = await self._vectors.count_to_embed(scope)
+        if not left:
+            return ()
+        most = self._settings.entity_vectors
+        entities = "1 entity has" if left == 1 else f"{left:,} entities have"
+        return (
+            f"{entities} no vector, and will be found by words alone: a knowledge base embeds {most:,}. "
+            "Raise SEXTANT_COMMUNITIES__ENTITY_VECTORS to embed more.",
+        )
 
     async def _embed_reports(self, scope: Scope, report: OnStage) -> None:
         done = 0

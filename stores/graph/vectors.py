@@ -38,26 +38,23 @@ class EntityVectors:
         self._database = database
 
     async def to_embed(
-        self, scope: Scope, limit: int = 256, *, mentions: int = 2, most: int = 2**31 - 1
+        self, scope: Scope, limit: int = 256, *, most: int = 2**31 - 1
     ) -> list[EntityText]:
         """Some entities that have no vector, or one of a text that has changed; none when all have.
 
         Args:
             scope: whose entities.
             limit: how many at once.
-            mentions: mere terms that fewer passages mention are left out.
             most: so many entities of the scope may have a vector, those with most relations first.
         """
-        values = {"limit": limit, "mentions": mentions, "most": most}
+        values = {"limit": limit, "most": most}
         return await rows_of(
             self._database, scope, class_row(EntityText), _SQL["to_embed"], **values
         )
 
-    async def count_to_embed(
-        self, scope: Scope, *, mentions: int = 2, most: int = 2**31 - 1
-    ) -> int:
+    async def count_to_embed(self, scope: Scope, *, most: int = 2**31 - 1) -> int:
         """How many entities `to_embed` gives, by the same arguments, until all have their vectors."""
-        query, values = _SQL["count_to_embed"], {"mentions": mentions, "most": most}
+        query, values = _SQL["count_to_embed"], {"most": most}
         return sum(await rows_of(self._database, scope, scalar_row, query, **values))
 
     async def store(self, scope: Scope, texts: Sequence[EntityText], vectors: Vectors) -> None:

@@ -1,20 +1,25 @@
 -- name: to_embed
--- Entities that readers see and that have no vector of what they are called and said to be; new ones
--- only as long as there is room.
-select id, name || E'\n' || description as text, text_hash from entities
-where scope_id = %(scope_id)s and shown and embedded_hash is distinct from text_hash
-  and (asserted_count > 0 or mention_count >= %(mentions)s)
-  and (embedded_hash is not null
-    or (select count(*) from entity_vectors where scope_id = %(scope_id)s) < %(most)s)
-order by degree desc, id limit %(limit)s;
+-- Entities that readers see and that have no vector of what they are called and said to be: those whose
+-- texts have changed, then as many new ones as there is room for.
+with stale as (
+  select id, name, description, text_hash from entities
+  where scope_id = %(scope_id)s and shown and embedded_hash <> text_hash
+  order by degree desc, id limit %(limit)s
+), fresh as (
+  select id, name, description, text_hash from entities
+  where scope_id = %(scope_id)s and shown and embedded_hash is null
+  order by degree desc, id limit least(%(limit)s, greatest(0,
+    %(most)s - (select count(*) from entity_vectors where scope_id = %(scope_id)s)))
+)
+select id, name || E'\n' || description as text, text_hash
+from (select * from stale union all select * from fresh) as waiting limit %(limit)s;
 
 -- name: count_to_embed
 -- How many entities `to_embed` will give until none is left.
 select count(embedded_hash) + least(count(*) - count(embedded_hash), greatest(0,
   %(most)s - (select count(*) from entity_vectors where scope_id = %(scope_id)s)))
 from entities
-where scope_id = %(scope_id)s and shown and embedded_hash is distinct from text_hash
-  and (asserted_count > 0 or mention_count >= %(mentions)s);
+where scope_id = %(scope_id)s and shown and embedded_hash is distinct from text_hash;
 
 -- name: add_vector
 -- The vector of an entity, unless its text has changed meanwhile.

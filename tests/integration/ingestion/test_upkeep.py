@@ -276,6 +276,45 @@ async def test_communities_can_be_turned_off(
     assert await graph.entities_by_vector(scope, await HashEmbedder(384).embed_query("TCS"), 3)
 
 
+async def test_every_entity_that_is_shown_has_a_vector(
+    graphed: Ingestor, upkeep: GraphUpkeep, database: Database, scope: Scope
+) -> None:
+    for name in ("one", "two"):
+        await graphed.ingest_bytes(
+            scope,
+            f"# {name}\n\nThe pump of Ada Marsh is near the Foo Works.".encode(),
+            f"{name}.md",
+        )
+    await upkeep.refresh(scope)
+
+    names = {name for name, _ in await vectors_of(database, scope)}
+    assert {"Ada Marsh", "Foo Works"} <= names
+    assert all(embedded for _, embedded in await vectors_of(database, scope))
+
+
+async def test_entities_beyond_the_most_that_may_have_a_vector_are_told(
+    graphed: Ingestor, settings: Settings, database: Database, scope: Scope
+) -> None:
+    await graphed.ingest_bytes(scope, NEW.encode(), "tcs.md")
+    few = settings.model_copy(update={"communities": CommunitySettings(entity_vectors=2)})
+    async with await Database.open(few) as limited:
+        done = await GraphUpkeep(limited, HashEmbedder(384)).refresh(scope)
+
+    stored = await vectors_of(database, scope)
+    assert done.entities_embedded == sum(embedded for _, embedded in stored) == 2
+    [warning] = [one for one in done.warnings if "SEXTANT_COMMUNITIES__ENTITY_VECTORS" in one]
+    assert warning.startswith(f"{len(stored) - 2} ")
+
+
+async def vectors_of(database: Database, scope: Scope) -> list[tuple[str, bool]]:
+    """The entities that readers see, by name, and whether each has a vector."""
+    query = """select e.name, v.entity_id is not null from entities e join graphs g using (scope_id)
+      left join entity_vectors v on v.scope_id = e.scope_id and v.entity_id = e.id
+      where g.graph_id = %s and e.shown"""
+    async with database.transaction(scope.user_id) as connection:
+        return list(await (await connection.execute(query, [scope.graph_id])).fetchall())
+
+
 async def test_after_any_history_reports_cite_what_is_there_and_name_who_is_in_them(
     graphed: Ingestor,
     upkeep: GraphUpkeep,

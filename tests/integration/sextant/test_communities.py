@@ -163,7 +163,7 @@ async def test_reports_and_entities_are_embedded_again_with_the_chunks(
     assert await entities.to_embed(mine)
     await rag.reembed()
     assert await reports.to_embed(mine) == []
-    assert await entities.to_embed(mine, mentions=5) == []
+    assert await entities.to_embed(mine) == []
 
 
 async def test_what_is_not_there_is_said(rag: Sextant) -> None:
