@@ -145,8 +145,14 @@ def _cited_findings(
 
 
 def _speaks_of(findings: Sequence[_CitedFinding], question: str) -> bool:
-    """Whether the findings hold most of what a question asks besides for the whole."""
+    """Return whether the findings are about what a question asks besides for the whole.
+
+    They are where one has it in its title, or where they hold most of its terms together.
+    """
     asked = terms_of(asked_besides(question))
+    titles = [Text(one.title) for one in findings]
+    if any(title.has(term) == 1 for title in titles for term in asked):
+        return True
     found = [Text(f"{one.title} {one.finding} {one.quote.text}") for one in findings]
     held = sum(any(text.has(term) == 1 for text in found) for term in asked)
     return not asked or 2 * held > len(asked)

@@ -44,6 +44,8 @@ _SUBSCRIPTED = re.compile(r"[A-Za-z0-9_)\]]\Z")
 _NO_NOTE = re.compile(r"\s*[|`]")
 _STOPS = "。！？；…"
 _WORD = re.compile(r"\w")
+_STOP = re.compile(r"[.!?…。！？]*[\"'”’」』）》)\]]*\s*")
+_LINE_END = re.compile(r"[ \t]*(?:\n|\Z)")
 _LATIN_WORD = re.compile(r"[A-Za-z]{2,}")
 _SENTENCE_WORDS = 6
 
@@ -101,9 +103,9 @@ class _Sentence:
         return "".join([*pieces, self.text[position:]])
 
     def marked_at(self, offset: int) -> bool:
-        """Whether the last marker stands there, with nothing but a stop behind it."""
+        """Return whether the last marker stands there, with nothing but a stop behind it."""
         last = self.marks[-1][0] if self.marks else None
-        return last == offset and not _WORD.search(self.text, offset)
+        return last == offset and _STOP.fullmatch(self.text, offset) is not None
 
     def split(self, end: int) -> tuple[_Sentence, _Sentence]:
         """Cut behind `end`; markers that follow the stop on its line belong to the first part."""
@@ -211,7 +213,10 @@ class CitedText:
                 if not (final or _is_whole(rest)):
                     self._held, self._left = own + rest, ""
                     return
-                yield from self._lead(marker, gap, rest)
+                if _LINE_END.match(rest, marker.end()):  # it stands alone on its line
+                    yield from self._mark(marker, gap)
+                else:
+                    yield from self._lead(marker, gap, rest)
                 self._held = rest[marker.end() :]
             else:
                 yield from self._mark(marker, gap)
@@ -255,7 +260,8 @@ class CitedText:
         quotes = (
             dict(supporting(self.evidence, assessed)) if assessed.support >= Support.FOREIGN else {}
         )
-        yield from self._write(gap + named.word)
+        yield from self._write(gap, ends_line="\n" in gap)
+        yield from self._write(named.word)
         index = next((one for one in cited if one in quotes), next(iter(quotes), None))
         if index is None:
             emit(CitationsDropped("unsupported", 1))

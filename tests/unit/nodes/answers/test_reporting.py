@@ -97,7 +97,7 @@ async def test_a_summary_of_a_topic_is_told_from_the_reports_that_speak_of_it(
     bench: Build,
 ) -> None:
     """Whatever the mode: no sentence says 总结, and so none was thought to answer."""
-    state = asked("总结糖尿病的表现", strategy="mix")
+    state = asked("总结糖尿病的症状", strategy="mix")
     update = await generate(state, bench(answerer=ExtractiveAnswerer()).runtime)
     assert not update["declined"]
     assert "糖尿病的主要症状是多饮、多尿和体重下降。[1]" in update["answer"]
