@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from domain.language.sentences import sentence_spans
+from domain.language.sentences import is_ended, sentence_spans
 from domain.retrieval import RetrievedItem
 from domain.text import ideographs, normalise
 from models.offline.wording import WORD
@@ -27,6 +27,8 @@ _ITEM_TITLE = re.compile(
     rf"^[ \t]*{_LINE_MARK.pattern}(?P<title>(?:[^\W\d]+(?:[ \t&/'’-]+[^\W\d]+){{0,3}})[.。])[ \t]*(?=[^\s|])[^\n]*",
     re.MULTILINE,
 )
+# The key of a record ("answer: Within 8 hours."); a sentence behind it says enough without.
+_KEY = re.compile(r"[a-z][A-Za-z0-9_]*:[ \t]+(?=\S)")
 _MOST_IDEOGRAPHS = 8
 _DENIES = re.compile(r"\b(?:no|not|never|don['’]t)\b|[不勿禁无無没沒]", re.IGNORECASE)
 _TABLE_HEAD = re.compile(r"^\|.*(?=\n\|[ :|-]+$)", re.MULTILINE)
@@ -43,6 +45,9 @@ def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
             continue
         mark = _LINE_MARK.match(text, start, end)
         begin = mark.end() if mark else start
+        key = _KEY.match(text, begin, end)
+        if key and is_ended(text[begin:end]):
+            begin = key.end()
         if end - begin > _LONG and not text.startswith("|", start):  # a row says it as a whole
             for stop in _CLAUSE_END.finditer(text, begin, end):
                 if WORD.search(text, begin, stop.start()):

@@ -31,7 +31,7 @@ def test_a_field_of_one_word_says_nothing() -> None:
 def test_a_question_in_the_text_lends_its_nearness_to_its_answer() -> None:
     offered = foreign_sentences("需要开放哪些端口？", [passage(FAQ)])
     found = answering(offered, [0.9, 0.8, 0.8], 0.79, known_beside=0.0)
-    assert found[0].text == "answer: TCP 8883 and TCP 443."
+    assert found[0].text == "TCP 8883 and TCP 443."
 
 
 def test_a_row_in_both_languages_is_compared_by_what_is_in_the_other() -> None:

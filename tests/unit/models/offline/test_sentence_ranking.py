@@ -384,3 +384,16 @@ def test_what_stands_under_a_version_need_not_say_that_it_is_new(
 )
 def test_a_new_one_is_any_and_a_version_is_called_by_its_number(question: str, rest: str) -> None:
     assert without_empty_words(question) == rest
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ("answer: Within 8 hours. Ask us.", ["Within 8 hours.", "Ask us."]),
+        ("answer: 每半年校准一次。", ["每半年校准一次。"]),
+        ("id: FAQ-007\nstatus: open", ["id: FAQ-007", "status: open"]),
+        ("Note: It rains.", ["Note: It rains."]),
+    ],
+)
+def test_a_sentence_is_quoted_without_the_key_of_its_record(text: str, quoted: list[str]) -> None:
+    assert [text[start:end] for start, end in quotable_spans(text)] == quoted
