@@ -142,7 +142,7 @@ class Sextant(Asking):
         """What ingests the documents that were queued, of all users; `Worker.run` does it.
 
         Args:
-            concurrency: documents in hand at a time; default `settings.worker.concurrency`.
+            concurrency: turns in hand at a time, all but one of them of one user; default `settings.worker.concurrency`.
         """
         from sextant.working import Worker
 

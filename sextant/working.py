@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from domain.errors import ConflictError, FileRejected, SextantError
@@ -44,7 +45,7 @@ class Worker:
         opened: opens what does a job; asked at the first one, because it loads the embedding model.
         refresh: brings a graph up to date.
         reembed: gives passages their vectors; None: what was broken off stays so.
-        concurrency: documents in hand at a time.
+        concurrency: turns in hand at a time; from two on, the last place is for somebody else than who has the others.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Worker:
         self._refresh_graph = refresh
         self._reembed = reembed
         self._concurrency = concurrency
+        self._places = Places(max(1, concurrency - 1))
         self._ingestor: Ingestor | None = None
         self._opening = asyncio.Lock()
         self._stopping = asyncio.Event()
@@ -135,12 +137,15 @@ class Worker:
 
     async def _take_turn(self, user_id: str) -> None:
         """Do the next documents of a user; that user's next turn waits behind everybody else's."""
-        try:
-            ingestor = await self._ready()
-            outcomes = await ingestor.run_next(user_id, on_claimed=self._announce)
-        except SextantError as error:
-            _report(error)  # the sweep offers the turn again, after a while
-            return
+        with self._places.take(user_id) as taken:
+            if not taken:
+                return  # whichever of the user's turns ends first offers it again
+            try:
+                ingestor = await self._ready()
+                outcomes = await ingestor.run_next(user_id, on_claimed=self._announce)
+            except SextantError as error:
+                _report(error)  # the sweep offers the turn again, after a while
+                return
         for outcome in outcomes:
             if outcome is not None:
                 _report(outcome)
@@ -166,10 +171,38 @@ class Worker:
         """Bring a graph up to date, once for all documents that are on their way now."""
         scope = Scope(user_id, graph_id)
         late = time.time() - since > self._settings.worker.settle
-        if not late and await self._jobs.waiting(scope):
-            await self._turns.offer_refresh(scope, since=since, wait=_QUIET_SECONDS)
-        else:
+        with self._places.take(user_id) as taken:
+            if not taken or (not late and await self._jobs.waiting(scope)):
+                await self._turns.offer_refresh(scope, since=since, wait=_QUIET_SECONDS)
+                return
             await self._refresh_graph(scope)
+        await self._offer_next(user_id)
+
+
+class Places:
+    """How many turns each user has in hand here.
+
+    Args:
+        most: those of one user.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._taken = Counter[str]()
+
+    @contextmanager
+    def take(self, user_id: str) -> Iterator[bool]:
+        """Hold a place for a user while the block runs; False, and none held, where the user has all that one may."""
+        if self._taken[user_id] >= self._most:
+            yield False
+            return
+        self._taken[user_id] += 1
+        try:
+            yield True
+        finally:
+            self._taken[user_id] -= 1
+            if not self._taken[user_id]:
+                del self._taken[user_id]
 
 
 async def _until_one_ends(taking: asyncio.Task[None], *others: asyncio.Task[Any]) -> None:

@@ -113,7 +113,12 @@ class WorkerSettings(Group):
     in_server: bool = Field(
         default=True, description="The server ingests by itself; off where other processes do."
     )
-    concurrency: int = Field(2, ge=1, le=64, description="Documents that one worker has in hand.")
+    concurrency: int = Field(
+        3,
+        ge=1,
+        le=64,
+        description="Documents that one worker has in hand. From two on, one user has at most all but one of them, so that others need not wait for slow files.",
+    )
     per_user: int = Field(
         4, ge=1, le=64, description="Documents of one user in hand at a time, over all workers."
     )

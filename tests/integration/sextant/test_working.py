@@ -111,6 +111,10 @@ def over(jobs: list[Job]) -> bool:
     return all(job.stage in {JobStage.DONE, JobStage.FAILED} for job in jobs)
 
 
+def is_begun(jobs: list[Job]) -> bool:
+    return any(job.worker is not None or over([job]) for job in jobs)
+
+
 def someone() -> Scope:
     return Scope(f"user-{uuid4()}")
 
@@ -188,6 +192,44 @@ async def test_one_users_documents_do_not_take_all_places(database: Database) ->
         assert sum(job.worker is not None for job in jobs) == most
         embedder.free.set()
         await until(database, scope, over)
+
+
+async def test_slow_documents_of_one_user_leave_the_last_place_of_a_worker(
+    database: Database,
+) -> None:
+    many, one, embedder = someone(), someone(), Embedding()
+    embedder.free.clear()
+    await add(database, many, notes(12, padding=100_000))
+    async with worker_of(database, embedder, concurrency=2):
+        await until(database, many, is_begun)
+        await add(database, one, notes(1))
+        await until(database, one, is_begun)
+        jobs = await JobStore(database).list(many)
+        assert sum(job.worker is not None for job in jobs) == 1
+        embedder.free.set()
+        for scope in (many, one):
+            assert {job.stage for job in await until(database, scope, over)} == {JobStage.DONE}
+
+
+async def test_the_work_on_a_graph_takes_one_of_its_users_places(database: Database) -> None:
+    scope, other, refreshing, released = someone(), someone(), asyncio.Event(), asyncio.Event()
+
+    async def refresh(asked: Scope) -> None:
+        if asked == scope:
+            refreshing.set()
+            await released.wait()
+
+    await add(database, scope, notes(1))
+    async with worker_of(database, refresh=refresh, concurrency=2):
+        async with asyncio.timeout(PATIENCE):
+            await refreshing.wait()
+        second = Scope(scope.user_id, "second")
+        await add(database, second, notes(2))
+        await add(database, other, notes(1))
+        await until(database, other, over)
+        assert not any(is_begun([job]) for job in await JobStore(database).list(second))
+        released.set()
+        assert {job.stage for job in await until(database, second, over)} == {JobStage.DONE}
 
 
 async def test_small_documents_go_together_but_for_those_that_broke_off(
