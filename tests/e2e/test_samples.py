@@ -127,9 +127,7 @@ def test_entities_are_searched_within_filters(sextant: Sextant, ingested: dict[s
     kind = first["entity"]["entityType"]
     assert {one["entity"]["entityType"] for one in found(f"entityTypes={kind}")} == {kind}
     later = found("createdAfter=2020-01-01")
-    assert [one["entity"]["entityId"] for one in later] == [
-        one["entity"]["entityId"] for one in everything
-    ]
+    assert [one["entity"]["id"] for one in later] == [one["entity"]["id"] for one in everything]
     assert found("createdBefore=2020-01-01") == []
 
 
