@@ -28,14 +28,18 @@ _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+# Where some readers begin a line, though Markdown and `re` do not.
+_BREAKS = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
 # The tags around data in the prompts, whatever signs stand between a bracket and the word; what chat templates set
-# turns apart by, which some endpoints read in a text, too; and the number of a passage at the beginning of a line.
-# Each ends with the bracket.
+# turns and thoughts apart by, which some endpoints read in a text, too, also amid a word; and the number of a passage
+# at the beginning of a line. Each ends with the bracket. A name in capitals behind a word is an index of a program's.
 _MARK = re.compile(
     rf"<(?=[^\w<>]*(?:{'|'.join(_TAGS.split())})\b)"
-    r"|<(?=\|[^\s|<>]{1,40}\||/?s>|/?[a-z]+(?:_[a-z]+)+>|</?sys>)"
-    r"|(?<!\w)\[(?=/?(?:inst|(?-i:[A-Z]+(?:_[A-Z]+)+))\])|^[^\S\n]*+\[(?=\d+\])",
-    re.IGNORECASE | re.MULTILINE,
+    r"|<(?=\|[^\s|<>]{1,40}\||/?(?:s|bos|eos|pad|unk|think)>|/?[a-z]+(?:_[a-z0-9]+)+>|</?sys>)"
+    r"|\[(?=/?(?:inst|think|(?-i:(?:SYSTEM|AVAILABLE|TOOL)(?:_[A-Z]+)+))\])"
+    r"|(?<!\w)\[(?=/?(?-i:[A-Z]+(?:_[A-Z]+)+)\])"
+    rf"|(?<![^{_BREAKS}])[^\S{_BREAKS}]*+\[(?=\d+\])",
+    re.IGNORECASE,
 )
 _DEFUSED = {"<": "‹", "[": "("}
 

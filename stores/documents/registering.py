@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import PurePosixPath
 from typing import Any
 from uuid import UUID
@@ -152,9 +153,16 @@ class _Intake:
         if same is not None and same["filename"] == self.upload.filename:
             again = replace(self, upload=replace(self.upload, source=same["source"]))
             return await again._store(same, same)
-        beside = replace(self, upload=replace(self.upload, source=self._own_name()))
-        registered = await beside._store(*await beside._find())
-        return replace(registered, same_name_as=named["id"])
+        return replace(await self._store_beside(), same_name_as=named["id"])
+
+    async def _store_beside(self) -> Registered:
+        """Store the upload under the first of its own names that no other document has."""
+        for number in count(1):
+            beside = replace(self, upload=replace(self.upload, source=self._own_name(number)))
+            named, same = await beside._find()
+            if named is None or (same is not None and named["id"] == same["id"]):
+                break
+        return await beside._store(named, same)
 
     async def _find(self) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
         """Return the document of the upload's name, and the one of its bytes."""
@@ -162,10 +170,11 @@ class _Intake:
         content = {"sha256": self.sha256, "metadata": Jsonb(self.upload.metadata or {})}
         return named, await fetch_one(self.connection, "same_bytes", self._key | content)
 
-    def _own_name(self) -> str:
-        """Return a name for a file beside another of its name: the same for the same bytes."""
+    def _own_name(self, number: int) -> str:
+        """Return a name for a file beside another of its name: the same for the same bytes and number."""
         name = PurePosixPath(self.upload.source)
-        return f"{name.stem} ({self.sha256[:8]}){name.suffix}"
+        parts = [self.sha256[:8]] + [str(number)] * (number > 1)
+        return f"{name.stem} ({' '.join(parts)}){name.suffix}"
 
     async def _store(self, named: dict[str, Any] | None, same: dict[str, Any] | None) -> Registered:
         """Store the upload under its name, given the documents that have its name and its bytes."""

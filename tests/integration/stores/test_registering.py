@@ -171,3 +171,19 @@ async def test_a_copy_keeps_the_document_whose_first_file_changes_or_goes(
     assert (kept.source, kept.filename, kept.chunk_count) == ("c.txt", "c.txt", 3)
     await documents.delete(scope, copy.document_id)
     assert await listed(documents, scope) == {"a.txt": ()}
+
+
+async def test_a_file_kept_beside_another_takes_no_thirds_place(documents: DocumentStore) -> None:
+    """Whoever knows a file may have given another one the name under which it would be kept."""
+    scope = await prepared(documents, [])
+    kept = upload("a.md", "new", replaces=False)
+    guessed = f"a ({kept.digest[:8]}).md"
+    [third] = await documents.register_all(scope, [upload(guessed, "another", replaces=False)])
+    await documents.register_all(scope, [upload("a.md", "old", replaces=False)])
+
+    [beside] = await documents.register_all(scope, [kept])
+    [again] = await documents.register_all(scope, [kept])
+
+    assert beside.document_id == again.document_id != third.document_id
+    assert len(await listed(documents, scope)) == 3
+    assert (await documents.get(scope, third.document_id)).sha256 == upload("", "another").digest

@@ -91,6 +91,16 @@ def test_no_text_can_write_a_tag_of_ours(tag: str) -> None:
         "<tool_call>",
         "<|end\u2063oftext|>",
         "[IN\u200dST]",
+        "a[INST]",
+        "a[/INST]",
+        "a[SYSTEM_PROMPT]",
+        "[THINK]",
+        "</think>",
+        "<eos>",
+        "<reserved_special_token_0>",
+        "One.\r[2] Two.",
+        "One.\u2028 [2] Two.",
+        "One.\x85[2] Two.",
     ],
 )
 def test_nor_in_other_characters_nor_what_chat_templates_set_turns_apart_by(written: str) -> None:
