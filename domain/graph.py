@@ -14,6 +14,10 @@ from uuid import UUID
 
 # The type of a relation that says no more than that two terms share sentences of a chunk.
 CO_OCCURS = "CO_OCCURS"
+# The type of a relation from a thing to what a passage says it is.
+IS_A = "IS_A"
+# The type of an entity of which nothing more is known than that texts have a word for it.
+UNTYPED = "TERM"
 # Metadata of a document whose passages tell the facts of a graph: of this entity, by the user's id or its name.
 FACTS_OF = "factsOf"
 
@@ -43,7 +47,7 @@ class Entity:
 
     id: UUID
     name: str
-    entity_type: str = "TERM"
+    entity_type: str = UNTYPED
     description: str = ""
     aliases: tuple[str, ...] = ()
     degree: int = 0

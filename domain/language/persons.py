@@ -27,10 +27,14 @@ _ENGLISH = re.compile(
     r"|(?:ag|cli|stud|pati|par|presid|resid)ents?|(?:account|assist|consult|applic|particip|ten|merch|immigr|inhabit|serv)ants?"
     rf"|(?!(?:{_NO_PERSONS})s?\b)[a-z]{{2,}}(?:er|or|ist|ian|ee|man|men)s?)\b"
 )
+SURNAMES = frozenset(
+    "王李张刘陈杨赵黄周吴徐孙胡朱林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田姜范石姚谭廖邹熊陆郝孔白崔康毛邱秦史顾侯邵孟龙段钱汤尹黎武乔贺赖龚"
+)
+"""The commonest Chinese surnames of one character, simplified."""
 # Surnames as they begin names, kinds of people and bodies as they end words, the dot within foreign names, and what
 # stands before whoever does it (not 由于, 理由).
 _CHINESE = re.compile(
-    r"[王李张刘陈杨赵黄周吴徐孙胡朱林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田姜范石姚谭廖邹熊陆郝孔白崔康毛邱秦史顾侯邵孟龙段钱汤尹黎武乔贺赖龚]"
+    rf"[{''.join(sorted(SURNAMES))}]"
     r"|[人员者师长官家方部司我你您他她谁帝后侯公子女父母夫妻兄弟姐妹儿氏军队党国院会社局厅处组士民僧商理席监管]|工程师|经理|主[管任]|团队|教授|领导|机构|客户|用户|[·•-]|(?<![理自经])由(?![于此])"
 )
 

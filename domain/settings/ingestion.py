@@ -29,6 +29,10 @@ class IngestionSettings(Group):
         "nlp",
         description="How documents enter the knowledge graph: `nlp`, titles, links and terms without a model; `llm`, also what the chat model finds; or `off`.",
     )
+    ner_model: str = Field(
+        "",
+        description="A spaCy pipeline that finds names and their types in passages, by name or path (`en_core_web_sm`; needs the extra `ner`); empty: none.",
+    )
     metadata: Literal["extract", "llm"] = Field(
         "extract",
         description="Who says what passages and sections are about (summary, keywords, topics): `extract`, words and sentences of their own; `llm`, the chat model, after ingestion, and `extract` where it fails.",

@@ -15,11 +15,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from domain.documents import Chunk, Modality, ParsedDocument
-from domain.graph import CO_OCCURS, FACTS_OF, MentionKind
+from domain.documents import ParsedDocument
+from domain.graph import FACTS_OF
 from domain.scope import Scope
 from domain.text import normalise_name
-from ingestion.graph.extraction.extract_terms import Term, co_occurrences, extract_terms
+from ingestion.graph.extraction.chunk_evidence import term_evidence
+from ingestion.graph.extraction.extract_terms import Term
 from ingestion.graph.extraction.link import (
     Bearer,
     Names,
@@ -29,13 +30,10 @@ from ingestion.graph.extraction.link import (
     texts,
     title_evidence,
 )
-from ingestion.graph.extraction.table_facts import Cell, table_facts
-from ingestion.graph.resolution.definitions import definitions
-from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
-from stores.graph.ids import entity_id
+from ingestion.graph.extraction.tagging import EntityTagger, build_tagger
+from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow
 from stores.graph.names import chunks_containing, has_chunks, live, read_names
 from stores.graph.record import GraphRecord
-from stores.graph.resolution.comparing import ABBREVIATES
 from stores.graph.writing import GraphWriter
 from stores.postgresql.database import Database
 
@@ -80,10 +78,11 @@ class Indexed:
 
 
 class GraphIndexer:
-    """Enters documents into the graphs of a database, without any model."""
+    """Enters documents into the graphs of a database, without any model but the one that `ingestion.ner_model` names."""
 
     def __init__(self, database: Database) -> None:
         self._record = GraphRecord(database)
+        self._tagger = build_tagger(database.settings.ingestion.ner_model)
         # By the scope's number: one that is deleted and made again has another, and begins anew with its versions.
         self._names: OrderedDict[int, tuple[int, _Known]] = OrderedDict()
 
@@ -96,12 +95,15 @@ class GraphIndexer:
 
         Raises:
             DatabaseUnavailable: nothing was added.
+            ModelUnavailable: the named-entity model cannot be had; nothing was added.
         """
         await self.index_documents(scope, [Indexed(document_id, version, parsed)])
 
     async def index_documents(self, scope: Scope, documents: Sequence[Indexed]) -> list[None]:
         """As `index_document`, for several at once, all or none."""
-        said = await asyncio.to_thread(lambda: [_said(scope, one) for one in documents])
+        said = await asyncio.to_thread(
+            lambda: [_said(scope, one, self._tagger) for one in documents]
+        )
         # One that was deleted meanwhile stays so.
         async with self._record.writing(scope, bare=False) as writer:
             live_now = await live(writer, {one.document_id: one.version for one in documents})
@@ -136,78 +138,7 @@ class GraphIndexer:
             self._names.popitem(last=False)
 
 
-def term_evidence(
-    scope: Scope, chunks: Sequence[Chunk], known: Mapping[UUID, Sequence[Term]]
-) -> tuple[list[MentionRow], list[RelationRow]]:
-    """The terms of chunks, and which of them share sentences: `weight` counts the sentences.
-
-    The relation has no direction; it goes from the smaller to the larger id.
-    """
-    mentions: list[MentionRow] = []
-    relations: list[RelationRow] = []
-    for chunk in chunks:
-        terms = known[chunk.id] if chunk.id in known else extract_terms(chunk.text)
-        ids = [entity_id(scope, term.name) for term in terms]
-        mentions += [_term_mention(*pair, chunk.id) for pair in zip(ids, terms, strict=True)]
-        for one, other, times in co_occurrences(chunk.text, terms):
-            source, target = sorted((ids[one], ids[other]))
-            relations.append(RelationRow(source, target, CO_OCCURS, chunk.id, float(times)))
-        for stated in (_defined(scope, chunk), _tabled(scope, chunk)):
-            said = [row for row in stated.mentions if row.description or row.entity_id not in ids]
-            mentions += said
-            relations += stated.relations
-    return mentions, relations
-
-
-def _defined(scope: Scope, chunk: Chunk) -> GraphEvidence:
-    """The abbreviations that a chunk defines, from which `ingestion.graph.resolution.resolve` learns."""
-    mentions: list[MentionRow] = []
-    relations: list[RelationRow] = []
-    for found in definitions(chunk.text):
-        short = _named(scope, chunk, found.short, found.short_start)
-        full = _named(scope, chunk, found.full, found.full_start)
-        if short.entity_id != full.entity_id:
-            mentions += [short, full]
-            relations.append(RelationRow(short.entity_id, full.entity_id, ABBREVIATES, chunk.id))
-    return GraphEvidence(mentions, relations)
-
-
-def _tabled(scope: Scope, chunk: Chunk) -> GraphEvidence:
-    """What the rows of a table state; values that name nothing describe what their row is about."""
-    mentions: dict[UUID, MentionRow] = {}
-    relations: list[RelationRow] = []
-
-    def mention(cell: Cell, said: str = "") -> UUID:
-        row = _named(scope, chunk, *cell)
-        row = mentions.setdefault(row.entity_id, row)
-        told = "; ".join(filter(None, (row.description, said)))
-        mentions[row.entity_id] = row._replace(description=told)
-        return row.entity_id
-
-    if chunk.modality is Modality.TABLE:
-        for row in table_facts(chunk.text, chunk.context):
-            subject = mention(row.subject, row.description)
-            for heading, cell in row.related:
-                value = mention(cell)
-                if value != subject:
-                    relations.append(RelationRow(subject, value, heading, chunk.id))
-    return GraphEvidence(list(mentions.values()), relations)
-
-
-def _named(scope: Scope, chunk: Chunk, name: str, start: int) -> MentionRow:
-    end = start + len(name)
-    kind = MentionKind.TERM
-    return MentionRow(entity_id(scope, name), chunk.id, kind, name, start=start, end=end)
-
-
-def _term_mention(entity: UUID, term: Term, chunk_id: UUID) -> MentionRow:
-    [first, *_] = term.spans
-    return MentionRow(
-        entity, chunk_id, MentionKind.TERM, term.name, start=first.start, end=first.end
-    )
-
-
-def _said(scope: Scope, document: Indexed) -> GraphEvidence:
+def _said(scope: Scope, document: Indexed, tagger: EntityTagger | None) -> GraphEvidence:
     """What a document says by itself: its titles and its terms.
 
     What tells a graph's facts has none: what these are about has names, which passages are linked by, and the
@@ -216,7 +147,7 @@ def _said(scope: Scope, document: Indexed) -> GraphEvidence:
     aliases, titled = title_evidence(scope, document.document_id, document.parsed)
     if FACTS_OF in document.parsed.metadata:
         return GraphEvidence(titled, (), aliases)
-    terms, relations = term_evidence(scope, document.parsed.chunks, document.terms)
+    terms, relations = term_evidence(scope, document.parsed.chunks, document.terms, tagger)
     return GraphEvidence([*titled, *terms], relations, aliases)
 
 

@@ -12,8 +12,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
+from domain.graph import UNTYPED
 from domain.language.sentences import sentence_spans
-from domain.text import has_cjk, normalise
+from domain.text import normalise
+from ingestion.graph.extraction.defining import find_kind
 from stores.chunks.stored import StoredChunk
 
 _LONGEST = 120  # characters, as in the lines below
@@ -21,27 +23,11 @@ _LONGEST_NAME = 60
 _LONGEST_HEADING = 50
 _NAMES = 2  # entities that a title lists
 _MOSTLY = 0.5  # share of the weight of the best passages
-_SHOWN_KIND = 40
-_NO_TYPE = "TERM"
 _JOINT = {"zh": "、", "en": ", "}
 _COLON = {"zh": "：", "en": ": "}
 _WITHIN = " › "
-# "X (born 1901) was an American film director and actor who …": up to what tells more than the kind.
-_IS_A = re.compile(
-    r"\b(?:is|was|are|were)\s+(?:an?|the)\s+(?:(?:19|20)\d\d\s+)?(?P<kind>[^.,;:!?()\"]{3,80})",
-    re.IGNORECASE,
-)
-_MORE = re.compile(
-    r"\s+(?:who|which|that|whose|where|when|and|or|but|from|in|by|for|with|at|on|to|of|directed|written|starring|based|released"
-    r"|born|known|located|used|produced|made|played|published|about)\b.*",
-    re.IGNORECASE,
-)
-_CHINESE_IS_A = re.compile(
-    r"(?:是(?:一[个种位名座条家部本款只])|是指?|，即|为一[个种位名座条家部本款])(?P<kind>[^，。；：（）()]{2,24})"
-)
 # A name of numbers, like that of a log by its date, says nothing.
 _LETTERS = re.compile(r"[^\W\d_]{2}")
-_LOOK_AHEAD = 90  # characters between a name and what it is: dates and places of birth stand there
 
 
 def title_of(
@@ -125,7 +111,7 @@ def _heading(chunk: StoredChunk, title: str) -> str:
 
 def _with_kind(name: str, entity_type: str, chunks: Sequence[StoredChunk], language: str) -> str:
     kind = next(_kinds(name, chunks), "")
-    if not kind and entity_type != _NO_TYPE:
+    if not kind and entity_type != UNTYPED:
         kind = entity_type.replace("_", " ").lower()
     if not kind:
         return name
@@ -136,17 +122,13 @@ def _kinds(name: str, chunks: Sequence[StoredChunk]) -> Iterator[str]:
     """What passages say `name` is, in sentences that begin with it."""
     for chunk in chunks:
         for start, end in sentence_spans(chunk.text):
-            sentence = chunk.text[start:end].lstrip("#>*•·|- \t")
-            if not sentence.startswith(name):
-                continue
-            behind = sentence[len(name) :]
-            if behind.startswith((":", "：")):
-                continue  # it speaks
-            found = (_CHINESE_IS_A if has_cjk(behind) else _IS_A).search(behind)
-            if found and found.start() <= _LOOK_AHEAD:
-                kind = _MORE.sub("", found["kind"]).strip()
-                if 1 < len(kind) <= _SHOWN_KIND:
-                    yield kind
+            begin = end - len(chunk.text[start:end].lstrip("#>*•·|- \t"))
+            behind = begin + len(name)
+            if not chunk.text.startswith(name, begin) or chunk.text[behind:end][:1] in {":", "："}:
+                continue  # of something else, or it speaks
+            kind = find_kind(chunk.text, behind, end)
+            if kind is not None:
+                yield kind.text
 
 
 def _cut(title: str) -> str:

@@ -14,10 +14,11 @@ from typing import NamedTuple
 from uuid import UUID
 
 from domain.documents import Chunk, ParsedDocument
-from domain.graph import MentionKind
+from domain.graph import UNTYPED, MentionKind
 from domain.language.linking import NameTrie, tokens
 from domain.scope import Scope
 from domain.text import normalise_name
+from ingestion.graph.extraction.entity_types import type_of_name
 from ingestion.graph.extraction.titles import titles_of
 from stores.chunks.grams import fold
 from stores.graph.evidence import AliasRow, MentionRow
@@ -43,9 +44,11 @@ def title_evidence(
     for title in titles_of(parsed):
         entity = entity_id(scope, title.name)
         source = "document" if title.path is None else "section"
+        # A section is about something ("Stations and software") more often than it is called by a name.
+        entity_type = type_of_name(title.name) if title.path is None else UNTYPED
         aliases += [AliasRow(entity, name, source, document_id) for name in title.names]
         mentions += [
-            MentionRow(entity, chunk.id, MentionKind.TITLE, title.name)
+            MentionRow(entity, chunk.id, MentionKind.TITLE, title.name, entity_type)
             for chunk in parsed.chunks
             if title.path is None or chunk.section_path[: len(title.path)] == title.path
         ]

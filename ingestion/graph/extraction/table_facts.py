@@ -37,9 +37,10 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RowFacts:
-    """What a row says of `subject`: names by the headings of their columns, and the rest in words."""
+    """What a row says of `subject`, which stands under `heading`: names by their headings, the rest in words."""
 
     subject: Cell
+    heading: str
     related: tuple[tuple[str, Cell], ...]
     description: str
 
@@ -58,12 +59,13 @@ def table_facts(text: str, context: str = "") -> Iterator[RowFacts]:
         cells = _cells(line)
         if len(cells) != len(headings):
             continue
-        thing = cells[1] if numbering and cells[0].text[:1].isdigit() else cells[0]
-        if _is_name(thing.text):
-            yield _row(headings, cells, thing)
+        column = int(numbering and cells[0].text[:1].isdigit())
+        if _is_name(cells[column].text):
+            yield _row(headings, cells, column)
 
 
-def _row(headings: list[str], cells: list[Cell], subject: Cell) -> RowFacts:
+def _row(headings: list[str], cells: list[Cell], column: int) -> RowFacts:
+    subject = cells[column]
     before = [None, *(cell.text for cell in cells)]
     filled = [
         (heading, cell)
@@ -73,7 +75,7 @@ def _row(headings: list[str], cells: list[Cell], subject: Cell) -> RowFacts:
     ][:_MOST_COLUMNS]
     related = tuple(pair for pair in filled if _is_name(pair[1].text))
     said = [f"{heading}: {cell.text}" for heading, cell in filled if not _is_name(cell.text)]
-    return RowFacts(subject, related, "; ".join(said))
+    return RowFacts(subject, headings[column], related, "; ".join(said))
 
 
 def _headings(lines: list[Cell]) -> list[str]:

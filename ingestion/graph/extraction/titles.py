@@ -103,8 +103,13 @@ def _title(title: str, path: tuple[str, ...] | None) -> Title | None:
     return _named(line, None) if bare or line[:1].isdigit() else None
 
 
+def is_generic(heading: str) -> bool:
+    """Whether a heading stands in documents about anything, as 备注 and "Description" do."""
+    return normalise_name(heading) in _GENERIC
+
+
 def _named(name: str, path: tuple[str, ...] | None) -> Title | None:
-    if not name or len(name) > LONGEST_TITLE or normalise_name(name) in _GENERIC:
+    if not name or len(name) > LONGEST_TITLE or is_generic(name):
         return None
     names = tuple(n for n in (*names_of_title(name), *_abbreviations(name)) if is_linkable(n))
     return Title(name, tuple(dict.fromkeys(names)), path)

@@ -506,6 +506,13 @@ select s.scope_id, s.id, e.id is not null, coalesce(e.shown, false), false,
       ) as own join mentions m on m.scope_id = s.scope_id and m.entity_id = own.id
         and m.chunk_id = %(nil)s and m.kind = 'import' and m.entity_type not in ('', 'TERM')
       order by own.merged, m.entity_type collate "C" limit 1), (
+      select m.entity_type from (
+        select s.id, false as merged union all select g.from_id, true from entity_merges g
+        where g.scope_id = s.scope_id and g.root_id = s.id
+      ) as own join mentions m on m.scope_id = s.scope_id and m.entity_id = own.id
+        and m.kind in ('model', 'import') and m.entity_type not in ('', 'TERM')
+      group by m.entity_type, own.merged order by own.merged, count(*) desc,
+        m.entity_type collate "C" limit 1), (
       select n.entity_type from entity_names n
       where n.scope_id = s.scope_id and n.entity_id = s.id and n.entity_type <> ''
       group by n.entity_type, n.spare order by n.entity_type = 'TERM', n.spare, sum(n.times) desc,

@@ -1,0 +1,144 @@
+"""Without any chat model the graph knows what its entities are, what passages say of them, and how they are related."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from domain.graph import MentionKind
+from domain.scope import Scope
+from ingestion.graph.upkeep import GraphUpkeep
+from ingestion.pipeline import Ingestor
+from retrievers.entity_search.options import SearchOptions
+from retrievers.entity_search.search import EntitySearch
+from stores.graph.evidence import GraphEvidence, MentionRow
+from stores.graph.ids import entity_id
+from stores.graph.postgres import PostgresGraph
+from stores.graph.record import GraphRecord
+from stores.postgresql.database import Database
+from testing.hash_embedder import HashEmbedder
+
+TOOLS = """# Building
+
+Borrow Check is a concept of Rust Lang. Cargo Build is the build tool of Rust Lang.
+
+何静在杭州的砚溪科技有限公司工作。
+"""
+MORE = """# More
+
+Everybody uses Cargo Build, and Borrow Check is explained by Rust Lang.
+
+何静认识杭州和砚溪科技有限公司。
+"""
+PARTS = """# Parts
+
+| Article | Supplier | Lead time |
+| --- | --- | --- |
+| BM-40 | Brenner Antriebstechnik | 35 days |
+| Wheel Foo | Halden Works | 20 days |
+
+Brenner Antriebstechnik sends BM-40 in time.
+"""
+USED = "# Used\n\nFor the BM-40 call Brenner Antriebstechnik; the Wheel Foo is of Halden Works.\n"
+
+
+async def entities(database: Database, scope: Scope) -> dict[str, tuple[str, str]]:
+    """Types and descriptions of the entities that readers see, by name."""
+    query = """select name, entity_type, description from entities join graphs g using (scope_id)
+      where g.graph_id = %s and shown"""
+    return {name: (kind, said) for name, kind, said in await rows(database, scope, query)}
+
+
+async def relations(database: Database, scope: Scope) -> set[tuple[str, str, str]]:
+    query = """select s.name, r.relation_type, t.name from relations r join graphs g using (scope_id)
+      join entities s on s.scope_id = r.scope_id and s.id = r.source_id
+      join entities t on t.scope_id = r.scope_id and t.id = r.target_id where g.graph_id = %s"""
+    return set(await rows(database, scope, query))
+
+
+async def rows(database: Database, scope: Scope, query: str) -> list[Any]:
+    async with database.transaction(scope.user_id) as connection:
+        return await (await connection.execute(query.encode(), [scope.graph_id])).fetchall()
+
+
+async def ingest(graphed: Ingestor, scope: Scope, **files: str) -> None:
+    for name, text in files.items():
+        await graphed.ingest_bytes(scope, text.encode(), f"{name}.md")
+
+
+async def test_names_and_definitions_give_types_and_descriptions(
+    graphed: Ingestor, database: Database, scope: Scope
+) -> None:
+    await ingest(graphed, scope, tools=TOOLS, more=MORE)
+    found = await entities(database, scope)
+
+    assert found["Borrow Check"] == ("CONCEPT", "Borrow Check is a concept of Rust Lang.")
+    assert found["Cargo Build"] == ("TOOL", "Cargo Build is the build tool of Rust Lang.")
+    kinds = {name: kind for name, (kind, _) in found.items()}
+    assert kinds["何静"] == "PERSON"
+    assert kinds["杭州"] == "LOCATION"
+    assert kinds["砚溪科技有限公司"] == "ORGANIZATION"
+    assert kinds["Rust Lang"] == "TERM"
+
+
+@pytest.mark.parametrize("types", [["concept", "tool"], ["Concept", "TOOL"]])
+async def test_entities_are_found_by_the_types_that_passages_give_them(
+    graphed: Ingestor, database: Database, scope: Scope, types: list[str]
+) -> None:
+    await ingest(graphed, scope, tools=TOOLS, more=MORE)
+    embedder = HashEmbedder(384)
+    await GraphUpkeep(database, embedder).refresh(scope)
+    search = EntitySearch(database, PostgresGraph(database), embedder, database.settings)
+
+    options = SearchOptions(filters={"entityTypes": types})
+    found = await search.search("Borrow Check, Cargo Build and Rust Lang", scope, options)
+    assert {one.entity.name for one in found.results} == {"Borrow Check", "Cargo Build"}
+
+
+async def test_a_table_says_what_its_things_are_and_how_they_are_related(
+    graphed: Ingestor, database: Database, scope: Scope
+) -> None:
+    await ingest(graphed, scope, parts=PARTS, used=USED)
+    found = await entities(database, scope)
+
+    assert found["BM-40"] == ("CODE", "Lead time: 35 days")
+    assert found["Brenner Antriebstechnik"][0] == "ORGANIZATION"
+    assert found["Wheel Foo"][0] == "ARTICLE"
+    stated = await relations(database, scope)
+    assert ("BM-40", "Supplier", "Brenner Antriebstechnik") in stated
+
+
+async def test_a_relation_with_a_type_stands_in_place_of_sharing_a_sentence(
+    graphed: Ingestor, database: Database, scope: Scope
+) -> None:
+    await ingest(
+        graphed,
+        scope,
+        one="# One\n\nCargo Build is a kind of Make Program. Ada Marsh met Ben Tilney.",
+    )
+    ends = {(source, target): kind for source, kind, target in await relations(database, scope)}
+
+    assert {frozenset(pair) for pair, kind in ends.items() if kind == "CO_OCCURS"} >= {
+        frozenset({"Ada Marsh", "Ben Tilney"})
+    }
+    await ingest(graphed, scope, two="# Two\n\nCargo Build is a Make Program.")
+    stated = await relations(database, scope)
+    assert ("Cargo Build", "IS_A", "Make Program") in stated
+    evidence = """select d.source, e.relation_type from relation_evidence e join graphs g using (scope_id)
+      join documents d on d.id = e.document_id where g.graph_id = %s and d.source = 'two.md'"""
+    assert await rows(database, scope, evidence) == [("two.md", "IS_A")]
+
+
+async def test_a_type_that_a_model_gives_comes_before_what_names_show(
+    graphed: Ingestor, database: Database, scope: Scope
+) -> None:
+    await ingest(graphed, scope, parts=PARTS, used=USED)
+    [chunk] = await rows(
+        database,
+        scope,
+        "select c.id from chunks c join graphs g using (scope_id) where g.graph_id = %s limit 1",
+    )
+    product = MentionRow(entity_id(scope, "BM-40"), chunk[0], MentionKind.MODEL, "BM-40", "PRODUCT")
+    await GraphRecord(database).add(scope, GraphEvidence([product]))
+    assert (await entities(database, scope))["BM-40"][0] == "PRODUCT"
