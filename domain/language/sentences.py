@@ -42,6 +42,11 @@ _HALF_OF_DAY = frozenset({"a.m", "p.m"})
 _BEFORE_INITIAL = frozenset(_INITIALLED.split())
 # German dates: the day is an ordinal ("am 5. September").
 _BEFORE_ORDINAL = frozenset(_ORDINAL.split())
+# What "no.", "sec." and the like count besides numbers: a code, which has figures.
+_CODE = re.compile(r"(?=[\w./-]{0,11}\d)[^\W\d_]")
+_UNFINISHED = re.compile(r"(?<![\w./-])[^\W\d_][\w./-]{0,11}\Z")
+_CODE_CHARS = 12
+_BAR = "|"  # between the cells of a row
 # Behind a stop, marks alone: quotes, brackets, stars.
 _ENDED = re.compile(r"[。！？.!?…]\W*$")
 _FENCE = re.compile(r"^\s*```", re.MULTILINE)
@@ -56,7 +61,8 @@ _SPACE = re.compile(r"\s*")
 
 def undecided(text: str) -> int:
     """Where the last stop of a growing text begins, or the text ends: nothing before it can change."""
-    return len(text.rstrip(_STOPPING))
+    unfinished = _UNFINISHED.search(text, max(len(text) - _CODE_CHARS, 0))
+    return len(text[: unfinished.start() if unfinished else None].rstrip(_STOPPING))
 
 
 def sentence_end(text: str, start: int = 0, since: int = 0) -> int | None:
@@ -83,10 +89,12 @@ def _ends(text: str, start: int, since: int) -> Iterator[int]:
 def _goes_on(text: str, start: int, stop: re.Match[str]) -> bool:
     """Return whether the sentence from `start` goes on behind a stop.
 
-    What decides is the words before the stop and the first character behind it, so that a growing
-    text can be cut as soon as that character is there.
+    What decides is the words before the stop and the first character behind it, or behind "no." the first
+    word, so that a growing text can be cut as soon as that is there. A row of a table is one sentence.
     """
     following = _following(text, stop.end())
+    if "\n" not in stop[0] and (following == _BAR or _first(text, start) == _BAR):
+        return True
     if not stop[0].endswith("."):
         return following.islower() and stop[0][-1] in "…\"'”’)]"
     last = _LAST_WORDS.search(text[max(start, stop.start() - _LOOK_BACK) : stop.end()])
@@ -94,13 +102,28 @@ def _goes_on(text: str, start: int, stop: re.Match[str]) -> bool:
         return following.islower()
     if following.islower():
         return _SHORT.fullmatch(last["word"]) is not None and not _begins_lower(text, start)
+    counts = following.isalpha() and last["word"].lower() in _BEFORE_NUMBER
+    if counts and _names_code(text, stop.end()):
+        return True
     return _is_shortened(last["word"], last["before"] or "", following)
+
+
+def _names_code(text: str, end: int) -> bool:
+    """Return whether a code follows, or what may still grow into one."""
+    space = _SPACE.match(text, end)
+    at = space.end() if space else end
+    return bool(_CODE.match(text, at) or _UNFINISHED.match(text, at))
 
 
 def _begins_lower(text: str, start: int) -> bool:
     """Return whether a sentence begins with a lower-case letter, as where nothing is capitalised."""
+    return _first(text, start).islower()
+
+
+def _first(text: str, start: int) -> str:
+    """Return the first character of what begins at `start`, behind white space."""
     space = _SPACE.match(text, start)
-    return space is not None and text[space.end() : space.end() + 1].islower()
+    return text[space.end() : space.end() + 1] if space else ""
 
 
 def _following(text: str, end: int) -> str:

@@ -62,6 +62,15 @@ def sentences(text: str) -> list[str]:
             "Die Frist endet am 5. September. Danach gilt Art. 7.",
             ["Die Frist endet am 5. September.", "Danach gilt Art. 7."],
         ),
+        (
+            "Document no. QP-0042 of May. See sec. B4. The answer is no. QP is none.",
+            ["Document no. QP-0042 of May.", "See sec. B4.", "The answer is no.", "QP is none."],
+        ),
+        ("Document no. | QP-0042 | Rev. C", ["Document no. | QP-0042 | Rev. C"]),
+        (
+            "| Taxi | Allowed. Only late. | 9 |\n| 公交 | 允许。仅白天。 | 3 |\nFin. End.",
+            ["| Taxi | Allowed. Only late. | 9 |", "| 公交 | 允许。仅白天。 | 3 |", "Fin.", "End."],
+        ),
         ("“Stop!” he said. We did.", ["“Stop!” he said.", "We did."]),
         (
             "It was sold in 1805.[19] He left.[2, 3] Fin.",
@@ -88,7 +97,7 @@ def test_spans_are_ordered_and_leave_out_only_white_space(text: str) -> None:
     assert all(not text[start:end].strip() for start, end in gaps)
 
 
-@given(st.lists(st.text(alphabet="ab 1.。！?!\n”)中文,eNo[]", max_size=6), max_size=12))
+@given(st.lists(st.text(alphabet="ab 1.。！?!\n”)中文,eNo[]|-", max_size=6), max_size=12))
 def test_a_growing_text_need_not_be_searched_again(pieces: list[str]) -> None:
     text, since = "", 0
     for piece in pieces:
