@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 
+from domain.language.values import normalise_values
 from domain.text import has_cjk
 from ingestion.parsing.blocks import Block, Caption, Heading, Image, Paragraph, Table
 
@@ -31,6 +32,7 @@ _POWER_BASE = re.compile(
 )
 _STOPS = re.compile(r"[.,;:!?。，；：！？、]+$")
 _COUNTED = re.compile(r"\s?(?:[^\W\d_]+|[%‰€$£])")
+_NUMBER = re.compile(r"\d[\d.,]*$")
 _LONGEST = 24  # characters; what is longer is a style and no mark
 
 
@@ -53,7 +55,8 @@ def write_raised(blocks: Iterable[Block]) -> list[Block]:
     """Write out what was marked: `10^6`, `H2O`, `25 days [note 1]`.
 
     A raised figure is a reference where a block of the same page (or of the document, if it has no pages) begins
-    with the same figure raised; otherwise it is written behind a `^`, so that it never melts into a number.
+    with the same figure raised, or where it stands between a number and what that counts; otherwise it is written
+    behind a `^`, so that it never melts into a number.
     """
     read = list(blocks)
     marked = [index for index, block in enumerate(read) if _is_marked(block)]
@@ -117,7 +120,7 @@ def _write(text: str, notes: Set[str]) -> str:
         kind, inner = found.groups()
         written, rest = written + rest[: found.start()], rest[found.end() :]
         labels = _labels(inner)
-        if kind == _NOTE or (kind == _RAISED and _is_reference(written, labels, notes)):
+        if kind == _NOTE or (kind == _RAISED and _is_reference(written, rest, labels, notes)):
             label = f"[{word}{', '.join(labels) or inner}]"
             written, rest = _with_note(written, rest, label)
         elif kind == _RAISED:
@@ -134,11 +137,22 @@ def _join_touching(found: re.Match[str]) -> str:
     return f"{found[1]}{_LEFT_OVER.sub('', found[2])}{_END}"
 
 
-def _is_reference(before: str, labels: Sequence[str], notes: Set[str]) -> bool:
+def _is_reference(before: str, after: str, labels: Sequence[str], notes: Set[str]) -> bool:
     if not (labels and all(label in notes for label in labels)):
-        return False
+        return _parts_from_unit(before[-_BASE_CHARS:], after, labels)
     could_be_power = labels != ["1"] and labels[0].isdigit()
     return not (could_be_power and _POWER_BASE.search(before[-_BASE_CHARS:]))
+
+
+def _parts_from_unit(before: str, after: str, labels: Sequence[str]) -> bool:
+    """Whether a mark stands between a number and its unit ("25¹ days"), where nobody writes a power."""
+    number, counted = _NUMBER.search(before), _COUNTED.match(after)
+    if not (labels and labels[0].isdigit() and number and counted) or _POWER_BASE.search(before):
+        return False
+    # No number is raised to the power of one.
+    is_power = labels != ["1"] or len(number[0]) == 1
+    found = normalise_values(number[0] + counted[0])
+    return not is_power or any(one.value.unit for one in found)
 
 
 def _with_note(before: str, after: str, label: str) -> tuple[str, str]:

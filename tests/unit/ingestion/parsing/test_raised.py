@@ -24,7 +24,8 @@ def write(*texts: str) -> list[str]:
         (f"10{raised('−')}{raised('3')}", "10^−3"),
         (f"Ca{raised('2+')}", "Ca^2+"),
         (f"x{raised('n')} and x{raised('n+1')}", "x^n and x^(n+1)"),
-        (f"25{raised('1')} days", "25^1 days"),
+        (f"2{raised('8')} bytes, 5{raised('3')}", "2^8 bytes, 5^3"),
+        (f"251{raised('1')}, 2{raised('1')} is", "251^1, 2^1 is"),
         (f"10{raised('6')}5", "10^6 5"),
         (f"H{lowered('2')}O, V{lowered('max')}", "H2O, Vmax"),
         (f"1010{lowered('2')}", "1010_2"),
@@ -33,6 +34,22 @@ def write(*texts: str) -> list[str]:
     ],
 )
 def test_without_notes_a_figure_is_an_exponent_or_an_index(marked: str, written: str) -> None:
+    assert write(marked) == [written]
+
+
+@pytest.mark.parametrize(
+    ("marked", "written"),
+    [
+        (f"New staff get 25{raised('1')} days.", "New staff get 25 days [note 1]."),
+        (f"after 6{raised('2')} months of", "after 6 months [note 2] of"),
+        (f"for 120{raised('1')} employees", "for 120 employees [note 1]"),
+        (f"grew by 4.5{raised('3')}%", "grew by 4.5% [note 3]"),
+        (f"15{raised('2')}天年假", "15天年假 [注2]"),
+    ],
+)
+def test_a_figure_before_what_a_number_counts_is_the_mark_of_a_note(
+    marked: str, written: str
+) -> None:
     assert write(marked) == [written]
 
 
@@ -59,11 +76,11 @@ def test_a_link_to_a_note_needs_no_note_to_be_known() -> None:
 
 def test_a_note_of_another_page_is_not_meant() -> None:
     blocks = [
-        Paragraph(f"25{raised('1')} days", 1),
+        Paragraph(f"area{raised('1')}", 1),
         Paragraph(f"{raised('1')} after probation", 2),
     ]
 
-    assert write_raised(blocks)[0] == Paragraph("25^1 days", 1)
+    assert write_raised(blocks)[0] == Paragraph("area^1", 1)
 
 
 def test_headings_and_cells_are_written_out_too() -> None:
