@@ -44,13 +44,18 @@ def sheet_blocks(rows: Rows, merged: Merged) -> Iterator[Block]:
         start = _preamble(rows, region)
         for number in region.rows[:start]:
             yield _paragraph([rows[number]])
-        yield _table(rows, _trim(rows, _part(region, region.rows[start:])), merged)
+        table = _trim(rows, _part(region, region.rows[start:])) if start else region
+        yield _table(rows, table, merged)
 
 
 def _preamble(rows: Rows, region: Region) -> int:
     """How many rows above a table's names are none of it: those with at most half as many cells as most rows have."""
+    if region.width < 3 or len(region.rows) < 3:
+        return 0
+    if len(filled_cells(rows, region, region.rows[0])) == region.width:
+        return 0
     cells = [rows[number][region.left : region.right] for number in region.rows]
-    if region.width < 3 or len(region.rows) < 3 or fill_group_names(cells):
+    if fill_group_names(cells):
         return 0
     filled = [len(filled_cells(rows, region, number)) for number in region.rows]
     usual, _ = Counter(filled).most_common(1)[0]
@@ -89,6 +94,9 @@ def find_regions(rows: Rows) -> Iterator[Region]:
     of it. The cuts go on inside each part.
     """
     width = max(map(len, rows.values()), default=0)
+    if width > 1 and (plain := _plain(rows, width)):
+        yield plain
+        return
     todo = [Region(tuple(sorted(rows)), 0, width)]
     while todo:
         region = _trim(rows, todo.pop())
@@ -96,6 +104,16 @@ def find_regions(rows: Rows) -> Iterator[Region]:
         if len(parts) == 1:
             yield region
         todo.extend(reversed(parts) if len(parts) > 1 else ())
+
+
+def _plain(rows: Rows, width: int) -> Region | None:
+    """The whole of a sheet whose rows follow each other under a full one, without a remark below; else None."""
+    numbers = tuple(sorted(rows))
+    whole = Region(numbers, 0, width)
+    follow = numbers[-1] - numbers[0] + 1 == len(numbers)
+    if not follow or len(filled_cells(rows, whole, numbers[0])) < width or _is_note(rows, whole):
+        return None
+    return whole if all("".join(row).strip() for row in rows.values()) else None
 
 
 def filled_cells(rows: Rows, region: Region, number: int) -> list[int]:

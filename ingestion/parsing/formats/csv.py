@@ -93,12 +93,18 @@ class _Reader:
     def rows(self, lines: Iterator[str]) -> Iterator[list[str]]:
         """Return the cells of each row; of a blank line, none."""
         ahead, number, width = list[str](), 0, 0
+        plain = list[str]()
+        plain_rows = self._reader(iter(plain.pop, ""))
         while line := (ahead.pop(0) if ahead else next(lines, "")):
             number += 1
-            if (
-                self.limits and '"' not in line
-            ):  # before it is cut into more cells than memory holds
-                CellBudget(self.limits).spend(line.count(self.delimiter) + 1)
+            if '"' not in line:
+                if self.limits:  # before it is cut into more cells than memory holds
+                    CellBudget(self.limits).spend(line.count(self.delimiter) + 1)
+                plain.append(line)
+                row = next(plain_rows)
+                yield row
+                width = len(row)
+                continue
             used, is_open = 0, line.count('"') % 2 > 0 and not self._is_row(line)
             if is_open:
                 ahead += islice(lines, max(_MOST_LINES - len(ahead), 0))
@@ -128,17 +134,17 @@ class _Reader:
     def _is_row(self, text: str) -> bool:
         """Whether a text is one row, each quotation mark of it in its place."""
         try:
-            return len(list(self._reader(text, strict=True))) == 1
+            return len(list(self._reader(_lines(text), strict=True))) == 1
         except csv.Error:
             return False
 
     def _split(self, row: str, *, as_it_stands: bool = False) -> list[str]:
-        return next(self._reader(row, csv.QUOTE_NONE if as_it_stands else csv.QUOTE_MINIMAL), [])
+        quoting = csv.QUOTE_NONE if as_it_stands else csv.QUOTE_MINIMAL
+        return next(self._reader(_lines(row), quoting), [])
 
     def _reader(
-        self, row: str, quoting: int = csv.QUOTE_MINIMAL, *, strict: bool = False
+        self, lines: Iterator[str], quoting: int = csv.QUOTE_MINIMAL, *, strict: bool = False
     ) -> Iterator[list[str]]:
-        lines = _lines(row)
         return csv.reader(lines, delimiter=self.delimiter, quoting=quoting, strict=strict)  # type: ignore[arg-type]
 
 
