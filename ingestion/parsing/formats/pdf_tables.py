@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -204,6 +204,9 @@ def _with_rows_of_figures(page: Page, grid: _Grid, lines: Sequence[Line]) -> _Gr
     """The grid with an edge above each figure of a column that stands in one cell: its rows have no rules."""
     figures = defaultdict[tuple[int, int], dict[float, str]](dict)
     descending = [-edge for edge in grid.rows]
+    bases = {line.base for line in lines}
+    if max(Counter(bisect_right(descending, -base) for base in bases).values(), default=0) < 3:
+        return grid
     for line in lines:
         for char, x, y in page.characters(line):
             if not isnan(x):
