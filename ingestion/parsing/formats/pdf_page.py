@@ -45,7 +45,7 @@ _MARKS = str.maketrans({"\x02": "-", "\ufffe": "-", "\uffff": "\ufffd"})
 _BAR, _SHORTEST = 3.0, 4.0  # points: the width of a filled bar at most, the length of a stroke
 # Asked for every word: by addresses and without giving up the interpreter's lock it takes half the time.
 _loose_box = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(
-    ctypes.cast(raw.FPDFText_GetLooseCharBox, ctypes.c_void_p).value
+    ctypes.cast(raw.FPDFText_GetLooseCharBox, ctypes.c_void_p).value or 0
 )
 # A page with more drawings than this is a map or a plan, not a table.
 _MAX_DRAWINGS = 3000

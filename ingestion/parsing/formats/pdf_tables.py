@@ -204,8 +204,8 @@ def _with_rows_of_figures(page: Page, grid: _Grid, lines: Sequence[Line]) -> _Gr
     """The grid with an edge above each figure of a column that stands in one cell: its rows have no rules."""
     figures = defaultdict[tuple[int, int], dict[float, str]](dict)
     descending = [-edge for edge in grid.rows]
-    bases = {line.base for line in lines}
-    if max(Counter(bisect_right(descending, -base) for base in bases).values(), default=0) < 3:
+    stand_in = Counter(bisect_right(descending, -base) for base in {line.base for line in lines})
+    if max(stand_in.values(), default=0) < 3:
         return grid
     for line in lines:
         for char, x, y in page.characters(line):
