@@ -37,9 +37,9 @@ for _line in (files("domain.language") / "other_words.txt").read_text(encoding="
 
 def _wherever(words: Collection[str]) -> re.Pattern[str]:
     """Any of the words in a normalised text, English ones whole and with their plural."""
-    english = "|".join(word for word in words if word.isascii())
+    english = "|".join(re.escape(word) for word in words if word.isascii())
     chinese = "|".join(word for word in words if not word.isascii())
-    forms = [rf"\b(?P<en>{english})s?\b"] if english else []
+    forms = [rf"\b(?P<en>{english})s?(?!\w)"] if english else []
     return re.compile("|".join([*forms, *([f"(?P<zh>{chinese})"] if chinese else [])]))
 
 

@@ -175,7 +175,7 @@ def _rows_within(
     """
     if not _is_row(best):
         return []
-    heads = [cells_of(head) for head in table_heads(items[best.source])]
+    heads = _heads(items[best.source])
     rows = sorted(
         (one for one in ranked if one.source == best.source and _is_row(one)),
         key=lambda row: row.start,
@@ -190,12 +190,17 @@ def _rows_within(
     if asked is None:
         return []
     if asked.operation in (Operation.MAX, Operation.MIN, Operation.COUNT):
-        parts = [item for item in items if table_heads(item) == table_heads(items[best.source])]
+        document = items[best.source].document_id
+        parts = [item for item in items if (item.document_id, _heads(item)) == (document, heads)]
         if len(parts) > 1:
             return []
     outermost = asked.operation in (Operation.MAX, Operation.MIN)
     at = _outermost(table, asked, question) if outermost else _within(table, asked)
     return [rows[place] for place in at][:_MOST_WITHIN]
+
+
+def _heads(item: RetrievedItem) -> list[list[str]]:
+    return [cells_of(head) for head in table_heads(item)]
 
 
 def _most_told(rows: Sequence[Candidate], question: str) -> list[Candidate]:

@@ -32,6 +32,7 @@ from models.offline.passages import is_row, names_above
 from models.offline.restated import newest_first
 from models.offline.rows_by_place import asked_place, row_at
 from models.offline.sentence_ranking import about_what_is_named, rank_sentences
+from models.offline.siblings import Siblings
 from models.offline.simplified_items import in_simplified
 from models.offline.summary import summary_of_named
 from models.offline.wording import without_empty_words
@@ -118,8 +119,11 @@ class ExtractiveAnswerer:
         spelled = await asyncio.to_thread(_as_spelled, question, items)
         question = without_empty_words(spelled)
         ranked = await asyncio.to_thread(rank_sentences, question, items, language)
-        if not ranked:
-            return Extraction((), 0 if items else None)
+        nearest = ranked[0].source if ranked else 0
+        siblings = await asyncio.to_thread(Siblings, question, items)
+        ranked = await asyncio.to_thread(siblings.without, ranked)
+        if siblings.alone or not ranked:
+            return Extraction((), nearest if items else None)
         if (place := asked_place(question)) is not None and is_row(ranked[0].text):
             row = row_at(place, ranked, items)
             return Extraction((_quotation(row),), None) if row else Extraction((), ranked[0].source)
@@ -185,7 +189,7 @@ class ExtractiveAnswerer:
         `known`: the share of the question's words that a document in its own language has.
         """
         found = await asyncio.to_thread(foreign_sentences, question, items)
-        found = asked_themselves(found, question)
+        found = Siblings(question, items).without(asked_themselves(found, question))
         kind = asked_kind(question)
         offered = [
             one

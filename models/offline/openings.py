@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
+from domain.language.designators import designators_in
 from domain.language.other_words import Otherwise, named_otherwise
 from domain.retrieval import RetrievedItem
 from domain.text import normalise
 from models.offline.passages import Span, heading_over, is_row, quotable_spans
-from models.offline.wording import content_words, terms
+from models.offline.wording import content_words, identifiers, terms
 
 # So many sentences an answer has of it.
 _SENTENCES = 3
@@ -20,7 +21,8 @@ def with_opening_told(
 ) -> list[Span]:
     """`spans` with the first sentences of a passage for one that has no word of the question.
 
-    Such a sentence answers by its heading alone, and no better than those it follows.
+    Such a sentence answers by its heading alone, and no better than those it follows. Nor does any under the
+    name of what is asked about.
     """
     if not spans:
         return []
@@ -32,9 +34,17 @@ def with_opening_told(
     )
     only_under = above and not below
     opening = [(source, *span) for span in islice(quotable_spans(item.text), _SENTENCES)]
+    if is_name_of_asked(heading_over(item), question) and not is_row(item.text[start:end]):
+        return [*opening, *(span for span in spans if span not in opening)]
     if not only_under or spans[0] not in opening or is_row(item.text[start:end]):
         return list(spans)
     return [*opening, *(span for span in spans if span not in opening)]
+
+
+def is_name_of_asked(heading: str, question: str) -> bool:
+    """Whether a heading names all that is asked about, and one thing: "Week 3", "ORA-00942"."""
+    named = bool(designators_in(heading) or identifiers(heading))
+    return named and set(content_words(heading)) == set(content_words(question))
 
 
 def _is_told_by(text: str, words: frozenset[str], otherwise: Otherwise) -> bool:

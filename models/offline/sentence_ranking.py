@@ -25,6 +25,7 @@ from models.offline.candidate import Candidate
 from models.offline.gaps import Gaps
 from models.offline.information import Information
 from models.offline.listings import first_step
+from models.offline.openings import is_name_of_asked
 from models.offline.passages import heading_over, titles_above, told_by_documents
 from models.offline.question_words import QuestionWords, cells_of, undisclaimed
 from models.offline.sentence_form import SentenceForm, points_to_table
@@ -53,6 +54,10 @@ _OF_REASONS_BONUS = 0.5
 _LANGUAGE_BONUS = 0.1
 # A sentence with a list below it, for who asks which there are.
 _LIST_BONUS = 0.2
+# What stands under a heading that is all that is asked about: "What happens in week 3?" and "Week 3".
+_CALLED_BONUS = 0.4
+# "Employee: Cid Law" says no more to who asks of Cid Law's pay than a heading does.
+_FIELD = re.compile(r"(?P<label>[^:：|]{1,30})[:：]\s*(?P<value>[^:：|]+)")
 # The first step of several, for who asks how something is done that the heading speaks of.
 _STEPS_BONUS = 0.5
 # A sentence that points to a table at hand; less than a question, for it may say something itself.
@@ -120,6 +125,7 @@ class _Ranking:
         self._definition = definition_asked(question)
         self._asked_codes = marks_in(normalise(question)).union(identifiers(question))
         self._form = SentenceForm(question)
+        self._called = [is_name_of_asked(heading_over(passage), question) for passage in passages]
         self._orders = [self._form.orders(passage.text) for passage in passages]
         self._words = QuestionWords(question)
         # Who asks for more is not answered by the words of the question.
@@ -130,12 +136,18 @@ class _Ranking:
         steps = steps_asked(question)
         self._first_steps = [first_step(passage, steps) for passage in passages]
         self._standing = Standing(passages)
-        self._terms = [self._words.said_by(text) for text in self._standing.texts]
+        self._terms = [
+            self._words.said_by(f"{noted} {text}")
+            for noted, text in zip(self._standing.noted, self._standing.texts, strict=True)
+        ]
         self._headings = [
             self._words.said_by(f"{titles_above(passage)}{' '.join(heads)}")
             for passage, heads in zip(passages, self._standing.table_heads, strict=True)
         ]
         self._bodies = [self._words.said_by(passage.text) for passage in passages]
+        for (source, *_), noted in zip(self._standing.spans, self._standing.noted, strict=True):
+            if noted:
+                self._bodies[source] |= self._words.said_by(noted)
         self._captions = self._pointing()
         self._asks_why = asks_why(question)
         self._of_reasons = [self._asks_why and self._is_of_reasons(item) for item in passages]
@@ -152,7 +164,7 @@ class _Ranking:
         """Every sentence with its score, but for those that only repeat their heading or the question."""
         for place, (source, start, end) in enumerate(self._standing.spans):
             held, text = self._terms[place], self._standing.texts[place]
-            if self._repeats(source, held):
+            if self._repeats(place, source, held):
                 continue
             covered = self._covered(place)
             yield Candidate(
@@ -171,14 +183,22 @@ class _Ranking:
                 meaning="\n".join(
                     filter(
                         None,
-                        (*self._standing.table_heads[source], self._standing.titled[place], text),
+                        (
+                            *self._standing.table_heads[source],
+                            self._standing.titled[place],
+                            self._standing.noted[place],
+                            text,
+                        ),
                     )
                 ),
             )
 
-    def _repeats(self, source: int, held: frozenset[str]) -> bool:
+    def _repeats(self, place: int, source: int, held: frozenset[str]) -> bool:
         """Whether a sentence has only the words of its heading or, where that does not tell, of the question."""
         repeated = frozenset[str]() if self._told_above[source] else self._repeated
+        field = _FIELD.fullmatch(self._standing.texts[place])
+        if field and not (repeated <= held or repeated & frozenset(terms(field["label"]))):
+            held = frozenset(terms(field["value"]))
         return held <= self._headings[source] or _without_pairs(held) <= repeated
 
     def _covered(self, place: int) -> float:
@@ -207,6 +227,7 @@ class _Ranking:
             + _REASON_BONUS * self._reasons[place]
             + _OF_REASONS_BONUS * self._of_reasons[source]
             + self._for_several * standing.introduces_list(place)
+            + _CALLED_BONUS * self._called[source]
             + _STEPS_BONUS * (self._first_steps[source] == start)
             - _POINTER_COST * standing.points_to_table(place)
             - _TITLE_COST * standing.is_title[place]

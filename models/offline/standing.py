@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Sequence
 
 from domain.language.sentences import code_spans
@@ -12,6 +14,8 @@ from models.offline.passages import document_of, is_row, item_titles, quotable_s
 from models.offline.scenarios import given_in
 from models.offline.sentence_form import points_to_table
 
+_NOTE = re.compile(r"\[(?:note |注)[\w*†‡§¶#]{1,3}\]")  # as parsers write marks of notes
+
 
 class Standing:
     """The sentences of some passages; a `place` counts them through all passages, a `source` these.
@@ -20,6 +24,7 @@ class Standing:
         spans: of each sentence its source, start and end.
         texts: what each says.
         titled: what stands over each like a title: that of its item, the introduction of its list.
+        noted: of a note, the sentences or rows that refer to it, with which it is one statement.
         is_title: whether it is a title of an item, or what a scenario presupposes, which say no more.
         table_heads: of each passage.
         sections: of each passage, by its document and headings.
@@ -45,6 +50,8 @@ class Standing:
         for source, passage in enumerate(passages):
             self._note_scenarios(source, passage.text)
             self._title_lists(source, passage.text)
+        self.noted = [""] * len(self.spans)
+        self._join_notes([document_of(passage) for passage in passages])
         self.table_heads = [table_heads(passage) for passage in passages]
         self.sections = [
             (document_of(passage), *(passage.metadata.get("section_path") or ()))
@@ -97,6 +104,19 @@ class Standing:
                 for item in listing.items:
                     for place in self._within(source, item):
                         self.titled[place] = f"{text[start:end]} {self.titled[place]}".strip()
+
+    def _join_notes(self, documents: Sequence[str]) -> None:
+        referring = defaultdict[tuple[str, str], str](str)
+        notes = list[tuple[int, tuple[str, str]]]()
+        for place, ((source, *_), text) in enumerate(zip(self.spans, self.texts, strict=True)):
+            for mark in _NOTE.finditer(text):
+                key = documents[source], mark[0]
+                if mark.start():
+                    referring[key] += f"{text} "
+                else:
+                    notes.append((place, key))
+        for place, key in notes:
+            self.noted[place] = referring[key].strip()
 
     def _within(self, source: int, span: tuple[int, int]) -> range:
         """The places of the sentences that begin within a part of a passage."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 
+from domain.language.designators import designators_in
 from domain.language.number_words import CARDINALS, ORDINALS
 from domain.language.segmenting import known_words_of
 from domain.language.simplified import plain_of
@@ -35,8 +36,8 @@ mean meaning step procedur address location price cost money name reason time pe
 """
 # Verbs that say little by themselves: whoever works in Paris is in Paris.
 _LIGHT_VERBS = """
-发生 出现 遇到 碰到 办 怎么办 怎办 算 怎么算 做 放 弄 去 来 没 没来 不能 不可 不会 不用 不必 拿 找 需要 想 知道
-appear bring come do encounter find get give go happen happens happened keep kept last make need put take want work
+发生 出现 遇到 碰到 办 怎么办 怎办 算 怎么算 做 放 弄 去 来 没 没来 不能 不可 不会 不用 不必 拿 找 需要 想 知道 允许 允許 准许
+allow appear bring come do encounter find get give go happen happens happened keep kept last make need permit put take want work
 """
 _ASKED_FOR = frozenset((_ASKED_FOR_WORDS + _LIGHT_VERBS).split())
 # 几天, 第几章: asks for a number with its measure, which no answer repeats; 几何 and 几乎 do not ask.
@@ -59,6 +60,13 @@ _OF_VERSION = re.compile(
 _SAYS_NOTHING = re.compile(
     r"\b(?<=\ba )new (?=[a-z])|\b(?:version|release) (?=v?\d+\.\d)|版本 ?(?=v?\d+\.\d)"
     r"|(?<=\d\.\d)(?: ?版本?)(?=[有中里的新更])|[卖賣](?=多少|[几幾])",
+    re.IGNORECASE,
+)
+# "How do I fix E47?": what stands under E47 says what to do without such a word.
+_DEALS_WITH = re.compile(
+    r"\b(?<=how )(?:(?:do|can|could|should|would|to)(?: (?:i|we|you|one))? )?(?:fix|solve|resolve|repair|remedy|handle"
+    r"|clear|correct|troubleshoot|deal with|get rid of|recover from)\b"
+    r"|(?:怎么|怎样|如何|怎麼|怎樣)(?:处理|處理|解决|解決|修复|修復|排除|排查|应对|應對|消除)|(?:处理|解决|修复|排除)(?:方法|办法|步骤)",
     re.IGNORECASE,
 )
 # Who asks which there are is told by a list.
@@ -155,8 +163,14 @@ def without_asking_for_news(question: str) -> str:
 
 
 def without_empty_words(question: str) -> str:
-    """A question without what no answer need repeat: "a new blade" as "a blade", "version 2.4" as "2.4"."""
-    return _SAYS_NOTHING.sub("", question)
+    """A question without what no answer need repeat: "a new blade" as "a blade", "version 2.4" as "2.4".
+
+    Nor that a thing named E47 or HTTP 502 is to be dealt with.
+    """
+    left = _SAYS_NOTHING.sub("", question)
+    if not (identifiers(left) or designators_in(left)):
+        return left
+    return _DEALS_WITH.sub(lambda match: " " if match[0].isascii() else "是什么", left)
 
 
 def broken_words(question: str) -> list[str]:
