@@ -290,14 +290,20 @@ class Sextant(Asking):
         """The documents of a knowledge base, oldest first."""
         return await self._documents.list(await self._known(graph_id))
 
-    async def delete_document(self, document_id: UUID | str, graph_id: str = DEFAULT_GRAPH) -> None:
+    async def delete_document(
+        self, document_id: UUID | str, graph_id: str = DEFAULT_GRAPH
+    ) -> str | None:
         """Remove a document with everything that came from it.
+
+        Returns:
+            The name under which it stays, that of another file of the same bytes; None where it is gone.
 
         Raises:
             DocumentNotFound: the knowledge base has no such document.
         """
-        await self._documents.delete(self._scope(graph_id), document_id_of(document_id))
+        stays_as = await self._documents.delete(self._scope(graph_id), document_id_of(document_id))
         await self._refresher.refresh(self._scope(graph_id))
+        return stays_as
 
     async def reembed(self, on_progress: OnCount | None = None) -> int:
         """Embed everything again with the configured model, after it was changed.

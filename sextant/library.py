@@ -139,11 +139,16 @@ class Library:
         """
         await self._uploads.cancel(await self._scope_of(document_id), document_id)
 
-    async def delete(self, document_id: UUID) -> None:
-        """Remove a document with everything that came from it; a worker then refreshes the graph."""
+    async def delete(self, document_id: UUID) -> str | None:
+        """Remove a document with everything that came from it; a worker then refreshes the graph.
+
+        Returns:
+            The name under which it stays, that of another file of the same bytes; None where it is gone.
+        """
         scope = await self._scope_of(document_id)
-        await self._documents.delete(scope, document_id)
+        stays_as = await self._documents.delete(scope, document_id)
         await self._turns.offer_refresh(scope, since=time.time(), wait=_QUIET_SECONDS)
+        return stays_as
 
     async def _queue(self, jobs: Sequence[UUID]) -> None:
         """Wake a worker. If this broke off, the workers' own sweep would find the jobs."""

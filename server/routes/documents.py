@@ -15,7 +15,7 @@ from fastapi.responses import StreamingResponse
 from domain.errors import DocumentNotFound
 from retrievers.pages.listing import Listing, not_a_cursor
 from server.auth.caller import Principal
-from server.openapi import answers, problems
+from server.openapi import answers, as_json, problems
 from server.problems import problem_of, request_id_of
 from server.routing.guards import Reader, Writer, rag_of
 from server.routing.ids import DocumentId
@@ -150,11 +150,31 @@ async def get_document(
 
 
 @router.delete(
-    "/documents/{documentId}", status_code=204, response_class=Response, responses=problems(404)
+    "/documents/{documentId}",
+    status_code=204,
+    response_model=None,
+    responses={
+        200: {
+            "model": DocumentBody,
+            "description": "It stays under another name.",
+            "content": as_json(examples.DOCUMENT),
+        },
+        **problems(404),
+    },
 )
-async def delete_document(request: Request, principal: Writer, document_id: DocumentId) -> None:
-    """Remove a document with everything that came from it, also while it is being ingested."""
-    await _library(request, principal).delete(document_id)
+async def delete_document(
+    request: Request, response: Response, principal: Writer, document_id: DocumentId
+) -> DocumentBody | Response:
+    """Remove a document with everything that came from it, also while it is being ingested.
+
+    One with `copies` loses its name instead (200), and stays under that of the oldest copy.
+    """
+    library = _library(request, principal)
+    if await library.delete(document_id) is None:
+        return Response(status_code=204)
+    document, standing = await library.get(document_id)
+    response.status_code = 200
+    return DocumentBody.of(standing.graph_id, document, standing)
 
 
 @router.post(

@@ -8,10 +8,12 @@ replacement are staged and take the old ones' place in one transaction.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
 from domain.documents import Chunk, JobStage, ParsedDocument
+from domain.errors import DocumentNotFound
 from domain.scope import Scope
 from stores.array_files import forget_words
 from stores.chunks.chunk_store import Vectors
@@ -191,16 +193,20 @@ class DocumentStore(DocumentReader):
             await take_back(connection, opened)
             await end_job(connection, opened, JobStage.FAILED, error)
 
-    async def delete(self, scope: Scope, document_id: UUID) -> None:
+    async def delete(self, scope: Scope, document_id: UUID) -> str | None:
         """Remove a document with everything that came from it.
 
-        Where other files of the same bytes were given, it stays, under the name of the oldest of them.
+        Returns:
+            The name under which it stays, that of the oldest other file of the same bytes; None where it is gone.
 
         Raises:
             DocumentNotFound: no such document in this scope.
         """
         if not await self._remove(scope, document_id, give_back=False):
             raise not_found(document_id)
+        with suppress(DocumentNotFound):
+            return (await self.get(scope, document_id)).source
+        return None
 
     async def withdraw(self, scope: Scope, document_id: UUID) -> None:
         """Remove a document that tells facts of the graph, but not the facts; nothing if it is gone."""

@@ -211,8 +211,8 @@ async function follow(documentId, row) {
 function controls({ documentId, filename, status: state }, running) {
   const act = async (path, method) => {
     try {
-      await send(`documents/${documentId}${path}`, { method });
-      if (method !== "DELETE") return void draw(await get(`documents/${documentId}`));
+      const { status: said } = await send(`documents/${documentId}${path}`, { method });
+      if (said !== 204) return void draw(await get(`documents/${documentId}`)); // also what stays under another name
       gone(documentId);
       await bases.refresh();
     } catch (error) {

@@ -47,14 +47,20 @@ def delete_documents(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Delete documents with everything that came from them."""
+    """Delete documents with everything that came from them.
 
-    async def delete(rag: Sextant) -> None:
-        for one in ids:
-            await rag.delete_document(one, graph)
+    One that was given as several files of the same bytes loses one name; the last takes it away.
+    """
 
-    with_sextant(delete)
+    async def delete(rag: Sextant) -> dict[UUID, str | None]:
+        return {one: await rag.delete_document(one, graph) for one in ids}
+
+    stays_as = with_sextant(delete)
+    kept = {one: name for one, name in stays_as.items() if name is not None}
+    deleted = [one for one in ids if one not in kept]
     if as_json:
-        terminal.emit({"deleted": ids})
-    else:
-        terminal.say(f"Deleted {counted(len(ids), 'document')}.")
+        terminal.emit({"deleted": deleted, "kept": {str(one): name for one, name in kept.items()}})
+        return
+    terminal.say(f"Deleted {counted(len(deleted), 'document')}.")
+    for one, name in kept.items():
+        terminal.warn(f"{one} stays as {name}, a file of the same bytes: delete it once more.")

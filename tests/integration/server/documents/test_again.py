@@ -14,12 +14,17 @@ from tests.integration.server.documents.conftest import Settled
 
 
 async def send(
-    client: httpx.AsyncClient, graph_id: str, content: str, name: str = "a.txt", key: str = ""
+    client: httpx.AsyncClient,
+    graph_id: str,
+    content: str,
+    name: str = "a.txt",
+    key: str = "",
+    **options: str,
 ) -> httpx.Response:
     return await client.post(
         "/documents",
         files={"files": (name, content.encode())},
-        data={"graphId": graph_id},
+        data={"graphId": graph_id, **options},
         headers={"Idempotency-Key": key} if key else {},
     )
 
@@ -112,7 +117,8 @@ async def test_a_replacement_that_fails_leaves_the_version_before_it(
     graph_id = a_graph()
     [first] = (await send(client, graph_id, "The old text.", "a.pdf.txt")).json()["documents"]
     await settled(first["documentId"])
-    [second] = (await send(client, graph_id, "%PDF-1.7 broken", "a.pdf.txt")).json()["documents"]
+    broken = await send(client, graph_id, "%PDF-1.7 broken", "a.pdf.txt", replace="true")
+    [second] = broken.json()["documents"]
     assert second["documentId"] == first["documentId"]
 
     document = await settled(first["documentId"])

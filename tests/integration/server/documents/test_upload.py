@@ -119,6 +119,24 @@ async def test_two_files_of_one_name_are_two_documents_unless_one_replaces_the_o
     assert (replaced[0]["documentId"], replaced[0]["sameNameAs"]) == (first["documentId"], None)
 
 
+async def test_a_document_of_two_files_is_gone_once_both_are_deleted(
+    client: httpx.AsyncClient, graph_id: str, settled: Settled
+) -> None:
+    [first] = await add(client, graph_id, ("loans.md", LOAN.encode()))
+    [second] = await add(client, graph_id, ("copy.md", LOAN.encode()))
+    assert second["documentId"] == first["documentId"]
+    path = f"/documents/{first['documentId']}"
+    await settled(first["documentId"])
+
+    stays = await client.delete(path)
+    assert stays.status_code == 200
+    assert (stays.json()["source"], stays.json()["copies"]) == ("copy.md", [])
+    assert stays.json() == (await client.get(path)).json()
+
+    assert (await client.delete(path)).status_code == 204
+    assert (await client.get(path)).status_code == 404
+
+
 async def test_a_deleted_document_is_gone_everywhere(
     client: httpx.AsyncClient, graph_id: str, settled: Settled
 ) -> None:

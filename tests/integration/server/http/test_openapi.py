@@ -58,8 +58,9 @@ OPERATIONS = [
     for method, said in methods.items()
 ]
 # What there is nothing to do for: an answer that nobody streams, a document that is ingested, the file of
-# one that was imported.
+# one that was imported, a document that is gone with its only name.
 OTHERWISE = {
+    "deleteDocument": "204",
     "getFile": "404",
     "answerEvents": "404",
     "cancelAnswer": "404",
