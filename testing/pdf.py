@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import cos, radians, sin
 
 _FILE_ID = b"\0"
 _PADDING = bytes.fromhex("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A")
@@ -16,7 +17,10 @@ _PADDING = bytes.fromhex("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A line of text; `x` and `y` are points from the lower left corner of an A4 page (595 x 842)."""
+    """A line of text; `x` and `y` are points from the lower left corner of an A4 page (595 x 842).
+
+    `angle` is in degrees; 0 is level.
+    """
 
     x: float
     y: float
@@ -24,6 +28,7 @@ class Text:
     size: float = 11
     bold: bool = False
     mono: bool = False
+    angle: float = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +285,9 @@ def _operators(item: Drawn) -> str:
             wide = any(char > "\xff" for char in item.text)
             codes = item.text.encode("utf-16-be" if wide else "cp1252", errors="replace").hex()
             font = "M" if item.mono else ("C" if wide else "L") + ("B" if item.bold else "")
-            return f"BT /{font} {item.size} Tf {item.x} {item.y} Td <{codes}> Tj ET"
+            across, up = cos(radians(item.angle)), sin(radians(item.angle))
+            place = f"{across:.4f} {up:.4f} {-up:.4f} {across:.4f} {item.x} {item.y} Tm"
+            return f"BT /{font} {item.size} Tf {place} <{codes}> Tj ET"
 
 
 def _rc4(key: bytes, data: bytes) -> bytes:

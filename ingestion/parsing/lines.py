@@ -9,12 +9,12 @@ from ingestion.parsing.numbering import is_strong, number_rank, width
 
 # A line that goes on with "99.95 % of …" begins no item.
 _BULLET = re.compile(r"\s*(?:[-*+•·●○■□◆▪‣–—]\s+|[（(]?\d{1,3}(?:[）)、]|\.(?!\d))\s*|[①-⑳])")
-# A word divided at a line's end; these first parts keep their hyphen in any place.
+# A word divided at a line's end; these first parts keep their hyphen in any place, and so does a compound that has
+# one already (state-of-the-): typesetters break it there and nowhere else.
 _HYPHENATED = re.compile(
-    r"[A-Za-z]{2}(?<!\b[Ss]elf)(?<!\b[Hh]alf)(?<!\b[Ww]ell)(?<!\b[Cc]ross)(?<!\b[Hh]igh)(?<!\b[Ll]ow)"
+    r"[^\s-]*[A-Za-z]{2}(?<!\b[Ss]elf)(?<!\b[Hh]alf)(?<!\b[Ww]ell)(?<!\b[Cc]ross)(?<!\b[Hh]igh)(?<!\b[Ll]ow)"
     r"[-\u00ad\ufffe\u2010]$"
 )
-_PREFIX_CHARS = 8
 _FIELD = re.compile(r"[^\s：:]{1,12}[：:]")
 _SPACED = re.compile(r"\S {3,}\S|\t")
 _COLUMN = 50
@@ -31,7 +31,7 @@ def join_lines(lines: Iterable[str]) -> str:
     parts: list[str] = []
     for line in filter(None, map(str.strip, lines)):
         above = parts[-1] if parts else ""
-        if above and line[0].islower() and _HYPHENATED.search(above[-_PREFIX_CHARS:]):
+        if above and line[0].islower() and _HYPHENATED.fullmatch(above.split()[-1]):
             parts[-1] = above[:-1]
         elif above and not (_is_wide(above[-1]) or _is_wide(line[0]) or ends_in_hyphen(above)):
             parts.append(" ")

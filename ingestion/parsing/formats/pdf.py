@@ -85,8 +85,8 @@ def _open(content: bytes) -> pdfium.PdfDocument:
 class _Read:
     """What stands on the pages, the parts of them that are shown, and what goes behind their text.
 
-    `pictured` counts pages of images alone, `unmapped` those whose letters have no meaning, `unseen` is the sha256
-    of each image that is passed over.
+    `pictured` counts pages of images alone, `unmapped` those whose letters have no meaning, `unmapped_characters`
+    such letters on the other pages; `unseen` is the sha256 of each image that is passed over.
     """
 
     pages: list[list[Item]] = field(default_factory=list[list[Item]])
@@ -94,6 +94,7 @@ class _Read:
     extras: list[Image | Paragraph] = field(default_factory=list[Image | Paragraph])
     pictured: int = 0
     unmapped: int = 0
+    unmapped_characters: int = 0
     unseen: set[bytes] = field(default_factory=set[bytes])
 
 
@@ -119,6 +120,7 @@ def _read_page(page: Page, read: _Read, limits: Limits) -> None:
         lines = []
     else:
         read.pictured += not lines and page.has_images()
+        read.unmapped_characters += page.unmapped
     tables = ruled_tables(page, lines, CellBudget(limits)) if lines else []
     read.pages.append(_in_order(lines, tables))
     read.frames.append(page.frame)
@@ -144,6 +146,8 @@ def _warnings(read: _Read, heads: Sequence[str]) -> tuple[str, ...]:
         warnings.append(Missing.PAGES_OF_IMAGES.told(blank=read.pictured, pages=pages))
     if read.unmapped:
         warnings.append(Missing.PAGES_UNREADABLE.told(unmapped=read.unmapped, pages=pages))
+    if read.unmapped_characters:
+        warnings.append(Missing.UNREADABLE_CHARACTERS.told(number=read.unmapped_characters))
     if heads:
         shown = ", ".join(f"“{head}”" for head in heads[:_HEADS_SHOWN])
         more = len(heads) - _HEADS_SHOWN

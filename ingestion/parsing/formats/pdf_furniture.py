@@ -18,6 +18,7 @@ _EDGE_ROWS = 4  # in which heads and feet stand
 _PAGES = 3  # on which a head stands, at least
 _APART = 0.8  # of the letters' size: the gap between a head and the text
 _LARGER, _SMALLER = 1.12, 0.93  # times the body's size: a title; small print
+_STAMP = 2.0  # times the body's size
 _SENTENCE_WIDTH = 24  # columns
 _OF = r"(?:\s*(?:/|of|von|de|sur|，|,|共)\s*(?:共\s*)?\d{1,4}\s*页?)?"
 _WORDED = rf"(?:page|seite|p\.|página|第)\s*(\d{{1,4}})\s*页?{_OF}"
@@ -74,14 +75,15 @@ def without_furniture(pages: Sequence[Sequence[Item]], frames: Sequence[Box]) ->
         for row in margin.rows
         for line in row
     }
-    judge = _Judge(labels, margins, _usual_size(pages))
+    usual = _usual_size(pages)
+    judge = _Judge(labels, margins, usual)
     heads = {
         id(line): labels[id(line)].words
         for edges in margins
         for margin in edges
         for line in judge.furniture(margin)
     }
-    return _body(pages, heads, _stamps(pages) | _contents_lines(pages))
+    return _body(pages, heads | _stamps(pages, usual), _contents_lines(pages))
 
 
 class _Judge:
@@ -191,11 +193,22 @@ def _is_sentence(words: str) -> bool:
     return ends_sentence(words) and width(words) >= _SENTENCE_WIDTH
 
 
-def _stamps(pages: Sequence[Sequence[Item]]) -> set[int]:
-    """Lines that lie aslant and come on several pages."""
-    turned = [item for items in pages for item in items if isinstance(item, Line) and item.turned]
-    pages_of = Counter(text for text, _ in {(line.text, line.page) for line in turned})
-    return {id(line) for line in turned if line.slanted and pages_of[line.text] >= _PAGES}
+def _stamps(pages: Sequence[Sequence[Item]], usual: float) -> dict[int, str]:
+    """Lines that lie aslant over level text, large or on several pages, with what they say."""
+    slanted = [line for items in pages for line in _slanted(items)]
+    pages_of = Counter(text for text, _ in {(line.text, line.page) for line in slanted})
+    return {
+        id(line): line.text
+        for line in slanted
+        if line.size >= _STAMP * usual or pages_of[line.text] >= _PAGES
+    }
+
+
+def _slanted(items: Sequence[Item]) -> list[Line]:
+    """The lines of a page that lie aslant; where most do, the page was scanned so, and none is meant."""
+    lines = [item for item in items if isinstance(item, Line)]
+    slanted = [line for line in lines if line.slanted]
+    return slanted if 2 * len(slanted) <= len(lines) else []
 
 
 def _contents_lines(pages: Sequence[Sequence[Item]]) -> set[int]:

@@ -127,6 +127,7 @@ class Page:
         self._page = document[number - 1]
         annotations = list(self._annotations())
         self._drawn: int | None = None
+        self.unmapped = 0  # characters of which the file does not say what they mean
         if any(kind in _WRITTEN_OVER for kind, _ in annotations):
             self._draw_annotations(document)
         self._text = self._page.get_textpage()
@@ -248,7 +249,8 @@ class Page:
         text: str = self._text.get_text_range()
         if len(text) != count:  # surrogates or unmapped glyphs: indices would drift
             codes = (raw.FPDFText_GetUnicode(self._text, index) for index in range(count))
-            text = "".join(chr(code) if code < 0x110000 else "\uffff" for code in codes)
+            text = "".join(chr(code) if 0 < code < 0x110000 else "\uffff" for code in codes)
+            self.unmapped = text.count("\uffff")
         return text
 
     def _pieces(self, text: str, start: int, end: int) -> Iterator[Line]:

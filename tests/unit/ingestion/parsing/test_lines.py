@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.parsing.lines import starts_item
+from ingestion.parsing.lines import join_lines, starts_item
 
 
 @pytest.mark.parametrize(
@@ -19,3 +19,16 @@ def test_a_mark_of_a_list_begins_an_item(line: str) -> None:
 )
 def test_a_line_that_goes_on_with_a_number_begins_none(line: str) -> None:
     assert not starts_item(line)
+
+
+@pytest.mark.parametrize(
+    ("lines", "joined"),
+    [
+        (["the docu-", "mentation"], "the documentation"),
+        (["the state-of-the-", "art centre"], "the state-of-the-art centre"),
+        (["a self-", "test"], "a self-test"),
+        (["model MC-", "200"], "model MC-200"),
+    ],
+)
+def test_a_compound_keeps_its_hyphens(lines: list[str], joined: str) -> None:
+    assert join_lines(lines) == joined

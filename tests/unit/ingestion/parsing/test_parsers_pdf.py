@@ -8,7 +8,7 @@ import pytest
 
 from domain.documents import HeadingSource
 from domain.errors import FileBroken, FileEmpty, FileEncrypted, FileUnsafe
-from ingestion.parsing.blocks import Blocks, Heading, Paragraph, Table
+from ingestion.parsing.blocks import Blocks, Heading, Image, Paragraph, Table
 from ingestion.parsing.formats.pdf import parse
 from ingestion.parsing.limits import Limits
 from testing.pdf import (
@@ -219,6 +219,33 @@ class TestRunningHeads:
         assert parsed.warnings == (
             "Left out as running heads and feet: “CHAPTER 1. INTRODUCTION”, “CHAPTER 2. PAYMENT”",
         )
+
+    def test_a_stamp_across_the_text_goes_and_a_label_along_the_edge_stays(self) -> None:
+        page = [
+            *lines(["The boiler is inspected once every two years."]),
+            Text(150, 300, "SPECIMEN", 60, angle=30),
+            Text(40, 400, "Pressure in bar", 10, angle=90),
+            Text(300, 500, "rising", 10, angle=45),
+        ]
+
+        parsed = read([page])
+
+        assert set(prose(parsed)) == {
+            "The boiler is inspected once every two years.", "Pressure in bar", "rising",
+        }  # fmt: skip
+        assert parsed.warnings == ("Left out as running heads and feet: “SPECIMEN”",)
+
+    def test_a_page_that_was_scanned_aslant_keeps_its_title(self) -> None:
+        page = [
+            Text(70, 760 - 40 * number, text, size, angle=2)
+            for number, (text, size) in enumerate(
+                [("Rules", 24), *((line, 11) for line in full_lines(3))]
+            )
+        ]
+
+        assert "Rules" in [
+            block.text for block in read([page]).blocks if not isinstance(block, Table | Image)
+        ]
 
     def test_a_clause_in_the_text_of_every_page_stays(self) -> None:
         clause = "The deposit is returned within thirty days."
@@ -504,6 +531,12 @@ class TestRefused:
 
         with pytest.raises(FileEmpty, match="which letters"):
             parse(content, LIMITS)
+
+    def test_some_letters_without_meaning_are_counted(self) -> None:
+        parsed = read([[*lines(["The gate opens at six."]), Text(70, 700, "每天\0点关门。")]])
+
+        assert prose(parsed) == ["The gate opens at six.", "每天\ufffd点关门。"]
+        assert parsed.warnings == ("1 unreadable characters",)
 
     def test_some_images_are_warned_about(self) -> None:
         assert read([[Picture()], lines(["Text."])]).warnings == ("1 of 2 pages hold only images",)
