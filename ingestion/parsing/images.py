@@ -73,10 +73,17 @@ def not_looked_at(images: int) -> tuple[str, ...]:
 
 
 def _without_images(blocks: Blocks, limits: Limits) -> Blocks:
-    images = (block for block in blocks.blocks if isinstance(block, Image))
-    each = {hashlib.sha256(image.content).digest(): image.content for image in images}
+    each = dict[bytes, bytes]()
+    left = list[Block]()
+    for block in blocks.blocks:
+        if not isinstance(block, Image):
+            left.append(block)
+            continue
+        sha256 = hashlib.sha256(block.content).digest()
+        if sha256 not in each and block.alt:
+            left.append(Caption(block.alt, block.page))
+        each[sha256] = block.content
     large = sum(min(size_of(content)) >= limits.smallest_edge for content in each.values())
-    left = [block for block in blocks.blocks if not isinstance(block, Image)]
     return replace(blocks, blocks=left, warnings=(*blocks.warnings, *not_looked_at(large)))
 
 

@@ -69,14 +69,20 @@ class _Context:
     def __init__(self, main: Part, limits: Limits) -> None:
         self.limits = limits
         self.omissions = Omissions()
-        self.styles = Styles(_root(main, "styles"))
-        self.numbering = Numbering(_root(main, "numbering"))
-        self.notes = NoteTexts(_root(main, "footnotes"), _root(main, "endnotes"))
+        self.styles = Styles(self._root(main, "styles"))
+        self.numbering = Numbering(self._root(main, "numbering"))
+        self.notes = NoteTexts(self._root(main, "footnotes"), self._root(main, "endnotes"))
         self.note_parts = {
             qn("w:footnote"): next(main.related("footnotes"), main),
             qn("w:endnote"): next(main.related("endnotes"), main),
         }
         self.looks: dict[int, Styled] = {}  # id of a paragraph block → its look
+
+    def _root(self, main: Part, kind: str) -> Element | None:
+        part = next(main.related(kind), None)
+        if part is not None and part.root is None:
+            self.omissions.add_part(f"{kind} part")
+        return part.root if part is not None else None
 
 
 class _Reader:
@@ -232,6 +238,7 @@ def _furniture(context: _Context, main: Part) -> Iterator[Block]:
     for reference in main.root.iter(*_REFERENCES):
         part = main.target(reference.get(qn("r:id")))
         if part is None or part.root is None:
+            context.omissions.add_part("head or foot of the pages")
             continue
         reader = _Reader(context, part, on_each_page=True)
         lines = without_page_numbers("\n".join(_lines_of(reader.blocks(part.root))))
@@ -268,11 +275,6 @@ def _inside(element: Element, tag: str) -> Iterator[Element]:
 
 def _number(value: str | None, default: int) -> int:
     return int(value) if value is not None and value.isdigit() else default
-
-
-def _root(main: Part, kind: str) -> Element | None:
-    part = next(main.related(kind), None)
-    return part.root if part is not None else None
 
 
 def _with_inferred_headings(blocks: Sequence[Block], looks: dict[int, Styled]) -> list[Block]:

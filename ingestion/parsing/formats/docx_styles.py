@@ -12,15 +12,19 @@ _MOVED = 4  # half points; less is a correction of the line
 _OFF = {"0", "false", "off"}
 _NUMERALS = "一二三四五六七八九"
 _LEVEL, _HEADING = f"[1-9{_NUMERALS}]", "[标標][题題]"
-# Names of heading styles, for those that have no outline level: Heading 2, 标题 2, 二级标题, 章标题, and of GB/T 1.1
-# 一级条标题. A heading of something else (of a table, a figure, the contents) is none.
+# Names of heading styles, for those that have no outline level: Heading 2, 标题 2, 二级标题, 章标题, Chapter Title, and
+# of GB/T 1.1 一级条标题. A heading of something else (of a table, a figure, the contents) is none.
 _HEADING_STYLE = re.compile(
     rf"(?:.*\bheading|.*?{_HEADING})\s*(?P<after>{_LEVEL})"
     rf"|.*?(?P<before>{_LEVEL})\s*[级級]\s*(?P<clause>[条條])?\s*{_HEADING}"
-    rf"|.*?(?P<kind>[篇章节節条條小])\s*{_HEADING}",
+    rf"|.*?(?P<kind>[篇章节節条條小])\s*{_HEADING}"
+    r"|.*?(?P<part>\bpart|\bchapter|\bsection|\bsubsection)[\s_-]*(?:heading|head|title)\b",
     re.IGNORECASE,
 )
-_LEVEL_OF_KIND = {"篇": 1, "章": 1, "节": 2, "節": 2, "条": 2, "條": 2, "小": 2}
+_LEVEL_OF_KIND = {
+    "篇": 1, "章": 1, "节": 2, "節": 2, "条": 2, "條": 2, "小": 2, "part": 1,
+    "chapter": 1, "section": 2, "subsection": 3,
+}  # fmt: skip
 _NO_HEADING = re.compile(r"toc|contents|table|figure|index|目[录錄次]|[图圖表副]", re.IGNORECASE)
 _TITLE_STYLE = re.compile(r"(?:title|标题|標題|(?:文档|文件|公文)标题)$", re.IGNORECASE)
 _CONTENTS_STYLE = re.compile(r"(?:toc|目录|目錄)(?:\s*\d|\s*heading)?$", re.IGNORECASE)
@@ -117,8 +121,8 @@ def heading_level(name: str) -> int | None:
     found = _HEADING_STYLE.match(name)
     if found is None or _NO_HEADING.search(name):
         return None
-    if kind := found["kind"]:
-        return _LEVEL_OF_KIND[kind]
+    if kind := found["kind"] or found["part"]:
+        return _LEVEL_OF_KIND[kind.lower()]
     level = found["after"] or found["before"]
     number = int(level) if level.isdigit() else _NUMERALS.index(level) + 1
     return number + 1 if found["clause"] else number

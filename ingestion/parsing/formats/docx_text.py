@@ -198,7 +198,9 @@ class TextReader:
 
     def _note(self, reference: Element, line: Line) -> None:
         found = self._notes.find(reference)
-        if found is not None:
+        if found is None:
+            self._omissions.add_part("note")
+        else:
             mark, element = found
             if not is_custom(reference):
                 line.text.add(note(mark))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ingestion.parsing.blocks import Block, Image, Paragraph
+from ingestion.parsing.blocks import Block, Caption, Image, Paragraph
 from ingestion.parsing.formats.charts import read_chart
 from ingestion.parsing.formats.opc import Element, Part, qn
 from ingestion.parsing.formulas import read_omml
@@ -111,6 +111,8 @@ class DrawingReader:
         part = self._part.target(relationship_id)
         if part is None or not part.content:
             self._omissions.add_part("picture", self._page)
+            if alt:
+                yield Caption(alt, self._page)
         else:
             yield Image(part.content, alt, self._page)
 

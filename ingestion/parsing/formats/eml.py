@@ -18,6 +18,7 @@ from ingestion.parsing.encodings import decode
 from ingestion.parsing.formats.html import html_blocks
 from ingestion.parsing.formats.txt import text_blocks
 from ingestion.parsing.limits import Limits
+from ingestion.parsing.lines import join_lines
 from ingestion.parsing.structure import build_structure
 
 _TEXTS = {"text/plain", "text/html"}
@@ -98,6 +99,8 @@ class _Reader:
         if not isinstance(payload, bytes) or not payload.strip():
             return
         text = _decoded(payload, part.get_content_charset())
+        if str(part.get_param("format", "")).lower() == "flowed":
+            text = _unflow(text, without_space=str(part.get_param("delsp", "")).lower() == "yes")
         if part.get_content_type() == "text/html":
             yield from html_blocks(text, self._limits)
             return
@@ -106,6 +109,26 @@ class _Reader:
                 yield Paragraph(block.text)
             else:
                 yield block
+
+
+def _unflow(text: str, *, without_space: bool) -> str:
+    """Join the lines that end in a blank, which the sender broke to fit a screen (RFC 3676)."""
+    lines, goes_on, depth = list[str](), False, 0
+    for line in text.replace("\r\n", "\n").split("\n"):
+        words = line.lstrip(">")
+        quoted = len(line) - len(words)
+        words = words.removeprefix(" ")
+        is_broken = words.endswith(" ") and words != "-- "
+        if is_broken and without_space:
+            words = words[:-1]
+        if not (goes_on and quoted == depth):
+            lines.append(f"{'>' * quoted} {words}" if quoted else words)
+        elif without_space:
+            lines[-1] += words
+        else:
+            lines[-1] = join_lines((lines[-1], words))
+        goes_on, depth = is_broken, quoted
+    return "\n".join(lines)
 
 
 def _inner(part: Part) -> list[Part]:

@@ -184,12 +184,10 @@ class _Slide:
 
     def _notes(self) -> Iterator[Block]:
         for part in self._part.related("notesSlide"):
-            tree = (
-                part.root.find(f"{qn('p:cSld')}/{qn('p:spTree')}")
-                if part.root is not None
-                else None
-            )
-            for shape in _shapes(tree):
+            if part.root is None:
+                self._omissions.add_part("page of notes", self._page)
+                continue
+            for shape in _shapes(part.root.find(f"{qn('p:cSld')}/{qn('p:spTree')}")):
                 if _kind(shape) == "body" and (
                     text := self._lines(shape.find(qn("p:txBody")), part)
                 ):

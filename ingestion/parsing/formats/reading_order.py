@@ -69,11 +69,12 @@ def _is_close(above: Sequence[Box], below: Sequence[Box]) -> bool:
 
 
 def _are_alike(columns: Sequence[Sequence[T]], box_of: Callable[[T], Box]) -> bool:
-    widths = [
-        max(box_of(item).right for item in column) - min(box_of(item).left for item in column)
-        for column in columns
-    ]
-    return max(widths) <= _ALIKE * min(widths)
+    """Whether columns are about as wide as each other, and none reaches far into the next."""
+    lefts = [min(box_of(item).left for item in column) for column in columns]
+    rights = [max(box_of(item).right for item in column) for column in columns]
+    widths = [right - left for left, right in zip(lefts, rights, strict=True)]
+    overlaps = [right - left for right, left in zip(rights, lefts[1:], strict=False)]
+    return max(widths) <= _ALIKE * min(widths) and max(overlaps) <= _OVERLAP * min(widths)
 
 
 def _across(box: Box) -> tuple[int, int]:

@@ -569,6 +569,25 @@ class TestMail:
             "The rent of the hall is 480 EUR a day."
         ]
 
+    @pytest.mark.parametrize(
+        ("broken", "delsp", "whole"),
+        [
+            ("同意验收， \n尾款下周付。\n", "no", "同意验收，尾款下周付。"),
+            ("It costs \n300 EUR.\n\n> When \n> is it due?\n>> Soon.\n-- \nAnn\n", "no",
+             "It costs 300 EUR.\n> When is it due?\n>> Soon.\n--\nAnn"),
+            ("from 4 to 9 Aug \nust\n", "yes", "from 4 to 9 August"),
+        ],
+    )  # fmt: skip
+    def test_lines_that_were_broken_for_the_screen_are_whole_again(
+        self, broken: str, delsp: str, whole: str
+    ) -> None:
+        message = self.message()
+        message.set_content(broken, charset="utf-8", cte="base64")
+        message.set_param("format", "flowed")
+        message.set_param("delsp", delsp)
+
+        assert "\n".join(prose(blocks(FileType.EML, message.as_bytes()))[1:]) == whole
+
     def test_a_forwarded_message_is_a_section_of_its_own(self) -> None:
         inner = EmailMessage()
         inner["Subject"], inner["From"] = "Quote", "bob@example.com"

@@ -71,6 +71,9 @@ class TestReadingOrder:
             # A line across above and below two columns of several boxes each.
             ({"t": (0, 0, 90, 8), "a": (0, 10, 40, 20), "b": (0, 22, 40, 40), "c": (50, 10, 90, 25), "d": (50, 27, 90, 40),
               "f": (0, 50, 90, 55)}, "tabcdf"),
+            # The line below reaches over more of the first column than of the second.
+            ({"A": (5, 18, 49, 24), "B": (51, 18, 95, 24), "a": (5, 24, 49, 68), "b": (51, 24, 95, 68), "f": (10, 70, 70, 74)},
+             "AaBbf"),
             ({"x": (0, 0, 10, 10), "y": (0, 0, 10, 10)}, "xy"),
             ({}, ""),
         ],
@@ -290,6 +293,14 @@ class TestParts:
 
         assert shown(parsed) == ["first"]
         assert parsed.warnings == ("Not read: 1 slide (slide 2)",)
+
+    def test_notes_that_cannot_be_read_are_missed(self) -> None:
+        notes = {"n": Related("notesSlide", "notesSlide1.xml", "<torn")}
+
+        parsed = read(deck(shape(line(run("first"))), related=notes))
+
+        assert shown(parsed) == ["first"]
+        assert parsed.warnings == ("Not read: 1 page of notes (slide 1)",)
 
     def test_smartart_is_an_outline(self) -> None:
         def point(name: str) -> str:

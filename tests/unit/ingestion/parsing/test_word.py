@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from domain.missing import code_of
-from ingestion.parsing.blocks import Blocks, Heading, Paragraph, Table
+from ingestion.parsing.blocks import Blocks, Caption, Heading, Paragraph, Table
 from ingestion.parsing.child import parse as parse_file
 from ingestion.parsing.detect import FileType
 from ingestion.parsing.formats import parser_for
@@ -282,6 +282,7 @@ class TestHeadings:
         ("name", "level"),
         [
             ("heading 3", 3), ("标题 2", 2), ("标题2", 2), ("一级标题", 1), ("三級標題", 3), ("章标题", 1), ("节标题", 2),
+            ("Chapter Title", 1), ("Section Heading", 2), ("Title", None), ("Section Text", None),
             ("二级条标题", 3), ("标题一", 1), ("My Heading 2", 2), ("副标题", None), ("图标题", None), ("TOC Heading", None),
             ("Normal", None), ("Table Heading 1", None),
         ],
@@ -384,9 +385,36 @@ class TestParts:
 
         assert shown(parsed) == ["before", "after"]
         assert parsed.warnings == (
-            "Not read: 1 picture, 1 chart, 1 embedded Excel.Sheet.12 object",
+            "Not read: 1 styles part, 1 picture, 1 chart, 1 embedded Excel.Sheet.12 object",
         )
         assert code_of(parsed.warnings[0]) == "parts_not_read"
+
+    def test_notes_and_heads_that_cannot_be_read_are_missed(self) -> None:
+        note = '<w:r><w:footnoteReference w:id="2"/></w:r>'
+        head = '<w:sectPr><w:headerReference r:id="h"/></w:sectPr>'
+
+        parsed = parse(
+            line(run("The rent is 900 EUR."), note) + head,
+            {
+                "f": Related("footnotes", "footnotes.xml", "<torn"),
+                "h": Related("header", "header1.xml", "<torn"),
+            },
+        )
+
+        assert shown(parsed) == ["The rent is 900 EUR."]
+        assert parsed.warnings == (
+            "Not read: 1 footnotes part, 1 note, 1 head or foot of the pages",
+        )
+
+    def test_a_picture_that_is_missing_leaves_what_it_is_said_to_show(self) -> None:
+        drawing = (
+            '<w:drawing><wp:docPr descr="Plan of the site"/><a:blip r:embed="gone"/></w:drawing>'
+        )
+
+        parsed = parse(line(f"<w:r>{drawing}</w:r>"))
+
+        assert parsed.blocks == [Caption("Plan of the site")]
+        assert parsed.warnings == ("Not read: 1 picture",)
 
     def test_a_strict_document_is_read(self) -> None:
         strict = xml("w:document", f"<w:body>{line(run('Visitors sign in.'))}</w:body>")
