@@ -94,7 +94,8 @@ def _is_person(name: str, known: bool) -> bool:
 
 
 def _latin_name(name: str) -> str:
-    return _not_a_person(_class_behind(name, 1)) if name[:1].isupper() else UNTYPED
+    is_one = name[:1].isupper() and " and " not in name  # "Stations and software" are two
+    return _not_a_person(_class_behind(name, 1)) if is_one else UNTYPED
 
 
 def _not_a_person(kind: str) -> str:

@@ -41,7 +41,16 @@ def test_a_name_shows_its_type(name: str, expected: str) -> None:
     [
         *("苍鹭", "马达", "温馨", "高峰", "公司", "医院", "糖尿病", "乙方", "产品经理", "本公司"),
         *("HbA1c", "COVID-19", "Q3", "3D", "20th", "GLP-1", "XL", "1984", "42"),
-        *("Heron 3", "Product Manager", "company", "Ines Okafor", "Gold", "", " "),
+        *(
+            "Heron 3",
+            "Stations and software",
+            "Product Manager",
+            "company",
+            "Ines Okafor",
+            "Gold",
+            "",
+            " ",
+        ),
     ],
 )
 def test_what_is_not_sure_stays_a_term(name: str) -> None:
