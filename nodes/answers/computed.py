@@ -15,7 +15,6 @@ from domain.language.simplified import plain_of
 from domain.language.stopwords import CHINESE_STOP_WORDS
 from domain.language.whole_words import find_whole
 from domain.retrieval import RetrievedItem
-from domain.tables.cells.computing import sums_up
 from domain.tables.cells.stored import Line, StoredTable, TablePart, cells_of, tables_of
 from domain.tables.cells.values import ValueKind
 from domain.tables.question.dates import ANY_YEAR
@@ -183,7 +182,7 @@ def _computed(
         return None
     told = tuple(_told(one, beside, table) for one in findings)
     ids = frozenset(part.id for part in table.parts)
-    rows = sum(not sums_up(cells) for cells in table.table.rows)
+    rows = len(table.table.records)
     listed = frozenset(plain_of(one.about) for one in findings if one.about)
     return ComputedTable(headings(beside), rows, ids, told, listed)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact, Rounded
@@ -18,14 +17,6 @@ _EXACT = Context(prec=300, traps=[Inexact, Rounded])
 _DIVIDING = Context(prec=400)
 # A mean that does not end is shown with so many digits more than its column has.
 _MORE_DIGITS = 4
-_LONGEST_LABEL = 60
-# What the first cell of a row says that tells of the other rows.
-_SUMS_UP = re.compile(
-    r"(?:grand |sub[ -]?)?totals?|sum|averages?|mean|总和|總和|平均值?|均值"
-    r"|(?:grand |sub[ -]?)total\b.*|total (?:\d{4}|(?:of|for|in) .+|[(（].+)|.+ (?:sub)?totals?"
-    r"|.*(?:合|总|總|小|共)[计計]\s*(?:[(（].*)?",
-    re.IGNORECASE,
-)
 
 
 class Operation(StrEnum):
@@ -118,18 +109,9 @@ class Result:
     left_out: int = 0
 
 
-def sums_up(cells: Sequence[str]) -> bool:
-    """Whether a row tells of the other rows: its first cell says Total, 合计 or the like."""
-    return _SUMS_UP.fullmatch(_first(cells)[:_LONGEST_LABEL]) is not None
-
-
-def _first(cells: Sequence[str]) -> str:
-    return next(filter(None, (cell.strip(" *:：") for cell in cells)), "")
-
-
 def matching(table: DataTable, conditions: Sequence[Condition]) -> list[int]:
-    """The rows, from 0, that fulfil all conditions; none that sums up others."""
-    rows = [row for row, cells in enumerate(table.rows) if not sums_up(cells)]
+    """The rows, from 0, that fulfil all conditions; of those that are records."""
+    rows = [row for row in range(len(table.rows)) if row not in table.asides]
     for condition in conditions:
         # A merged cell counts for every row that it spans.
         column = table.columns[condition.column]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from domain.language.simplified import plain_of
+from domain.tables.cells.asides import repeats_names, rows_summing_up
 from domain.tables.cells.decimal_commas import has_decimal_commas, read_with_comma
 from domain.tables.cells.local_dates import with_local_dates
 from domain.tables.cells.values import Value, ValueKind, read_value, year_of
@@ -20,7 +21,7 @@ _OTHERS = 0.2
 # Numbers of such a column are dates, if all of them can be years: nobody adds them up.
 _OF_YEARS = re.compile(r"\byear\b|年[份度]?(?:[(（]|$)")
 
-_DASH = re.compile(r"\W*[-–—]\W*")
+_NOTHING = re.compile(r"\W*[-–—]\W*|n/?a|nan|null|none|暂?无", re.IGNORECASE)
 
 # 1月, 2班: called by a number, and no amount; so many months are 个月.
 _CALLED = frozenset({"月", "月份", "号", "班", "年级", "季度", "组", "期"})
@@ -79,6 +80,24 @@ class DataTable:
         return tuple(self._read(index) for index in range(self.width))
 
     @cached_property
+    def asides(self) -> frozenset[int]:
+        """The rows, from 0, that are no records: the names once more, and what sums up other rows."""
+        numbers = [one.values for one in self.columns if one.kind is ValueKind.NUMBER]
+        words = [one.index for one in self.columns if one.kind is ValueKind.TEXT]
+        return self._names_again | rows_summing_up(self.rows, numbers, words)
+
+    @cached_property
+    def records(self) -> tuple[tuple[str, ...], ...]:
+        """The rows that are records."""
+        return tuple(cells for row, cells in enumerate(self.rows) if row not in self.asides)
+
+    @cached_property
+    def _names_again(self) -> frozenset[int]:
+        return frozenset(
+            row for row, cells in enumerate(self.rows) if repeats_names(self.names, cells)
+        )
+
+    @cached_property
     def _read_cell(self) -> Callable[[str], Value]:
         cells = (cell for row in self.rows for cell in row)
         return read_with_comma if has_decimal_commas(cells) else read_value
@@ -90,13 +109,13 @@ class DataTable:
             if all(year.kind is not ValueKind.NUMBER for year in years):
                 shown = tuple(years)
         values = tuple(
-            read_value("") if (row, index) in self.repeated else value
+            read_value("") if (row, index) in self.repeated or row in self._names_again else value
             for row, value in enumerate(shown)
         )
         kinds = Counter(value.kind for value in values)
         # A dash stands for nothing, and in accounts for zero.
-        dashes = sum(_DASH.fullmatch(value.text) is not None for value in values)
-        filled = len(values) - kinds[ValueKind.EMPTY] - dashes
+        nothing = sum(_NOTHING.fullmatch(value.text.strip()) is not None for value in values)
+        filled = len(values) - kinds[ValueKind.EMPTY] - nothing
         kind = next(
             (
                 kind
@@ -105,8 +124,10 @@ class DataTable:
             ),
             ValueKind.TEXT,
         )
-        if kind is ValueKind.NUMBER and all(names_one_of_many(value) for value in values):
-            kind = ValueKind.TEXT
+        name = normalise(self.names[index])
+        is_parted = name and any(normalise(value.text) == name for value in values)
+        if is_parted or (kind is ValueKind.NUMBER and all(map(names_one_of_many, values))):
+            kind = ValueKind.TEXT  # names among the values: another table begins there
         units = {value.unit for value in values if value.kind is ValueKind.NUMBER}
         unit = units.pop() if len(units) == 1 else (None if units else ("", ""))
         return Column(index, self.name(index), kind, values, unit, shown)

@@ -12,7 +12,7 @@ from domain.language.segmenting import words_of
 from domain.language.simplified import plain_of
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from domain.language.whole_words import find_whole
-from domain.tables.cells.computing import Condition, Operation, sums_up
+from domain.tables.cells.computing import Condition, Operation
 from domain.tables.cells.table import DataTable
 from domain.tables.cells.ticks import written_where_so
 from domain.tables.cells.values import ValueKind
@@ -155,10 +155,9 @@ def _written_values(question: str, table: DataTable) -> _Values:
     """
     values: _Values = {}
     for column in table.columns:
-        for row in table.rows if column.kind is ValueKind.TEXT else ():
-            if not sums_up(row):
-                value = row[column.index].strip()
-                values.setdefault((plain_of(value), column.index), set()).add(value)
+        for row in table.records if column.kind is ValueKind.TEXT else ():
+            value = row[column.index].strip()
+            values.setdefault((plain_of(value), column.index), set()).add(value)
     for word, meant in translated(question).items():
         for value, index in [(one, at) for one in meant for at in range(len(table.names))]:
             if (value, index) in values:

@@ -9,7 +9,6 @@ from domain.language.segmenting import words_of
 from domain.language.simplified import plain_of
 from domain.language.stems import stem
 from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from domain.tables.cells.computing import sums_up
 from domain.tables.cells.table import DataTable
 from domain.tables.question.families import of_one_family
 from domain.tables.question.speaking import without_asking
@@ -70,7 +69,7 @@ def restricts(rest: str, table: DataTable, about: str) -> bool:
     words = {word for word in _words(_HOW.sub(" ", rest)) if word not in of_all}
     if not words:
         return False
-    rows = [plain_of(" ".join(cells)) for cells in table.rows if not sums_up(cells)]
+    rows = [plain_of(" ".join(cells)) for cells in table.records]
     held = (sum(word in row for row in rows) for word in words)
     return any(0 < rows_held < len(rows) * _OF_ALL for rows_held in held)
 
