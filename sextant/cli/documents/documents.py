@@ -57,7 +57,7 @@ def delete_documents(
 
     stays_as = with_sextant(delete)
     kept = {one: name for one, name in stays_as.items() if name is not None}
-    deleted = [one for one in ids if one not in kept]
+    deleted = [one for one in stays_as if one not in kept]
     if as_json:
         terminal.emit({"deleted": deleted, "kept": {str(one): name for one, name in kept.items()}})
         return
