@@ -71,6 +71,7 @@ class SextantError(RuntimeError):
         retryable: whether the same call may succeed later.
         field: the input field at fault, if one is.
         next_step: what the reader should do now.
+        translations: message and next step together in other languages, by language.
     """
 
     code: ClassVar[str] = "internal_error"
@@ -84,14 +85,26 @@ class SextantError(RuntimeError):
         if "code" not in vars(cls):
             cls.code = _CAPITAL.sub("_", cls.__name__).lower()
 
-    def __init__(self, message: str, *, next_step: str = "", field: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        next_step: str = "",
+        field: str | None = None,
+        translations: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.next_step = next_step
         self.field = field
+        self.translations = dict(translations or {})
 
     def __str__(self) -> str:
         return f"{self.message} {self.next_step}".strip()
+
+    def in_language(self, language: str) -> str:
+        """Return the message and the next step in `language`; in English where they have no translation."""
+        return self.translations.get(language) or str(self)
 
 
 class InputError(SextantError):

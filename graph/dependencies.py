@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from domain.configuration import load_settings
-from domain.errors import ModelUnavailable
+from domain.errors import ModelUnavailable, TimedOut
 from domain.language.segmenting import words_of
 from domain.settings import Settings
 from models.chat.building import open_chat_model
@@ -160,20 +160,40 @@ async def shared_dependencies(settings: Settings | None = None) -> Dependencies:
         DatabaseUnavailable: PostgreSQL cannot be reached or started.
         SettingsInvalid: a setting names a model that cannot be used.
         EmbeddingModelChanged: the stored vectors come from another embedding model.
+        TimedOut: opening took longer than an answer may.
     """
     shared = _by_loop.setdefault(asyncio.get_running_loop(), _Shared())
     if shared.opened is not None:
         return shared.opened
-    async with shared.lock:
-        if shared.opened is None:
-            if settings is None:
-                settings = await asyncio.to_thread(load_settings)
-            async with AsyncExitStack() as stack:
-                opened = await _opened(settings, stack)
-                shared.closer = _closer(stack.pop_all())
-            await anext(shared.closer)
-            shared.opened = opened
-        return shared.opened
+    if settings is None:
+        settings = await asyncio.to_thread(load_settings)
+    seconds = settings.limits.answer_seconds
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit, shared.lock:  # whoever waits for another's opening is bounded, too
+            if shared.opened is None:
+                shared.opened = await _open_shared(shared, settings)
+            return shared.opened
+    except TimeoutError as error:
+        if not limit.expired():
+            raise
+        raise TimedOut(
+            f"The store and the models were not open after {seconds:g} s.",
+            next_step="Ask again; `sextant doctor` shows what is slow or down. "
+            "Raise SEXTANT_LIMITS__ANSWER_SECONDS if they take that long.",
+            translations={
+                "zh": f"存储与模型在 {seconds:g} 秒内未能打开。请再问一次；`sextant doctor` 会显示哪里慢或不可用。"
+                "如果确实需要这么久，请调高 SEXTANT_LIMITS__ANSWER_SECONDS。"
+            },
+        ) from error
+
+
+async def _open_shared(shared: _Shared, settings: Settings) -> Dependencies:
+    async with AsyncExitStack() as stack:
+        opened = await _opened(settings, stack)
+        shared.closer = _closer(stack.pop_all())
+    await anext(shared.closer)
+    return opened
 
 
 async def _closer(stack: AsyncExitStack) -> AsyncGenerator[None]:

@@ -10,7 +10,7 @@ import httpx
 import orjson
 
 from domain.errors import ModelRejected
-from models.failures import Retries, Service
+from models.failures import Retries, Service, as_sextant_error, is_silence
 
 _CONNECT_SECONDS = 5.0  # an endpoint that is there takes connections at once
 
@@ -57,7 +57,9 @@ class Endpoint:
             try:
                 async with asyncio.timeout(self._timeout):
                     return await self._post_once(payload)
-            except Exception as error:  # noqa: BLE001 - pause() raises it typed
+            except Exception as error:
+                if is_silence(error):  # so the next would be: twice the time for nothing
+                    raise as_sextant_error(error, self.service) from error
                 await self._retries.pause(error, attempt, self.service)
                 attempt += 1
 
@@ -66,6 +68,10 @@ class Endpoint:
         return ModelRejected(
             f"The {self.service.label} gave an unusable answer: {reason}.",
             next_step=f"Check that {self.service.url_setting} names the right kind of endpoint.",
+            translations=self.service.in_chinese(
+                f"的回答无法使用（{reason}）。",
+                f"请检查 {self.service.url_setting} 的接口类型是否正确。",
+            ),
         )
 
     async def close(self) -> None:

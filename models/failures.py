@@ -33,8 +33,11 @@ _CONNECTION_ERRORS = frozenset({"TransportError", "APIConnectionError"})
 _NO_CONNECTION = frozenset({"ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror"})
 # OpenAI's SDK raises these when the answer itself is unusable, not the endpoint.
 _UNUSABLE_OUTPUT = {
-    "LengthFinishReasonError": "was cut off by the token limit",
-    "ContentFilterFinishReasonError": "was withheld by the content filter",
+    "LengthFinishReasonError": ("was cut off by the token limit", "的回答因长度上限被截断。"),
+    "ContentFilterFinishReasonError": (
+        "was withheld by the content filter",
+        "的回答被内容过滤器拦截。",
+    ),
 }
 # How OpenAI, vLLM, llama.cpp and Anthropic say that a prompt exceeds the context.
 _TOO_LONG = re.compile(
@@ -47,13 +50,18 @@ _DETAIL_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A model endpoint as error messages speak of it, with the settings that choose it."""
+    """A model endpoint as error messages speak of it, with the settings that choose it; `label_zh` in Chinese."""
 
     label: str
     model_setting: str = "the model's name"
     key_setting: str = "the API key"
     url_setting: str = "the base URL"
     timeout_setting: str = "SEXTANT_MODEL_TIMEOUT"
+    label_zh: str = ""
+
+    def in_chinese(self, sentence: str, step: str) -> dict[str, str]:
+        """Return what an error about this endpoint says in Chinese, for its `translations`."""
+        return {"zh": f"{self.label_zh or self.label} {sentence}{step}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +175,11 @@ def as_sextant_error(error: Exception, service: Service) -> SextantError:
         return error
     if (flaw := _UNUSABLE_OUTPUT.get(type(error).__name__)) is not None:
         return ModelOutputInvalid(
-            f"The answer of the {service.label} {flaw}.",
+            f"The answer of the {service.label} {flaw[0]}.",
             next_step="Raise SEXTANT_LIMITS__ANSWER_TOKENS or ask differently.",
+            translations=service.in_chinese(
+                flaw[1], "请调高 SEXTANT_LIMITS__ANSWER_TOKENS，或换一种问法。"
+            ),
         )
     status = status_of(error)
     if status is not None:
@@ -180,6 +191,10 @@ def as_sextant_error(error: Exception, service: Service) -> SextantError:
     return ModelUnavailable(
         f"The {service.label} failed: {_detail(error)}",
         next_step=f"Check that {service.url_setting} is the base URL of a compatible API.",
+        translations=service.in_chinese(
+            f"调用失败（{_detail(error)}）。",
+            f"请检查 {service.url_setting} 是否为兼容接口的地址。",
+        ),
     )
 
 
@@ -189,6 +204,9 @@ def _without_answer(error: Exception, service: Service) -> ModelUnavailable | No
         unreachable = ModelUnavailable(
             f"The {service.label} cannot be reached.",
             next_step=f"Check {service.url_setting} and that the server is running.",
+            translations=service.in_chinese(
+                "无法连接。", _RUNNING_ZH.format(url=service.url_setting)
+            ),
         )
         unreachable.unreachable = True
         return unreachable
@@ -196,11 +214,17 @@ def _without_answer(error: Exception, service: Service) -> ModelUnavailable | No
         return ModelUnavailable(
             f"The {service.label} did not answer in time.",
             next_step=f"Raise {service.timeout_setting}, or check the load of the endpoint.",
+            translations=service.in_chinese(
+                "未能及时回答。", f"请调高 {service.timeout_setting}，或检查模型服务的负载。"
+            ),
         )
     if _is_connection_failure(error):
         return ModelUnavailable(
             f"The {service.label} broke off its answer.",
             next_step=f"Check {service.url_setting} and that the server is running.",
+            translations=service.in_chinese(
+                "中途断开了回答。", _RUNNING_ZH.format(url=service.url_setting)
+            ),
         )
     return None
 
@@ -210,44 +234,84 @@ def _refused(error: Exception, status: int, service: Service) -> ModelUnavailabl
         return ModelRejected(
             f"The {service.label} reports that the account has no quota left.",
             next_step="Check the plan and billing of that account.",
+            translations=service.in_chinese("报告账户额度已用完。", "请检查该账户的套餐与账单。"),
         )
     if status == 429:
         asked = retry_after(error)
         later = f"in {asked:.0f} s" if asked is not None else "later"
+        later_zh = f"在 {asked:.0f} 秒后" if asked is not None else "稍后"
         return ModelUnavailable(
-            f"The {service.label} is limiting our rate (429).", next_step=f"Try again {later}."
+            f"The {service.label} is limiting our rate (429).",
+            next_step=f"Try again {later}.",
+            translations=service.in_chinese("限制了请求频率（429）。", f"请{later_zh}重试。"),
         )
     if status in _TRANSIENT_STATUS:
         return ModelUnavailable(
             f"The {service.label} failed with status {status}.",
             next_step="Try again; if it stays, look into that server's log.",
+            translations=service.in_chinese(
+                f"出错，状态码 {status}。", "请重试；若仍然如此，请查看该服务的日志。"
+            ),
         )
     if is_too_long(error):
         return ContextTooLong(
             f"The request is longer than the {service.label} can read ({status}).",
             next_step="Lower SEXTANT_LIMITS__CONTEXT_TOKENS or choose a model with more context.",
+            translations=service.in_chinese(
+                f"读不完这么长的请求（{status}）。",
+                "请调低 SEXTANT_LIMITS__CONTEXT_TOKENS，或换用上下文更长的模型。",
+            ),
         )
-    sentence, step = _REFUSALS.get(status, _OTHER_REFUSAL)
+    values = {
+        "status": status,
+        "detail": _detail(error),
+        "key": service.key_setting,
+        "model": service.model_setting,
+        "url": service.url_setting,
+    }
+    sentence, step, sentence_zh, step_zh = (
+        text.format(**values) for text in _REFUSALS.get(status, _OTHER_REFUSAL)
+    )
     return ModelRejected(
-        f"The {service.label} {sentence.format(status=status, detail=_detail(error))}",
-        next_step=step.format(
-            key=service.key_setting, model=service.model_setting, url=service.url_setting
-        ),
+        f"The {service.label} {sentence}",
+        next_step=step,
+        translations=service.in_chinese(sentence_zh, step_zh),
     )
 
 
+_RUNNING_ZH = "请检查 {url}，并确认模型服务正在运行。"
+# By status: what happened and the next step, in English, then in Chinese.
 _REFUSALS = {
-    401: ("refused the key (401).", "Set {key} to a key that this endpoint accepts."),
-    403: ("forbids this key to use the model (403).", "Check what the key in {key} may use."),
+    401: (
+        "refused the key (401).",
+        "Set {key} to a key that this endpoint accepts.",
+        "拒绝了密钥（401）。",
+        "请把 {key} 设为该服务接受的密钥。",
+    ),
+    403: (
+        "forbids this key to use the model (403).",
+        "Check what the key in {key} may use.",
+        "不允许此密钥使用该模型（403）。",
+        "请检查 {key} 中密钥的权限。",
+    ),
     404: (
         "does not know that model or path (404): {detail}",
         "Check the model name in {model} and that {url} ends as the API wants (often /v1).",
+        "没有该模型或路径（404）：{detail}。",
+        "请检查 {model} 中的模型名，以及 {url} 的结尾是否符合接口要求（通常是 /v1）。",
     ),
-    413: ("finds the request too large (413).", "Ask for fewer or shorter passages."),
+    413: (
+        "finds the request too large (413).",
+        "Ask for fewer or shorter passages.",
+        "认为请求过大（413）。",
+        "请减少段落的数量或长度。",
+    ),
 }
 _OTHER_REFUSAL = (
     "refused the request ({status}): {detail}",
     "Check that {model} and {url} belong together.",
+    "拒绝了请求（{status}）：{detail}。",
+    "请检查 {model} 与 {url} 是否匹配。",
 )
 
 

@@ -51,6 +51,7 @@ class HttpReranker:
                 "SEXTANT_RERANKER",
                 "SEXTANT_RERANKER_API_KEY",
                 "SEXTANT_RERANKER",
+                label_zh=f"重排序模型 {self._model or address}",
             ),
             Retries(settings.model_retries),
             settings.model_timeout,

@@ -20,8 +20,14 @@ from prompts import Messages
 
 _log = logging.getLogger(__name__)
 
-BY_RULE = "Judged by rule, without the chat model: {reason}"
-LATE = "The chat model did not answer in time. Raise SEXTANT_LIMITS__ANSWER_SECONDS, or check its load."
+BY_RULE = {
+    "en": "Judged by rule, without the chat model: {reason}",
+    "zh": "未用聊天模型，改按规则判断：{reason}",
+}
+LATE = {
+    "en": "The chat model did not answer in time. Raise SEXTANT_LIMITS__ANSWER_SECONDS, or check its load.",
+    "zh": "聊天模型未能及时回答。请调高 SEXTANT_LIMITS__ANSWER_SECONDS，或检查其负载。",
+}
 
 # Of the time that is left for searching and judging; so there is always some for the next step.
 _SHARE = 0.5
@@ -67,7 +73,7 @@ async def ask_all(
     sizes = [prompt_size(messages) + form for messages in prompts]
     lacking = budget.lacks(sum(sizes), len(prompts))
     if lacking is not None:
-        warnings = noted(state.warnings, reached(lacking, limits))
+        warnings = noted(state.warnings, reached(lacking, limits, state.language))
         return Judgements([None] * len(prompts), {"warnings": warnings})
     call = _Call(
         chat,
@@ -80,7 +86,8 @@ async def ask_all(
     costs: dict[str, Any] = {"usage": asdict(spent)}
     failures = [outcome.failure for outcome in outcomes if outcome.failure is not None]
     if failures:
-        _log.warning("chat model gave no %s (%s); going by rule", schema.__name__, failures[0])
+        reason = failure_reason(failures[0], "en")
+        _log.warning("chat model gave no %s (%s); going by rule", schema.__name__, reason)
         costs |= _by_rule_from_here(state, failures)
     return Judgements([outcome.reply for outcome in outcomes], costs)
 
@@ -117,20 +124,27 @@ class _Call(Generic[T]):
 def _by_rule_from_here(state: State, failures: Sequence[Exception]) -> dict[str, Any]:
     """What the state learns of calls that failed."""
     return {
-        "warnings": noted(state.warnings, *map(_by_rule, failures)),
+        "warnings": noted(state.warnings, *(_by_rule(one, state.language) for one in failures)),
         "by_rule": any(not isinstance(one, ModelOutputInvalid) for one in failures),
-        "unreachable": next(filter(None, map(_unreachable, failures)), ""),
+        "unreachable": next(
+            (failure_reason(one, state.language) for one in failures if _is_unreachable(one)), ""
+        ),
     }
 
 
-def _by_rule(error: Exception) -> str:
-    """The warning that a rule stood in for the chat model."""
-    return BY_RULE.format(reason=str(error) if isinstance(error, SextantError) else LATE)
+def failure_reason(error: Exception, language: str) -> str:
+    """Return why a call of the chat model gave nothing, with the next step; of an untyped error, that it was late."""
+    return error.in_language(language) if isinstance(error, SextantError) else LATE[language]
 
 
-def _unreachable(error: Exception) -> str:
-    """Why the chat model need not be asked again; "" where it may yet answer."""
-    return str(error) if isinstance(error, ModelUnavailable) and error.unreachable else ""
+def _by_rule(error: Exception, language: str) -> str:
+    """Return the warning that a rule stood in for the chat model."""
+    return BY_RULE[language].format(reason=failure_reason(error, language))
+
+
+def _is_unreachable(error: Exception) -> bool:
+    """Return whether the chat model need not be asked again."""
+    return isinstance(error, ModelUnavailable) and error.unreachable
 
 
 def conversation(history: Sequence[dict[str, str]]) -> str:

@@ -36,9 +36,18 @@ from nodes.question.conversing import closing
 from nodes.spending import Budget, budget_of, judging_budget, noted, reached, usage_of
 from nodes.state import State, reports_of
 
-WITHOUT_DOCUMENTS = "Answered without looking at any document."
-MODEL_FAILED = "The chat model failed, so the answer is quoted from the documents: {reason}"
-NOT_COMPUTED = "Nothing was computed over tables of the documents: {reason}"
+WITHOUT_DOCUMENTS = {
+    "en": "Answered without looking at any document.",
+    "zh": "未查阅任何文档即作答。",
+}
+MODEL_FAILED = {
+    "en": "The chat model failed, so the answer is quoted from the documents: {reason}",
+    "zh": "聊天模型出错，因此回答直接引自文档：{reason}",
+}
+NOT_COMPUTED = {
+    "en": "Nothing was computed over tables of the documents: {reason}",
+    "zh": "没有对文档中的表格进行计算：{reason}",
+}
 NO_MODEL_NAME = "none"
 
 _OF_WHOLE_TABLES = frozenset({"documentIds", "document_ids", "sectionId", "section_id"})
@@ -52,8 +61,7 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
     """Write the answer and stream its events: tokens, citations, sources.
 
     Raises:
-        ModelUnavailable, ModelOutputInvalid: the chat model failed, in the middle of its answer or
-            where there are no documents to quote instead.
+        ModelUnavailable, ModelOutputInvalid: the chat model failed where there are no documents to quote instead.
     """
     run, scope = runtime.context, scope_of(state, runtime)
     attached = await _attached(state, run)
@@ -116,7 +124,7 @@ async def _computed(
     try:
         return await computed_tables(state.question, state.items, state.language, parts), []
     except DependencyError as error:
-        return [], [NOT_COMPUTED.format(reason=error.message)]
+        return [], [NOT_COMPUTED[state.language].format(reason=error.in_language(state.language))]
 
 
 @dataclass(slots=True)
@@ -152,7 +160,8 @@ class _Writer:
         if self.state.unreachable:
             return self._instead_of_model(self.state.unreachable)
         if lacking := self._budget.lacks():
-            self.warnings.append(reached(lacking, self.run.deps.settings.limits))
+            limits = self.run.deps.settings.limits
+            self.warnings.append(reached(lacking, limits, self.state.language))
             return self._without_model.events()
         return self._written(self.run.deps.chat)
 
@@ -176,7 +185,7 @@ class _Writer:
             for event in fixed_answer(told, NO_MODEL_NAME):
                 yield event
             return
-        self.warnings.append(WITHOUT_DOCUMENTS)
+        self.warnings.append(WITHOUT_DOCUMENTS[state.language])
         messages = prompts.BYPASS.messages(
             state.language,
             question=prompts.as_data(state.question),
@@ -189,7 +198,7 @@ class _Writer:
                 yield event
 
     async def _written(self, chat: ChatModel) -> AsyncGenerator[AnswerEvent]:
-        """By the chat model; quoted from the documents when it fails before its first word."""
+        """By the chat model; quoted from the documents when it fails."""
         begun = False
         try:
             async with aclosing(self._writing(chat)) as events:
@@ -197,16 +206,18 @@ class _Writer:
                     begun = not isinstance(event, Reset)
                     yield event
         except (ModelUnavailable, ModelOutputInvalid) as error:
+            reason = error.in_language(self.state.language)
             if begun:
-                raise
+                yield Reset(MODEL_FAILED[self.state.language].format(reason=reason))
             self.lost = Usage(calls=1)
-            async for event in self._instead_of_model(str(error)):
+            async for event in self._instead_of_model(reason):
                 yield event
 
     async def _instead_of_model(self, reason: str) -> AsyncGenerator[AnswerEvent]:
         """Quoted, since the model failed for this reason; which also goes for what was judged by rule."""
-        self.warnings.append(MODEL_FAILED.format(reason=reason))
-        self.implied = BY_RULE.format(reason=reason)
+        language = self.state.language
+        self.warnings.append(MODEL_FAILED[language].format(reason=reason))
+        self.implied = BY_RULE[language].format(reason=reason)
         async for event in self._without_model.events():
             yield event
 

@@ -49,7 +49,7 @@ async def grade(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
         update |= await _by_model(state, run)
     again = rounds_left and not update["sufficient"]
     if again and judging_budget(state, run).seconds <= 0:
-        late = reached(Limit.TIME, run.deps.settings.limits)
+        late = reached(Limit.TIME, run.deps.settings.limits, state.language)
         warnings = noted(update.get("warnings", state.warnings), late)
         update |= {"rounds": state.attempts, "warnings": warnings}
     return update

@@ -94,7 +94,7 @@ def _late(state: State, run: RunContext) -> dict[str, Any]:
     """What is left when the time for searching is over."""
     limits = run.deps.settings.limits
     if _tells(state):
-        return {"warnings": noted(state.warnings, reached(Limit.TIME, limits))}
+        return {"warnings": noted(state.warnings, reached(Limit.TIME, limits, state.language))}
     late = f"nothing was found within the time for an answer, {limits.answer_seconds:g} seconds"
     error = RetrievalError({Limit.TIME: TimeoutError(late)})
     error.next_step = "Raise SEXTANT_LIMITS__ANSWER_SECONDS, or run `sextant doctor`."

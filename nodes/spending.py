@@ -43,10 +43,23 @@ class Limit(StrEnum):
     TIME = "answer_seconds"
 
 
+_AMOUNTS = {
+    "en": {
+        Limit.CALLS: "{most} model calls",
+        Limit.TOKENS: "{most} prompt tokens",
+        Limit.TIME: "{most:g} seconds",
+    },
+    "zh": {
+        Limit.CALLS: "{most} 次模型调用",
+        Limit.TOKENS: "{most} 个提示词元",
+        Limit.TIME: "{most:g} 秒",
+    },
+}
 _REACHED = {
-    Limit.CALLS: "{most} model calls",
-    Limit.TOKENS: "{most} prompt tokens",
-    Limit.TIME: "{most:g} seconds",
+    "en": "The answer reached its limit of {most} (limits.{limit}) and was made of what there was. "
+    "Raise SEXTANT_LIMITS__{setting} for more.",
+    "zh": "回答达到了 {most}的上限（limits.{limit}），只能用已有的内容作答。"
+    "如需更多，请调高 SEXTANT_LIMITS__{setting}。",
 }
 
 
@@ -135,13 +148,10 @@ def failed_call(messages: Messages, calls: int = 1) -> Usage:
     return Usage(calls, calls * prompt_size(messages), estimated=True)
 
 
-def reached(limit: Limit, limits: LimitSettings) -> str:
+def reached(limit: Limit, limits: LimitSettings, language: str) -> str:
     """The sentence that tells of a limit."""
-    most = _REACHED[limit].format(most=getattr(limits, limit))
-    return (
-        f"The answer reached its limit of {most} (limits.{limit}) and was made of what there was. "
-        f"Raise SEXTANT_LIMITS__{limit.upper()} for more."
-    )
+    most = _AMOUNTS[language][limit].format(most=getattr(limits, limit))
+    return _REACHED[language].format(most=most, limit=limit, setting=limit.upper())
 
 
 def noted(warnings: Iterable[str], *more: str) -> list[str]:

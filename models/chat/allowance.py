@@ -15,7 +15,10 @@ from dataclasses import dataclass, field, replace
 from domain.answers import Usage
 from domain.errors import ModelRejected
 
-SPENT = "The limit of model calls (limits.model_calls), which counts failed ones too, is reached."
+SPENT = {
+    "en": "The limit of model calls (limits.model_calls), which counts failed ones too, is reached.",
+    "zh": "模型调用次数已达上限（limits.model_calls，失败的调用也计入）。",
+}
 
 
 @dataclass(slots=True)
@@ -88,7 +91,11 @@ def count_request() -> None:
         ModelRejected: none may be made.
     """
     if not another_may_be_made():
-        raise ModelRejected(SPENT, next_step="Raise SEXTANT_LIMITS__MODEL_CALLS, or ask again.")
+        raise ModelRejected(
+            SPENT["en"],
+            next_step="Raise SEXTANT_LIMITS__MODEL_CALLS, or ask again.",
+            translations={"zh": f"{SPENT['zh']}请调高 SEXTANT_LIMITS__MODEL_CALLS，或再问一次。"},
+        )
     if (current := _current.get()) is not None:
         current.count()
 

@@ -67,6 +67,7 @@ def build_chat_model(settings: Settings, *, vision: bool = False) -> ChatModel |
             variable,
             "OPENAI_API_KEY",
             "OPENAI_BASE_URL",
+            label_zh=f"{'视觉' if vision else '聊天'}模型 {named}",
         ),
         on_close=close,
     )

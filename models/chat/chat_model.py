@@ -43,6 +43,15 @@ _NO_STREAM = "nostream"
 _CHARS_PER_TOKEN = 8
 # Seconds that an endpoint gets to close its stream, having said that the answer ended.
 _AFTER_END = 2.0
+# Next steps in English and in Chinese.
+_CUT_OFF = (
+    "Raise SEXTANT_LIMITS__ANSWER_TOKENS, which cut the answer off.",
+    "请调高截断了回答的 SEXTANT_LIMITS__ANSWER_TOKENS。",
+)
+_LARGER = ("Try again, or choose a larger chat model.", "请重试，或换用更大的聊天模型。")
+_DIFFERENTLY = ("Ask differently.", "请换一种问法。")
+_MORE_TOKENS = ("Raise SEXTANT_LIMITS__ANSWER_TOKENS.", "请调高 SEXTANT_LIMITS__ANSWER_TOKENS。")
+_ANOTHER = ("Try again, or choose another chat model.", "请重试，或换用其他聊天模型。")
 _NO_ANSWER = ModelAsked(0, 0, Outcome.FAILED)
 
 
@@ -111,7 +120,9 @@ class ChatModel:
         self._retries = retries or Retries()
         self._timeout = timeout
         self._answer_chars = answer_tokens * _CHARS_PER_TOKEN
-        self._service = service or Service(f"chat model {self.name}")
+        self._service = service or Service(
+            f"chat model {self.name}", label_zh=f"聊天模型 {self.name}"
+        )
         self._dialect = Dialect(llm, answer_tokens, json_only=json_only)
         self._on_close = on_close
 
@@ -183,11 +194,11 @@ class ChatModel:
         return read, first.usage + second.usage
 
     def _unfit(self, problem: DoesNotFit, usage: Usage) -> ModelOutputInvalid:
+        step, step_zh = _CUT_OFF if usage.truncated else _LARGER
         error = ModelOutputInvalid(
             f"The {self._service.label} did not give the asked structure: {problem}",
-            next_step="Raise SEXTANT_LIMITS__ANSWER_TOKENS, which cut the answer off."
-            if usage.truncated
-            else "Try again, or choose a larger chat model.",
+            next_step=step,
+            translations=self._service.in_chinese("没有按要求的结构回答。", step_zh),
         )
         error.usage = usage
         return error
@@ -310,23 +321,41 @@ class ChatModel:
         emit(_NO_ANSWER)
         if not another_may_be_made():
             typed = as_sextant_error(error, self._service)
-            typed.message += f" {SPENT}"
+            typed.message += f" {SPENT['en']}"
+            typed.translations = {
+                language: f"{text}{SPENT[language]}"
+                for language, text in typed.translations.items()
+            }
             raise typed from error
         await self._retries.pause(error, attempt, self._service)
 
     def _require_text(self, tally: Tally) -> None:
         if tally.ended == "content_filter":
-            reason, step = "withheld its answer by a content filter", "Ask differently."
+            reason, reason_zh = (
+                "withheld its answer by a content filter",
+                "的回答被内容过滤器拦截。",
+            )
+            step, step_zh = _DIFFERENTLY
         elif tally.text.strip():
             return
         elif tally.refusal:
-            reason, step = f"declined: {tally.refusal[:200].rstrip('. ')}", "Ask differently."
+            declined = tally.refusal[:200].rstrip(". ")
+            reason, reason_zh = f"declined: {declined}", f"拒绝回答：{declined}。"
+            step, step_zh = _DIFFERENTLY
         elif tally.truncated:
-            reason = "used up its tokens before it answered"
-            step = "Raise SEXTANT_LIMITS__ANSWER_TOKENS."
+            reason, reason_zh = (
+                "used up its tokens before it answered",
+                "在回答之前用完了长度上限。",
+            )
+            step, step_zh = _MORE_TOKENS
         else:
-            reason, step = "answered nothing", "Try again, or choose another chat model."
-        raise ModelOutputInvalid(f"The {self._service.label} {reason}.", next_step=step)
+            reason, reason_zh = "answered nothing", "没有给出任何回答。"
+            step, step_zh = _ANOTHER
+        raise ModelOutputInvalid(
+            f"The {self._service.label} {reason}.",
+            next_step=step,
+            translations=self._service.in_chinese(reason_zh, step_zh),
+        )
 
 
 def _with_instruction(prompt: list[BaseMessage], text: str) -> list[BaseMessage]:

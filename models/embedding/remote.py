@@ -53,7 +53,11 @@ class RemoteEmbedder(LearnedDimension):
             f"{(base or OPENAI).rstrip('/')}/embeddings",
             key.get_secret_value() if key else None,
             Service(
-                f"embedding model {model}", "SEXTANT_EMBEDDING", "OPENAI_API_KEY", "OPENAI_BASE_URL"
+                f"embedding model {model}",
+                "SEXTANT_EMBEDDING",
+                "OPENAI_API_KEY",
+                "OPENAI_BASE_URL",
+                label_zh=f"嵌入模型 {model}",
             ),
             Retries(settings.model_retries),
             settings.model_timeout,

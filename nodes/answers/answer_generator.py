@@ -23,10 +23,11 @@ from nodes.citing.checking import Checks
 from nodes.spending import Budget
 from retrievers.sync import run_sync
 
-SHORTENED = (
-    "The context was longer than the chat model can read, so it got less of it. Lower SEXTANT_LIMITS__CONTEXT_TOKENS,"
-    " or choose a model with more context."
-)
+SHORTENED = {
+    "en": "The context was longer than the chat model can read, so it got less of it. Lower SEXTANT_LIMITS__CONTEXT_TOKENS,"
+    " or choose a model with more context.",
+    "zh": "上下文超出聊天模型能读的长度，因此只给了它一部分。请调低 SEXTANT_LIMITS__CONTEXT_TOKENS，或换用上下文更长的模型。",
+}
 
 
 class AnswerGenerator:
@@ -94,7 +95,7 @@ class AnswerGenerator:
 
         Raises:
             QuestionInvalid, OptionInvalid: the question is empty, or the context is none.
-            ModelUnavailable, ModelOutputInvalid: the model gave no answer, or broke off.
+            ModelUnavailable, ModelOutputInvalid: the model gave no answer, or one that cannot be used.
         """
         query = checked_question(query)
         language = language or language_of(query)
@@ -109,7 +110,7 @@ class AnswerGenerator:
             try:
                 async with aclosing(self.laid_out(query, layout, language, history)) as events:
                     async for event in events:
-                        yield warned(event, SHORTENED) if shortened else event
+                        yield warned(event, SHORTENED[language]) if shortened else event
             except ContextTooLong:  # the endpoint says so before its first word
                 # Halved is what it was shown, which may be less than it might have been; tokenizers differ.
                 less = laid_out(query, items, layout.tokens // 2)

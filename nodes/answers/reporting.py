@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 import prompts
 from domain.answers import Usage
 from domain.breadth import asked_besides
-from domain.errors import ContextTooLong, ModelOutputInvalid, ModelUnavailable, SextantError
+from domain.errors import ContextTooLong, ModelOutputInvalid, ModelUnavailable
 from domain.events import Cited, Done, Token
 from domain.retrieval import RetrievedItem
 from models.chat.allowance import keeping
@@ -28,7 +28,7 @@ from nodes.answers.knowledge import knowledge_of
 from nodes.answers.passages import Layout, numbered, with_reports
 from nodes.answers.rows import told_row
 from nodes.around import KNOWLEDGE_TOKENS, Lines, lines_of
-from nodes.asking import LATE
+from nodes.asking import failure_reason
 from nodes.citing.citations import Citations
 from nodes.citing.evidence import Text, terms_of
 from nodes.citing.markers import MARKER, read, stripped, unmarked, written
@@ -41,7 +41,10 @@ FOUND = {
     "en": "According to the reports on this knowledge base:",
     "zh": "根据知识库各主题的报告：",
 }
-UNREAD = "The chat model could not read {count} of the reports: {reason}"
+UNREAD = {
+    "en": "The chat model could not read {count} of the reports: {reason}",
+    "zh": "聊天模型未能读取 {count} 的主题报告：{reason}",
+}
 
 _FINDINGS = 6
 
@@ -208,7 +211,7 @@ async def mapped(
         unread = sum(outcome.reports for outcome in failed)
         count = f"{unread}/{len(reports)}"
         reason = " ".join(dict.fromkeys(outcome.failure for outcome in failed))
-        warnings.append(UNREAD.format(count=count, reason=reason))
+        warnings.append(UNREAD[reading.language].format(count=count, reason=reason))
     spent = sum((outcome.usage for outcome in read), Usage())
     noted = _noted([point for outcome in read for point in outcome.points])
     layout = Layout(passages, noted or knowledge_of(question, items, passages))
@@ -265,7 +268,7 @@ async def _points(
             reply, usage = await reading.chat.structured(messages, Points, patient=False)
     except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
         _log.warning("chat model read no report (%s)", error)
-        reason = str(error) if isinstance(error, SextantError) else LATE
+        reason = failure_reason(error, reading.language)
         return _Noted(len(reports), (), failed_call(messages), reason)
     return _Noted(len(reports), [_resting(point, numbers) for point in reply.points], usage)
 

@@ -21,7 +21,7 @@ from pydantic import Field
 
 import prompts
 from domain.answers import Answer, Usage
-from domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable, SextantError
+from domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
 from domain.events import Cited, Done, Reset, Token
 from domain.retrieval import RetrievedItem
 from models.chat.chat_model import ChatModel
@@ -31,7 +31,7 @@ from nodes.answers.answering import AnswerEvent
 from nodes.answers.harmless import harmless
 from nodes.answers.passages import numbered
 from nodes.answers.quoting import Instead, quotations, with_nearest
-from nodes.asking import LATE
+from nodes.asking import failure_reason
 from nodes.citing import markers
 from nodes.citing.checking import Checking, Checks, plain, still_stored
 from nodes.citing.cited_text import CitedText, Finished, Verdict, language_differs
@@ -39,15 +39,38 @@ from nodes.spending import Budget, failed_call, prompt_size
 
 _log = logging.getLogger(__name__)
 
-MENDED = "{count} of the answer's sentences, which no passage carried, were rewritten or left out."
-NOT_MENDED = "Sentences that no passage carries could not be mended: {reason}"
-CHANGED = "A cited document was changed or removed meanwhile; what only it said was left out."
-REFUSED = "Citations that do not carry their sentence were taken away."
-REPLACED = (
-    "Nothing that the chat model wrote is carried by the documents, so they are quoted instead."
-)
-COMPLETED = "No document says what the chat model wrote, so it is marked, and the documents are quoted below it."
-OTHER_LANGUAGE = "The chat model answered in another language than the question's."
+MENDED = {
+    "en": "{count} of the answer's sentences, which no passage carried, were rewritten or left out.",
+    "zh": "回答中有 {count} 句没有段落支持，已改写或删去。",
+}
+NOT_MENDED = {
+    "en": "Sentences that no passage carries could not be mended: {reason}",
+    "zh": "没有段落支持的句子未能改写：{reason}",
+}
+CHANGED = {
+    "en": "A cited document was changed or removed meanwhile; what only it said was left out.",
+    "zh": "引用的文档在此期间被修改或删除，仅由它支持的内容已删去。",
+}
+REFUSED = {
+    "en": "Citations that do not carry their sentence were taken away.",
+    "zh": "不能支持其句子的引文已去掉。",
+}
+REPLACED = {
+    "en": "Nothing that the chat model wrote is carried by the documents, so they are quoted instead.",
+    "zh": "聊天模型所写的内容没有文档支持，因此改为直接引用文档。",
+}
+COMPLETED = {
+    "en": "No document says what the chat model wrote, so it is marked, and the documents are quoted below it.",
+    "zh": "没有文档说明聊天模型所写的内容，因此已加标记，并在其下引用文档。",
+}
+OTHER_LANGUAGE = {
+    "en": "The chat model answered in another language than the question's.",
+    "zh": "聊天模型没有用提问的语言回答。",
+}
+_LIMIT = {
+    "en": "limits.{limit} is reached. Raise SEXTANT_LIMITS__{setting}.",
+    "zh": "已达上限 limits.{limit}。请调高 SEXTANT_LIMITS__{setting}。",
+}
 
 # Of the time that is left: the answer stands there already, and what is written anew is checked after this.
 _SHARE = 0.5
@@ -149,7 +172,7 @@ class Reviser:
         if self.replacement is None and language_differs(
             self.draft.text.given.text, self._review.language, self._review.question
         ):
-            self.warnings.append(OTHER_LANGUAGE)
+            self.warnings.append(OTHER_LANGUAGE[self._review.language])
 
     async def _reviewed(self) -> AsyncGenerator[AnswerEvent]:
         second = await self._second()
@@ -178,9 +201,9 @@ class Reviser:
 
     async def _replaced(self, draft: Draft) -> AsyncGenerator[AnswerEvent]:
         """What is answered without the chat model, from what the store still has."""
-        self.warnings.append(REPLACED)
-        yield Reset(REPLACED)
         review, gone = self._review, draft.checking.gone
+        self.warnings.append(REPLACED[review.language])
+        yield Reset(REPLACED[review.language])
         left = [item for place, item in enumerate(review.passages) if place not in gone]
         if gone:  # others of the same document may be gone with them
             with suppress(DependencyError):
@@ -208,7 +231,7 @@ class Reviser:
             async for event in self._replaced(draft):
                 yield event
             return
-        self.warnings.append(COMPLETED)
+        self.warnings.append(COMPLETED[review.language])
         given = draft.text.given
         if draft is not self.draft:
             yield Reset(self.warnings[0])
@@ -237,8 +260,10 @@ class Reviser:
             second = await self._again(second, {})
         if not (gone or refused) and len(self._unsupported(second)) >= len(weak):
             return None
-        done = {CHANGED: gone, REFUSED: refused, MENDED.format(count=len(changes)): bool(changes)}
-        self.warnings += [reason for reason, happened in done.items() if happened]
+        done = ((CHANGED, gone), (REFUSED, refused), (MENDED, bool(changes)))
+        self.warnings += [
+            said[self._review.language].format(count=len(changes)) for said, was in done if was
+        ]
         return second
 
     def _unsupported(self, draft: Draft) -> list[int]:
@@ -261,9 +286,10 @@ class Reviser:
         """What the chat model makes of sentences, by their places; nothing where it cannot be asked."""
         if not sentences or not self._review.repair:
             return {}
-        messages = self._asks_to_mend(sentences)
+        messages, language = self._asks_to_mend(sentences), self._review.language
         if lacking := self._budget.lacks(prompt_size(messages)):
-            self.warnings.append(NOT_MENDED.format(reason=f"limits.{lacking} is reached."))
+            reason = _LIMIT[language].format(limit=lacking, setting=lacking.upper())
+            self.warnings.append(NOT_MENDED[language].format(reason=reason))
             return {}
         again = self._budget.lacks(calls=2) is None
         try:
@@ -273,8 +299,8 @@ class Reviser:
             _log.warning("chat model mended nothing (%s)", error)
             tried_again = again and isinstance(error, ModelOutputInvalid)
             self.usage = failed_call(messages, 2 if tried_again else 1)
-            reason = str(error) if isinstance(error, SextantError) else LATE
-            self.warnings.append(NOT_MENDED.format(reason=reason))
+            reason = failure_reason(error, language)
+            self.warnings.append(NOT_MENDED[language].format(reason=reason))
             return {}
         known = range(1, len(sentences) + 1)
         return {

@@ -22,7 +22,10 @@ from nodes.context import Dependencies
 from nodes.question.own_names import by_own_names
 from nodes.state import State, reports_of
 
-OUTDATED = "Changed or removed after the search, and so not quoted: {passages}."
+OUTDATED = {
+    "en": "Changed or removed after the search, and so not quoted: {passages}.",
+    "zh": "有 {count} 个段落在检索后被修改或删除，因此未引用。",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +79,16 @@ class WithoutModel:
 
     async def _current(self) -> list[RetrievedItem]:
         """The passages that the stored documents still have as they were found."""
-        items = await self._read()
+        items, language = await self._read(), self.state.language
         try:
             kept = await still_stored(checks_of(self.deps, self.scope).still_there, items)
         except DependencyError as error:
-            self.warnings.append(UNCHECKED.format(reason=error.message))
+            self.warnings.append(UNCHECKED[language].format(reason=error.in_language(language)))
             return [*self.attached, *items]
         if len(kept) < len(items):
-            passages = counted(len(items) - len(kept), "passage")
-            self.warnings.append(OUTDATED.format(passages=passages))
+            count = len(items) - len(kept)
+            passages = counted(count, "passage")
+            self.warnings.append(OUTDATED[language].format(passages=passages, count=count))
         return [*self.attached, *kept]
 
     async def _read(self) -> list[RetrievedItem]:

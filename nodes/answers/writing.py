@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import cast
@@ -17,15 +17,29 @@ from models.chat.chat_model import ChatModel, Restart
 from nodes.answers.answering import AnswerEvent, ending
 from nodes.answers.harmless import Harmless
 from nodes.answers.revising import Draft, Review, Reviser
+from nodes.asking import LATE
 from nodes.citing.checking import Checking
 from nodes.citing.cited_text import CitedText
 from nodes.citing.unwrapping import Unwrapped
 from nodes.spending import Budget, prompt_size
 from prompts import Messages
 
-CUT_OFF = "The answer was cut off at its token limit (limits.answer_tokens). Raise SEXTANT_LIMITS__ANSWER_TOKENS for more."
-THOUGHT = "What came so far was the chat model's thought, not its answer."
-OUT_OF_TIME = "The answer was cut off at its time limit (limits.answer_seconds). Raise SEXTANT_LIMITS__ANSWER_SECONDS for more."
+CUT_OFF = {
+    "en": "The answer was cut off at its token limit (limits.answer_tokens). Raise SEXTANT_LIMITS__ANSWER_TOKENS for more.",
+    "zh": "回答达到长度上限（limits.answer_tokens）而被截断。如需更长，请调高 SEXTANT_LIMITS__ANSWER_TOKENS。",
+}
+THOUGHT = {
+    "en": "What came so far was the chat model's thought, not its answer.",
+    "zh": "以上是聊天模型的思考过程，不是回答。",
+}
+OUT_OF_TIME = {
+    "en": "The answer was cut off at its time limit (limits.answer_seconds). Raise SEXTANT_LIMITS__ANSWER_SECONDS for more.",
+    "zh": "回答达到时间上限（limits.answer_seconds）而被截断。如需更久，请调高 SEXTANT_LIMITS__ANSWER_SECONDS。",
+}
+BROKEN_OFF = {
+    "en": "The answer ends where the chat model failed: {reason}",
+    "zh": "聊天模型出错，回答到此中断：{reason}",
+}
 
 UNBOUNDED = Budget(calls=4, prompt_tokens=1_000_000, seconds=3600.0)
 """For callers that set no limits: enough for the answer, its repair, and one more try each."""
@@ -47,13 +61,15 @@ class Writing:
 async def written(writing: Writing, review: Review) -> AsyncGenerator[AnswerEvent]:
     """Yield what the model writes as an answer whose citations hold, up to and with `Done`.
 
+    Where the model breaks off, the text so far is the answer, with a warning.
+
     Raises:
-        ModelUnavailable, ModelOutputInvalid: the model gave no answer, or broke off.
+        ModelUnavailable, ModelOutputInvalid: the model gave no answer, or one that cannot be used.
     """
     deadline = time.monotonic() + writing.budget.seconds
     until = asyncio.get_running_loop().time() + writing.budget.seconds
     review = replace(review, checks=replace(review.checks, until=until))
-    said = _Said(_begun(review))
+    said = _Said(_begun(review), review.language)
     try:
         async with aclosing(_first(writing, review, said)) as events:
             async for event in events:
@@ -66,6 +82,8 @@ async def written(writing: Writing, review: Review) -> AsyncGenerator[AnswerEven
         prompt_tokens=writing.budget.prompt_tokens - said.usage.prompt_tokens,
         seconds=deadline - time.monotonic(),
     )
+    # A model that has just failed is not asked to mend its text.
+    review = replace(review, repair=review.repair and said.failure is None)
     reviser = Reviser(writing.chat, review, said.draft, left)
     async with aclosing(reviser.events()) as events:
         async for event in events:
@@ -82,17 +100,27 @@ def _begun(review: Review) -> Draft:
 
 @dataclass(slots=True)
 class _Said:
-    """The model's text, what it has cost, and how it ended."""
+    """The model's text, its language, what it has cost, and how it ended: `failure` is what broke it off."""
 
     draft: Draft
+    language: str
     usage: Usage = field(default_factory=Usage)
     out_of_time: bool = False
+    failure: ModelUnavailable | None = None
 
     @property
     def warnings(self) -> list[str]:
+        language = self.language
+        if self.failure is not None:
+            return [BROKEN_OFF[language].format(reason=self.failure.in_language(language))]
         if self.out_of_time:
-            return [OUT_OF_TIME]
-        return [CUT_OFF] if self.usage.truncated else []
+            return [OUT_OF_TIME[language]]
+        return [CUT_OFF[language]] if self.usage.truncated else []
+
+    def cut_off(self, writing: Writing, texts: Sequence[str]) -> None:
+        """Note the estimated cost of a text that did not come to its end."""
+        asked, told = prompt_size(writing.messages), estimate_tokens("".join(texts))
+        self.usage += Usage(1, asked, told, estimated=True, truncated=True)
 
 
 async def _first(writing: Writing, review: Review, said: _Said) -> AsyncGenerator[AnswerEvent]:
@@ -105,7 +133,7 @@ async def _first(writing: Writing, review: Review, said: _Said) -> AsyncGenerato
                 await said.draft.checking.close()
                 said.draft, guard = _begun(review), Harmless(texts, review.language)
                 wrapped = Unwrapped()
-                yield Reset(THOUGHT)
+                yield Reset(THOUGHT[review.language])
                 continue
             fed = said.draft.text.feed(guard.feed(wrapped.feed(piece)))
             async for event in said.draft.checking.through(fed):
@@ -123,7 +151,7 @@ async def _first(writing: Writing, review: Review, said: _Said) -> AsyncGenerato
 
 
 async def _pieces(writing: Writing, said: _Said) -> AsyncGenerator[str | Restart]:
-    """The model's text until it ends or the time is up; `said` gets the rest."""
+    """The model's text until it ends, breaks off or the time is up; `said` gets the rest."""
     deadline = asyncio.get_running_loop().time() + writing.budget.seconds
     texts = list[str]()
     stream = cast("AsyncGenerator[str | Restart | Usage]", writing.chat.stream(writing.messages))
@@ -134,13 +162,15 @@ async def _pieces(writing: Writing, said: _Said) -> AsyncGenerator[str | Restart
                     piece = await anext(pieces, None)
             except TimeoutError:
                 if not texts:
-                    raise ModelUnavailable(
-                        "The chat model did not begin its answer in time.",
-                        next_step="Raise SEXTANT_LIMITS__ANSWER_SECONDS, or check its load.",
-                    ) from None
+                    raise ModelUnavailable(LATE["en"], translations=LATE) from None
                 said.out_of_time = True
-                asked, told = prompt_size(writing.messages), estimate_tokens("".join(texts))
-                said.usage += Usage(1, asked, told, estimated=True, truncated=True)
+                said.cut_off(writing, texts)
+                return
+            except ModelUnavailable as error:
+                if not "".join(texts).strip():
+                    raise
+                said.failure = error
+                said.cut_off(writing, texts)
                 return
             if piece is None:
                 return

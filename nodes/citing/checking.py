@@ -25,7 +25,10 @@ from nodes.citing import markers
 from nodes.citing.cited_text import CitedText, Finished, Verdict
 from nodes.context import Dependencies
 
-UNCHECKED = "The citations could not be compared with the stored documents: {reason}"
+UNCHECKED = {
+    "en": "The citations could not be compared with the stored documents: {reason}",
+    "zh": "无法将引文与库中文档核对：{reason}",
+}
 # The store answers within this time, so that a citation follows its sentence; a model may take longer,
 # and the next tokens do not wait for it.
 _PATIENCE = 0.05
@@ -33,8 +36,14 @@ _PATIENCE = 0.05
 # What a judge may give at most to a sentence that the passages deny.
 _MOST_DENIED = 0.3
 
-UNJUDGED = "The model that judges citations failed, so they were judged by words: {reason}"
-
+UNJUDGED = {
+    "en": "The model that judges citations failed, so they were judged by words: {reason}",
+    "zh": "核查引文的模型出错，因此改按字词核查：{reason}",
+}
+_LATE = {
+    "en": "it did not answer in time. Look into its load, or choose another SEXTANT_ANSWERS__JUDGE.",
+    "zh": "它未能及时回答。请检查其负载，或另设 SEXTANT_ANSWERS__JUDGE。",
+}
 
 StillThere = Callable[[Sequence[Quoted]], Awaitable[Sequence[bool]]]
 """Says of each quote whether the stored document has it; raises DependencyError."""
@@ -85,6 +94,7 @@ class Checking:
         self._checks = checks
         self._answer = answer
         self._passages = passages
+        self._language = answer.language
         self._known = 0
         self._running = deque[asyncio.Task[list[Cited]]]()
         self.gone: set[int] = set()
@@ -162,7 +172,7 @@ class Checking:
             found = iter(await self._checks.still_there(quotes))
         except DependencyError as error:
             self.unchecked = True
-            self._warn(UNCHECKED.format(reason=error.message))
+            self._warn(UNCHECKED[self._language].format(reason=error.in_language(self._language)))
             return [True] * len(cited)
         return [next(found) if document else True for document in documents]
 
@@ -182,8 +192,13 @@ class Checking:
             async with asyncio.timeout_at(self._checks.until):
                 scores = await self._checks.judge.score(plain(sentence.text), texts)
         except (DependencyError, TimeoutError) as error:
-            reason = getattr(error, "message", "it did not answer in time.")
-            self._warn(UNJUDGED.format(reason=reason))
+            language = self._language
+            reason = (
+                error.in_language(language)
+                if isinstance(error, DependencyError)
+                else _LATE[language]
+            )
+            self._warn(UNJUDGED[language].format(reason=reason))
             return None
         # Judges of relevance let another number and a "not" pass, which words tell for certain.
         most = min(_MOST_DENIED, self._checks.least - 0.01)

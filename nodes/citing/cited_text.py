@@ -147,6 +147,7 @@ class CitedText:
             label: index for index, item in enumerate(passages) if (label := label_of(item))
         }
         self._checked = bool(passages)
+        self.language = language
         self._note = UNVERIFIED.get(language, UNVERIFIED["en"])
         self._withheld = frozenset(withheld)
         self._rejected = frozenset(rejected)

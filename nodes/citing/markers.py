@@ -72,7 +72,8 @@ _ATTRIBUTION = re.compile(
     r"\A\W*(?:according to|based on|as (?:stated|described|mentioned|noted|said|given) in|per)\s+(?:the\s+|your\s+)?(?:provided\s+|given\s+)?"
     rf"(?:[\w-]+\s+){{0,4}}?(?:passages?|sources?|excerpts?|documents?|context|text|handbook|manual|information|policy|contract)?\s*{_BY_NUMBERS}?{_OF_FILE}\s*[,，:：]\s*"
     rf"|\A\W*(?:根据|依据|按照|基于)[^，,:：。]{{0,30}}?(?:文档|文件|资料|段落|内容|原文|来源|信息|指南|手册|制度|合同(?!总|价|金|签)|规程|{_BY_NUMBERS})[^，,:：。]{{0,12}}[，,:：]\s*"
-    r"|,?\s*(?:as|which is)\s+(?:is\s+)?(?:stated|described|mentioned|noted|said|given|shown|specified)\s+(?:in|by)\s+"
+    r"|,?\s*(?:(?:as|which is)\s+(?:is\s+)?(?:stated|described|mentioned|noted|said|given|shown|specified)\s+(?:in|by)"
+    r"|according to|(?:as )?per|based on)\s+(?:the\s+)?"
     rf"(?:passages?|sources?|excerpts?)?\s*{_BY_NUMBERS}?{_OF_FILE}(?=\W*\Z)",
     re.IGNORECASE,
 )

@@ -26,13 +26,23 @@ from retrievers.lanes.keywords import extract_keywords
 
 _log = logging.getLogger(__name__)
 
-NO_VISION = (
-    "{labels}: no vision model is configured, so the image was not looked at; the answer comes from "
-    "text. Set SEXTANT_VISION_MODEL to a model that takes images."
-)
-NOT_SEEN = "{label}: the vision model did not describe the image, so it was left out: {reason}"
-_TOO_MANY = "The limit of model calls (limits.model_calls) is reached."
-_LATE = "It did not answer in time."
+NO_VISION = {
+    "en": "{labels}: no vision model is configured, so the image was not looked at; the answer comes from "
+    "text. Set SEXTANT_VISION_MODEL to a model that takes images.",
+    "zh": "{labels}：没有配置视觉模型，因此未查看图片，仅根据文字作答。请把 SEXTANT_VISION_MODEL 设为能读图的模型。",
+}
+NOT_SEEN = {
+    "en": "{label}: the vision model did not describe the image, so it was left out: {reason}",
+    "zh": "{label}：视觉模型没有描述图片，因此未使用它：{reason}",
+}
+_TOO_MANY = {
+    "en": "The limit of model calls (limits.model_calls) is reached. Raise SEXTANT_LIMITS__MODEL_CALLS.",
+    "zh": "模型调用次数已达上限（limits.model_calls）。请调高 SEXTANT_LIMITS__MODEL_CALLS。",
+}
+_LATE = {
+    "en": "It did not answer in time. Raise SEXTANT_MULTIMODAL__SECONDS, or check its load.",
+    "zh": "它未能及时回答。请调高 SEXTANT_MULTIMODAL__SECONDS，或检查其负载。",
+}
 # Calls of the answer's budget that looking leaves to analysis and answer.
 _CALLS_KEPT = 3
 # What attachments add to a query: more would drown the question in its vector.
@@ -87,7 +97,7 @@ async def look_at(brought: Opened, state: State, run: RunContext) -> dict[str, A
         else await asyncio.to_thread(_table, part, tables[part.label], state)
         for part in parts
     ]
-    warnings = [warning for table in tables.values() for warning in table.warnings]
+    warnings = [warning[state.language] for table in tables.values() for warning in table.warnings]
     return {
         "attachments": [attachment.as_plain() for attachment in attachments],
         "tables": _kept(parts, tables),
@@ -112,14 +122,14 @@ class _Looking:
         """A description of each picture, "" where there is none."""
         if not pictures:
             return []
-        vision, labels = self._vision, list(pictures)
+        vision, labels, language = self._vision, list(pictures), self._state.language
         if vision is None:
-            self.warnings.append(NO_VISION.format(labels=", ".join(labels)))
+            self.warnings.append(NO_VISION[language].format(labels=", ".join(labels)))
             return [""] * len(labels)
         spare = self._settings.limits.model_calls - usage_of(self._state).calls - _CALLS_KEPT
         shown = [part for part in parts if part.label in pictures]
         for part in shown[max(spare, 1) :]:
-            self._lost(part.label, _TOO_MANY)
+            self._lost(part.label, _TOO_MANY[language])
         said = await asyncio.gather(
             *(self._look(vision, part, pictures[part.label]) for part in shown[: max(spare, 1)])
         )
@@ -136,18 +146,18 @@ class _Looking:
                 said = await vision.describe(picture, prompt)
         except TimeoutError:
             self.usage += failed_call(prompt)
-            self._lost(part.label, _LATE)
+            self._lost(part.label, _LATE[self._state.language])
             return ""
         except (ModelUnavailable, ModelOutputInvalid) as error:
             self.usage += failed_call(prompt)
-            self._lost(part.label, error.message)
+            self._lost(part.label, error.in_language(self._state.language))
             return ""
         self.usage += said.usage
         return said.text
 
     def _lost(self, label: str, reason: str) -> None:
         _log.warning("image %s was not described: %s", label, reason)
-        self.warnings.append(NOT_SEEN.format(label=label, reason=reason))
+        self.warnings.append(NOT_SEEN[self._state.language].format(label=label, reason=reason))
 
 
 def _image(part: Part, description: str) -> Attachment:

@@ -29,7 +29,7 @@ class ReadTable:
     """A table, and what had to be made up for it."""
 
     table: DataTable
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Mapping[str, str], ...] = ()
 
 
 def read_table(part: Part, settings: Settings) -> ReadTable:
@@ -135,9 +135,18 @@ def _check_size(part: Part, cells: int, settings: Settings) -> None:
         )
 
 
-def _ragged(part: Part, rows: Sequence[int], width: int) -> str:
+_RAGGED = {
+    "en": "{label}: rows of different length were filled up to {width} columns ({rows}).",
+    "zh": "{label}：长度不一的行已补足到 {width} 列（第 {rows} 行）。",
+}
+
+
+def _ragged(part: Part, rows: Sequence[int], width: int) -> Mapping[str, str]:
     named = ", ".join(map(str, rows[:5])) + (", …" if len(rows) > 5 else "")
-    return f"{part.label}: rows of different length were filled up to {width} columns ({named})."
+    return {
+        language: text.format(label=part.label, width=width, rows=named)
+        for language, text in _RAGGED.items()
+    }
 
 
 def _cell(part: Part, value: object) -> str:

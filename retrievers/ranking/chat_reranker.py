@@ -110,6 +110,10 @@ class ChatReranker:
             raise ModelOutputInvalid(
                 f"The chat model {self.name} marked only {len(given)} of {len(texts)} passages.",
                 next_step="Choose a larger chat model, or another SEXTANT_RERANKER.",
+                translations={
+                    "zh": f"聊天模型 {self.name} 只给 {len(texts)} 个段落中的 {len(given)} 个打了分。"
+                    "请换用更大的聊天模型，或另设 SEXTANT_RERANKER。"
+                },
             )
         return [_within_scale(given.get(number, 0.0)) for number in range(1, len(texts) + 1)]
 

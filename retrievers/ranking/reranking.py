@@ -26,6 +26,10 @@ FAILED = {
     "zh": "重排序失败，保持原有顺序：{reason}",
     "en": "Reranking failed, so the order is as before: {reason}",
 }
+UNSCORED = {
+    "zh": "{model} 没有给每个段落打分",
+    "en": "{model} does not score every passage",
+}
 LATE = {
     "zh": "重排序超时，保持原有顺序（{seconds:g} s）",
     "en": "Reranking took longer than {seconds:g} s, so the order is as before.",
@@ -92,12 +96,12 @@ async def judge(
         return Judgement(warning=LATE[language].format(seconds=limits.seconds))
     except Exception as error:  # anyone's model: its failure is a warning
         logger.warning("reranking failed", exc_info=error)
-        said = error.message if isinstance(error, SextantError) else str(error)
+        said = error.in_language(language) if isinstance(error, SextantError) else str(error)
         return Judgement(warning=FAILED[language].format(reason=said))
     if len(scores) != len(read) or not all(map(math.isfinite, scores)):
         usable = sum(map(math.isfinite, scores))
         logger.warning("%s gave %d scores for %d passages", reranker.name, usable, len(read))
-        unscored = f"{reranker.name} does not score every passage"
+        unscored = UNSCORED[language].format(model=reranker.name)
         return Judgement(warning=FAILED[language].format(reason=unscored))
     return Judgement(scores)
 

@@ -23,6 +23,7 @@ from stores.postgresql.reading import Reading
 from stores.postgresql.watched import WatchedConnection, server_answers
 
 _SQL = load_queries("database")
+_DOCTOR_ZH = "请运行 `sextant doctor`，待数据库恢复后再试。"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +160,15 @@ class Database(Reading):
             return DatabaseUnavailable(
                 f"All connections to PostgreSQL ({self.settings.database_pool}) are in use.",
                 next_step="Ask for less at once, or set SEXTANT_DATABASE_POOL higher.",
+                translations={
+                    "zh": f"PostgreSQL 的全部连接（{self.settings.database_pool} 个）都在使用中。"
+                    "请减少并发，或调高 SEXTANT_DATABASE_POOL。"
+                },
             )
         return DatabaseUnavailable(
             "PostgreSQL does not answer: no connection to it can be made.",
             next_step="Run `sextant doctor`, and try again once the database is back.",
+            translations={"zh": f"PostgreSQL 无法连接。{_DOCTOR_ZH}"},
         )
 
     @property
@@ -198,4 +204,5 @@ def unavailable() -> Iterator[None]:
         raise DatabaseUnavailable(
             f"PostgreSQL did not answer as it should: {str(error).strip().rstrip(' :.?') or type(error).__name__}.",
             next_step="Run `sextant doctor`, and try again once the database is back.",
+            translations={"zh": f"PostgreSQL 没有正常回答。{_DOCTOR_ZH}"},
         ) from error

@@ -93,22 +93,22 @@ CASES = {
     ),
     "dripping": Case(
         lambda: writing(lambda request: Reply(good(request) + "此外，" * 200, delay=0.01)), "written", "written",
-        OUT_OF_TIME, {"limits": LimitSettings(answer_seconds=1.5)},
+        OUT_OF_TIME["zh"], {"limits": LimitSettings(answer_seconds=1.5)},
     ),
     "empty": Case(lambda: writing(lambda _: empty()), "quoted", "model_output_invalid", "nothing"),
     "refusing": Case(
         lambda: writing(lambda _: refusal()), "quoted", "model_output_invalid", "answered nothing"
     ),
     "refusing in words": Case(
-        lambda: writing(lambda _: "抱歉，我无权讨论这个话题。"), "quoted", "written", REPLACED
+        lambda: writing(lambda _: "抱歉，我无权讨论这个话题。"), "quoted", "written", REPLACED["zh"]
     ),
     "endless": Case(
-        lambda: writing(lambda _: endless("等等，")), "quoted", "written", CUT_OFF,
+        lambda: writing(lambda _: endless("等等，")), "quoted", "written", CUT_OFF["zh"],
         {"limits": LimitSettings(answer_tokens=64)},
     ),
     "wrong language": Case(
         lambda: writing(lambda r: f"The main symptoms are great thirst and loss of weight [{number_of(r)}]."),
-        "written", "written", OTHER_LANGUAGE,
+        "written", "written", OTHER_LANGUAGE["zh"],
     ),
     "invalid JSON": Case(
         lambda: lambda r: invalid_json() if r.wants_json else good(r), "written", "written", "by rule"
@@ -194,7 +194,7 @@ async def test_a_context_that_is_too_long_is_halved_until_it_fits() -> None:
         )
         await chat.close()
     assert answer.answer == "The price of item 0 is 100 yuan [1]."
-    assert answer.warnings == (SHORTENED,)
+    assert answer.warnings == (SHORTENED["en"],)
     assert shown == [16, 8, 4, 2]
 
 

@@ -154,7 +154,7 @@ async def test_bypass_answers_directly_and_says_so(bench: Build) -> None:
     at = bench(chat=chat("Two [1]."))
     result = await workflow_of(at).ainvoke({"query": "How many?", "mode": "bypass"})
     assert result["answer"] == "Two."
-    assert result["warnings"] == [WITHOUT_DOCUMENTS]
+    assert result["warnings"] == [WITHOUT_DOCUMENTS["en"]]
     assert (result["citations"], result["sources"], result["grounded"]) == ([], [], False)
     assert result["timings"].keys() == {"analyze", "route", "generate"}
 

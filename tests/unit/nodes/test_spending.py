@@ -124,9 +124,12 @@ def test_nodes_that_are_called_without_a_begun_turn_have_the_whole_time(bench: B
     [(Limit.CALLS, "8 model calls"), (Limit.TOKENS, "32000 prompt"), (Limit.TIME, "60 seconds")],
 )
 def test_a_reached_limit_is_told_with_its_setting(limit: Limit, words: str) -> None:
-    sentence = reached(limit, LimitSettings())
+    sentence = reached(limit, LimitSettings(), "en")
     assert words in sentence
     assert f"limits.{limit}" in sentence
+    in_chinese = reached(limit, LimitSettings(), "zh")
+    assert "上限" in in_chinese
+    assert f"SEXTANT_LIMITS__{limit.upper()}" in in_chinese
 
 
 def test_each_warning_is_given_once() -> None:

@@ -220,7 +220,7 @@ async def test_findings_are_told_where_nothing_that_the_model_writes_holds(bench
     update = await generate(asked("这些文档讲了什么？"), at.runtime)
     assert update["answer"].startswith(FOUND["zh"])
     assert [one["source"] for one in update["citations"]] == ["指南.md", "合同.md"]
-    assert REPLACED in update["warnings"]
+    assert REPLACED["en"] in update["warnings"]
 
 
 async def test_reports_that_were_not_read_are_counted(bench: Build) -> None:
