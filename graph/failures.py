@@ -14,9 +14,12 @@ from domain.options import field_at
 _log = logging.getLogger(__name__)
 
 
-def as_failed(error: Exception) -> Failed:
-    """Return the event for `error`: its own words if it is ours, else only that something broke."""
+def as_failed(error: Exception, language: str = "en") -> Failed:
+    """Return the event for `error`: its own words, in `language` where it has them; else only that something broke."""
     if isinstance(error, SextantError):
+        if (translated := error.translations.get(language)) is not None:  # with its next step
+            detail = {"next_step": "", "field": error.field}
+            return Failed(error.code, translated, error.retryable, detail)
         detail = {"next_step": error.next_step, "field": error.field}
         return Failed(error.code, error.message, error.retryable, detail)
     if isinstance(error, NodeTimeoutError):
@@ -24,7 +27,11 @@ def as_failed(error: Exception) -> Failed:
             TimedOut(
                 f"The step {error.node} took longer than {error.timeout:g} s.",
                 next_step="Ask again; `sextant doctor` shows what is slow or down.",
-            )
+                translations={
+                    "zh": f"步骤 {error.node} 超过了 {error.timeout:g} 秒。请再问一次；`sextant doctor` 会显示哪里慢或不可用。"
+                },
+            ),
+            language,
         )
     if isinstance(error, ValidationError):
         fields = ", ".join(field_at(wrong["loc"]) for wrong in error.errors())

@@ -180,7 +180,7 @@ def _bound(resolve: Resolve, node: Node, tries: int = 1) -> _BoundNode:
         except SextantError as error:
             tried = runtime.execution_info.node_attempt if runtime.execution_info else tries
             if tried >= tries or not error.retryable:
-                runtime.stream_writer(as_values(as_failed(error)))
+                runtime.stream_writer(as_values(as_failed(error, state.language)))
             raise
         except asyncio.CancelledError:
             outcome = Outcome.CANCELLED

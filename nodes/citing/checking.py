@@ -40,7 +40,7 @@ UNJUDGED = {
     "en": "The model that judges citations failed, so they were judged by words: {reason}",
     "zh": "核查引文的模型出错，因此改按字词核查：{reason}",
 }
-_LATE = {
+JUDGE_LATE = {
     "en": "it did not answer in time. Look into its load, or choose another SEXTANT_ANSWERS__JUDGE.",
     "zh": "它未能及时回答。请检查其负载，或另设 SEXTANT_ANSWERS__JUDGE。",
 }
@@ -196,7 +196,7 @@ class Checking:
             reason = (
                 error.in_language(language)
                 if isinstance(error, DependencyError)
-                else _LATE[language]
+                else JUDGE_LATE[language]
             )
             self._warn(UNJUDGED[language].format(reason=reason))
             return None

@@ -58,7 +58,7 @@ def test_an_image_goes_with_the_question_and_the_server_says_that_nobody_looked(
     ).to_be_visible()
     turn = ask(page, QUESTION)
     expect(turn.locator("img")).to_be_visible()
-    expect(turn).to_contain_text("no vision model is configured")
+    expect(turn).to_contain_text("没有配置视觉模型")
     expect(turn.locator(".answer")).to_contain_text("多饮")
 
 

@@ -13,6 +13,7 @@ import pytest
 from domain.answers import Answer
 from domain.events import Cited, Done, Event, Failed, Reset, Token
 from domain.settings import LimitSettings, Settings
+from domain.text import language_of
 from graph.streaming import stream_answer
 from models.chat.building import build_chat_model
 from nodes.answers.answer_generator import SHORTENED, AnswerGenerator
@@ -84,20 +85,20 @@ class Case:
 
 CASES = {
     "down": Case(
-        lambda: writing(good), "quoted", "model_unavailable", "cannot be reached",
+        lambda: writing(good), "quoted", "model_unavailable", "无法连接",
         {"openai_base_url": "http://127.0.0.1:9/v1"},
     ),
     "slow": Case(
-        lambda: lambda _: slow("太慢了。", 30), "quoted", "model_unavailable", "did not answer in time",
+        lambda: lambda _: slow("太慢了。", 30), "quoted", "model_unavailable", "未能及时回答",
         {"model_timeout": 0.2},
     ),
     "dripping": Case(
         lambda: writing(lambda request: Reply(good(request) + "此外，" * 200, delay=0.01)), "written", "written",
         OUT_OF_TIME["zh"], {"limits": LimitSettings(answer_seconds=1.5)},
     ),
-    "empty": Case(lambda: writing(lambda _: empty()), "quoted", "model_output_invalid", "nothing"),
+    "empty": Case(lambda: writing(lambda _: empty()), "quoted", "model_output_invalid", "没有给出任何回答"),
     "refusing": Case(
-        lambda: writing(lambda _: refusal()), "quoted", "model_output_invalid", "answered nothing"
+        lambda: writing(lambda _: refusal()), "quoted", "model_output_invalid", "没有给出任何回答"
     ),
     "refusing in words": Case(
         lambda: writing(lambda _: "抱歉，我无权讨论这个话题。"), "quoted", "written", REPLACED["zh"]
@@ -111,7 +112,7 @@ CASES = {
         "written", "written", OTHER_LANGUAGE["zh"],
     ),
     "invalid JSON": Case(
-        lambda: lambda r: invalid_json() if r.wants_json else good(r), "written", "written", "by rule"
+        lambda: lambda r: invalid_json() if r.wants_json else good(r), "written", "written", "按规则判断"
     ),
     "marker 99": Case(
         lambda: writing(lambda _: ANSWER.format(n=99)), "written", "written"
@@ -122,7 +123,7 @@ CASES = {
         {"model_retries": 2},
     ),
     "context too long": Case(
-        lambda: writing(lambda _: TOO_LONG), "quoted", "context_too_long", "longer than"
+        lambda: writing(lambda _: TOO_LONG), "quoted", "context_too_long", "读不完这么长的请求"
     ),
     "500": Case(lambda: lambda _: failing(500), "quoted", "model_unavailable", "500"),
 }  # fmt: skip
@@ -139,10 +140,12 @@ async def test_every_mode_ends_well_however_the_model_behaves(
     expected = case.bypass if mode == "bypass" else case.retrieving
     last = events[-1]
     if isinstance(last, Failed):
-        assert (last.code, bool(last.message)) == (expected, True)
+        assert (last.code, language_of(last.message)) == (expected, "zh")
+        assert "请" in last.message, "what to do next"
         return
     assert isinstance(last, Done)
     answer = last.answer
+    assert all(language_of(warning) == "zh" for warning in answer.warnings)
     assert_it_holds(answer, events)
     assert answer.model == ("extractive" if expected == "quoted" else "scripted")
     if mode == "bypass":
@@ -265,8 +268,9 @@ async def test_an_endpoint_that_cannot_be_reached_is_asked_once_and_told_of_once
     assert isinstance(done, Done)
     assert done.answer.usage.calls == 2, "the first try and its repetition"
     [warning] = done.answer.warnings
-    assert "quoted from the documents" in warning
-    assert "cannot be reached" in warning
+    assert warning == (
+        "聊天模型出错，因此回答直接引自文档：聊天模型 scripted 无法连接。请检查 OPENAI_BASE_URL，并确认模型服务正在运行。"
+    )
 
 
 async def test_what_fails_at_the_last_call_is_told_as_what_it_is(running_with: RunningWith) -> None:
@@ -274,4 +278,4 @@ async def test_what_fails_at_the_last_call_is_told_as_what_it_is(running_with: R
     async with running_with(lambda _: failing(500), limits=limits) as running:
         [*_, done] = await told(running, "naive")
     assert isinstance(done, Done)
-    assert "status 500" in done.answer.warnings[-1]
+    assert "状态码 500" in done.answer.warnings[-1]

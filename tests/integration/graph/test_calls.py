@@ -110,8 +110,8 @@ async def test_silence_in_the_loop_is_met_once_and_leaves_the_rest_to_the_answer
     assert result["model"] == "scripted"
     assert result["usage"]["calls"] == calls + 1
     [warning] = result["warnings"]
-    assert "by rule" in warning
-    assert "did not answer in time" in warning
+    assert "按规则判断" in warning
+    assert "未能及时回答" in warning
 
 
 def judges(reply: Callable[[], Reply]) -> Answering:

@@ -120,5 +120,5 @@ async def test_a_document_that_is_deleted_while_the_answer_is_written_is_not_cit
     assert isinstance(done, Done)
     assert done.answer.answer == NOTHING_FOUND["en"]
     assert (done.answer.citations, done.answer.sources) == ((), ())
-    assert REPLACED["zh"] in done.answer.warnings
+    assert REPLACED["en"] in done.answer.warnings
     assert not any(isinstance(event, Cited) for event in events)

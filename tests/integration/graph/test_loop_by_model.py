@@ -141,7 +141,7 @@ async def test_time_that_runs_out_in_the_middle_leaves_an_answer_of_what_there_i
         assert len(running.endpoint.chat_requests) == 2, "no judgement is waited for a second time"
     assert result["model"] == "scripted"
     assert result["sources"]
-    assert any("in time" in warning for warning in result["warnings"])
+    assert any("及时" in warning or "answer_seconds" in warning for warning in result["warnings"])
 
 
 async def test_judgements_that_fail_leave_the_answer_its_second_and_third_try(
@@ -155,7 +155,7 @@ async def test_judgements_that_fail_leave_the_answer_its_second_and_third_try(
     async with running_with(overloaded, model_retries=2) as running:
         result = await ask(running)
     assert (result["model"], result["usage"]["calls"]) == ("scripted", 6)
-    assert any("by rule" in warning for warning in result["warnings"])
+    assert any("按规则判断" in warning for warning in result["warnings"])
 
 
 def cut_off(value: object) -> Reply:
@@ -182,7 +182,7 @@ async def test_careless_judgements_are_read_at_the_first_try(
     async with running_with(judge) as running:
         result = await ask(running)
     assert len(judge.asked) == 2 + len(PARTS)
-    assert not [warning for warning in result["warnings"] if "rule" in warning]
+    assert not [warning for warning in result["warnings"] if "规则" in warning]
     assert result["attempts"] == 0
 
 
@@ -214,4 +214,4 @@ async def test_a_judge_without_judgement_costs_no_more_than_the_limit(
         assert len(running.endpoint.chat_requests) <= 8
         assert result["usage"]["calls"] == len(running.endpoint.chat_requests)
     assert result["answer"].startswith("主要症状")
-    assert any("by rule" in warning for warning in result["warnings"])
+    assert any("按规则判断" in warning for warning in result["warnings"])

@@ -176,7 +176,7 @@ async def test_a_vision_model_that_fails_is_a_warning(
         asked = run.asking("糖尿病的主要症状是什么？", mode="naive", multimodal_content=[image()])
         result = await run.workflow.ainvoke(asked)
     assert result["answer"] == answer
-    assert any(warning.startswith("I1: the vision model did not") for warning in result["warnings"])
+    assert any(warning.startswith("I1：视觉模型没有描述图片") for warning in result["warnings"])
 
 
 async def test_what_an_image_says_is_data_and_no_order(running_with: RunningWith) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from domain.events import Cited, Done, Event, Failed, Sources, Status, Token
+from domain.events import Cited, Done, Event, Failed, Reset, Sources, Status, Token
 from graph.streaming import stream_answer
 from models.offline.extractive import ExtractiveAnswerer
 from testing.openai_server import ApiRequest
@@ -99,15 +99,41 @@ async def test_a_bad_choice_is_a_typed_error_too(running_with: RunningWith) -> N
     assert (failed.code, failed.message.count("top_k")) == ("option_invalid", 1)
 
 
-async def test_an_answer_that_breaks_off_ends_with_an_error_after_its_tokens(
+async def test_an_answer_that_breaks_off_ends_in_quotations_with_a_note(
     running_with: RunningWith,
 ) -> None:
     async with running_with(judging(broken_after(4))) as running:
         events = await stream(running)
-    assert any(isinstance(event, Token) for event in events)
-    failed = events[-1]
-    assert isinstance(failed, Failed)
-    assert (failed.code, failed.retryable) == ("model_unavailable", True)
+        repairs = [one for one in running.endpoint.chat_requests if "<draft>" in one.prompt]
+    done = events[-1]
+    assert isinstance(done, Done)
+    assert done.answer.citations, "what the documents say is quoted"
+    assert any("ends where the chat model failed" in said for said in done.answer.warnings)
+    assert not repairs, "a model that has just failed is not asked to mend its text"
+
+
+async def test_of_an_answer_that_breaks_off_what_holds_stays(running_with: RunningWith) -> None:
+    text = "Every value has exactly one owner [1]. It is freed when the owner goes"
+    said = broken_after(len(tokens_of(text)) - 2, text)
+    async with running_with(judging(said)) as running:
+        [*_, done] = await stream(running)
+    assert isinstance(done, Done)
+    assert done.answer.answer.startswith("Every value has exactly one owner [1].")
+    assert done.answer.model == "scripted"
+    assert any("ends where the chat model failed" in note for note in done.answer.warnings)
+
+
+async def test_a_refusal_in_the_middle_takes_the_text_back_and_quotes(
+    running_with: RunningWith,
+) -> None:
+    said = Reply("Every value has exactly one", finish_reason="content_filter")
+    async with running_with(judging(said)) as running:
+        events = await stream(running)
+    done = events[-1]
+    assert isinstance(done, Done)
+    assert (done.answer.model, bool(done.answer.citations)) == ("extractive", True)
+    assert any(isinstance(event, Reset) for event in events)
+    assert any("content filter" in note for note in done.answer.warnings)
 
 
 async def test_an_unexpected_failure_gives_nothing_away(

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from domain.errors import EmbeddingModelChanged, GraphNotFound, ModelUnavailable
+from domain.errors import EmbeddingModelChanged, GraphNotFound, ModelUnavailable, TimedOut
 from domain.scope import Scope
 from domain.settings import LimitSettings, Settings
 from evals.corpus import load_corpus
@@ -112,7 +112,7 @@ async def test_a_model_that_cannot_judge_is_replaced_by_rules_and_said_so(
     async with running_with(judges_badly) as running:
         result = await running.workflow.ainvoke(running.asking(QUESTION))
     assert result["answer"] == ANSWER
-    assert any("by rule" in warning for warning in result["warnings"])
+    assert any("按规则判断" in warning for warning in result["warnings"])
 
 
 async def test_a_model_that_is_down_leaves_quoted_answers(running_with: RunningWith) -> None:
@@ -192,6 +192,24 @@ async def test_vectors_of_another_model_are_refused_before_any_search(
     await close_shared_dependencies()
 
 
+async def test_a_store_that_does_not_open_is_a_typed_error_within_the_time_of_an_answer(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(_: Settings) -> Database:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    monkeypatch.setattr(Database, "open", never)
+    hasty = settings.model_copy(update={"limits": LimitSettings(answer_seconds=1)})
+    workflow = create_query_workflow(settings=hasty)
+    asked = ({"query": QUESTION, "graph_id": "any"}, {"query": QUESTION, "graph_id": "other"})
+    outcomes = await asyncio.gather(*map(workflow.ainvoke, asked), return_exceptions=True)
+    for error in outcomes:  # whoever waits for another's opening is bounded, too
+        assert isinstance(error, TimedOut)
+        assert "sextant doctor" in error.next_step
+        assert "未能打开" in error.in_language("zh")
+
+
 MODES = ["naive", "local", "global", "hybrid", "mix", "bypass", "auto"]
 
 
@@ -260,7 +278,7 @@ async def test_reports_that_are_never_read_leave_the_answer_its_time(
             result = await running.workflow.ainvoke(running.asking(BROAD, mode="global"))
     assert result["model"] != "extractive"
     assert result["sources"]
-    assert any("could not read" in warning for warning in result["warnings"])
+    assert any("未能读取" in warning for warning in result["warnings"])
 
 
 async def test_global_offline_tells_findings_of_reports_cited_to_their_chunks(

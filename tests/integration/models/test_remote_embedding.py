@@ -83,13 +83,19 @@ async def test_an_endpoint_that_embeds_nothing_is_a_typed_error(settings_for: An
     assert "OPENAI_BASE_URL" in caught.value.next_step
 
 
-async def test_a_silent_endpoint_is_left_after_the_time_limit(settings_for: Any) -> None:
+async def test_a_silent_endpoint_is_left_after_the_time_limit_and_not_asked_again(
+    settings_for: Any,
+) -> None:
     async with ScriptedOpenAI(embeddings=[Reply(pause_after=0)]) as server:
-        settings = settings_for(server, model_timeout=1, model_retries=0)
+        settings = settings_for(server, model_timeout=1, model_retries=2)
         embedder = RemoteEmbedder("scripted", settings)
-        with pytest.raises(ModelUnavailable, match="in time"):
-            await embedder.embed_query("a")
+        with pytest.raises(ModelUnavailable, match="in time") as caught:
+            await embedder.warm_up()
+        assert caught.value.in_language("zh") == (
+            "嵌入模型 scripted 未能及时回答。请调高 SEXTANT_MODEL_TIMEOUT，或检查模型服务的负载。"
+        )
         await server.wait_for_disconnects(1)
+        assert len(server.requests) == 1
         await embedder.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import httpx
@@ -113,6 +114,28 @@ def test_each_failure_names_the_setting_to_look_at(
     assert type(typed) is kind
     assert "chat model m" in typed.message
     assert step in typed.next_step
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        *(refused(status) for status in (400, 401, 403, 404, 413, 418, 429, 503)),
+        refused(429, retry_after="4"),
+        TimeoutError(),
+        httpx.ConnectError("no"),
+        httpx.RemoteProtocolError("cut"),
+        KeyError("choices"),
+    ],
+)
+def test_each_failure_is_told_in_chinese_with_its_next_step(error: Exception) -> None:
+    service = replace(SERVICE, label_zh="聊天模型 m")
+    typed = as_sextant_error(error, service)
+    told = typed.in_language("zh")
+    assert told.startswith("聊天模型 m ")
+    assert "请" in told, "what to do next"
+    assert typed.in_language("en") == str(typed)
+    settings = [one for one in ("THE_URL", "THE_KEY", "THE_MODEL") if one in typed.next_step]
+    assert all(one in told for one in settings)
 
 
 def test_only_where_no_connection_came_about_is_an_endpoint_out_of_reach() -> None:

@@ -118,7 +118,7 @@ async def test_what_changed_since_the_search_is_not_quoted_and_it_is_said(bench:
     update = await generate(asked("糖尿病的主要症状是什么？", GUIDE, WEATHER), at.runtime)
     assert GUIDE.text not in [citation["quote"] for citation in update["citations"]]
     assert "多饮" not in update["answer"]
-    assert update["warnings"] == [OUTDATED["en"].format(passages="1 passage")]
+    assert update["warnings"] == [OUTDATED["zh"].format(count=1)]
 
 
 async def test_all_that_still_stands_is_quoted_without_a_word_about_it(bench: Build) -> None:
@@ -138,7 +138,7 @@ async def test_where_the_store_cannot_be_asked_it_is_quoted_and_said_to_be_unche
     at = with_quotes(offline(bench), down)
     update = await generate(asked("糖尿病的主要症状是什么？", GUIDE), at.runtime)
     assert "多饮" in update["answer"]
-    assert UNCHECKED["en"].format(reason="No answer.") in update["warnings"]
+    assert UNCHECKED["zh"].format(reason="No answer. Start it.") in update["warnings"]
 
 
 async def test_where_tables_cannot_be_read_nothing_is_computed_and_it_is_said(bench: Build) -> None:
@@ -153,7 +153,7 @@ async def test_where_tables_cannot_be_read_nothing_is_computed_and_it_is_said(be
     deps = replace(at.deps, tables=cast("TableStore", Down()))
     runtime = replace(at.runtime, context=RunContext(Context(), deps))
     update = await generate(asked("Which item has the highest price?", row, language="en"), runtime)
-    assert update["warnings"] == [NOT_COMPUTED["en"].format(reason="No answer.")]
+    assert update["warnings"] == [NOT_COMPUTED["en"].format(reason="No answer. Start it.")]
 
 
 async def test_weak_evidence_is_said_to_be_no_answer_and_the_nearest_is_shown(bench: Build) -> None:
@@ -178,7 +178,7 @@ async def test_a_chat_model_that_fails_at_once_is_replaced_by_quotations(bench: 
     update = await generate(asked("糖尿病的主要症状是什么？", GUIDE), at.runtime)
     assert update["model"] == "extractive"
     assert update["citations"]
-    assert any("quoted from the documents" in warning for warning in update["warnings"])
+    assert any("聊天模型出错，因此回答直接引自文档" in warning for warning in update["warnings"])
 
 
 async def test_bypass_cites_nothing_and_says_so(bench: Build) -> None:
@@ -186,8 +186,8 @@ async def test_bypass_cites_nothing_and_says_so(bench: Build) -> None:
     update = await generate(asked("多少？", GUIDE, strategy="bypass"), at.runtime)
     assert update["answer"] == streamed(at) == "四十二。"
     assert (update["mode"], update["sources"]) == ("bypass", [])
-    assert update["warnings"] == [WITHOUT_DOCUMENTS["en"]]
-    assert CUT_OFF["en"] not in update["warnings"]
+    assert update["warnings"] == [WITHOUT_DOCUMENTS["zh"]]
+    assert CUT_OFF["zh"] not in update["warnings"]
 
 
 @pytest.mark.parametrize(

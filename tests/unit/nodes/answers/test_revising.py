@@ -17,7 +17,7 @@ from models.chat.chat_model import ChatModel
 from nodes.answers.answer_generator import AnswerGenerator
 from nodes.answers.answering import NOTHING_FOUND, AnswerEvent
 from nodes.answers.revising import CHANGED, COMPLETED, OTHER_LANGUAGE, REFUSED, REPLACED
-from nodes.citing.checking import UNCHECKED, UNJUDGED, Checks
+from nodes.citing.checking import JUDGE_LATE, UNCHECKED, UNJUDGED, Checks
 from nodes.spending import Budget
 from tests.unit.nodes.conftest import chat, item
 
@@ -381,4 +381,4 @@ async def test_a_silent_judge_is_waited_for_as_long_as_the_answer_may_take() -> 
         budget=Budget(calls=4, prompt_tokens=100_000, seconds=0.5),
     )
     assert told.answer.grounded
-    assert told.answer.warnings == (UNJUDGED["en"].format(reason="it did not answer in time."),)
+    assert told.answer.warnings == (UNJUDGED["en"].format(reason=JUDGE_LATE["en"]),)

@@ -45,5 +45,21 @@ def test_markers_are_written_as_they_are_read() -> None:
         assert f"[{found[1]}]" == written
 
 
+@pytest.mark.parametrize(
+    ("sentence", "statement"),
+    [
+        (
+            "The Heron 3 XL sorts 4,200 parcels, according to [1].",
+            "The Heron 3 XL sorts 4,200 parcels",
+        ),
+        ("Leave is 20 days, based on passage 2.", "Leave is 20 days"),
+        ("Leave is 20 days, as stated in passage 2.", "Leave is 20 days"),
+        ("Work is paid according to the plan.", "Work is paid according to the plan."),
+    ],
+)
+def test_who_says_it_is_no_part_of_a_statement(sentence: str, statement: str) -> None:
+    assert markers.stated(sentence).rstrip(".") == statement.rstrip(".")
+
+
 def test_what_a_document_writes_like_a_marker_is_put_in_round_brackets() -> None:
     assert markers.unmarked("as in [3] and 【T1:r2】, not [a]") == "as in (3) and (T1:r2), not [a]"
