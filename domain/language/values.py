@@ -16,6 +16,7 @@ from domain.language.simplified import plain_of
 from domain.tables.cells.values import chinese_number
 
 DATE, TIME, SHARE, ORDINAL = "date", "time", "share", "ordinal"
+COUNT, TIMES = "count", "times"
 
 # Canonical unit: (dimension, how many base units of it, how it is written). Units of one dimension are converted.
 _UNITS: dict[str, tuple[str, Fraction, str]] = {
@@ -61,6 +62,7 @@ _UNITS: dict[str, tuple[str, Fraction, str]] = {
     "l": ("volume", Fraction(1000), "l|lit(?:er|re)s?|升"),
     "GB": ("data", Fraction(1024), "gb|gigabytes?"),
     "MB": ("data", Fraction(1), "mb|megabytes?"),
+    "times": ("times", Fraction(1), "times|次(?![数序品要])"),
     "point": ("point", Fraction(1), "percentage points?|个?百分点"),
 }
 # Longer ones first: 公里/小时 before 公里, mmol/l before m.
@@ -135,19 +137,24 @@ _PATTERNS: Sequence[tuple[str, re.Pattern[str]]] = (
     ("ordinal", re.compile(r"(?<![\w.])(?P<eo>\d{1,4})(?:st|nd|rd|th)(?![a-z])")),
     ("ordinal", re.compile(rf"(?<![a-z-])(?P<ew>{'|'.join(w for w in _ORDINALS if w not in ('first', 'second'))})(?![a-z])")),
     ("number", re.compile(rf"(?:(?<![a-z0-9_.])|(?<=cny|rmb|usd|eur|gbp|twd|hkd|jpy|chf))(?:(?<!\d)[-−])?(?P<n>\d{{1,3}}(?:[,，\u2009\u202f ]\d{{3}})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)(?![\d]*\.\d)\s?(?P<scale>{_SCALE})?")),
-    ("words", re.compile(rf"(?<![a-z-])(?P<words>(?:{_WORD_NUMBER})(?:(?:[ -]| and )(?:{_WORD_NUMBER}|hundred|thousand|million|billion))*)(?![a-z])|(?<![a-z])(?P<dozen>a dozen|twice|half an?(?= (?:hour|day|year|month)))(?![a-z])")),
+    ("words", re.compile(rf"(?<![a-z-])(?P<words>(?:{_WORD_NUMBER})(?:(?:[ -]| and )(?:{_WORD_NUMBER}|hundred|thousand|million|billion))*)(?![a-z])|(?<![a-z])(?P<dozen>a dozen|once(?= (?:an?|per|every|each|in|daily|weekly|monthly|yearly)(?![a-z]))|twice|half an?(?= (?:hour|day|year|month)))(?![a-z])")),
     ("han", re.compile(rf"(?<![{_HAN}])(?P<han>[{_HAN}]{{1,16}})(?![{_HAN}])")),
 )  # fmt: skip
 # "One" and 一 alone are words; so are numerals in words such as 统一, 一般 and 万一. With a unit they count.
 _WEAK = frozenset({"one", "一", "零", "半", "千", "万", "百", "十", "百万"})
 _RANGE = re.compile(r"\s?(?:[-–—~～至到]|to|and|或|or|<|≤)\s?(?:[<≤]\s?)?\Z")
 _AT_MOST_AHEAD = re.compile(
-    r"(?:at most|up to|no more than|not more than|no longer than|not exceed(?:ing)?|(?<!not )below|under|(?<!no )(?<!not )(?:less|fewer) than|maximum(?: of)?|max\.?|limited to|within"
-    r"|capped at|cap(?: is| of)?|no later than|(?<![a-z])(?:before|until|prior to|earlier than)|不(?:得|应|能|会|可)?(?:超过|高于|多于|大于|晚于)|至多|最多(?:可|能)?(?:报销|使用|携带|为|是)?|最高|最大|上限(?:为|是)?|(?<!不)(?<!不得)(?<!不应)(?<!不能)(?:低于|少于|小于)|不足|未满|<|≤)[^\d,，。;；]{0,6}\Z"
+    r"(?:at (?:the )?most|up to|not exceed(?:ing)?|no later than|below|under|less than|fewer than|maximum(?: of)?|max\.?|limited to|within"
+    r"|capped at|cap(?: is| of)?|(?<![a-z])(?:before|until|prior to|earlier than)|至多|最多(?:可|能)?(?:报销|使用|携带|为|是)?|最高|最大|上限(?:为|是)?|低于|少于|小于|短于|早于|不足|未满|<|≤)[^\d,，。;；]{0,6}\Z"
 )
 _AT_LEAST_AHEAD = re.compile(
-    r"(?:at least|no less than|no fewer than|not less than|not below|minimum(?: of)?|(?<!no )(?<!not )more than|over|above|(?<!not )exceed(?:s|ing)?|longer than|greater than|later than|(?<![a-z])(?:after|since)"
-    r"|不(?:得|应|能|会|可)?(?:少于|低于|小于|短于)|至少|最少|最低|(?<!不)(?<!不得)(?<!不应)(?<!不能)(?:超过|高于|多于|大于)|满|>|≥)[^\d,，。;；]{0,6}\Z"
+    r"(?:at (?:the )?least|minimum(?: of)?|more than|over|above|exceed(?:s|ing|ed)?|longer than|higher than|greater than|larger than|later than|(?<![a-z])(?:after|since)"
+    r"|至少|最少|最低|超过|高于|多于|大于|晚于|满|>|≥)[^\d,，。;；]{0,6}\Z"
+)
+# "Must not run with more than 8": a comparison that is denied bounds the other way.
+_COMPARISON = re.compile(r"than|below|above|under|over|exceed|超过|[高低多少大小长短早晚]于")
+_DENIED = re.compile(
+    r"(?:\b(?:not|no|never|cannot|without|nor)\b|n['’]t\b|不|未|勿|禁止|无)[^,，。;；:：]{0,24}\Z"
 )
 _AT_MOST_BEHIND = re.compile(
     r"\s?[^\d\s,，。;；]{0,3}(?:以内|之内|以下|内(?![容部])|之前|以前|or (?:less|fewer|below)|at (?:the )?most|max)"
@@ -160,6 +167,10 @@ _AT_LEAST_BEHIND = re.compile(
 # Letters, then digits among them: E42, BM-40, H3-OP, INC-2025-017. CNY1680000 is no name.
 _NAME = re.compile(r"(?<![a-z0-9])(?=[a-z.-]*\d)[a-z]+(?:[-.]?[a-z0-9]+)*(?![a-z0-9])")
 _CURRENCY_AHEAD = re.compile(r"(?:cny|rmb|usd|us|eur|gbp|twd|nt|hkd|jpy|chf)\d")
+
+
+# 18日 and 18号 are days of a month, 6场 and 6次 say how often.
+_INTERCHANGED = ({ORDINAL, "day"}, {ORDINAL, COUNT}, {COUNT, TIMES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +194,8 @@ class Value:
         """What it measures; values of different dimensions do not compete."""
         if self.unit in {"month", "year", "week", "day", "hour", "minute", "workday"}:
             return "period"
+        if self.unit == COUNT:
+            return ""
         if self.unit in _UNITS:
             dimension = _UNITS[self.unit][0]
             return "money" if dimension.isupper() else dimension
@@ -196,7 +209,7 @@ class Value:
             return self.unit == other.unit and self.number == other.number
         if SHARE in (self.unit, other.unit) and self.unit != other.unit:
             return not (self.unit and other.unit) and self._is_percent_of(other)
-        if not (self.unit and other.unit) or {self.unit, other.unit} == {ORDINAL, "day"}:
+        if not (self.unit and other.unit) or {self.unit, other.unit} in _INTERCHANGED:
             return self.number == other.number
         if self.unit in _UNITS and other.unit in _UNITS:
             (dimension, factor, _), (its, its_factor, _) = _UNITS[self.unit], _UNITS[other.unit]
@@ -323,14 +336,18 @@ def _number_of(
     if plain[match.start() : match.start() + 1] in {"-", "−"}:
         number = -number if not plain[: match.start()].rstrip()[-1:].isdigit() else number
     unit, end = _unit_at(match.start(), end, plain)
+    if match[0] in {"once", "twice"}:
+        unit = TIMES
     if (
         not unit
         and (kind == "han" or match[0].strip() in _WEAK)
         and not _counts(kind, match, plain)
     ):
         return None
-    if kind == "number" and re.match(r"[a-z]\w?-\d", plain[end : end + 4]):
+    if plain[end - 1 : end] != " " and re.match(r"[a-z]\w?-\d", plain[end : end + 4]):
         return None
+    if not unit and number != 1 and plain[end : end + 1] in set(_COUNTERS):
+        unit = COUNT
     return _bounded_value(Value(number, unit), match.start(), end, plain), end
 
 
@@ -346,7 +363,7 @@ def _unit_at(start: int, end: int, plain: str) -> tuple[str, int]:
     return unit, end
 
 
-_COUNTERS = "个名位人台件条项次份张辆间层页章节款种类笔套家所具根步门场轮批届期队组级倍副片点"
+_COUNTERS = "个名位人台件条项次份张辆间层页章节款种类笔套家所具根步门场轮批届期队组级倍副片点只支枚瓶箱袋本座栋颗粒杯盒"
 
 
 def _counts(kind: str, match: re.Match[str], plain: str) -> bool:
@@ -375,10 +392,19 @@ def _canonical(match: re.Match[str]) -> str:
 
 
 def _bounded_value(value: Value, start: int, end: int, plain: str) -> Value:
-    ahead, behind = plain[max(0, start - 18) : start], plain[end : end + 14]
-    if _AT_MOST_AHEAD.search(ahead) or _AT_MOST_BEHIND.match(behind):
+    behind = plain[end : end + 14]
+    most, least = (
+        pattern.search(plain, max(0, start - 24), start)
+        for pattern in (_AT_MOST_AHEAD, _AT_LEAST_AHEAD)
+    )
+    if found := most or least:
+        is_denied = _COMPARISON.search(found[0]) and _DENIED.search(
+            plain, max(0, found.start() - 32), found.start()
+        )
+        return replace(value, bound="max" if bool(most) is not bool(is_denied) else "min")
+    if _AT_MOST_BEHIND.match(behind):
         return replace(value, bound="max")
-    if _AT_LEAST_AHEAD.search(ahead) or _AT_LEAST_BEHIND.match(behind):
+    if _AT_LEAST_BEHIND.match(behind):
         return replace(value, bound="min")
     return value
 
@@ -424,7 +450,9 @@ def _of_han(text: str) -> Fraction | None:
 
 def _of_words(groups: dict[str, str]) -> Fraction:
     if word := groups.get("dozen"):
-        return {"a dozen": Fraction(12), "twice": Fraction(2)}.get(word, Fraction(1, 2))
+        return {"a dozen": Fraction(12), "once": Fraction(1), "twice": Fraction(2)}.get(
+            word, Fraction(1, 2)
+        )
     total = section = 0
     for word in re.split(r"[ -]+", groups["words"]):
         if word in _SMALL or word in _TENS:

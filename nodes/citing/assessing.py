@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from enum import IntEnum
 from functools import cached_property
 from itertools import pairwise
@@ -17,10 +18,21 @@ from math import log
 
 from domain.language.identifiers import codes_in, unmentioned
 from domain.language.simplified import plain_of
-from domain.language.values import Value, normalise_values
+from domain.language.values import TIMES, Value, normalise_values
 from domain.retrieval import RetrievedItem
 from domain.text import IDEOGRAPHS, language_of, normalise
-from nodes.citing.evidence import NEAR, Part, all_parts, is_code, other_words, terms_of
+from nodes.citing.evidence import (
+    NEAR,
+    OWN,
+    Part,
+    all_parts,
+    is_code,
+    names_in,
+    other_words,
+    phrases_of,
+    terms_of,
+    wording_of,
+)
 from nodes.citing.support import Quote, headings, opposed
 
 
@@ -44,6 +56,10 @@ _SURELY = 0.5
 _OF_CITED = 0.05
 # Of two rows that have as much of the subject the one with fewer other words is meant: the Heron 3, not the Heron 3 XL.
 _PER_EXTRA, _MOST_EXTRA = 0.008, 10
+# What stands side by side in it counts besides.
+_OF_PHRASES = 0.05
+# Of sentences that say another fact of the statement, too.
+_OF_SPOKEN = 0.1
 # So much of the subject a part must have.
 _SUBJECT = 0.35
 # So much of a fact's own terms must stand in its part, and of those that stand in any passage.
@@ -52,6 +68,7 @@ _OF_TERMS, _OF_KNOWN = 0.5, 0.66
 _OF_BEST, _OF_BEST_SHORT = 0.6, 0.85
 # So much of the question's terms.
 _OF_ASKED = 0.4
+_LEAST_STEM = 5
 # Each of them must stand so close to the rest.
 _CLOSE = 0.5
 # A fact of no more terms of its own says little more than its relation to the subject.
@@ -156,11 +173,16 @@ class Evidence:
             own = tuple(
                 one for one in values if not any(one == asked for asked in self._asked_values)
             )
-            new = tuple(term for term in terms if term not in self._asked)
+            new = tuple(term for term in terms if not self._is_asked(term))
             if terms or values:
                 facts.append(_Fact(text, terms, new, own))
         telling = [fact for fact in facts if fact.new or fact.values]
         return telling or facts
+
+    def _is_asked(self, term: str) -> bool:
+        """Whether the question has a term, or a longer word of it: who supplies, asked for suppliers."""
+        longer = term.isascii() and len(term) >= _LEAST_STEM
+        return term in self._asked or (longer and any(w.startswith(term) for w in self._asked))
 
     def weight(self, term: str) -> float:
         """Return how telling a term is: rarer ones are more so, single ideographs less."""
@@ -172,6 +194,10 @@ class Evidence:
         seen = self._frequencies[term] or len(self._parts) // 8
         rare = log(1 + (len(self._parts) + 1) / (seen + 1))
         return rare * (0.4 if len(term) == 1 else 1.0)
+
+    def has_phrase(self, phrase: str) -> bool:
+        """Return whether two words stand side by side in any passage."""
+        return any(phrase in part.layers[0][1].plain for part in self._parts if not part.is_clause)
 
     def is_known(self, term: str) -> bool:
         """Return whether any passage has the term."""
@@ -245,6 +271,11 @@ class _Look:
         self._anywhere: dict[str, bool] = {}
         self._values = [value for fact in facts for value in fact.values]
         self._subject = {term: evidence.weight(term) for term in evidence._asked}
+        self._spoken = set[tuple[int, tuple[int, int]]]()
+        asked = phrases_of(evidence._question, numbered=True)
+        self._asked_phrases = [one for one in asked if evidence.has_phrase(one)]
+        said = phrases_of(sentence) - asked
+        self._phrases = [*self._asked_phrases, *filter(evidence.has_phrase, said)]
 
     def assessed(self) -> Assessment:
         if self._evidence.invents(self._sentence):
@@ -364,8 +395,22 @@ class _Look:
     # numbers
 
     def _of_values(self, fact: _Fact, subject: dict[str, float]) -> Assessment:
-        scores = {id(part): self._score(part, subject, fact) for part in self._parts if part.values}
-        outcomes = [self._of_value(value, scores) for value in fact.values]
+        scores = {
+            id(part): self._score(part, subject)
+            + _OF_SPOKEN * (part.is_clause and (part.passage, part.span) in self._spoken)
+            for part in self._parts
+            if part.values
+        }
+        found = [(value, self._of_value(value, fact, scores)) for value in fact.values]
+        # Once says no more than "a", unless it is told how often else.
+        outcomes = [
+            one
+            for value, one in found
+            if value.number != 1 or value.unit != TIMES or one.support is Support.CONTRADICTED
+        ]
+        if not outcomes:
+            return self._of_words(fact, subject)
+        outcomes = self._without_conditions(found, outcomes)
         worst = min(outcomes, key=lambda one: one.support)
         parts = tuple(dict.fromkeys(part for one in outcomes for part in one.parts))
         if worst.support != Support.SUPPORTED:
@@ -376,22 +421,48 @@ class _Look:
             (words < _OF_TERMS and len(fact.new) > 1) or not self._counts_the_same(fact, parts)
         ):
             return Assessment(Support.PARTIAL, words, parts)
-        if not all(self._has_codes(part, fact) for part in parts):
+        if (
+            not all(self._has_codes(part, fact) for part in parts)
+            or self._misses_name(fact, parts)
+            or any(self._replaces(part, fact) for part in parts)
+        ):
             return Assessment(Support.PARTIAL, words, parts)
+        self._spoken.update((part.passage, part.span) for part in parts)
         return Assessment(Support.SUPPORTED, max(0.5, worst.share), parts)
 
-    def _score(self, part: Part, subject: dict[str, float], fact: _Fact) -> float:
+    @staticmethod
+    def _without_conditions(
+        found: Sequence[tuple[Value, Assessment]], outcomes: list[Assessment]
+    ) -> list[Assessment]:
+        """Leave out numbers that stand elsewhere in the row that says another one: 66 dB(A) at 1 m."""
+        rows = [
+            p for one in outcomes if one.support is Support.SUPPORTED for p in one.parts if p.is_row
+        ]
+        beside = [
+            one
+            for value, one in found
+            if any(map(value.matches, (v for p in rows for v in p.conditions)))
+        ]
+        return [one for one in outcomes if one.support is Support.SUPPORTED or one not in beside]
+
+    def _score(self, part: Part, subject: dict[str, float]) -> float:
         covered = self._covered(part, subject)
-        given = [*self._evidence._asked_values, *(v for v in fact.values if part.is_row)]
-        if given and self._evidence._asked_values:
-            held = sum(_holds(part.conditions, value) for value in self._evidence._asked_values)
-            covered += 0.3 * held / len(self._evidence._asked_values)
+        if asked := self._evidence._asked_values:
+            held = sum(
+                1.0
+                if _holds(part.conditions if part.is_row else part.values, value)
+                else 0.5 * _holds(part.conditions, value)
+                for value in asked
+            )
+            covered += 0.3 * held / len(asked)
+        if self._phrases:
+            covered += _OF_PHRASES * sum(map(part.owns, self._phrases)) / len(self._phrases)
         if part.is_row and part.label:
             extra = [term for term in part.label if term not in subject and self._level(part, term)]
             covered -= _PER_EXTRA * min(_MOST_EXTRA, len(extra))
         return covered
 
-    def _of_value(self, value: Value, scores: dict[int, float]) -> Assessment:
+    def _of_value(self, value: Value, fact: _Fact, scores: dict[int, float]) -> Assessment:
         """One number: said by the part that speaks most of the subject, of those with a number of its kind."""
         among = [part for part in self._parts if part.values]
         carriers = [
@@ -409,7 +480,13 @@ class _Look:
                 return Assessment(Support.CONTRADICTED, 0.0, (rival,))
             return Assessment(Support.UNSUPPORTED, 0.0)
         score = scores[id(best)]
-        if any(self._owns_more(one, best) for one in rivals if scores[id(one)] > score):
+        if self._is_exchanged(value, fact, best):
+            return Assessment(Support.CONTRADICTED, score, (best,))
+        if any(
+            self._owns_more(one, best)
+            for one in rivals
+            if scores[id(one)] >= score or self._codes_in(one) > self._codes_in(best)
+        ):
             return Assessment(Support.CONTRADICTED, score, (best,))
         return Assessment(self._between(best, score, rival, scores), score, (best,))
 
@@ -424,8 +501,30 @@ class _Look:
             and any(_competes(value, other) and bound in ("", other.bound) for other in p.values)
             and not any(mine.matches(other) for mine in self._values for other in p.values)
         ]
+        rivals = [p for p in rivals if not best or not self._codes_in(best) > self._codes_in(p)]
         # 90 minutes beside every 4,000 hours are no rival.
         return [p for p in rivals if not best or not _of_same_row(p, best) or _has_unit(p, value)]
+
+    def _is_exchanged(self, value: Value, fact: _Fact, best: Part) -> bool:
+        """Whether the clause with another number of the sentence speaks of this fact instead: two were exchanged."""
+        own = {term for term in fact.terms if best.owns(term)}
+        others = [
+            part
+            for part in self._parts
+            if part.is_clause
+            and best.is_clause
+            and (part.passage, part.span) == (best.passage, best.span)
+            and any(_competes(value, other) for other in part.values)
+            and not any(mine.matches(other) for mine in fact.values for other in part.values)
+        ]
+        return any({term for term in fact.terms if part.owns(term)} > own for part in others)
+
+    def _codes_in(self, part: Part) -> frozenset[str]:
+        """The codes of what is asked or said that a clause has itself; none of other parts."""
+        codes = {*self._subject, *(term for fact in self._facts for term in fact.terms)}
+        return frozenset(
+            code for code in codes if part.is_clause and is_code(code) and part.owns(code)
+        )
 
     def _between(
         self, best: Part, score: float, rival: Part | None, scores: dict[int, float]
@@ -438,10 +537,21 @@ class _Look:
         foreign = self._is_foreign(best)
         if score < _SUBJECT * (0.5 if foreign else 1.0) and self._subject:
             return Support.FOREIGN if foreign else Support.PARTIAL
-        tied = of_rows and against >= score - _PER_EXTRA / 2
+        tied = of_rows and (against >= score - _PER_EXTRA / 2 or not self._is_told_apart(best))
         if tied and not _OTHERS.search(best.sentence):
             return Support.PARTIAL
         return Support.SUPPORTED
+
+    def _is_told_apart(self, row: Part) -> bool:
+        """Whether what is asked or said names a row, not only its columns."""
+        stated = {*self._subject, *(term for fact in self._facts for term in fact.terms)}
+        asked = self._evidence._asked_values
+        return (
+            self._is_foreign(row)
+            or any(_holds(row.conditions, value) for value in asked)
+            or any(map(row.is_named_by, (*self._phrases, *stated)))
+            or any(row.level_of(pattern) == OWN for _, pattern in self._others)
+        )
 
     def _counts_the_same(self, fact: _Fact, parts: Sequence[Part]) -> bool:
         """Whether what is counted by a number without a unit stands in its part, too, or in the question."""
@@ -468,6 +578,59 @@ class _Look:
         codes = [term for term in (*self._subject, *fact.terms) if is_code(term)]
         return all(self._level(part, code) >= NEAR or not self._is_anywhere(code) for code in codes)
 
+    def _misses_name(self, fact: _Fact, parts: Sequence[Part]) -> bool:
+        """Whether a fact names what the question does not, nor, near what it says, its parts in the same language."""
+        same = [part for part in parts if not self._is_foreign(part)]
+        names = names_in(fact.text).intersection(fact.new) if same else ()
+        return any(all(self._level(part, name) < NEAR for part in same) for name in names)
+
+    def _replaces(self, part: Part, fact: _Fact) -> bool:
+        """Whether a fact says another word between the same two words: 归乙方所有 for 归甲方所有."""
+        if part.is_row or self._is_foreign(part):
+            return False
+        said, there = wording_of(fact.text), wording_of(part.sentence)
+        matcher = SequenceMatcher(None, said, there, autojunk=False)
+        return any(
+            one.tag == "replace"
+            and one.end - one.start == 1
+            and one.width == 1
+            and one.start > 0
+            and one.end < len(said)
+            and self._is_swapped(said[one.start], there[one.at], part, fact)
+            for one in _changes(matcher)
+        )
+
+    def _is_swapped(self, said: str, there: str, part: Part, fact: _Fact) -> bool:
+        mine, its = terms_of(said), terms_of(there)
+        stated = {*self._subject, *(term for one in self._facts for term in one.terms)}
+        return (
+            bool(mine and its)
+            and all(
+                term in fact.new and self._is_known(term) and self._level(part, term) < OWN
+                for term in mine
+            )
+            and stated.isdisjoint(its)
+        )
+
+    def _is_of_another(self, part: Part, fact: _Fact) -> bool:
+        """Whether a sentence says what is new in a fact of something else than what is asked."""
+        named_here = set(self._subject).intersection(fact.terms)
+        terms = [term for term in named_here or self._subject if self._is_anywhere(term)]
+        marks = terms if named_here else [*self._asked_phrases, *terms]
+        new = [term for term in fact.new if part.level(term) >= OWN]
+        says = [all(one.has(term) == 1.0 for term in new) for one in part.statements]
+        named = [
+            {mark for mark in marks if mark in one.plain or one.has(mark) == 1.0}
+            for one in part.statements
+        ]
+        return any(says) and all(
+            any(
+                more > about > set() for more, others in zip(named, says, strict=True) if not others
+            )
+            for about, is_said in zip(named, says, strict=True)
+            if is_said
+        )
+
     def _owns_more(self, rival: Part, best: Part) -> bool:
         """Whether of two clauses of one sentence the other one speaks of the subject, all that this one does and more."""
         if not (rival.is_clause and best.is_clause) or (rival.passage, rival.span) != (
@@ -475,14 +638,11 @@ class _Look:
             best.span,
         ):
             return False
-        terms = [
-            t
-            for t in {*self._subject, *(t for f in self._facts for t in f.terms)}
-            if self._is_anywhere(t)
-        ]
-        own = {t for t in terms if best.layers[0][1].has(t)}
-        its = {t for t in terms if rival.layers[0][1].has(t)}
-        return its > own and not best.inherits
+        if self._codes_in(rival) > self._codes_in(best):
+            return True
+        stated = {*self._subject, *(term for fact in self._facts for term in fact.terms)}
+        marks = [*self._phrases, *filter(self._is_anywhere, stated)]
+        return {one for one in marks if rival.owns(one)} > {one for one in marks if best.owns(one)}
 
     def _words_in(self, fact: _Fact, parts: Sequence[Part]) -> float:
         """The share of a fact's own terms in the parts that say its numbers, among those that count."""
@@ -526,7 +686,12 @@ class _Look:
         unknown = sum(len(term) > 1 for term in new if term not in known)
         if is_short and (unknown or not self._is_together(part, known)):
             return Assessment(Support.PARTIAL if held > 0.3 else Support.UNSUPPORTED, held, (part,))
-        if not self._has_codes(part, fact):
+        if (
+            not self._has_codes(part, fact)
+            or self._misses_name(fact, (part,))
+            or self._is_of_another(part, fact)
+            or self._replaces(part, fact)
+        ):
             return Assessment(Support.PARTIAL, held, (part,))
         if held >= _OF_TERMS and of_known >= _OF_KNOWN and (near >= of_best * most or not fact.new):
             return Assessment(Support.SUPPORTED, held, (part,))
@@ -554,6 +719,22 @@ class _Look:
             sum(weight * min(1.0, self._level(part, term) * 1.4) for term, weight in terms.items())
             / whole
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """Words of a statement from `start` to `end`, and as many as `width` from `at` on that stand for them."""
+
+    tag: str
+    start: int
+    end: int
+    at: int
+    width: int
+
+
+def _changes(matcher: SequenceMatcher[str]) -> Iterator[_Change]:
+    for tag, start, end, at, until in matcher.get_opcodes():
+        yield _Change(tag, start, end, at, until - at)
 
 
 def language_of_sentence(text: str) -> str:
@@ -585,11 +766,7 @@ def _holds(values: Sequence[Value], asked: Value) -> bool:
     """Whether a value lies among these: one is the same, or two, or one that is a bound, have it between them."""
     if any(asked.matches(value) for value in values):
         return True
-    alike = [
-        v
-        for v in values
-        if v.date is None and (v.unit == asked.unit or not (v.unit and asked.unit))
-    ]
+    alike = [v for v in values if v.date is None and (v.unit == asked.unit or not v.unit)]
     for low, high in pairwise(alike):
         if low.number <= asked.number <= high.number and low.number < high.number:
             return True

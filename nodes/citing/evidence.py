@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from domain.language.identifiers import spelling_of
 from domain.language.other_words import named_otherwise
-from domain.language.segmenting import words_of
+from domain.language.segmenting import tagged_words_of, words_of
 from domain.language.sentences import sentence_spans
 from domain.language.simplified import plain_of
 from domain.language.stems import american, stem
@@ -26,6 +26,10 @@ from nodes.citing.attached import is_table
 from nodes.citing.support import COMPUTED, ComputedSentence, headings
 
 _CODE = re.compile(r"(?<![a-z0-9])(?=[a-z.-]*\d)[a-z]+(?:[-.]?[a-z0-9]+)*(?![a-z0-9])")
+# KITE-L, SRV-GOLD: names without a digit.
+_CAPITAL_CODE = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2,}(?:-[A-Z0-9]+)+(?![A-Za-z0-9])")
+# D区, B座: a letter tells places of one kind apart.
+_LETTERED = re.compile(rf"(?<![a-z0-9])[a-z][{IDEOGRAPHS}]")
 _WORD = re.compile(rf"[^\W\d_{IDEOGRAPHS}]+(?:['’][a-z]+)?")
 _HAN_RUN = re.compile(f"[{IDEOGRAPHS}]+")
 _ACCENTS = str.maketrans("áàâäãåéèêëíìîïóòôöõúùûüçñőű", "aaaaaaeeeeiiiiooooouuuucnou")
@@ -33,7 +37,7 @@ _ACCENTS = str.maketrans("áàâäãåéèêëíìîïóòôöõúùûüçñőű
 _FILLER_EN_WORDS = """
 answer according passage document text source state mention provide describe follow include list note
 information question based context overall respectively specifically currently able also need must required
-per
+per least most go went gone take taken come came down
 """
 _FILLER_EN = frozenset(_FILLER_EN_WORDS.split())
 _FILLER_ZH_WORDS = """
@@ -41,7 +45,7 @@ _FILLER_ZH_WORDS = """
 一共 共有 即为 也就是 即 答案 问题 需要 必须 应当 可以 能够 通常 一般 目前 情况 进行 属于 主要 分为
 每个 所有 各个 不 没 无 未 去 来 做 用 上 下 中 内 外 不可以 不可 不能 不行 不会 不得 不是 没有
 不要 时 者 约 达 含 共 每 各 均 再 已 由 至 起 后 前 最 多 少 大 小 高 低 长 其 某 该 所
-已经 为了 之后 之前 以后 以前 期间 其中 得 按 型 一次 次 一下 须 需 应 宜
+已经 为了 之后 之前 以后 以前 期间 其中 得 按 型 一次 次 一下 须 需 应 宜 配有 设有 日
 """
 _FILLER_ZH = frozenset(_FILLER_ZH_WORDS.split())
 # The segmenter joins what points back with the next word.
@@ -49,6 +53,11 @@ _POINTING = re.compile("^[它他她其该這这那此每各](?=.)")
 _CLAUSE = re.compile(
     r"[，;；：]|,(?!\d)|:(?!\d)|\s(?=(?:and|but|while|whereas|or) )|(?<=[\u4e00-\u9fff])(?:而|且|但)(?=[\u4e00-\u9fff])"
 )
+_MARKED = re.compile(
+    r"[，;；：]|,(?!\d)|:(?!\d)|\s(?=(?:but|while|whereas) )|(?<=[\u4e00-\u9fff])(?:而|但)(?=[\u4e00-\u9fff])"
+)
+_LISTED = re.compile("、")
+_STATEMENT = re.compile(r"[；;]|,\s(?=(?:and|but|while|whereas) )")
 _ROW = re.compile(r"\s*\|")
 _RULE_ROW = re.compile(r"[\s|:-]+")
 _ENDED = re.compile(r"[。！？.!?…:：;；][\"'”’」』）)\]]*\Z")
@@ -61,8 +70,11 @@ _SHORT_CELL = 40
 def terms_of(text: str) -> tuple[str, ...]:
     """Return the terms of a text without its numbers: stems, codes, pairs of ideographs; each once, in order."""
     plain = plain_of(text).translate(_ACCENTS)
-    codes = _CODE.findall(plain)
+    capitals = [code.lower() for code in _CAPITAL_CODE.findall(text)]
+    codes = [*capitals, *_CODE.findall(plain), *_LETTERED.findall(plain)]
     plain = _CODE.sub(" ", _without(plain, normalise_values(text)))
+    for code in capitals:
+        plain = plain.replace(code, " ")
     words = [_stem(word) for word in _WORD.findall(plain) if word not in ENGLISH_STOP_WORDS]
     runs = _HAN_RUN.findall(without_question_words(plain))
     cut = [_POINTING.sub("", word) for run in runs for word in words_of(run)]
@@ -87,9 +99,71 @@ def _stem(word: str) -> str:
     return stem(american(word.partition("'")[0].partition("’")[0]))
 
 
+_CAPITALISED = re.compile(r"(?<=\s)[A-ZÀ-Ž][A-Za-zÀ-ž-]+")
+_OPENS_A_SENTENCE = re.compile(r"(?:\A|[.!?:：]\s)\W*\Z")
+_OF_NAMES = ("nr", "ns", "nt", "nz")
+
+
+@lru_cache(maxsize=1024)
+def names_in(text: str) -> frozenset[str]:
+    """Return the terms of a text that name a person, a place, an organisation."""
+    english = [
+        found[0]
+        for found in _CAPITALISED.finditer(text)
+        if not _OPENS_A_SENTENCE.search(text, 0, found.start())
+    ]
+    chinese = [
+        word
+        for run in _HAN_RUN.findall(plain_of(text))
+        for word, tag in tagged_words_of(run)
+        if tag.startswith(_OF_NAMES)
+    ]
+    return frozenset(term for name in (*english, *chinese) for term in terms_of(name))
+
+
+def wording_of(text: str) -> list[str]:
+    """Return the words of a text in their order, Chinese ones as they are segmented."""
+    runs = _WORD_OR_NUMBER.findall(plain_of(text).translate(_ACCENTS))
+    return [word for run in runs for word in ([run] if run.isascii() else words_of(run))]
+
+
 def is_code(term: str) -> bool:
-    """Return whether a term names one thing: E42, BM-40."""
-    return any(map(str.isdigit, term))
+    """Return whether a term names one thing: E42, BM-40, KITE-L."""
+    return "-" in term or any(map(str.isdigit, term)) or _LETTERED.fullmatch(term) is not None
+
+
+_WORD_OR_NUMBER = re.compile(rf"[^\W_{IDEOGRAPHS}]+|[{IDEOGRAPHS}]+")
+
+
+@lru_cache(maxsize=1024)
+def phrases_of(text: str, *, numbered: bool = False) -> frozenset[str]:
+    """Return what stands side by side in a text: two words, none of them a stop word.
+
+    Words that tell little by themselves tell things apart where they stand ahead of others: 一般缺陷, severity 2.
+
+    Args:
+        text: a question or a statement.
+        numbered: whether one of two may be a number.
+    """
+    plain = plain_of(text).translate(_ACCENTS)
+    plain = plain if numbered else _without(plain, normalise_values(text))
+    runs = _WORD_OR_NUMBER.findall(without_question_words(plain))
+    words = [
+        f"{one} {two}"
+        for one, two in pairwise(runs)
+        if one.isascii()
+        and two.isascii()
+        and f"{one} {two}" in plain
+        and ENGLISH_STOP_WORDS.isdisjoint((one, two))
+    ]
+    chinese = [
+        f"{one}{two}"
+        for run in runs
+        if not run.isascii()
+        for one, two in pairwise(words_of(run))
+        if not {one, two} & CHINESE_STOP_WORDS and min(len(one), len(two)) > 1
+    ]
+    return frozenset((*words, *chinese))
 
 
 @lru_cache(maxsize=512)
@@ -100,18 +174,20 @@ def _spelt(code: str) -> re.Pattern[str]:
 class Text:
     """A text in which terms are looked up."""
 
-    __slots__ = ("_words", "plain")
+    __slots__ = ("_begun", "_words", "plain")
 
     def __init__(self, text: str) -> None:
         self.plain = plain_of(text).translate(_ACCENTS)
         self._words = {_stem(word) for word in _WORD.findall(self.plain)}
+        self._begun = {begun for word in self._words for begun in _beginnings(word)}
 
     def has(self, term: str) -> float:
         """Return whether the term stands in it: 1; of a longer Chinese word less, by the share of its pairs."""
         if is_code(term):
             return float(_spelt(term).search(self.plain) is not None)
         if term[0].isascii() or term in self._words:
-            return float(term in self._words)
+            known = term in self._words
+            return 1.0 if known else _OF_KIN * (not self._begun.isdisjoint(_beginnings(term)))
         if term in self.plain:
             return 1.0
         if len(term) < _SHORTEST_IN_PART:
@@ -121,6 +197,13 @@ class Text:
 
 
 _SHORTEST_IN_PART = 3
+# Words that differ in their last two letters at most: pregnant and pregnancy.
+_OF_KIN, _LEAST_BEGUN = 0.9, 6
+
+
+def _beginnings(word: str) -> list[str]:
+    return [word[:end] for end in (len(word) - 2, len(word) - 1, len(word)) if end >= _LEAST_BEGUN]
+
 
 # How much a term says for a part: in itself; ahead of it in its sentence, where the part has a subject of its own or
 # none; in its headings; elsewhere in its sentence; in the next ones.
@@ -144,7 +227,8 @@ class Part:
         is_clause: whether it is one of several clauses of a sentence, which is a part, too.
         inherits: whether it has no subject of its own.
         label: the words that name the row and the column, of which a statement should have most.
-        clauses: of a sentence.
+        clauses: of a sentence, between its marks.
+        statements: of a sentence, each of one or several clauses.
     """
 
     passage: int
@@ -158,6 +242,16 @@ class Part:
     inherits: bool = False
     label: tuple[str, ...] = ()
     clauses: tuple[Text, ...] = ()
+    statements: tuple[Text, ...] = ()
+
+    def owns(self, mark: str) -> bool:
+        """Return whether a term or a phrase stands in the part itself, or in what it takes its subject from."""
+        own = self.layers[: 2 if self.inherits else 1]
+        return any(mark in text.plain or text.has(mark) == 1.0 for _, text in own)
+
+    def is_named_by(self, mark: str) -> bool:
+        """Return whether a row, not only its columns, has a term or a phrase."""
+        return self.owns(mark) and mark not in self.layers[-1][1].plain
 
     def level(self, term: str) -> float:
         """Return how much a term says for this part: 0 where it stands nowhere near."""
@@ -198,8 +292,7 @@ def _heading_text(item: RetrievedItem) -> Text:
 def _clauses(index: int, item: RetrievedItem) -> Iterator[Part]:
     above = _heading_text(item)
     spans = [span for span in _joined_lines(item.text) if not _ROW.match(item.text[slice(*span)])]
-    for at, (start, end) in enumerate(spans):
-        sentence = item.text[start:end]
+    for at, span in enumerate(spans):
         near = Text(
             " ".join(
                 item.text[slice(*spans[place])]
@@ -207,40 +300,63 @@ def _clauses(index: int, item: RetrievedItem) -> Iterator[Part]:
                 if 0 <= place < len(spans)
             )
         )
-        whole = Text(sentence)
-        edges = [0, *(match.end() for match in _CLAUSE.finditer(sentence)), len(sentence)]
-        clauses = [sentence[one:two] for one, two in pairwise(edges) if sentence[one:two].strip()]
-        found = [normalise_values(clause) for clause in clauses]
-        every = tuple(one.value for some in found for one in some)
-        texts = tuple(map(Text, clauses))
-        layers = ((OWN, whole), (HEADING, above), (NEAR, near))
-        several = len(clauses) > 1
-        yield Part(index, (start, end), sentence, layers, () if several else every, clauses=texts)
-        if not (several and every):
+        yield from _of_sentence(index, span, item.text[slice(*span)], above, near)
+
+
+def _of_sentence(
+    index: int, span: tuple[int, int], sentence: str, above: Text, near: Text
+) -> Iterator[Part]:
+    """The sentence, and each of its clauses that has a number."""
+    whole = Text(sentence)
+    clauses = [piece for clause in cut(_CLAUSE, sentence) for piece in _counted_apart(clause)]
+    found = [tuple(one.value for one in normalise_values(clause)) for clause in clauses]
+    every = tuple(value for some in found for value in some)
+    texts = tuple(map(Text, clauses))
+    layers = ((OWN, whole), (HEADING, above), (NEAR, near))
+    several = len(clauses) > 1
+    statements = tuple(map(Text, cut(_STATEMENT, sentence)))
+    yield Part(
+        index,
+        span,
+        sentence,
+        layers,
+        () if several else every,
+        clauses=tuple(map(Text, cut(_MARKED, sentence))),
+        statements=statements,
+    )
+    if not several:
+        return
+    ahead = [Text(_ahead_of_value(clause)) for clause in clauses]
+    has_subject = [bool(terms_of(text.plain)) for text in ahead]
+    for place, values in enumerate(found):
+        if not values:
             continue
-        for place, clause in enumerate(clauses):
-            values = found[place]
-            ahead = "" if not values else plain_of(clause)[: values[0].start]
-            inherits = bool(values) and not terms_of(ahead)
-            before = Text(" ".join(map(_ahead_of_value, clauses[:place])))
-            of_clause = (
-                (OWN, texts[place]),
-                (INHERITED if inherits else AHEAD, before),
-                (HEADING, above),
-                (BEHIND, whole),
-                (NEAR, near),
-            )
-            own = tuple(one.value for one in values)
-            yield Part(
-                index,
-                (start, end),
-                sentence,
-                of_clause,
-                own,
-                every,
-                is_clause=True,
-                inherits=inherits,
-            )
+        # A clause that begins with its number has the subject of the nearest one that has one.
+        named = next((at for at in range(place - 1, -1, -1) if has_subject[at]), None)
+        inherits = not has_subject[place] and named is not None
+        of_clause = (
+            (OWN, texts[place]),
+            (INHERITED if inherits else 0.0, ahead[named or 0]),
+            (AHEAD, Text(" ".join(text.plain for text in ahead[:place]))),
+            (HEADING, above),
+            (BEHIND, whole),
+            (NEAR, near),
+        )
+        yield Part(
+            index, span, sentence, of_clause, values, every, is_clause=True, inherits=inherits
+        )
+
+
+def cut(separator: re.Pattern[str], text: str) -> list[str]:
+    """Return the pieces of a text, each up to and with its separator."""
+    edges = [0, *(match.end() for match in separator.finditer(text)), len(text)]
+    return [text[one:two] for one, two in pairwise(edges) if text[one:two].strip()]
+
+
+def _counted_apart(clause: str) -> list[str]:
+    """A list whose every item has a number is that many clauses: 干粉灭火器36具、二氧化碳灭火器8具."""
+    pieces = cut(_LISTED, clause)
+    return pieces if all(map(normalise_values, pieces)) else [clause]
 
 
 def _ahead_of_value(clause: str) -> str:
@@ -332,7 +448,8 @@ def _cells_of_row(
             (COLUMNS, columns.all_names),
         )
         label = terms_of(" ".join([*(word for word in words if len(word) < _SHORT_CELL), name]))
-        yield Part(index, span, line, layers, values[at], every, is_row=True, label=label)
+        conditions = (*every, *(one.value for one in normalise_values(name)))
+        yield Part(index, span, line, layers, values[at], conditions, is_row=True, label=label)
 
 
 def at_words(cell: str) -> bool:

@@ -229,13 +229,15 @@ class _Denials:
 
     def __init__(self, sentence: str) -> None:
         parts = clauses(sentence)
+        self._letters = _letters(sentence)
         self._denied = [part for part in parts if negates(part)]
         self._affirmed = Wording("\n".join(part for part in parts if part not in self._denied))
 
     def turn_round(self, other: _Denials, least: float) -> bool:
         """Whether `other` says something that is denied here."""
         return any(
-            other.affirms(claim_of(bare := without_ban(denied)), least, banned=bare != denied)
+            _letters(denied) not in other._letters
+            and other.affirms(claim_of(bare := without_ban(denied)), least, banned=bare != denied)
             for denied in self._denied
         )
 
@@ -245,6 +247,11 @@ class _Denials:
         if len(claim) < (1 if banned else _LEAST_TERMS) or affirmed < least:
             return False
         return all(2 * Wording(denied).covers(claim) < affirmed for denied in self._denied)
+
+
+def _letters(text: str) -> str:
+    """A text without its marks: what both sides say in the same words is denied by none."""
+    return "".join(filter(str.isalnum, plain_of(text)))
 
 
 def headings(item: RetrievedItem) -> str:

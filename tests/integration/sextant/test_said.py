@@ -266,6 +266,160 @@ SAID = {
     ],
 }
 
+# Values of other rows, clauses and subjects; words and numbers put in the place of others.
+SAID |= {
+    "一般缺陷应在多长时间内修复？": [
+        (REFUSE, "一般缺陷应在24小时内修复[1]。"),
+        (KEEP, "一般缺陷应在十个工作日内修复（见段落1）。"),
+    ],
+    "阿卡波糖的常用剂量是多少？": [
+        (REFUSE, "阿卡波糖100 mg，每日1次[1]。"),
+        (KEEP, "50–100毫克，每日三次[1]。"),
+    ],
+    "仓库配备了多少具干粉灭火器？": [
+        (REFUSE, "仓库配备8具干粉灭火器[1]。"),
+        (KEEP, "36具。"),
+    ],
+    "合同争议如何解决？": [
+        (REFUSE, "争议应先协商，协商不成的提交上海仲裁委员会仲裁[1]。"),
+        (KEEP, "争议应先协商，协商不成的提交杭州仲裁委员会仲裁[1]。"),
+    ],
+    "How much does KITE-L cost?": [
+        (KEEP, "96,000 CNY per year, or 12,400 EUR [1]."),
+        (REFUSE, "28,000 CNY per year, or 3,600 EUR [1]."),
+    ],
+    "What is the noise level of the Heron 3?": [
+        (REFUSE, "The noise of the Heron 3 at 1 m is 69 dB(A) [1]."),
+        (KEEP, "66 dB(A) at a distance of one metre 【1】."),
+    ],
+    "How long must I wait before opening a guard?": [
+        (KEEP, "Wait 90 seconds after locking the main switch Q1 [passage 1]."),
+        (REFUSE, "You must wait 75 seconds [1]."),
+    ],
+    "What torque are the M8 screws tightened to?": [
+        (REFUSE, "They are tightened crosswise to 60 Nm [1]."),
+    ],
+    "What is the on-call allowance at a weekend?": [
+        (KEEP, "EUR 120 (or CNY 900) for each weekend day [1]."),
+        (REFUSE, "60 EUR or 450 CNY for each day at a weekend [1]."),
+    ],
+    "Is an incoming port needed for the Kite gateway?": [
+        (REFUSE, "Yes, an incoming port is needed [1]."),
+    ],
+    "How much notice must be given before working from another country?": [
+        (REFUSE, "Ask the People team at most 30 days ahead [1]."),
+    ],
+    "苏黎世的住宿限额是多少？": [
+        (KEEP, "根据【段落1】，苏黎世的住宿限额为每人每晚1900元。"),
+        (REFUSE, "苏黎世的住宿限额为每人每晚1,900欧元[1]。"),
+    ],
+    "境外出差要提前多久申请？谁批准？": [
+        (REFUSE, "境外出差须在出发前10个工作日由顾知行批准[1]。"),
+        (KEEP, "须提前10个工作日，由Ines Okafor批准[1]。"),
+    ],
+    "谁负责昱成傳動样机？": [
+        (REFUSE, "昱成傳動样机由何静姝负责，5月20日前到货[1]。"),
+        (KEEP, "黃詠晴，截止2025-05-20[1]。"),
+    ],
+    "捷運站步行到辦公室要多久？": [
+        (KEEP, "約6分鐘[1]。"),
+    ],
+    "黑面琵鷺會議室有哪些設備？": [
+        (KEEP, "黑面琵鷺配有投影機、無線麥克風[1]。"),
+    ],
+    "Which suppliers are in Rorschach?": [
+        (KEEP, "Seeblick Elektronik AG, which supplies GW-20, HP-7 and SW-S7 [1]."),
+    ],
+    "How many BM-40 motors are in stock in Graz?": [
+        (REFUSE, "There are 14 BM-40 in Graz [1]."),
+        (KEEP, "Five [1]."),
+    ],
+    "What percentile latency improved by channels?": [
+        (KEEP, "The 99th percentile of latency went down from 41 ms to 6 ms [1]."),
+    ],
+    "恩格列净的主要不良反应是什么？": [
+        (REFUSE, "恩格列净的主要不良反应是水肿、体重增加[1]。"),
+    ],
+    "餐饮补贴是按什么计算的？": [
+        (REFUSE, "按工作日计算，出发日与返回日各计半天[1]。"),
+    ],
+    "What happened at 03:10 in the incident?": [
+        (REFUSE, "At 03:10 the motor BM-40 of station 7 was replaced [1]."),
+    ],
+    "What is the root cause of the Leiden incident?": [
+        (
+            KEEP,
+            "```markdown\nThe torque filter in MC-200 firmware 2.8.0 used a window of 5 ms rather than 50 ms [1].\n```",
+        ),
+    ],
+    "长效胰岛素类似物的持续时间是多久？": [
+        (REFUSE, "长效类似物的持续时间为13～16小时[1]。"),
+        (KEEP, "约24至30小时（来源：段落1）。"),
+    ],
+    "达标者糖化血红蛋白多久查一次？": [
+        (REFUSE, "达标者每3个月查一次糖化血红蛋白[1]。"),
+        (KEEP, "每6个月1次。"),
+    ],
+    "合同第三笔付款的条件和期限是什么？": [
+        (KEEP, "3个院区连续试运行30日且无严重缺陷，试运行报告签署后15个工作日内付款[1]。"),
+        (REFUSE, "3个院区连续试运行30日且无严重缺陷，试运行报告签署后20个工作日内付款[1]。"),
+    ],
+    "发生数据泄露乙方要多久内通知甲方？": [
+        (REFUSE, "乙方应在24小时内通知甲方[1]。"),
+    ],
+    "不可抗力应在几日内通知？": [
+        (KEEP, "应在3日内通知对方，并在15天之内提供证明[1]。"),
+        (REFUSE, "应在15日内通知对方，并在3日内提供证明[1]。"),
+    ],
+    "软件著作权归谁所有？": [
+        (REFUSE, "为本项目专门开发的软件著作权归乙方所有[1]。"),
+        (KEEP, "归甲方。"),
+    ],
+    "D区货架每层能承重多少？": [
+        (REFUSE, "D区货架每层承重不得超过800公斤[1]。"),
+        (KEEP, "D区每层最多承重300千克[1]。"),
+    ],
+    "事故应在多久内提交书面报告？": [
+        (REFUSE, "应在1小时内提交书面报告[1]。"),
+    ],
+    "维修课程的讲师是谁？": [
+        (REFUSE, "維修課程H3-SV的講師為黃詠晴[1]。"),
+        (KEEP, "讲师是叶子维，课程为期三天[1]。"),
+    ],
+    "How much is the Gold service plan in euros?": [
+        (KEEP, "EUR 3,840 per station and year [1]."),
+        (REFUSE, "EUR 2,160 per station and year [1]."),
+    ],
+    "What is the exchange discount for the HP-7?": [
+        (KEEP, "10 percent 【1】."),
+        (REFUSE, "The exchange discount for the HP-7 is 20 % [1]."),
+    ],
+    "How much grease do the tilt bearings get?": [
+        (REFUSE, "Grease the tilt bearings with 4 g of grease each every 250 hours [1]."),
+        (KEEP, "4 grams each, every 1,000 hours [1]."),
+    ],
+    "Who owns action A4 and when is it due?": [
+        (REFUSE, "Ines Okafor; it is due on 30 May 2025 [1]."),
+    ],
+    "Did the incident hurt anyone?": [
+        (KEEP, "No, nobody was hurt [1]."),
+        (REFUSE, "Yes, two people were hurt [1]."),
+    ],
+    "How long are hourly averages kept?": [
+        (REFUSE, "Hourly averages are kept for 30 days [1]."),
+        (KEEP, "<response>Hourly averages are kept for five years [1].</response>"),
+    ],
+    "When may remote diagnosis read drive data?": [
+        (
+            KEEP,
+            "Remote diagnosis can read the last three days of drive data once the operator has agreed on the panel [1].",
+        ),
+    ],
+    "Is Rc Send?": [
+        (REFUSE, "Yes, Rc<T> is Send [1]."),
+    ],
+}
+
 
 @dataclass
 class Speaker:

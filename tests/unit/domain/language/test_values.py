@@ -29,7 +29,9 @@ def values_of(text: str) -> list[Value]:
         ("下午五時", "17:00", "5 p.m."),
         ("新臺幣三千五百元", "NT$3,500"),
         ("第3笔", "第三笔", "the third"),
-        ("fifteen", "15", "十五个"),
+        ("fifteen", "15", "十五个", "15 台"),
+        ("每日一次", "1 次", "once a day"),
+        ("每日2次", "twice a day", "两次", "2 times"),
     ],
 )  # fmt: skip
 def test_a_value_is_the_same_however_it_is_written(same: tuple[str, ...]) -> None:
@@ -49,6 +51,8 @@ def test_a_value_is_the_same_however_it_is_written(same: tuple[str, ...]) -> Non
         ("9 a.m.", "9 p.m."),
         ("千分之一", "万分之一"),
         ("12 months", "12 weeks"),
+        ("4 具", "4公斤"),
+        ("每日3次", "once a day"),
     ],
 )
 def test_other_numbers_units_and_days_are_other_values(one: str, other: str) -> None:
@@ -65,7 +69,7 @@ def test_bounds_are_told() -> None:
 
 
 def test_numbers_in_names_and_words_are_none() -> None:
-    assert values_of("E42, BM-40, INC-2025-017, H3-OP and version 2.8.1; 统一、一般、一次") == []
+    assert values_of("E42, BM-40, INC-2025-017, H3-OP and version 2.8.1; 统一、一般、一个") == []
 
 
 def test_a_range_shares_its_unit() -> None:
