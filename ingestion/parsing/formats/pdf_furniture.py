@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -65,7 +65,7 @@ def without_furniture(pages: Sequence[Sequence[Item]], frames: Sequence[Box]) ->
 
     Furniture stands outermost in the margin, apart from the text, and says the same on at least three pages; at most
     a page number that is set apart from its words differs. Whatever differs in more, or is larger than the text, is
-    content, and so is all that stands further in. A contents line is one whose words come again as a line.
+    content, and so is all that stands further in.
     """
     margins = [list(_margins(items, frame)) for items, frame in zip(pages, frames, strict=True)]
     labels = {
@@ -212,13 +212,27 @@ def _slanted(items: Sequence[Item]) -> list[Line]:
 
 
 def _contents_lines(pages: Sequence[Sequence[Item]]) -> set[int]:
-    """Lines of a title, leaders and a page, whose title comes again as a line of its own."""
+    """Lines of a title, leaders and a page on which that title stands as a line of its own.
+
+    The numbers that are printed on pages differ from their places, all by as much; prices do not.
+    """
     lines = [item for items in pages for item in items if isinstance(item, Line)]
-    entries = {id(line): ends[0] for line in lines if (ends := around_leaders(line.text))}
+    entries = {id(line): ends for line in lines if (ends := around_leaders(line.text))}
     if not entries:
         return set()
-    others = {_squash(line.text) for line in lines if id(line) not in entries}
-    return {entry for entry, title in entries.items() if _squash(title) in others}
+    pages_of = defaultdict[str, set[int]](set)
+    for line in lines:
+        if id(line) not in entries:
+            pages_of[_squash(line.text)].add(line.page)
+    offsets = {
+        entry: {_value(number) - page for page in pages_of[_squash(title)]}
+        for entry, (title, value) in entries.items()
+        if (found := _PAGE_NUMBER.fullmatch(value)) and (number := found[1] or found[2])
+    }
+    counted = Counter(offset for each in offsets.values() for offset in each)
+    usual, agreeing = next(iter(counted.most_common(1)), (0, 0))
+    is_sure = agreeing > 1 or usual == 0
+    return {entry for entry, each in offsets.items() if is_sure and usual in each}
 
 
 def _squash(text: str) -> str:

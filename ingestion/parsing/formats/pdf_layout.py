@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -70,6 +70,7 @@ def join_regions(pages: Iterable[Sequence[Item]]) -> list[Region]:
     lines = [item for item in items if isinstance(item, Line)]
     kinds = _kinds(lines)
     pitch, limits = _usual_pitch(lines), _next_columns(lines)
+    look = _usual_look(lines)
     regions: list[Region] = []
     at = -1
     for item in items:
@@ -85,7 +86,8 @@ def join_regions(pages: Iterable[Sequence[Item]]) -> list[Region]:
         if not isinstance(last, PageParagraph) or last.kind is not kind:
             goes_on = False
         elif kind is Kind.PROSE:
-            goes_on = _continues(last, item, _column(lines, limits, at - 1), pitch)
+            right = _column(lines, limits, at - 1)
+            goes_on = _continues(last, item, right, pitch, look)
         else:
             goes_on = _is_below(last.lines[-1], item, pitch)
         if goes_on and isinstance(last, PageParagraph):
@@ -168,7 +170,17 @@ def _code(lines: Sequence[Line]) -> str:
     return "\n".join(" " * round((line.box.left - left) / letter) + line.text for line in lines)
 
 
-def _continues(paragraph: PageParagraph, line: Line, right: float, pitch: float) -> bool:
+def _usual_look(lines: Sequence[Line]) -> tuple[float, bool]:
+    """The size of most letters, and whether they are bold."""
+    looks = Counter[tuple[float, bool]]()
+    for line in lines:
+        looks[line.size, line.bold] += len(line.text)
+    return next(iter(looks.most_common(1)), ((0.0, False), 0))[0]
+
+
+def _continues(
+    paragraph: PageParagraph, line: Line, right: float, pitch: float, look: tuple[float, bool]
+) -> bool:
     above = paragraph.lines[-1]
     if (
         starts_item(line.text)
@@ -181,7 +193,9 @@ def _continues(paragraph: PageParagraph, line: Line, right: float, pitch: float)
         return False
     distance = (above.box.bottom - line.box.bottom) / size
     if above.page != line.page or distance < 0:  # next page or column
-        return not ends_sentence(above.text)
+        usual, is_bold = look
+        is_title = above.size > usual + _SAME_SIZE or (above.bold and not is_bold)
+        return not (is_title or ends_sentence(above.text))
     if distance > pitch * 1.35:
         return False
     indented = line.box.left - above.box.left > _INDENT * size

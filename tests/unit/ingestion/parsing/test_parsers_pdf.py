@@ -159,13 +159,9 @@ class TestRunningHeads:
     def test_a_contents_line_goes_where_its_heading_stands(self) -> None:
         parsed = read(
             [
-                lines(["第一章 总则 ........................ 3", "第二章 付款……………… 12"]),
-                [
-                    Text(70, 760, "第一章 总则", 16),
-                    Text(70, 735, "正文。"),
-                    Text(70, 700, "第二章 付款", 16),
-                    Text(70, 675, "正文二。"),
-                ],
+                lines(["第一章 总则 ........................ 11", "第二章 付款……………… 12"]),
+                [Text(70, 760, "第一章 总则", 16), Text(70, 735, "正文。")],
+                [Text(70, 760, "第二章 付款", 16), Text(70, 735, "正文二。")],
             ]
         )
 
@@ -176,6 +172,24 @@ class TestRunningHeads:
         parsed = read([lines(["Canteen menu", "Fish and chips ........ 12", "Apple pie ..... 5"])])
 
         assert prose(parsed)[-1] == "Fish and chips 12\nApple pie 5"
+
+    def test_a_price_stays_though_what_it_is_for_comes_again(self) -> None:
+        menu = lines(["Apple tart ........ 6", "Rice pudding ..... 5"])
+        more = [Text(70, 700, name, 14) for name in ("Apple tart",)]
+
+        parsed = read([[*menu, *more, Text(70, 670, "Baked each morning with butter.")]])
+
+        assert "Apple tart 6\nRice pudding 5" in prose(parsed)
+
+    def test_a_title_does_not_go_on_over_the_page(self) -> None:
+        parsed = read(
+            [
+                [Text(70, 760, "Contents", 16, bold=True)],
+                [Text(70, 760, "Scope", 16, bold=True), *lines(["The rules hold."], 730)],
+            ]
+        )
+
+        assert [text for _, text, _ in headings(parsed)] == ["Contents", "Scope"]
 
     @pytest.mark.parametrize("title", ["Invoice {}", "Week {}", "Record no. {}"])
     def test_pages_that_look_alike_keep_what_differs(self, title: str) -> None:
