@@ -167,7 +167,9 @@ def _header(message: Part, name: str) -> str:
 
 
 def _raw(message: Part, name: str) -> str:
-    return next((str(text) for key, text in message.raw_items() if key.lower() == name.lower()), "")
+    """A header on one line; the blank that begins a folded line may be all that parts two words."""
+    found = (str(text) for key, text in message.raw_items() if key.lower() == name.lower())
+    return "".join(next(found, "").splitlines())
 
 
 def _plain(header: str) -> str:

@@ -607,6 +607,7 @@ class TestMail:
             (b"=?gb2312?B?udjT2ulG9s7P7sS/tcS4tr/u?=", "关于镕鑫项目的付款"),  # characters of GBK
             (b"=?iso-8859-1?Q?Caf=E9_=80?=", "Café €"),  # of Windows' code page
             (b"=?utf-8?B?5Lya?= =?utf-8?B?6K6u?=", "会议"),
+            (b"Re: Stra\r\n =?utf-8?B?w59l?=", "Re: Stra ße"),
             ("会议改期".encode(), "会议改期"),
             ("关于会议改期的通知".encode("gbk"), "关于会议改期的通知"),
             (b"=?utf-8?B?broken", "=?utf-8?B?broken"),
