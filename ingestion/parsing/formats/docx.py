@@ -130,7 +130,7 @@ class _Reader:
             yield from self._line(line, style)
 
     def _line(self, line: Line, style: Style) -> Iterator[Block]:
-        text = str(line.text).strip()
+        text = without_page_numbers(str(line.text)).strip()
         if text and not style.is_contents:
             numbering = self._context.numbering
             depth = style.list_depth
@@ -241,8 +241,8 @@ def _furniture(context: _Context, main: Part) -> Iterator[Block]:
             context.omissions.add_part("head or foot of the pages")
             continue
         reader = _Reader(context, part, on_each_page=True)
-        lines = without_page_numbers("\n".join(_lines_of(reader.blocks(part.root))))
-        text = "\n".join(line for line in lines.split("\n") if line.strip() and line not in seen)
+        lines = "\n".join(_lines_of(reader.blocks(part.root))).split("\n")
+        text = "\n".join(line for line in lines if line.strip() and line not in seen)
         seen.update(text.split("\n"))
         if text:
             yield Paragraph(text)
