@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from ingestion.parsing.tables import fill_group_names, header_rows
 Rows = Mapping[int, Sequence[str]]
 
 _MOST_BLANK_ROWS = 3  # within a table
+_REMARK = re.compile(r"[^\W\d][^:：\n]{0,30}[:：]\s*\S.*")
 _SAME_COLUMNS = 0.5  # share of columns that two parts of one table have in common
 
 
@@ -49,7 +51,7 @@ def sheet_blocks(rows: Rows, merged: Merged) -> Iterator[Block]:
 
 
 def _preamble(rows: Rows, region: Region) -> int:
-    """How many rows above a table's names are none of it: those with at most half as many cells as most rows have."""
+    """How many rows above a table's names are none of it: with at most half as many cells as most rows, or remarks."""
     if region.width < 3 or len(region.rows) < 3:
         return 0
     if len(filled_cells(rows, region, region.rows[0])) == region.width:
@@ -60,10 +62,21 @@ def _preamble(rows: Rows, region: Region) -> int:
     filled = [len(filled_cells(rows, region, number)) for number in region.rows]
     usual, _ = Counter(filled).most_common(1)[0]
     # The corner above the names of rows is often blank.
-    start = next(at for at, count in enumerate(filled) if count >= usual - 1)
+    start = next(
+        at
+        for at, count in enumerate(filled)
+        if count >= usual - 1 and not (at + 2 < len(cells) and _has_remarks(cells[at]))
+    )
     names = rows[region.rows[start]]
-    is_below = all(count * 2 <= usual for count in filled[:start]) and usual > 2
+    above = zip(filled[:start], cells, strict=False)
+    is_below = usual > 2 and all(count * 2 <= usual or _has_remarks(row) for count, row in above)
     return start if is_below and not any(map(_is_value, names)) else 0
+
+
+def _has_remarks(cells: Sequence[str]) -> bool:
+    """Whether all that a row says are values beside their own names: "Date: 1 June"."""
+    filled = list(filter(None, map(str.strip, cells)))
+    return bool(filled) and all(map(_REMARK.fullmatch, filled))
 
 
 def _table(rows: Rows, region: Region, merged: Merged) -> Block:
@@ -155,11 +168,13 @@ def _around(rows: Rows, region: Region) -> list[Region]:
 
 
 def _is_note(rows: Rows, region: Region) -> bool:
-    """Whether the last row is a remark: one cell, longer than any other of its column."""
+    """Whether the last row is a remark: one cell, by its words or longer than any other of its column."""
     *above, last = region.rows
     columns = filled_cells(rows, region, last)
     if len(columns) != 1 or len(above) < 2:
         return False
+    if _has_remarks(rows[last]):
+        return True
     longest = max(len(_at(rows, number, columns[0])) for number in above)
     return len(_at(rows, last, columns[0])) > max(longest, 20)
 

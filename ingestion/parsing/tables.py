@@ -84,7 +84,8 @@ def column_names(header: Sequence[Sequence[str]]) -> list[str]:
 def header_rows(rows: Sequence[Sequence[str]], across: Collection[int] = ()) -> int:
     """How many rows name the columns: 1 when the first has words in most columns, each once, and more rows follow.
 
-    With the row below it, where its cells name groups of columns and that row names their columns. Years, and
+    With the row below it, where its cells name groups of columns and that row names their columns, or where that
+    row has the units of columns of numbers. Years, and
     numbers in even steps, are names too where the rows below them have others. Columns without any cell do not count.
 
     Args:
@@ -102,9 +103,23 @@ def header_rows(rows: Sequence[Sequence[str]], across: Collection[int] = ()) -> 
         count += 1
     if len(cells) <= count:
         return 0
+    if _is_of_units(cells[count], cells[count + 1 :]):
+        count += 1
     named = [name for name in column_names(cells[:count]) if name]
     is_names = len(set(named)) == len(named) and len(named) * 2 > len(kept)
     return count if is_names and all(_has_names(row, cells[count:]) for row in cells[:count]) else 0
+
+
+def _is_of_units(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
+    """Whether a row has words only above numbers, and so says what these are counted in."""
+    columns = [at for at, cell in enumerate(row) if cell]
+    return (
+        bool(columns)
+        and bool(body)
+        and not row[0]
+        and not any(_NUMBER.match(row[at]) for at in columns)
+        and all(_NUMBER.match(cells[at]) for cells in body for at in columns)
+    )
 
 
 def _has_names(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact, Rounded
 from enum import StrEnum
 
@@ -146,7 +146,9 @@ def compute(operation: Operation, column: Column | None, rows: Sequence[int]) ->
     left_out = sum(column.values[row].kind is not ValueKind.EMPTY for row in rows) - len(filled)
     if not filled:
         return None
-    if column.kind is ValueKind.NUMBER and column.unit is not None:
+    units = {column.values[row].unit for row in filled}
+    if column.kind is ValueKind.NUMBER and len(units) == 1:
+        column = replace(column, unit=units.pop())
         return _over_numbers(operation, column, filled, left_out)
     if column.kind is ValueKind.DATE and operation in (Operation.MAX, Operation.MIN):
         return _outermost(operation, column, filled, left_out)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 from domain.language.simplified import plain_of
 from domain.tables.cells.asides import repeats_names, rows_summing_up
@@ -22,6 +23,9 @@ _OTHERS = 0.2
 _OF_YEARS = re.compile(r"\byear\b|年[份度]?(?:[(（]|$)")
 
 _NOTHING = re.compile(r"\W*[-–—]\W*|n/?a|nan|null|none|暂?无", re.IGNORECASE)
+
+# A column that says what the numbers on its left are counted in.
+_OF_UNITS = re.compile(r"currency|curr\.?|units?|uom|(?:计量)?单位|币种|货币|einheit|währung")
 
 # 1月, 2班: called by a number, and no amount; so many months are 个月.
 _CALLED = frozenset({"月", "月份", "号", "班", "年级", "季度", "组", "期"})
@@ -51,6 +55,18 @@ class Column:
         """Whether several rows have the same value, be it in other letters."""
         texts = [plain_of(text) for value in self.values if (text := value.text.strip())]
         return len(set(texts)) < len(texts)
+
+    @property
+    def stands_for_blanks(self) -> bool:
+        """Whether a value may be that of the blank cells below it: of a first column that has each value once."""
+        return (
+            self.index == 0
+            and not self.repeats
+            and any(
+                above.text.strip() and not below.text.strip()
+                for above, below in pairwise(self.shown)
+            )
+        )
 
 
 @dataclass(frozen=True)
@@ -102,8 +118,20 @@ class DataTable:
         cells = (cell for row in self.rows for cell in row)
         return read_with_comma if has_decimal_commas(cells) else read_value
 
+    def _units_beside(self, index: int) -> int | None:
+        """The next column on the right that says what each row is counted in, if the rows differ there."""
+        beside = range(index + 1, self.width)
+        at = next((at for at in beside if _OF_UNITS.fullmatch(normalise(self.names[at]))), None)
+        units = {plain_of(row[at].strip()) for row in self.rows if row[at].strip()} if at else ()
+        return at if len(units) > 1 else None
+
     def _read(self, index: int) -> Column:
         shown = with_local_dates([self._read_cell(cells[index]) for cells in self.rows])
+        if (of_units := self._units_beside(index)) is not None:
+            shown = tuple(
+                replace(value, suffix=cells[of_units].strip()) if value.unit == ("", "") else value
+                for value, cells in zip(shown, self.rows, strict=True)
+            )
         if _OF_YEARS.search(normalise(self.names[index])):
             years = [year_of(value) for value in shown]
             if all(year.kind is not ValueKind.NUMBER for year in years):

@@ -9,7 +9,7 @@ from domain.tables.cells.computing import Operation
 from domain.tables.cells.table import Column
 from domain.tables.cells.values import ValueKind
 from domain.tables.computation.asked import Asked, QuestionParts
-from domain.tables.question.meaning import adds_up, is_amount
+from domain.tables.question.meaning import adds_up, is_amount, is_code
 from domain.tables.question.wording import HOW_MUCH, OPERATIONS, ROWS
 
 _AMOUNT = re.compile(r"[^\w\s]?\s?\d")
@@ -22,6 +22,9 @@ def count_of(read: QuestionParts, look_up: Callable[[QuestionParts], Asked | Non
         read: the parts of a question that asks how many.
         look_up: reads single values of the rows that are named.
     """
+    codes = [at for at in read.counted if is_code(read.columns[at])]
+    if codes and read.telling and not read.grouped:
+        return Asked(Operation.COUNT, codes[0], read.conditions, read.subject)
     bound = {condition.column for condition in read.conditions if condition.bounds}
     bound |= {condition.other for condition in read.conditions if condition.other is not None}
     free = [at for at in read.named if _tells_amounts(read.columns[at])]

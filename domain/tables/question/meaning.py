@@ -21,6 +21,7 @@ _AMOUNTS = re.compile(
 _NO_AMOUNT = re.compile(
     r"\b(?:price|rate|ratio|average|avg|mean|per|percent)\b|价|率|比例|平均|均|%|每|/"
 )
+_CODES = re.compile(r"(?:\b(?:no|nr|id|code|zip|phone)\.?|编号|代码|号码|学号|工号)$")
 _SCORES = re.compile(r"\b(?:score|rating|grade|mark|points|review|result)s?\b|分|成绩|满意|评级")
 _SCORED = re.compile(r"\b(?:rating|grade)s?\b|满意|评级")
 _AGES = re.compile(r"\b(?:ages?|years|temperature)\b|年龄|温度|工龄|年限")
@@ -50,10 +51,17 @@ def adds_up(column: Column, text: str) -> bool:
     return bool(amounts) and not OF_ONE_ROW.search(text)
 
 
+def is_code(column: Column) -> bool:
+    """Whether the numbers of a column only name its rows."""
+    return _CODES.search(plain_of(column.name).strip()) is not None
+
+
 def is_amount(column: Column) -> bool:
     """Whether a column may be one of amounts, which add up, as far as its name and its unit tell."""
     name = plain_of(column.name)
-    others = _NO_AMOUNT.search(name) or _AGES.search(name) or _SCORED.search(name)
+    others = (
+        _NO_AMOUNT.search(name) or _AGES.search(name) or _SCORED.search(name) or is_code(column)
+    )
     return column.kind is ValueKind.NUMBER and "%" not in (column.unit or ()) and not others
 
 

@@ -155,7 +155,8 @@ def _written_values(question: str, table: DataTable) -> _Values:
     """
     values: _Values = {}
     for column in table.columns:
-        for row in table.records if column.kind is ValueKind.TEXT else ():
+        is_read = column.kind is ValueKind.TEXT and not column.stands_for_blanks
+        for row in table.records if is_read else ():
             value = row[column.index].strip()
             values.setdefault((plain_of(value), column.index), set()).add(value)
     for word, meant in translated(question).items():

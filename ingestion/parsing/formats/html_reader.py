@@ -257,7 +257,7 @@ class Reader:
         self._flush_list()
         for caption in (child for child in table.iter() if child.tag == "caption"):
             self._emit(Paragraph(self._read_cell(caption)), 0)
-        self._emit(read_table(table, self._limits, self._read_cell), 0)
+        self._emit(read_table(table, self._limits, self._read_cell, self._visibility.is_hidden), 0)
 
     def _read_cell(self, node: LexborNode) -> str:
         reader = Reader(

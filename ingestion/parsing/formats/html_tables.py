@@ -52,17 +52,26 @@ def rows_of(table: LexborNode) -> list[LexborNode]:
     return rows + last
 
 
-def read_table(table: LexborNode, limits: Limits, read_cell: Callable[[LexborNode], str]) -> Table:
-    """Return a table whose cells `read_cell` reads.
+def read_table(
+    table: LexborNode,
+    limits: Limits,
+    read_cell: Callable[[LexborNode], str],
+    is_hidden: Callable[[LexborNode], bool],
+) -> Table:
+    """Return a table whose cells `read_cell` reads, without the rows that its reader does not see.
 
     Raises:
         FileUnsafe: it has more cells than the limit.
     """
-    rows = rows_of(table)
+    rows = [row for row in rows_of(table) if not is_hidden(row)]
     cells = list(_place(rows, CellBudget(limits), read_cell))
     laid_out = lay_out(cells, CellBudget(limits))
     header = 0
-    while header < len(rows) and _names_columns(rows[header]):
+    while (
+        header < len(rows)
+        and _names_columns(rows[header])
+        and not (header and _is_one_name(rows[header], laid_out[header]))
+    ):
         header += 1
     if not any(cell.tag == "th" for row in rows for cell in _cells_of(row)):
         header = _inferred_header(rows, laid_out, cells)
@@ -121,6 +130,11 @@ def _names_columns(row: LexborNode) -> bool:
     in_head = row.parent is not None and row.parent.tag == "thead"
     cells = _cells_of(row)
     return in_head or (bool(cells) and all(cell.tag == "th" for cell in cells))
+
+
+def _is_one_name(row: LexborNode, laid_out: Sequence[str]) -> bool:
+    """Whether a row has one cell across all columns: below their names it is that of a group of rows."""
+    return len(_cells_of(row)) == 1 < len(laid_out) and sum(map(bool, laid_out)) == 1
 
 
 def _span(node: LexborNode, name: str, limit: int) -> int:

@@ -106,3 +106,26 @@ def test_comments_are_read_with_their_cells() -> None:
     book.save(buffer)
     blocks = xlsx.parse(buffer.getvalue(), Limits()).blocks
     assert blocks[-1] == Paragraph("B2: Until 1 May. Then 6.")
+
+
+def test_remarks_above_and_below_a_table_are_none_of_its_rows() -> None:
+    rows: Cells = [
+        ["Purchases of 2024"],
+        ["Author: Wang", "Date: 2024-6-1"],
+        ["Item", "Pieces", "Price"],
+        ["Pen", 10, 2],
+        ["Pad", 5, 20],
+        ["Note: with tax"],
+    ]
+    found = shape(sheet(rows, "A1:C1", "A6:C6"))
+    assert found == ["Purchases of 2024", "Author: Wang Date: 2024-6-1", (3, 1), "Note: with tax"]
+
+
+def test_a_row_of_units_belongs_to_the_names() -> None:
+    [table] = sheet([["Probe", "Length", "Mass"], [_, "mm", "kg"], ["P1", 12, 3], ["P2", 20, 4]])
+    assert isinstance(table, Table)
+    assert build_structure([table]).text.startswith("| Probe | Length mm | Mass kg |\n| --- |")
+
+
+def test_words_above_numbers_are_names_only_once() -> None:
+    assert shape(sheet([["Probe", "Length"], ["P1", "long"], ["P2", 20], ["P3", 4]])) == [(4, 1)]

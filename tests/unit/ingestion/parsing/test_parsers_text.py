@@ -350,6 +350,9 @@ class TestHtml:
             ("<tr><td>Name<td>Age<tr><td>Ann<td>31", 1),
             ("<tr><th>Owner<td>Dana<tr><th>State<td>Draft", 0),
             ("<tfoot><tr><td>Sum<td>3</tfoot><tr><th>Name<th>Age<tr><td>Ann<td>3", 1),
+            ("<tr><th>Name<th>Age<tr><th colspan=2>Cats<tr><td>Tom<td>3", 1),
+            ("<tr style='display: none'><td>Sum<td>3<tr><td>Name<td>Age<tr><td>Ann<td>31", 1),
+            ("<tr><th colspan=2>Pets<tr><th>Name<th>Age<tr><td>Tom<td>3", 2),
         ],
     )  # fmt: skip
     def test_the_row_of_names_is_found_without_its_tags(self, rows: str, header: int) -> None:

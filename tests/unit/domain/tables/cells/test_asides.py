@@ -64,3 +64,25 @@ def test_a_cell_that_says_there_is_nothing_is_no_word() -> None:
     table = make_table(rows, header_rows=1)
     [found] = compute_findings("What is the average bonus?", table, "en").asked
     assert found.text == "the average Bonus is 75 (2 rows; 1 more has no value to compute with)"
+
+
+def test_numbers_are_of_the_units_that_a_column_beside_them_says() -> None:
+    rows = [["Item", "Amount", "Currency"], ["A", "100", "EUR"], ["B", "200", "USD"]]
+    table = make_table([*rows, ["C", "50", "EUR"]], header_rows=1)
+    assert compute_findings("What is the total amount?", table, "en").asked == []
+    [found] = compute_findings("What is the total amount in EUR?", table, "en").asked
+    assert found.value == "150 EUR"
+
+
+def test_numbers_that_only_name_rows_are_counted_and_not_added() -> None:
+    table = make_table([["Customer No", "Revenue"], ["1001", "5"], ["1002", "7"]], header_rows=1)
+    [found] = compute_findings("How many customers are there?", table, "en").asked
+    assert found.value == "2"
+
+
+def test_nothing_is_computed_of_a_value_that_may_stand_for_blank_cells() -> None:
+    rows = [["Dept", "Name", "Pay"], ["Sales", "Ann", "10"], ["", "Bob", "20"], ["IT", "Cid", "30"]]
+    table = make_table(rows, header_rows=1)
+    assert compute_findings("What is the total pay in Sales?", table, "en").asked == []
+    [found] = compute_findings("What is the total pay?", table, "en").asked
+    assert found.value == "60"
