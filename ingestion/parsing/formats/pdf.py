@@ -17,7 +17,12 @@ from domain.errors import FileBroken, FileEmpty, FileEncrypted, FileUnsafe
 from domain.missing import Missing
 from ingestion.parsing.blocks import Block, Blocks, Heading, Image, Paragraph, Table
 from ingestion.parsing.formats.pdf_furniture import without_furniture
-from ingestion.parsing.formats.pdf_headings import OutlineEntry, mark_inferred, mark_outline
+from ingestion.parsing.formats.pdf_headings import (
+    OutlineEntry,
+    mark_inferred,
+    mark_outline,
+    mark_records,
+)
 from ingestion.parsing.formats.pdf_layout import (
     Kind,
     PageParagraph,
@@ -59,7 +64,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         body = without_furniture(read.pages, read.frames)
         regions = join_regions(map(arrange, body.pages))
         outline = _outline(document)
-        marked = mark_outline(regions, outline) if outline else mark_inferred(regions)
+        marked = mark_outline(regions, outline) if outline else mark_records(mark_inferred(regions))
         title = document.get_metadata_value("Title")
         blocks = write_raised(_with_extras(_blocks(marked), read.extras))
         return Blocks(blocks, title, len(document), _warnings(read, body.heads))

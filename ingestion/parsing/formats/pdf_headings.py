@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 from domain.documents import HeadingSource
 from ingestion.parsing.blocks import Heading
 from ingestion.parsing.formats.pdf_layout import PageParagraph, Region
 from ingestion.parsing.headings import Styled, infer_levels
+from ingestion.parsing.numbering import could_be_heading
 
 # An outline often leaves a heading's number out: up to so many characters more on the page.
 _NUMBER_CHARS = 12
+_FORM_LINES = 3  # at least, of a page that is a form
+_ALIKE = 0.75  # of them, in the same places on both pages
+_FILLED_IN = re.compile(r"(?<=[：:]).*|\d[\d.,]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,40 @@ def mark_inferred(regions: Sequence[Region]) -> list[Marked]:
         else region
         for region, level in zip(regions, _levels(regions), strict=True)
     ]
+
+
+def mark_records(marked: Sequence[Marked]) -> list[Marked]:
+    """Make a heading of the first line of each page that is a form like the page beside it: a payslip, a receipt.
+
+    Such pages say the same in the same places but for what is filled in; what one says holds for it alone.
+    """
+    pages = [(page, list(found)) for page, found in groupby(marked, _page)]
+    forms = {page: _form(regions) for page, regions in pages}
+    with_records = list[Marked]()
+    for page, regions in pages:
+        first, form = regions[0], forms[page]
+        beside = (forms.get(page - 1, frozenset()), forms.get(page + 1, frozenset()))
+        is_record = any(len(form & other) >= _ALIKE * len(form) for other in beside)
+        if form and is_record and isinstance(first, PageParagraph):
+            title, rest = PageParagraph(first.lines[:1]), replace(first, lines=first.lines[1:])
+            with_records.append(_heading(title, 1, HeadingSource.INFERRED))
+            regions[:1] = [rest] if rest.lines else []
+        with_records += regions
+    return with_records
+
+
+def _form(regions: Sequence[Marked]) -> frozenset[tuple[int, int, str]]:
+    """What a page says and where, without what is filled in; nothing of a page whose first line is no line by itself."""
+    paragraphs = [region for region in regions if isinstance(region, PageParagraph)]
+    lines = [line for paragraph in paragraphs for line in paragraph.lines]
+    if len(lines) < _FORM_LINES or len(paragraphs) < len(regions):
+        return frozenset()
+    title = paragraphs[0].text().split("\n")[0]
+    if title != lines[0].text or not could_be_heading(title):
+        return frozenset()
+    return frozenset(
+        (round(line.box.left), round(line.base), _FILLED_IN.sub("", line.text)) for line in lines
+    )
 
 
 def mark_outline(regions: Sequence[Region], outline: Sequence[OutlineEntry]) -> list[Marked]:

@@ -206,7 +206,7 @@ class TestRunningHeads:
 
         parsed = read(pages)
 
-        text = "\n".join(prose(parsed))
+        text = "\n".join([*prose(parsed), *(title for _, title, _ in headings(parsed))])
         for number in range(4):
             assert title.format(number + 1) in text
             assert f"Total: {95 + 9 * number}.50 EUR" in text
@@ -408,6 +408,22 @@ class TestHeadings:
         assert levels["糖尿病诊疗指南"] == 0
         assert levels["第一章 定义"] == levels["第二章 症状"] == 1
         assert levels["1.1 诊断标准"] > 1
+
+    def test_pages_that_are_forms_of_one_kind_are_sections(self) -> None:
+        slips = [("孙立", 9800), ("吴桐", 8600)]
+        pages = [
+            [*lines([f"姓名：{name}", f"应发：{pay}", f"工龄 {pay // 4000} 年。"], pitch=40)]
+            for name, pay in slips
+        ]
+
+        assert headings(read(pages)) == [(1, "姓名：孙立", 1), (1, "姓名：吴桐", 2)]
+
+    def test_pages_of_text_are_no_forms(self) -> None:
+        pages = [
+            lines([f"{line}。" for line in full_lines(9)[at : at + 4]], pitch=40) for at in (0, 5)
+        ]
+
+        assert headings(read(pages)) == []
 
     def test_words_in_bold_at_a_lines_beginning_make_no_heading(self) -> None:
         page = [
