@@ -26,7 +26,7 @@ _BOLD_NAME = re.compile(r"bold|black|heavy|simhei|黑体", re.IGNORECASE)
 _MONO_NAME = re.compile(r"mono|courier|consol|menlo|typewriter|cmtt|fixed", re.IGNORECASE)
 _WORD = re.compile(r"\S+")
 _LEFTWARD = re.compile("[\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufeff]")  # Hebrew, Arabic
-_COULD_BE_SHIFTED = re.compile(r"\d+|[*†‡§¶]+")
+_COULD_BE_SHIFTED = re.compile(r"\d+|[*†‡§¶]+|(?<=\d)[a-z]\b")
 _SIGNS = "+-−–"
 # In sizes of letters: a gap no justified line has; a step back; the gap up to which a line goes on, and that of a blank.
 _GAP, _BACK, _WORD_GAP, _SPACE = 1.5, 0.5, 1.0, 0.15

@@ -290,6 +290,17 @@ class TestRaised:
             "[note 1] after the time of probation",
         ]
 
+    def test_a_letter_that_refers_to_a_note_is_no_part_of_a_figure(self) -> None:
+        page = [
+            Text(70, 760, "Wheat 1,250"), Text(131, 764, "a", 7), Text(137, 760, "tonnes, 3a of rye."),
+            Text(70, 90, "a", 6), Text(75, 86, "before the harvest", 9),
+        ]  # fmt: skip
+
+        assert prose(read([page])) == [
+            "Wheat 1,250 tonnes [note a], 3a of rye.",
+            "[note a] before the harvest",
+        ]
+
     def test_a_lowered_figure_stays_in_its_formula(self) -> None:
         page = [Text(70, 760, "Add H"), Text(101.5, 757, "2", 7), Text(105.5, 760, "O slowly.")]
 
