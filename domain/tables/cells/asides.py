@@ -24,7 +24,7 @@ _MAY_SUM_UP = re.compile(
     r"total|sum|average|\bavg|\bmean\b|[合总總小共][计計]|平均|均值|总", re.IGNORECASE
 )
 _MAY_BE_OUTERMOST = re.compile(r"\bm(?:ax|in)(?:imum)?\b|最[高低大小]", re.IGNORECASE)
-# So many digits of a last row that are sums of the rows above it are no chance.
+# So many digits of a row that are sums of the rows above it are no chance; a further column is worth one more.
 _NO_CHANCE = 4
 
 
@@ -65,7 +65,7 @@ def rows_summing_up(
     """Return the rows that sum up others: their first cell says so, or their numbers show it.
 
     Those of a row that another cell calls a total or a mean; of a row without a name where the others have one; and,
-    in whatever language, of a last row whose sums have too many digits for a chance.
+    in whatever words (Summe, Net profit, 一季度), of a row whose sums have too many digits for a chance.
 
     Args:
         rows: the cells.
@@ -88,7 +88,7 @@ def rows_summing_up(
             or (_MAY_SUM_UP.search(label) and _sums_or_means(own))
             or (row - 1 in found and _MAY_BE_OUTERMOST.search(label) and _are_outermost(own))
             or (is_unnamed and _digits_summed(own))
-            or (row == len(rows) - 1 and _digits_summed(own) >= _NO_CHANCE)
+            or _digits_summed(own) >= _NO_CHANCE
         ):
             found.add(row)
             for sums in above:
@@ -120,6 +120,9 @@ def _are_outermost(own: _Own) -> bool:
 def _digits_summed(own: _Own) -> int:
     """How many digits a row's numbers have together, if each is the sum of several above it; else 0."""
     several = any(sum(map(bool, sums.numbers)) > 1 for _, sums in own)
-    if not several or not all(sums.adds_up_to(number) for number, sums in own):
+    sums_all = all(number == sums.total for number, sums in own)
+    sums_group = all(number == sums.since for number, sums in own)
+    if not several or not (sums_all or sums_group):
         return 0
-    return sum(len(number.normalize(_EXACT).as_tuple().digits) for number, _ in own if number)
+    digits = [len(number.normalize(_EXACT).as_tuple().digits) for number, _ in own if number]
+    return sum(digits) + len(digits) - 1

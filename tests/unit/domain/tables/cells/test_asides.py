@@ -22,6 +22,14 @@ def asides(text: str) -> frozenset[int]:
         ("姓名|语文|总分\n小明|90|170\n小红|85|180\n平均分|87.5|175", {2}),
         ("Posten|Betrag\nMiete|1.200,00 €\nStrom|80,50 €\nSumme|1.280,50 €", {2}),
         (
+            "月份|收入|支出\n1月|100|80\n2月|120|90\n一季度|220|170\n3月|90|60\n4月|95|65\n上半年|405|295",
+            {2, 5},
+        ),
+        (
+            "Account|2023|2024\nRevenue|500|600\nCost of goods|(200)|(250)\nGross profit|300|350",
+            {2},
+        ),
+        (
             "Group|Line|Cost\nIT|Servers|$400\nIT|Licences|$100\nIT|Subtotal|$500\n"
             "HR|Training|$50\nHR|Subtotal|$50\nGrand total||$550",
             {2, 4, 5},
@@ -37,6 +45,7 @@ def test_a_row_sums_up_others_by_its_words_and_its_numbers(table: str, expected:
     [
         "Brand|Sold\nTotal Energies|50\nShell|30\nAral|20",
         "Name|Points\nA|10\nB|20\nC|30",  # a chance
+        "Name|Points|Goals\nA|10|1\nB|20|2\nC|30|3",
         "Shop|Sales\nEast|1234.5\nWest|0\nNorth|1234.5",
         "Player|Goals\nEva|44\nMax|44",
         "n\n1\n1\n2",
