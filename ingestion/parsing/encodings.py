@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -59,11 +60,15 @@ _LATIN = {
 }  # fmt: skip
 _SHARED = frozenset("€œæßñ")  # of many languages, and among the most frequent letters of none
 _PUNCTUATION = frozenset("\xa0„“”‘’–—…")
+_SLAVIC = ("Russian", "Ukrainian")
+_CYRILLIC = ("cp1251", "koi8_r", "koi8_u", "iso8859_5", "cp866")
+_CYRILLIC_WORD = re.compile("[\u0400-\u04ff]{2,}")
 _KANA = re.compile("[\u3040-\u30ff]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 _C1 = re.compile("[\x80-\x9f]")  # control characters, which no text has
 _ACCENTED = 0.5  # of a European text's accented letters are among the 26 most frequent letters of its language
 _COHERENT = 0.2  # how far letters are as frequent as in a language, from where on the normalizer is believed
+_CYRILLIC_LETTERS = 0.9  # of a text in Cyrillic are usual ones; Hebrew in the same bytes has less
 _LEAST_KANA = 0.2  # of a Japanese text
 _LEAST_FREQUENT = 0.12  # of a Korean text's syllables are among its 26 most frequent ones
 
@@ -224,7 +229,8 @@ def _ratings() -> list[tuple[str, Rating]]:
         name: partial(_commonness, encoding=name, common=chars) for name, chars in common.items()
     }
     japanese = [(name, partial(_japaneseness, encoding=name)) for name in ("cp932", "euc_jp")]
-    return [("cp949", _koreanness), *japanese, *ratings.items(), ("cp1252", _latinness)]
+    cyrillic = [(name, partial(_cyrillicness, encoding=name)) for name in _CYRILLIC]
+    return [("cp949", _koreanness), *japanese, *ratings.items(), ("cp1252", _latinness), *cyrillic]
 
 
 def _koreanness(sample: bytes) -> float:
@@ -245,6 +251,16 @@ def _japaneseness(sample: bytes, encoding: str) -> float:
     return (kana + sum(char in everyday and not _KANA.match(char) for char in foreign)) / len(
         foreign
     )
+
+
+def _cyrillicness(sample: bytes, encoding: str) -> float:
+    """Share of a language's usual letters, in words with no capital but the first; 0 where it is no such language's."""
+    text = _decodes(sample, encoding) or ""
+    foreign = sum(char > "\x7f" for char in text)
+    words = (word.lower() for word in _CYRILLIC_WORD.findall(text) if word[1:].islower())
+    letters = Counter("".join(words))
+    usual = max(sum(letters[char] for char in _letters(language)) for language in _SLAVIC)
+    return usual / foreign if usual > foreign * _CYRILLIC_LETTERS else 0.0
 
 
 def _foreign(sample: bytes, encoding: str) -> str:

@@ -131,6 +131,8 @@ def test_any_bytes_give_text_or_the_typed_error(content: bytes) -> None:
         ("휴가 규정 안내", "euc_kr"),
         ("会議は来週の月曜日に開催します。場所は三階の会議室です。", "cp932 euc_jp iso2022_jp"),
         ("Совещание состоится в понедельник в десять часов. Место: третий этаж.", "cp1251 koi8_r iso8859_5"),
+        ("Цена билета составляет 350 рублей.", "cp1251 koi8_r iso8859_5 cp866"),
+        ("Отпуск", "cp1251 koi8_r iso8859_5"),
         ("Нарада відбудеться у понеділок о десятій годині, третій поверх.", "cp1251 koi8_u"),
         ("Le prix est de 45 € par mois, payable à l'avance. Le cœur de l'œuvre.", "cp1252 iso8859_15"),
         ("Das Büro öffnet um 7:30 Uhr. Die Straße ist für Fußgänger gesperrt.", "cp1252 iso8859_15"),
