@@ -110,8 +110,8 @@ function sending(row, name, share) {
 function accept(graphId, { filename, documentId, jobId, unchanged, sameAs, sameNameAs, problem }, row) {
   if (problem) return refuse(row, filename, new Problem(problem, problem.status).message);
   row.remove();
+  if (sameNameAs) tell(status, say("sameName", filename));
   if (unchanged) tell(status, say("unchanged", filename, sameAs));
-  else if (sameNameAs) tell(status, say("sameName", filename));
   else if (graphId === bases.chosen()) draw({ documentId, filename, status: "pending", job: jobId && { stage: "queued", done: 0, total: 0 } });
   empty();
 }

@@ -208,12 +208,27 @@ def test_what_is_wrong_with_a_document_is_told_in_the_pages_language_when_it_is_
 def test_a_version_that_could_not_be_taken_in_is_told_of_beside_the_one_that_serves(
     page: Page,
 ) -> None:
+    name = f"page-{uuid4()}"
+    begin(page, name)
+    add(page, note("ferry.txt", "The ferry to Inchcolm leaves at nine."))
+    expect(row(page, "ferry.txt")).to_contain_text("1 passage")
+    newer = note("ferry.txt", "%PDF-1.7 and nothing")
+    url = f"{page.url.partition('#')[0]}documents"
+    form = {"files": newer, "graphId": name, "replace": "true"}
+    sent = page.request.post(url, multipart=form)  # type: ignore[arg-type]
+    assert sent.status == 202, sent.text()
+    page.reload()
+    expect(row(page, "ferry.txt")).to_contain_text("A newer version could not be taken in")
+    expect(row(page, "ferry.txt")).to_contain_text("1 passage")
+
+
+def test_another_file_of_the_same_name_is_kept_beside_the_first(page: Page) -> None:
     begin(page, f"page-{uuid4()}")
     add(page, note("ferry.txt", "The ferry to Inchcolm leaves at nine."))
     expect(row(page, "ferry.txt")).to_contain_text("1 passage")
-    add(page, note("ferry.txt", "%PDF-1.7 and nothing"))
-    expect(row(page, "ferry.txt")).to_contain_text("A newer version could not be taken in")
-    expect(row(page, "ferry.txt")).to_contain_text("1 passage")
+    add(page, note("ferry.txt", "The ferry to Cramond leaves at ten."))
+    expect(page.get_by_text("Both are kept")).to_be_visible()
+    expect(page.locator("#list li").filter(has_text="ferry.txt")).to_have_count(2)
 
 
 def test_a_knowledge_base_is_deleted_once_that_is_confirmed(page: Page, tmp_path: Path) -> None:
