@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from domain.documents import HeadingSource
-from domain.tables.cells.stored import mark_repeated
+from domain.tables.cells.stored import mark_across, mark_repeated
 from domain.text import clean_text
 from ingestion.parsing.blocks import Block, Caption, Heading, Image, Paragraph, Table
 from ingestion.parsing.tables import column_names, title_rows
@@ -178,7 +178,9 @@ def render_table(table: Table) -> tuple[list[str], int]:
     """
     rows = _without_empty(
         [
-            [_stored(cell, (at, column), table) for column, cell in enumerate(row)]
+            _mark_group(
+                [_stored(cell, (at, column), table) for column, cell in enumerate(row)], at, table
+            )
             for at, row in enumerate(table.rows)
         ]
     )
@@ -201,6 +203,14 @@ def _without_empty(rows: Sequence[list[str]]) -> list[list[str]]:
     padded = [row + [""] * (width - len(row)) for row in rows if any(row)]
     filled = [index for index in range(width) if any(row[index] for row in padded)]
     return [[row[index] for index in filled] for row in padded]
+
+
+def _mark_group(cells: list[str], at: int, table: Table) -> list[str]:
+    """The cells of a row, marked if below the names one cell stands across all columns."""
+    is_across = len(cells) > 1 and all(
+        not cell and (at, column) in table.repeated for column, cell in enumerate(cells) if column
+    )
+    return mark_across(cells) if is_across and cells[0] and at >= table.header_rows > 0 else cells
 
 
 def _stored(text: str, place: tuple[int, int], table: Table) -> str:

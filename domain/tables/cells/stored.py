@@ -12,6 +12,7 @@ from domain.tables.cells.values import ValueKind, read_value
 _RULE = re.compile(r"\|(?: --- \|)+")
 _BAR = re.compile(r"(?<!\\)\|")
 _DITTO = " 〃"
+_ACROSS = "〃"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ def _joined(parts: Sequence[TablePart]) -> StoredTable | None:
         (row, column)
         for row, line in enumerate(lines)
         for column, cell in enumerate(_split(line.text))
-        if cell.endswith(_DITTO)
+        if cell.endswith(_ACROSS)
     ]
     table = make_table(cells, len(heads), repeated)
     return StoredTable(table, tuple(parts), heads[-1], tuple(rows))
@@ -120,9 +121,14 @@ def mark_repeated(cell: str) -> str:
     return cell + _DITTO if is_amount else cell
 
 
+def mark_across(cells: Sequence[str]) -> list[str]:
+    """Return how a row is stored whose one cell is merged across all columns: it names the rows below it."""
+    return [cell or _ACROSS for cell in cells]
+
+
 def cells_of(row: str) -> list[str]:
     """The cells of a row as it is stored, bars within them escaped; those at its ends may be missing."""
-    return [cell.removesuffix(_DITTO) for cell in _split(row)]
+    return [cell.removesuffix(_DITTO).removesuffix(_ACROSS) for cell in _split(row)]
 
 
 def _split(row: str) -> list[str]:

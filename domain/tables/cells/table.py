@@ -97,10 +97,16 @@ class DataTable:
 
     @cached_property
     def asides(self) -> frozenset[int]:
-        """The rows, from 0, that are no records: the names once more, and what sums up other rows."""
+        """The rows, from 0, that are no records: names of columns or groups, and what sums up other rows."""
         numbers = [one.values for one in self.columns if one.kind is ValueKind.NUMBER]
         words = [one.index for one in self.columns if one.kind is ValueKind.TEXT]
-        return self._names_again | rows_summing_up(self.rows, numbers, words)
+        groups = {
+            row
+            for row, cells in enumerate(self.rows)
+            if all(not cell and (row, at) in self.repeated for at, cell in enumerate(cells) if at)
+            and self.width > 1
+        }
+        return self._names_again | groups | rows_summing_up(self.rows, numbers, words)
 
     @cached_property
     def records(self) -> tuple[tuple[str, ...], ...]:

@@ -121,14 +121,19 @@ def _merges(xml: bytes) -> list[tuple[int, int, int, int]]:
 def _fill_merges(
     rows: dict[int, Row], merges: Iterable[tuple[int, int, int, int]], budget: CellBudget
 ) -> Merged:
-    """Repeat each merged cell's text over its range, but for a title: that is alone in its rows."""
+    """Repeat each merged cell's text over its range, but for a title or a group's name: that is alone in its rows."""
     merged = Merged()
     last = max(rows, default=0)
     for left, top, right, bottom in merges:
         text = _at(rows.get(top, []), left)
         bottom = min(bottom, last)  # noqa: PLW2901 - no table goes on below the last filled row
         numbers = range(top, bottom + 1)
-        if not text or _is_title(rows, numbers, is_wide=left < right):
+        if not text:
+            continue
+        if _is_title(rows, numbers, is_wide=left < right):
+            budget.spend(right - left)
+            rows[top].extend([""] * (right - len(rows[top])))
+            merged.repeated.update((top, column) for column in range(left, right))
             continue
         merged.across.update(numbers if left < right else ())
         for number in numbers:

@@ -129,3 +129,19 @@ def test_a_row_of_units_belongs_to_the_names() -> None:
 
 def test_words_above_numbers_are_names_only_once() -> None:
     assert shape(sheet([["Probe", "Length"], ["P1", "long"], ["P2", 20], ["P3", 4]])) == [(4, 1)]
+
+
+def test_a_cell_across_all_columns_names_a_group_and_is_no_row() -> None:
+    rows: Cells = [
+        ["Product", "Price"],
+        ["Fruit"],
+        ["Apple", 2],
+        ["Pear", 3],
+        ["Roots"],
+        ["Leek", 4],
+    ]
+    [table] = sheet(rows, "A2:B2", "A5:B5")
+    text = build_structure([table]).text
+    [stored] = tables_of([TablePart("p", 0, 0, text, "")])
+    assert stored.table.rows[0] == ("Fruit", "")
+    assert stored.table.asides == {0, 3}
