@@ -295,12 +295,12 @@ async def test_gleaning_asks_again_and_says_what_was_found(world: Start, scope: 
 async def test_the_budget_stops_before_it_is_passed_and_says_what_is_left(
     world: Start, scope: Scope
 ) -> None:
-    async with world(lambda _: as_json(NOTHING), budget_tokens=4000, input_price=2.0) as opened:
+    async with world(lambda _: as_json(NOTHING), budget_tokens=2000, input_price=2.0) as opened:
         result = await opened.ingest(scope, some_sections(12))
         done, failed, waiting = await opened.counts(scope)
         assert 0 < done < 12
         assert (failed, waiting) == (0, 12 - done)
-        assert opened.extractor.budget.spent.prompt_tokens <= 4000
+        assert opened.extractor.budget.spent.prompt_tokens <= 2000
         assert f"{waiting} of 12" in result.warnings[0]
 
         report = await ModelExtractor(opened.database, opened.chat, opened.settings).extract(scope)
@@ -310,7 +310,7 @@ async def test_the_budget_stops_before_it_is_passed_and_says_what_is_left(
 
 
 async def test_a_worker_has_the_budget_anew_for_each_document(world: Start, scope: Scope) -> None:
-    async with world(lambda _: as_json(NOTHING), budget_tokens=4000) as opened:
+    async with world(lambda _: as_json(NOTHING), budget_tokens=2000) as opened:
         opened.extractor = ModelExtractor(
             opened.database, opened.chat, opened.settings, renewed=True
         )

@@ -295,8 +295,9 @@ async def test_pairs_that_a_model_refuses_keep_no_others_from_being_judged(
 
     def choosy(request: ApiRequest) -> Reply | str:
         """A filter refuses the pair that it sees first, however it is asked."""
-        refused[:] = refused or [request.prompt]
-        return failing(400) if request.prompt in refused else '{"same": []}'
+        pair = request.prompt.rpartition("<pairs>")[2].partition("</pairs>")[0]
+        refused[:] = refused or [pair]
+        return failing(400) if pair in refused else '{"same": []}'
 
     async with ScriptedOpenAI(chat=choosy) as server:
         own = Settings(_env_file=None, chat_model="m", openai_base_url=server.base_url)

@@ -122,7 +122,7 @@ async def test_hits_carry_their_semantic_metadata_in_camel_case(
     assert told["summary"]
     assert told["keywords"]
     assert any("付款" in label for label in told["topicLabels"])
-    assert {one["type"] for one in told["entities"]} <= {"TERM"}
+    assert {one["type"] for one in told["entities"]} <= {"TERM", "ORGANIZATION", "LOCATION"}
     assert told["scores"]["final"] == told["score"] == pytest.approx(told["scores"]["hybrid"])
     assert told["neighbors"] is None
 
@@ -214,8 +214,8 @@ async def test_document_tags_given_at_upload_are_a_filter(
     ("types", "said"),
     [
         (["trem"], ["'trem'. Did you mean 'TERM'?"]),
-        (["vessel"], ["'vessel'. Its types: 'TERM'."]),
-        (["term", "Vessel"], ["'vessel'. Its types: 'TERM'."]),
+        (["vessel"], ["'vessel'. Its types: 'TERM', 'ORGANIZATION'."]),
+        (["term", "Vessel"], ["'vessel'. Its types: 'TERM', 'ORGANIZATION'."]),
         (["Term"], []),
     ],
 )

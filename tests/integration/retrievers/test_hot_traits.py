@@ -65,14 +65,14 @@ async def ask(search: ChunkSearch, scope: Scope) -> SearchResponse:
 
 
 def shown(found: SearchResponse) -> list[dict[str, Any]]:
-    """All of each hit, numbers to six places: cosines are added up in another order in memory."""
+    """All of each hit, numbers to four places: cosines are added up in another order in memory."""
     return [_rounded(hit.model_dump()) for hit in found.results]
 
 
 def _rounded(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _rounded(own) for name, own in value.items()}
-    return round(value, 6) if isinstance(value, float) else value
+    return round(value, 4) if isinstance(value, float) else value
 
 
 async def warm(search: ChunkSearch, hots: HotScopes, scope: Scope) -> None:
@@ -102,7 +102,7 @@ async def test_it_asks_the_store_for_what_is_shown_and_whether_all_is_current(
     await warm(hot, hots, scope)
     asked = recorded(database, monkeypatch)
     await hot.search(scope, SearchRequest(query=QUESTION))
-    assert len(asked) == 3  # texts and entities of what is shown, and the stamp
+    assert len(asked) == 4  # texts and entities of what is shown, the stamp, and that of BM25
     assert sum(query.endswith("chunk_stamp(%s, %s)") for query in asked) == 1
     assert not any("as titles" in query for query in asked)
 

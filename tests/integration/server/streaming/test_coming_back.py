@@ -77,8 +77,10 @@ async def test_an_answer_that_goes_on_alone_can_be_ended(served: Served) -> None
         last, _ = await leave_after_token(client, resume=True)
         place = f"/api/query/{last.partition('-')[0]}"
         assert served.runs.live == 1
+        run = served.runs.find(last.partition("-")[0], "local")
         assert (await client.delete(place)).status_code == 204
         await served.endpoint.wait_for_disconnects(before + 1)
+        await run.over()
         assert (await client.delete(place)).status_code == 204
     assert served.runs.live == 0
 

@@ -43,7 +43,7 @@ class Stuck:
 
 
 def refining(request: ApiRequest) -> bool:
-    return '"query"' in request.prompt
+    return '"queries"' in request.prompt
 
 
 def answering(request: ApiRequest) -> bool:
