@@ -220,7 +220,7 @@ async def test_findings_are_told_where_nothing_that_the_model_writes_holds(bench
     update = await generate(asked("这些文档讲了什么？"), at.runtime)
     assert update["answer"].startswith(FOUND["zh"])
     assert [one["source"] for one in update["citations"]] == ["指南.md", "合同.md"]
-    assert REPLACED["en"] in update["warnings"]
+    assert REPLACED["zh"] in update["warnings"]
 
 
 async def test_reports_that_were_not_read_are_counted(bench: Build) -> None:
@@ -231,7 +231,7 @@ async def test_reports_that_were_not_read_are_counted(bench: Build) -> None:
     at = bench(chat=model, answerer=ExtractiveAnswerer(), settings=settings)
     update = await generate(asked("主要症状是什么？", around=reports), at.runtime)
     [warning] = update["warnings"]
-    assert "could not read 2/5 of the reports" in warning, "the other call read three"
+    assert "未能读取 2/5 的主题报告" in warning, "the other call read three"
 
 
 async def test_a_report_is_not_read_of_which_no_passage_is_shown(bench: Build) -> None:
@@ -255,7 +255,7 @@ async def test_a_call_that_fails_costs_its_reports_only(bench: Build) -> None:
     update = await generate(asked("主要症状是什么？"), at.runtime)
     assert update["citations"]
     [warning] = update["warnings"]
-    assert "could not read 2/2 of the reports" in warning
+    assert "未能读取 2/2 的主题报告" in warning
 
 
 class Listening(GenericFakeChatModel):

@@ -154,9 +154,10 @@ async def test_a_name_that_no_document_has_is_not_carried_however_alike_the_word
     assert not kept.answer.grounded
 
 
-async def test_a_name_that_another_document_has_is_carried() -> None:
+async def test_a_name_that_the_evidence_does_not_have_is_marked() -> None:
     told = await answered(chat("Each value in Ferrous Rust has exactly one owner at a time [1]."))
-    assert told.answer.grounded
+    assert "(unverified)" in told.text
+    assert not told.answer.grounded
 
 
 async def test_an_answer_of_which_nothing_holds_is_replaced_by_what_the_documents_say() -> None:
