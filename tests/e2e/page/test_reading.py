@@ -161,6 +161,7 @@ def test_nothing_moves_for_those_who_asked_for_that(browser: Browser, address: s
 
 
 def test_the_tab_key_goes_through_the_page_as_it_is_read(page: Page) -> None:
+    expect(page.get_by_label("Knowledge base", exact=True)).not_to_have_value("")  # it is drawn
     page.keyboard.press("Tab")
     reached = []
     for _ in range(6):
