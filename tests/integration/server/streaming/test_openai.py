@@ -183,15 +183,15 @@ async def test_a_model_that_is_down_is_an_error_of_the_server(
     assert raised.value.code == "model_unavailable"
 
 
-async def test_a_stream_that_breaks_off_raises_in_the_client(
+async def test_a_model_that_breaks_off_still_gives_the_client_an_answer(
     served: Served, client: openai.AsyncOpenAI
 ) -> None:
     served.script = judging(broken_after(4))
     stream = await client.chat.completions.create(model=MODEL, messages=ASKED, stream=True)
-    with pytest.raises(openai.APIError) as raised:
-        async for _ in stream:
-            pass
-    assert raised.value.code == "model_unavailable"
+    chunks = [chunk async for chunk in stream]
+    reasons = [choice.finish_reason for chunk in chunks for choice in chunk.choices]
+    assert [reason for reason in reasons if reason] == ["length"]
+    assert any(choice.delta.content for chunk in chunks for choice in chunk.choices)
 
 
 def noise(edge: int) -> str:
