@@ -106,7 +106,9 @@ def test_search_explains_rank_and_score_in_every_lane_and_the_times(
     columns = ["RESULT", "SCORE", "LANE", "RANK", "OWN", "SCORE", "WEIGHT", "ADDS", "MS"]
     assert header.split() == columns
     rows = shown.out.splitlines()[shown.out.splitlines().index(header) + 1 :]
-    assert re.match(r"1 +\d+\.\d{4} +[a-z]+ +1 +\d+\.\d{4} +1 +\d+\.\d{4} +\d+\.\d", rows[0])
+    assert re.match(
+        r"1 +\d+\.\d{4} +[a-z]+ +1 +\d+\.\d{4} +[01][.\d]* +\d+\.\d{4} +\d+\.\d", rows[0]
+    )
     explained = rows[: next(place for place, row in enumerate(rows) if row.startswith("ADDS"))]
     assert lanes <= {word for row in explained for word in row.split()}
     assert shown.out.splitlines()[-1].startswith("total")
