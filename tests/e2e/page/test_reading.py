@@ -177,6 +177,8 @@ def test_the_tab_key_goes_through_the_page_as_it_is_read(page: Page) -> None:
     }
     for name, field in inside.items():
         view(page, name)
+        link = page.get_by_role("navigation").get_by_role("link", name=name)
+        expect(link).to_have_attribute("aria-current", "page")
         page.locator(".skip").focus()
         page.keyboard.press("Enter")
         expect(page.get_by_label(field, exact=True)).to_be_focused()

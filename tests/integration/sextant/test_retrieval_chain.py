@@ -17,7 +17,8 @@ from pydantic import SecretStr
 from domain.errors import OptionInvalid
 from domain.settings import Settings
 from graph import create_query_workflow
-from graph.dependencies import close_shared_dependencies, shared_dependencies
+from graph.dependencies import dependencies_over
+from models.embedding.choice import build_embedder
 from sextant import Sextant
 from testing.openai_server import ApiRequest, ScriptedOpenAI
 
@@ -35,8 +36,7 @@ async def test_a_bound_graph_retriever_serves_a_retrieval_chain(
     (tmp_path / "leave.md").write_text(LEAVE, encoding="utf-8")
     async with Sextant.open(settings) as rag, ScriptedOpenAI(chat=repeat_context) as server:
         await rag.ingest([tmp_path], graph_id="leave")
-        try:
-            opened = await shared_dependencies(settings)
+        async with dependencies_over(rag.database, build_embedder(settings)) as opened:
             retriever = opened.retriever.bind(graph_id="leave", mode="mix", top_k=2)
             assert isinstance(retriever, BaseRetriever)
             llm = ChatOpenAI(model="m", base_url=server.base_url, api_key=SecretStr("none"))
@@ -52,8 +52,6 @@ async def test_a_bound_graph_retriever_serves_a_retrieval_chain(
 
             with pytest.raises(OptionInvalid, match="graphid"):
                 opened.retriever.bind(graphid="leave")
-        finally:
-            await close_shared_dependencies()
 
 
 async def test_the_workflow_is_invoked_without_an_event_loop(
