@@ -28,7 +28,7 @@ from ingestion.parsing.detect import detect, media_type, named_type
 from ingestion.parsing.guards import check_size
 from ingestion.parsing.limits import Limits
 from server.bodies import sent_type
-from server.schemas.documents import FormFields, TextUpload
+from server.schemas.documents import FormFields, TextUpload, UploadOptions
 from server.schemas.wire import Wire
 from stores.documents.registering import Upload
 
@@ -186,23 +186,9 @@ async def _of_form(form: FormData) -> tuple[str, list[Upload]]:
             next_step="Send them one by one, or without it.",
             field="externalId",
         )
-    uploads = []
-    for file in files:
-        name = filename_of(file.filename)
-        content = await file.read()
-        source = said.external_id or name
-        uploads.append(
-            Upload(
-                source,
-                name,
-                media_type(name),
-                content,
-                said.external_id,
-                said.metadata,
-                replaces=said.replaces,
-            )
-        )
-    return said.graph_id, uploads
+    return said.graph_id, [
+        _upload(said, filename_of(file.filename), await file.read()) for file in files
+    ]
 
 
 async def _of_text(body: bytes) -> tuple[str, list[Upload]]:
@@ -210,10 +196,13 @@ async def _of_text(body: bytes) -> tuple[str, list[Upload]]:
     name = filename_of(said.title)
     if named_type(name) is None:
         name = f"{name[: LONGEST_FILENAME - 4]}.txt"
-    content = clean_text(said.text).encode()
-    source = said.external_id or name
-    upload = Upload(
-        source,
+    return said.graph_id, [_upload(said, name, clean_text(said.text).encode())]
+
+
+def _upload(said: UploadOptions, name: str, content: bytes) -> Upload:
+    """Return a file of this name and content, with what was said of it."""
+    return Upload(
+        said.external_id or name,
         name,
         media_type(name),
         content,
@@ -221,7 +210,6 @@ async def _of_text(body: bytes) -> tuple[str, list[Upload]]:
         said.metadata,
         replaces=said.replaces,
     )
-    return said.graph_id, [upload]
 
 
 def _looked_at(graph_id: str, uploads: list[Upload], settings: Settings) -> Received:

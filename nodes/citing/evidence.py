@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -507,11 +507,3 @@ def all_parts(items: Sequence[RetrievedItem], withheld: Collection[int] = ()) ->
         if index not in withheld
         for part in parts_of(index, item)
     ]
-
-
-def documents_of(parts: Sequence[Part]) -> Mapping[int, list[Part]]:
-    """Return the parts by their passages."""
-    found: dict[int, list[Part]] = {}
-    for part in parts:
-        found.setdefault(part.passage, []).append(part)
-    return found

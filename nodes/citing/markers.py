@@ -91,16 +91,14 @@ class Named:
 
     names: str
     word: str = ""
-    in_brackets: bool = False
 
 
 def read(found: re.Match[str]) -> Named:
     """Return what a match of `MARKER` names."""
     groups = found.groupdict()
     word = groups.pop("word") or ""
-    bracket = groups["bracket"]
     names = next(text for text in groups.values() if text)
-    return Named(_AND.sub(",", names), word, in_brackets=bracket is not None)
+    return Named(_AND.sub(",", names), word)
 
 
 def begun(text: str) -> int | None:
