@@ -2,7 +2,7 @@
 # and console scripts both stumble over a folder with spaces in its name, `python -m` does not.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types unit integration neo4j e2e fuzz dev bench eval format clean
+.PHONY: help setup demo test check lint types unit integration neo4j e2e fuzz dev bench eval eval-tables format clean
 
 PY := .venv/bin/python
 # Where `make demo` keeps its database and model; a caller's own setting wins.
@@ -67,6 +67,9 @@ bench: .venv/.all ## Measure speed and memory (docs/performance.md)
 eval: .venv/.all ## Measure retrieval on question sets (EVAL_SETS: folders of corpus and queries)
 	@for set in $(EVAL_SETS)/*/; do echo "== $$set"; SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m sextant eval \
 		--corpus "$${set}corpus.jsonl.gz" --queries "$${set}queries.jsonl.gz" --mode mix || exit 1; done
+
+eval-tables: .venv/.all ## Measure what is computed over TAT-QA's tables (EVAL_SETS has the folder tatqa)
+	$(PY) -m evals.tables $(EVAL_SETS)
 
 format: .venv/.all ## Format the code and mend what the linter can
 	$(PY) -m ruff format .
