@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from domain.errors import GraphStoreUnavailable, SextantError
+from domain.errors import GraphStoreUnavailable, ModelUnavailable, SextantError
 from domain.settings import Settings
 from domain.text import counted
+from ingestion.graph.extraction.tagging import build_tagger
 from models.chat.building import build_chat_model
 from models.embedding.choice import build_embedder
 from retrievers.ranking.chat_reranker import CHAT, open_reranker
@@ -64,6 +65,7 @@ async def examine(settings: Settings) -> AsyncIterator[Finding]:
     yield await _told("embedding model", _embedding(settings))
     yield await _told("chat model", _chat(settings))
     yield await _told("reranker", _reranker(settings))
+    yield await examine_named_entities(settings)
 
 
 async def _told(name: str, examination: Awaitable[Finding]) -> Finding:
@@ -222,3 +224,16 @@ async def _reranker(settings: Settings) -> Finding:
         if chat is not None:
             await chat.close()
     return Finding("reranker", Health.OK, f"{reranker.name} answers")
+
+
+async def examine_named_entities(settings: Settings) -> Finding:
+    """Load the named-entity model that the settings name, and have it read a sentence."""
+    name = "named-entity model"
+    tagger = build_tagger(settings)
+    if tagger is None:
+        return Finding(name, Health.OFF, "none configured; types follow from names and tables")
+    try:
+        await asyncio.to_thread(tagger.tag, ["Marie Curie was born in Warsaw."])
+    except ModelUnavailable as error:
+        return _failed(name, error)
+    return Finding(name, Health.OK, f"{tagger.name} ({tagger.kind}) reads passages")

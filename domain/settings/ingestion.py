@@ -31,7 +31,7 @@ class IngestionSettings(Group):
     )
     ner_model: str = Field(
         "",
-        description="A spaCy pipeline that finds names and their types in passages, by name or path (`en_core_web_sm`; needs the extra `ner`); empty: none.",
+        description="A model that finds names and their types in passages (extra `ner`): a spaCy pipeline by name or path (`en_core_web_sm`), or a GLiNER model on ONNX Runtime by folder or hub name (`onnx-community/gliner_multi-v2.1`), which looks for the types of `SEXTANT_EXTRACTION__ENTITY_TYPES`; empty: none.",
     )
     metadata: Literal["extract", "llm"] = Field(
         "extract",

@@ -82,7 +82,7 @@ class GraphIndexer:
 
     def __init__(self, database: Database) -> None:
         self._record = GraphRecord(database)
-        self._tagger = build_tagger(database.settings.ingestion.ner_model)
+        self._tagger = build_tagger(database.settings)
         # By the scope's number: one that is deleted and made again has another, and begins anew with its versions.
         self._names: OrderedDict[int, tuple[int, _Known]] = OrderedDict()
 

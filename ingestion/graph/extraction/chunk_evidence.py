@@ -17,7 +17,7 @@ from ingestion.graph.extraction.defining import find_defined
 from ingestion.graph.extraction.entity_types import type_of_column, type_of_name
 from ingestion.graph.extraction.extract_terms import Term, co_occurrences, extract_terms
 from ingestion.graph.extraction.table_facts import Cell, table_facts
-from ingestion.graph.extraction.tagging import EntityTagger
+from ingestion.graph.extraction.tagging import EntityTagger, Tag
 from ingestion.graph.extraction.titles import bare_title
 from ingestion.graph.resolution.definitions import definitions
 from stores.graph.evidence import MentionRow, RelationRow
@@ -33,29 +33,50 @@ def term_evidence(
 ) -> tuple[list[MentionRow], list[RelationRow]]:
     """The entities that chunks mention, and how these are related.
 
+    What names, columns and definitions of the document show comes before the types that a model gives.
+
     Args:
         scope: whose graph.
         chunks: of a document.
         known: the terms of chunks, where they were extracted before.
         tagger: a model that finds names and their types; None: none is asked.
     """
-    mentions: list[MentionRow] = []
-    relations: list[RelationRow] = []
-    tagged = tagger.tag([chunk.text for chunk in chunks]) if tagger else [()] * len(chunks)
-    for chunk, tags in zip(chunks, tagged, strict=True):
-        terms = known[chunk.id] if chunk.id in known else extract_terms(chunk.text)
-        said = _Statements(scope, chunk)
+    statements = [_state(scope, chunk, known.get(chunk.id)) for chunk in chunks]
+    if tagger is not None:
+        _add_tags(statements, tagger.tag([chunk.text for chunk in chunks]))
+    mentions = [row for said in statements for row in said.mentions.values()]
+    return mentions, [row for said in statements for row in said.relations]
+
+
+def _state(scope: Scope, chunk: Chunk, known: Sequence[Term] | None) -> _Statements:
+    """What a chunk says by its terms, definitions, abbreviations and tables."""
+    terms = extract_terms(chunk.text) if known is None else known
+    said = _Statements(scope, chunk)
+    ids = [said.mention(term.name, term.spans[0].start) for term in terms]
+    _add_definitions(said, terms)
+    _add_abbreviations(said)
+    _add_table(said)
+    for one, other, times in co_occurrences(chunk.text, terms):
+        said.relate_sharing(ids[one], ids[other], times)
+    return said
+
+
+def _add_tags(statements: Sequence[_Statements], tagged: Sequence[Sequence[Tag]]) -> None:
+    """What a model calls the names of chunks, where the document itself does not show it."""
+    shown = {
+        entity
+        for said in statements
+        for entity, row in said.mentions.items()
+        if row.entity_type != UNTYPED
+    }
+    for said, tags in zip(statements, tagged, strict=True):
         for tag in tags:
-            said.mention(tag.text, tag.start, tag.entity_type)
-        ids = [said.mention(term.name, term.spans[0].start) for term in terms]
-        _add_definitions(said, terms)
-        _add_abbreviations(said)
-        _add_table(said)
-        for one, other, times in co_occurrences(chunk.text, terms):
-            said.relate_sharing(ids[one], ids[other], times)
-        mentions += said.mentions.values()
-        relations += said.relations
-    return mentions, relations
+            is_shown = entity_id(said.scope, tag.text) in shown
+            said.mention(
+                tag.text,
+                tag.start,
+                UNTYPED if is_shown or type_of_name(tag.text) != UNTYPED else tag.entity_type,
+            )
 
 
 @dataclass(slots=True)

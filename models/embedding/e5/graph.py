@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from models.embedding.e5.onnx_model import ModelWriter
+from models.embedding.e5.onnx_model import ModelWriter, Value
 from models.embedding.e5.weights import Weights
 
 
@@ -55,7 +55,7 @@ class _Encoder:
             state = self._layer(state, f"l{layer}.")
         pooled = self._writer.node("ReduceMean", state, self._length_axis, keepdims=0)
         hidden = self._weights.hidden
-        return self._writer.model(("tokens", (-1, -1, hidden)), (pooled, (-1, hidden)))
+        return self._writer.model([Value("tokens", (-1, -1, hidden))], Value(pooled, (-1, hidden)))
 
     def _layer(self, state: str, layer: str) -> str:
         node = self._writer.node

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +16,16 @@ import numpy.typing as npt
 _IR_VERSION = 10  # of ONNX 1.16, as the operators below
 _OPSET = 21
 _MICROSOFT = "com.microsoft"
-_ELEMENT_TYPES = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7}
+_ELEMENT_TYPES = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7, "bool": 9}
 _FLOAT_ATTRIBUTE, _INT_ATTRIBUTE, _INTS_ATTRIBUTE = 1, 2, 7  # AttributeProto.AttributeType
+
+
+class Value(NamedTuple):
+    """An input or output of a model; a size of -1 is free."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str = "float32"
 
 
 class ModelWriter:
@@ -60,15 +69,14 @@ class ModelWriter:
         )
         return names
 
-    def model(
-        self, source: tuple[str, tuple[int, ...]], result: tuple[str, tuple[int, ...]]
-    ) -> bytes:
-        """The model from input to output, both f32; a size of -1 is free."""
+    def model(self, sources: Sequence[Value], result: Value) -> bytes:
+        """The model from inputs to its output."""
         # Joined once: each copy of the 22 MB of constants costs 20 ms of page faults.
         graph = [*(_bytes_field(1, node) for node in self._nodes), _bytes_field(2, b"graph")]
         for head, content in self._constants:
             graph += [_length(5, len(head) + len(content)), head, content]
-        graph += [_bytes_field(11, _value(*source)), _bytes_field(12, _value(*result))]
+        graph += [_bytes_field(11, _value(source)) for source in sources]
+        graph.append(_bytes_field(12, _value(result)))
         opsets = _opset("", _OPSET) + _opset(_MICROSOFT, 1)
         length = _length(7, sum(map(len, graph)))
         return b"".join([_varint_field(1, _IR_VERSION), opsets, length, *graph])
@@ -111,11 +119,11 @@ def _attribute(name: str, value: float | Sequence[int]) -> bytes:
     return _bytes_field(1, name.encode()) + content
 
 
-def _value(name: str, shape: tuple[int, ...]) -> bytes:
-    sizes = (_varint_field(1, size) if size >= 0 else b"" for size in shape)
+def _value(value: Value) -> bytes:
+    sizes = (_varint_field(1, size) if size >= 0 else b"" for size in value.shape)
     dimensions = b"".join(_bytes_field(1, size) for size in sizes)
-    tensor = _varint_field(1, _ELEMENT_TYPES["float32"]) + _bytes_field(2, dimensions)
-    return _bytes_field(1, name.encode()) + _bytes_field(2, _bytes_field(1, tensor))
+    tensor = _varint_field(1, _ELEMENT_TYPES[value.dtype]) + _bytes_field(2, dimensions)
+    return _bytes_field(1, value.name.encode()) + _bytes_field(2, _bytes_field(1, tensor))
 
 
 def _opset(domain: str, version: int) -> bytes:

@@ -9,9 +9,10 @@ from uuid import UUID
 
 import pytest
 
-from domain.documents import Chunk
+from domain.documents import Chunk, Modality
 from domain.errors import ModelUnavailable
 from domain.scope import Scope
+from domain.settings import Settings
 from ingestion.graph.extraction.chunk_evidence import term_evidence
 from ingestion.graph.extraction.tagging import SpacyTagger, Tag, build_tagger
 
@@ -76,11 +77,49 @@ def test_without_spacy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     def refuse(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr("ingestion.graph.extraction.tagging.importlib.import_module", refuse)
+    monkeypatch.setattr("ingestion.graph.extraction.tagging.import_module", refuse)
     with pytest.raises(ModelUnavailable) as caught:
         SpacyTagger("en_core_web_sm").tag([TEXT])
     assert "[ner]" in caught.value.next_step
 
 
+@needs_extra
+def test_a_pipeline_that_is_not_installed_says_how_to() -> None:
+    with pytest.raises(ModelUnavailable) as caught:
+        SpacyTagger("xx_no_such").tag([TEXT])
+    assert "spacy download xx_no_such" in caught.value.next_step
+
+
+@needs_extra
+def test_texts_in_a_script_that_a_pipeline_does_not_read_have_no_names(pipeline: str) -> None:
+    assert SpacyTagger(pipeline).tag(["在 Cork 的何静认识 Ada Marsh 和杭州的同事们", "Cork"]) == [
+        (),
+        (Tag("Cork", 0, "LOCATION"),),
+    ]
+
+
+@needs_extra
+def test_what_a_document_shows_comes_before_what_a_model_says(tmp_path: Path) -> None:
+    import spacy
+
+    made: Any = spacy.blank("en")
+    names = ("BM-40", "Ines Okafor", "Halden", "Fern Ltd.")
+    made.add_pipe("entity_ruler").add_patterns(
+        [{"label": "LOC", "pattern": name} for name in names]
+    )
+    made.to_disk(tmp_path / "wrong")
+    table = "| Site | Site manager |\n| --- | --- |\n| Halden | Ines Okafor |"
+    texts = [(table, Modality.TABLE), ("Ines Okafor of Fern Ltd. has the BM-40.", Modality.TEXT)]
+    chunks = [
+        Chunk(UUID(int=n), UUID(int=9), n, 0, len(text), text, modality=modality)
+        for n, (text, modality) in enumerate(texts)
+    ]
+    mentions, _ = term_evidence(Scope("u"), chunks, {}, SpacyTagger(str(tmp_path / "wrong")))
+    types = {(row.name, row.entity_type) for row in mentions}
+    assert {("BM-40", "CODE"), ("Ines Okafor", "PERSON"), ("Fern Ltd.", "ORGANIZATION")} <= types
+    assert ("Ines Okafor", "LOCATION") not in types
+    assert ("BM-40", "LOCATION") not in types
+
+
 def test_without_a_setting_nothing_is_tagged() -> None:
-    assert build_tagger("") is None
+    assert build_tagger(Settings(_env_file=None)) is None
