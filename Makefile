@@ -69,7 +69,7 @@ eval: .venv/.all ## Measure retrieval on question sets (EVAL_SETS: folders of co
 		--corpus "$${set}corpus.jsonl.gz" --queries "$${set}queries.jsonl.gz" --mode mix || exit 1; done
 
 eval-tables: .venv/.all ## Measure what is computed over TAT-QA's tables (EVAL_SETS has the folder tatqa)
-	$(PY) -m evals.tables $(EVAL_SETS)
+	$(PY) -m sextant.evals.tables $(EVAL_SETS)
 
 format: .venv/.all ## Format the code and mend what the linter can
 	$(PY) -m ruff format .

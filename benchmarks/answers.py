@@ -21,17 +21,17 @@ from statistics import median
 from typing import Any
 
 from benchmarks.workflow import InstantChat, passages, stream_once, workflow_over
-from domain.answers import Quoted, Usage
-from domain.events import Token
-from domain.retrieval import RetrievedItem
-from domain.scope import Scope
-from domain.settings import Settings
-from evals.arguments import parser_of
-from graph.streaming import stream_answer
-from graph.workflow import Workflow
-from models.chat.chat_model import Messages, Restart, T
-from nodes.answers.harmless import Harmless
-from nodes.citing.cited_text import CitedText
+from sextant.domain.answers import Quoted, Usage
+from sextant.domain.events import Token
+from sextant.domain.retrieval import RetrievedItem
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.evals.arguments import parser_of
+from sextant.graph.streaming import stream_answer
+from sextant.graph.workflow import Workflow
+from sextant.models.chat.chat_model import Messages, Restart, T
+from sextant.nodes.answers.harmless import Harmless
+from sextant.nodes.citing.cited_text import CitedText
 
 RUNS = 60
 CALL_SECONDS = 0.2
@@ -176,12 +176,12 @@ async def tokens() -> None:
 
 async def store() -> None:
     """Print what the comparison with stored documents adds to a sentence."""
-    from evals.corpus import load_corpus
-    from evals.dataset import Passage
-    from stores.chunks.quotes import QuoteStore
-    from stores.documents.document_store import DocumentStore
-    from stores.postgresql.database import Database
-    from testing.hash_embedder import HashEmbedder
+    from sextant.evals.corpus import load_corpus
+    from sextant.evals.dataset import Passage
+    from sextant.stores.chunks.quotes import QuoteStore
+    from sextant.stores.documents.document_store import DocumentStore
+    from sextant.stores.postgresql.database import Database
+    from sextant.testing.hash_embedder import HashEmbedder
 
     scope = Scope("bench", "answers")
     with tempfile.TemporaryDirectory(prefix="sxt-") as folder:

@@ -28,9 +28,9 @@ from benchmarks.hybrid.goals import Goal, Measure, again
 from benchmarks.hybrid.measuring import Search, side_by_side
 from benchmarks.hybrid.report import Group, Report
 from benchmarks.hybrid.rivals import installed
-from evals.arguments import numbers
-from retrievers.hybrid_retriever.bm25_index import BM25Index, bm25_terms
-from stores.rows import Text
+from sextant.evals.arguments import numbers
+from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, bm25_terms
+from sextant.stores.rows import Text
 
 CANDIDATES, QUESTIONS, CHECKED = 40, 200, 10
 ALONE = 200  # texts that come and go one by one

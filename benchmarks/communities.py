@@ -22,18 +22,18 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.graph import BATCH, Costs, backend_of, costs, portions
-from domain.graph import Community, MentionKind
-from domain.scope import Scope
-from domain.settings import Settings
-from evals.arguments import numbers
-from ingestion.graph.communities.hierarchy import build, top
-from ingestion.graph.communities.network import modularity, network_of
-from ingestion.graph.upkeep import GraphUpkeep
-from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
-from stores.graph.postgres import PostgresGraph
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.graph import Community, MentionKind
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.evals.arguments import numbers
+from sextant.ingestion.graph.communities.hierarchy import build, top
+from sextant.ingestion.graph.communities.network import modularity, network_of
+from sextant.ingestion.graph.upkeep import GraphUpkeep
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
 
 Numbers = npt.NDArray[np.int64]
 

@@ -18,15 +18,15 @@ from pathlib import Path
 
 import numpy as np
 
-from evals.arguments import parser_of
-from evals.dataset import Question, read_passages, read_questions
-from evals.metrics import recall
-from models.embedding.packaged import PackagedEmbedder
-from models.protocols import Vectors
+from sextant.evals.arguments import parser_of
+from sextant.evals.dataset import Question, read_passages, read_questions
+from sextant.evals.metrics import recall
+from sextant.models.embedding.packaged import PackagedEmbedder
+from sextant.models.protocols import Vectors
 
 START = """
 import asyncio, time
-from models.embedding.packaged import PackagedEmbedder
+from sextant.models.embedding.packaged import PackagedEmbedder
 asyncio.run(PackagedEmbedder().warm_up())
 status = open("/proc/self/status").read()
 print(time.process_time(), int(status.split("VmRSS:")[1].split()[0]) / 1024)

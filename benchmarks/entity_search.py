@@ -21,22 +21,22 @@ from uuid import UUID
 import numpy as np
 
 from benchmarks.store import Meter, backend_of
-from domain.graph import MentionKind
-from domain.scope import Scope
-from domain.settings import Settings
-from evals.arguments import parser_of
-from models.protocols import Vectors
-from retrievers.entity_search.options import SearchOptions
-from retrievers.entity_search.search import EntitySearch
-from retrievers.entity_search.traversal import Neighbourhoods, Walk
-from retrievers.entity_search.words import words_of
-from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
-from stores.graph.postgres import PostgresGraph
-from stores.graph.protocol import EntityFilter
-from stores.graph.record import GraphRecord
-from stores.graph.vectors import EntityVectors
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.evals.arguments import parser_of
+from sextant.models.protocols import Vectors
+from sextant.retrievers.entity_search.options import SearchOptions
+from sextant.retrievers.entity_search.search import EntitySearch
+from sextant.retrievers.entity_search.traversal import Neighbourhoods, Walk
+from sextant.retrievers.entity_search.words import words_of
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.protocol import EntityFilter
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.vectors import EntityVectors
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
 
 SIZES = (5_000, 20_000)
 QUESTIONS = 40

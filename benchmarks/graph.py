@@ -30,15 +30,15 @@ from uuid import UUID, uuid4
 import numpy as np
 
 from benchmarks.store import Meter
-from domain.graph import MentionKind
-from domain.scope import Scope
-from domain.settings import Settings
-from evals.arguments import numbers
-from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
-from stores.graph.ids import relation_id
-from stores.graph.postgres import PostgresGraph
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.evals.arguments import numbers
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
+from sextant.stores.graph.ids import relation_id
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
 
 BATCH = 20_000
 QUERIES = 100

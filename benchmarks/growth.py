@@ -26,14 +26,14 @@ from pathlib import Path
 
 from benchmarks.peer.corpus import Question, make_corpus
 from benchmarks.versus_lightrag import MODES, InstantEmbedder
-from domain.retrieval import Mode
-from domain.scope import Scope
-from domain.settings import Settings
-from evals.arguments import parser_of
-from graph.dependencies import dependencies_over
-from models.embedding.cache import CachedEmbedder
-from retrievers.graph_retriever import GraphRetriever
+from sextant.domain.retrieval import Mode
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.evals.arguments import parser_of
 from sextant.facade import Sextant
+from sextant.graph.dependencies import dependencies_over
+from sextant.models.embedding.cache import CachedEmbedder
+from sextant.retrievers.graph_retriever import GraphRetriever
 
 _KEPT, _FOR_A_WHILE = (1_540, 76_800), (500, 5_000)
 _AT_ONCE = 8_000

@@ -20,18 +20,18 @@ from pathlib import Path
 
 import numpy as np
 
-from domain.documents import JobStage
-from domain.scope import Scope
-from domain.settings import Settings
-from ingestion.parsing.parse import parse_file
-from ingestion.pipeline import Ingestor
-from ingestion.progress import Progress
-from models.protocols import Vectors
-from stores.chunks.chunk_store import ChunkStore
-from stores.documents.document_store import DocumentStore
-from stores.postgresql.database import Database
-from stores.work.jobs import JobStore
-from testing.pdf import Drawn, OutlineItem, Text, write_pdf
+from sextant.domain.documents import JobStage
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.ingestion.parsing.parse import parse_file
+from sextant.ingestion.pipeline import Ingestor
+from sextant.ingestion.progress import Progress
+from sextant.models.protocols import Vectors
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import JobStore
+from sextant.testing.pdf import Drawn, OutlineItem, Text, write_pdf
 
 WORDS = "糖尿病是一组由胰岛素分泌缺陷和胰岛素作用障碍引起的代谢性疾病长期高血糖可造成多个器官的损害"
 SAMPLES = Path(__file__).parents[1] / "samples" / "documents"

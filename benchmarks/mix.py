@@ -23,23 +23,23 @@ from uuid import UUID, uuid4
 import numpy as np
 
 from benchmarks.store import Meter, backend_of, make_corpus, store
-from domain.graph import MentionKind
-from domain.scope import Scope
-from domain.settings import Settings
-from evals.arguments import numbers
-from retrievers.graph_retriever import GraphRetriever
-from retrievers.index.graph.excerpt import Excerpt
-from retrievers.index.graph.walk import GraphArrays, WalkIndex
-from retrievers.index.scope_index import ScopeIndexes
-from retrievers.ranking.relevance import (
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.evals.arguments import numbers
+from sextant.retrievers.graph_retriever import GraphRetriever
+from sextant.retrievers.index.graph.excerpt import Excerpt
+from sextant.retrievers.index.graph.walk import GraphArrays, WalkIndex
+from sextant.retrievers.index.scope_index import ScopeIndexes
+from sextant.retrievers.ranking.relevance import (
     nearest_wanted,
 )
-from stores.chunks.chunk_store import ChunkStore, Vectors
-from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
-from stores.graph.ids import entity_id
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
+from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
 
 QUESTIONS = 40
 MENTIONS = 6

@@ -20,19 +20,19 @@ from uuid import UUID
 import numpy as np
 
 from benchmarks.graph import make_graph
-from domain.graph import MentionKind
-from domain.scope import Scope
-from domain.settings import Settings
-from evals.arguments import numbers
-from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
-from stores.graph.neo4j.bolt import Bolt
-from stores.graph.neo4j.projector import Projector
-from stores.graph.neo4j.store import Neo4jGraph
-from stores.graph.postgres import PostgresGraph
-from stores.graph.protocol import GraphStore
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
-from testing.neo4j_server import FAST, neo4j_for_tests
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.evals.arguments import numbers
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
+from sextant.stores.graph.neo4j.bolt import Bolt
+from sextant.stores.graph.neo4j.projector import Projector
+from sextant.stores.graph.neo4j.store import Neo4jGraph
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.protocol import GraphStore
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
+from sextant.testing.neo4j_server import FAST, neo4j_for_tests
 
 QUERIES = 100
 BATCH = 100

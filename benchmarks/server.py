@@ -21,11 +21,11 @@ import httpx
 import orjson
 import uvicorn
 
-from domain.settings import QuotaSettings, Settings
-from evals.arguments import parser_of
-from retrievers.chunk_search.search import SearchRequest
-from server.app import create_app
-from server.serving import Serving
+from sextant.domain.settings import QuotaSettings, Settings
+from sextant.evals.arguments import parser_of
+from sextant.retrievers.chunk_search.search import SearchRequest
+from sextant.server.app import create_app
+from sextant.server.serving import Serving
 
 Call = Callable[[], Awaitable[object]]
 

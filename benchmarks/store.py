@@ -25,13 +25,13 @@ from uuid import UUID, uuid4
 import numpy as np
 import numpy.typing as npt
 
-from domain.documents import Chunk, ParsedDocument, Section
-from domain.scope import Scope
-from domain.settings import Settings
-from evals.arguments import numbers
-from stores.chunks.chunk_store import ChunkStore, Vectors
-from stores.documents.document_store import DocumentStore
-from stores.postgresql.database import Database
+from sextant.domain.documents import Chunk, ParsedDocument, Section
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.evals.arguments import numbers
+from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.postgresql.database import Database
 
 SMALL_SCOPES, SMALL_CHUNKS = 20, 300
 BATCH = 500

@@ -27,16 +27,16 @@ from typing import Any, Self, cast
 import orjson
 import psutil
 
-from domain.scope import Scope
-from domain.settings import Settings
-from evals.corpus import load_corpus
-from evals.dataset import Passage
-from models.embedding.choice import build_embedder
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.evals.corpus import load_corpus
+from sextant.evals.dataset import Passage
 from sextant.facade import Sextant
-from stores.postgresql.database import Database
-from testing.http import LoopbackServer
-from testing.openai_server import ApiRequest, ScriptedOpenAI
-from testing.replies import Reply, as_json, endless
+from sextant.models.embedding.choice import build_embedder
+from sextant.stores.postgresql.database import Database
+from sextant.testing.http import LoopbackServer
+from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
+from sextant.testing.replies import Reply, as_json, endless
 
 GRAPH = "bench"
 PASSAGES = [
@@ -214,7 +214,7 @@ async def serving(folder: Path, endpoint: ScriptedOpenAI) -> AsyncIterator[Serve
     await probe.start()
     port = probe.port
     await probe.stop()
-    command = (sys.executable, "-m", "uvicorn", "server.app:app", "--port", str(port))
+    command = (sys.executable, "-m", "uvicorn", "sextant.server.app:app", "--port", str(port))
     process = subprocess.Popen(  # noqa: ASYNC220, S603 - before anything is measured
         [*command, "--log-level", "warning"], env=os.environ | environment(folder, endpoint)
     )
@@ -322,7 +322,7 @@ async def layer(folder: Path, endpoint: ScriptedOpenAI) -> None:
     """What HTTP adds to the Python call: both in turns, in one process."""
     import uvicorn
 
-    from server.app import create_app
+    from sextant.server.app import create_app
 
     settings = Settings(
         _env_file=None,

@@ -30,13 +30,13 @@ import numpy as np
 import psutil
 
 from benchmarks.peer.corpus import DIMENSION, Corpus, corpus_of, vector_of
-from domain.retrieval import Mode
-from domain.settings import Settings
-from evals.arguments import parser_of
-from models.embedding.cache import CachedEmbedder
-from models.protocols import Vectors
+from sextant.domain.retrieval import Mode
+from sextant.domain.settings import Settings
+from sextant.evals.arguments import parser_of
 from sextant.facade import Sextant
-from stores.postgresql.database import Database
+from sextant.models.embedding.cache import CachedEmbedder
+from sextant.models.protocols import Vectors
+from sextant.stores.postgresql.database import Database
 
 GRAPH = "bench"
 PEER = Path(sys.prefix) / "peer"

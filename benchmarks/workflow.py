@@ -15,16 +15,16 @@ from typing import Any, cast
 
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 
-from domain.answers import Usage
-from domain.errors import ModelOutputInvalid
-from domain.events import Token
-from domain.retrieval import ItemKind, LaneScore, Mode, Retrieval, RetrievedItem
-from domain.settings import Settings
-from graph.streaming import stream_answer
-from graph.workflow import Workflow, create_query_workflow
-from models.chat.chat_model import ChatModel, Messages, Restart, T
-from models.offline.extractive import Extraction, Quotation
-from nodes.context import Dependencies
+from sextant.domain.answers import Usage
+from sextant.domain.errors import ModelOutputInvalid
+from sextant.domain.events import Token
+from sextant.domain.retrieval import ItemKind, LaneScore, Mode, Retrieval, RetrievedItem
+from sextant.domain.settings import Settings
+from sextant.graph.streaming import stream_answer
+from sextant.graph.workflow import Workflow, create_query_workflow
+from sextant.models.chat.chat_model import ChatModel, Messages, Restart, T
+from sextant.models.offline.extractive import Extraction, Quotation
+from sextant.nodes.context import Dependencies
 
 RUNS = 200
 TOKENS = 2000

@@ -13,33 +13,33 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from domain.configuration import load_settings
-from domain.errors import ModelUnavailable, TimedOut
-from domain.language.segmenting import words_of
-from domain.settings import Settings
-from models.chat.building import open_chat_model
-from models.chat.vision import build_vision_model
-from models.embedding.choice import build_embedder
-from models.offline.extractive import ExtractiveAnswerer
-from models.protocols import Embedder, Reranker
-from models.reranker import HttpReranker, open_judge
-from nodes.context import Dependencies
-from retrievers.graph_retriever import GraphRetriever
-from retrievers.index.scope_index import ScopeIndexes
-from retrievers.memory.hot import HotScopes
-from retrievers.memory.room import Room
-from retrievers.memory.texts import Texts
-from retrievers.ranking.chat_reranker import open_reranker
-from stores.array_files import index_files
-from stores.chunks.chunk_store import ChunkStore
-from stores.chunks.quotes import QuoteStore
-from stores.chunks.tables import TableStore
-from stores.documents.embedding_space import check_space
-from stores.documents.reading import DocumentReader
-from stores.graph.opening import ProjectedGraph, graph_store
-from stores.graph.record import GraphRecord
-from stores.knowledge_bases import KnowledgeBases
-from stores.postgresql.database import Database
+from sextant.domain.configuration import load_settings
+from sextant.domain.errors import ModelUnavailable, TimedOut
+from sextant.domain.settings import Settings
+from sextant.models.chat.building import open_chat_model
+from sextant.models.chat.vision import build_vision_model
+from sextant.models.embedding.choice import build_embedder
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.models.protocols import Embedder, Reranker
+from sextant.models.reranker import HttpReranker, open_judge
+from sextant.nodes.context import Dependencies
+from sextant.retrievers.graph_retriever import GraphRetriever
+from sextant.retrievers.index.scope_index import ScopeIndexes
+from sextant.retrievers.memory.hot import HotScopes
+from sextant.retrievers.memory.room import Room
+from sextant.retrievers.memory.texts import Texts
+from sextant.retrievers.ranking.chat_reranker import open_reranker
+from sextant.stores.array_files import index_files
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.chunks.quotes import QuoteStore
+from sextant.stores.chunks.tables import TableStore
+from sextant.stores.documents.embedding_space import check_space
+from sextant.stores.documents.reading import DocumentReader
+from sextant.stores.graph.opening import ProjectedGraph, graph_store
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.knowledge_bases import KnowledgeBases
+from sextant.stores.postgresql.database import Database
+from sextant.text.segmenting import words_of
 
 
 async def _opened(settings: Settings, stack: AsyncExitStack) -> Dependencies:

@@ -7,9 +7,9 @@ import logging
 from langgraph.errors import NodeTimeoutError
 from pydantic import ValidationError
 
-from domain.errors import UNFORESEEN, SextantError, TimedOut
-from domain.events import Failed
-from domain.options import field_at
+from sextant.domain.errors import UNFORESEEN, SextantError, TimedOut
+from sextant.domain.events import Failed
+from sextant.domain.options import field_at
 
 _log = logging.getLogger(__name__)
 

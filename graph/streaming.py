@@ -1,6 +1,6 @@
 """Runs the workflow and yields its events; the one code path for every stream we serve.
 
-A reader that leaves is noticed by `server.sse`, which stops the run (`server.run`), which closes the
+A reader that leaves is noticed by `sextant.server.sse`, which stops the run (`sextant.server.run`), which closes the
 generator here, which cancels the workflow and with it the call of the model.
 """
 
@@ -14,14 +14,14 @@ from typing import Annotated, Any, cast
 from langchain_core.runnables import RunnableConfig
 from pydantic import Field, TypeAdapter
 
-from domain.answers import Answer
-from domain.events import Cited, Done, Event, Failed, Reset, Sources, Token
-from domain.tasks import end
-from graph.failures import as_failed
-from graph.finishing import to_its_end
-from graph.workflow import Workflow
-from nodes.context import Context
-from nodes.pacing import Pace
+from sextant.domain.answers import Answer
+from sextant.domain.events import Cited, Done, Event, Failed, Reset, Sources, Token
+from sextant.domain.tasks import end
+from sextant.graph.failures import as_failed
+from sextant.graph.finishing import to_its_end
+from sextant.graph.workflow import Workflow
+from sextant.nodes.context import Context
+from sextant.nodes.pacing import Pace
 
 _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="type")])
 _ANSWER = TypeAdapter(Answer)

@@ -21,12 +21,12 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from psycopg import AsyncCursor
 from psycopg.rows import DictRow, class_row, dict_row
 
-from domain.errors import ConversationBusy, ConversationUnreadable, OptionInvalid
-from domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from domain.text import clean_text
-from graph.finishing import to_its_end
-from stores.postgresql.database import Database
-from stores.postgresql.queries import load_queries
+from sextant.domain.errors import ConversationBusy, ConversationUnreadable, OptionInvalid
+from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem
+from sextant.graph.finishing import to_its_end
+from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.queries import load_queries
+from sextant.text.characters import clean_text
 
 LONGEST_THREAD = 200  # characters of a name
 _TITLE = 160  # characters

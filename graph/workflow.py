@@ -21,26 +21,26 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import RetryPolicy
 
-from domain.answers import Usage
-from domain.elapsed import milliseconds_since
-from domain.errors import SextantError
-from domain.events import Status, as_values
-from domain.happenings import NodeRan, Outcome, emit
-from domain.settings import Settings
-from graph.dependencies import shared_dependencies
-from graph.failures import as_failed
-from models.chat.allowance import Allowance, allowing
-from nodes.analyze import analyze
-from nodes.context import Context, Dependencies, RunContext
-from nodes.edits import check_edits
-from nodes.generate import generate
-from nodes.grade import after_grade, grade
-from nodes.refine import after_refine, refine
-from nodes.retrieve import retrieve
-from nodes.route import after_route, route
-from nodes.spending import budget_of, deadline, judging_budget
-from nodes.state import InputState, OutputState, State
-from retrievers.sync import run_sync
+from sextant.domain.answers import Usage
+from sextant.domain.elapsed import milliseconds_since
+from sextant.domain.errors import SextantError
+from sextant.domain.events import Status, as_values
+from sextant.domain.happenings import NodeRan, Outcome, emit
+from sextant.domain.settings import Settings
+from sextant.graph.dependencies import shared_dependencies
+from sextant.graph.failures import as_failed
+from sextant.models.chat.allowance import Allowance, allowing
+from sextant.nodes.analyze import analyze
+from sextant.nodes.context import Context, Dependencies, RunContext
+from sextant.nodes.edits import check_edits
+from sextant.nodes.generate import generate
+from sextant.nodes.grade import after_grade, grade
+from sextant.nodes.refine import after_refine, refine
+from sextant.nodes.retrieve import retrieve
+from sextant.nodes.route import after_route, route
+from sextant.nodes.spending import budget_of, deadline, judging_budget
+from sextant.nodes.state import InputState, OutputState, State
+from sextant.retrievers.sync import run_sync
 
 
 # Any: callers give mappings with the keys of Context and InputState, and get those of OutputState.
@@ -112,7 +112,7 @@ def create_query_workflow(
     """Build the query workflow as a compiled LangGraph graph.
 
     Without `dependencies`, each event loop opens its own on the first run, and
-    `graph.dependencies.close_shared_dependencies` closes them.
+    `sextant.graph.dependencies.close_shared_dependencies` closes them.
 
     Args:
         settings: for dependencies to be opened; by default from the environment and `.env`.
@@ -121,7 +121,7 @@ def create_query_workflow(
 
     Returns:
         A graph to be run by `await workflow.ainvoke({"query": "…", "graph_id": "…"})`, or by `invoke`; `context`
-        takes the fields of `nodes.context.Context`. The result has the keys of `OutputState`.
+        takes the fields of `sextant.nodes.context.Context`. The result has the keys of `OutputState`.
     """
 
     async def resolve() -> Dependencies:

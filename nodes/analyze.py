@@ -11,30 +11,30 @@ from typing import Annotated, Any
 from langgraph.runtime import Runtime
 from pydantic import Field
 
-import prompts
-from domain.answers import Usage
-from domain.breadth import is_broad
-from domain.errors import OptionInvalid
-from domain.filters import ChunkFilters
-from domain.language.vocabulary import Vocabulary
-from domain.questions import checked_question
-from domain.retrieval import AUTO, MOST_PASSAGES, Mode
-from domain.text import clean_text, language_of, normalise
-from models.chat.replies import Line, Sentences, Words
-from models.chat.schemas import AtMost, ModelReply
-from nodes.asking import ask, conversation
-from nodes.context import RunContext, scope_of
-from nodes.multimodal.keeping import look_again
-from nodes.multimodal.looking import look_at, opened, with_attachments
-from nodes.question.arithmetic import is_arithmetic
-from nodes.question.conversing import ROLES, Asked, asked, history_of, opening
-from nodes.question.follow_up import standing_alone
-from nodes.question.names import names_in, telling_words
-from nodes.question.parts import MOST_PARTS, clauses_of, sides_of
-from nodes.spending import deadline, noted
-from nodes.state import Complexity, State, forgotten
-from retrievers.lanes.keywords import extract_keywords
-from retrievers.modes import composition_of
+from sextant import prompts
+from sextant.domain.answers import Usage
+from sextant.domain.breadth import is_broad
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.filters import ChunkFilters
+from sextant.domain.questions import checked_question
+from sextant.domain.retrieval import AUTO, MOST_PASSAGES, Mode
+from sextant.models.chat.replies import Line, Sentences, Words
+from sextant.models.chat.schemas import AtMost, ModelReply
+from sextant.nodes.asking import ask, conversation
+from sextant.nodes.context import RunContext, scope_of
+from sextant.nodes.multimodal.keeping import look_again
+from sextant.nodes.multimodal.looking import look_at, opened, with_attachments
+from sextant.nodes.question.arithmetic import is_arithmetic
+from sextant.nodes.question.conversing import ROLES, Asked, asked, history_of, opening
+from sextant.nodes.question.follow_up import standing_alone
+from sextant.nodes.question.names import names_in, telling_words
+from sextant.nodes.question.parts import MOST_PARTS, clauses_of, sides_of
+from sextant.nodes.spending import deadline, noted
+from sextant.nodes.state import Complexity, State, forgotten
+from sextant.retrievers.lanes.keywords import extract_keywords
+from sextant.retrievers.modes import composition_of
+from sextant.text.characters import clean_text, language_of, normalise
+from sextant.text.vocabulary import Vocabulary
 
 SIMPLE: Complexity = "simple"
 COMPLEX: Complexity = "complex"
@@ -111,7 +111,7 @@ def _costs_of_both(looked: dict[str, Any], understood: dict[str, Any]) -> dict[s
     return {"usage": asdict(sum(spent, Usage())), "warnings": warnings}
 
 
-# Why `auto` chooses a mode (`retrievers.modes.composition_of`).
+# Why `auto` chooses a mode (`sextant.retrievers.modes.composition_of`).
 _WHY = {
     Mode.MIX: "mix, the best ranking of particular passages",
     Mode.GLOBAL: "global, whose reports tell of the documents as a whole",

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterable
 from math import inf
 
-from domain.language.sentences import sentence_spans
-from domain.language.simplified import plain_of
-from domain.retrieval import RetrievedItem
-from domain.text import estimate_tokens
-from prompts import as_data
+from sextant.domain.retrieval import RetrievedItem
+from sextant.prompts import as_data
+from sextant.text.characters import estimate_tokens
+from sextant.text.sentences import sentence_spans
+from sextant.text.simplified import plain_of
 
 KNOWLEDGE_TOKENS = 300
 """Tokens (estimated) of what a prompt says beside its passages: more of it pays less than another passage."""

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Generic
 
-from domain.answers import Usage
-from domain.errors import ModelOutputInvalid, ModelUnavailable, SextantError
-from domain.text import estimate_tokens
-from models.chat.chat_model import ChatModel, T
-from models.chat.structured import instruction
-from nodes.context import RunContext
-from nodes.spending import judging_budget, noted, prompt_size, reached, usage_of
-from nodes.state import State
-from prompts import Messages
+from sextant.domain.answers import Usage
+from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, SextantError
+from sextant.models.chat.chat_model import ChatModel, T
+from sextant.models.chat.structured import instruction
+from sextant.nodes.context import RunContext
+from sextant.nodes.spending import judging_budget, noted, prompt_size, reached, usage_of
+from sextant.nodes.state import State
+from sextant.prompts import Messages
+from sextant.text.characters import estimate_tokens
 
 _log = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ async def ask_all(
 
     There is no reply, and the caller goes by rule, when no chat model is configured, or it was silent or
     failing before in this answer, which then needs what is left; and, with a warning in the state, when the
-    answer's limits (`nodes.spending`) do not allow all of them, or the model fails. A reply that does not fit is
+    answer's limits (`sextant.nodes.spending`) do not allow all of them, or the model fails. A reply that does not fit is
     repaired where the limit of calls allows that, too.
     """
     chat, limits = run.deps.chat, run.deps.settings.limits

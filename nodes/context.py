@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Literal
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field
 
-from domain.retrieval import MOST_PASSAGES
-from domain.scope import DEFAULT_GRAPH, Scope
-from domain.settings import Settings
-from domain.settings.limits import MOST_ROUNDS
-from nodes.state import State
+from sextant.domain.retrieval import MOST_PASSAGES
+from sextant.domain.scope import DEFAULT_GRAPH, Scope
+from sextant.domain.settings import Settings
+from sextant.domain.settings.limits import MOST_ROUNDS
+from sextant.nodes.state import State
 
 if TYPE_CHECKING:
-    from models.chat.chat_model import ChatModel
-    from models.chat.vision import VisionModel
-    from models.offline.extractive import ExtractiveAnswerer
-    from models.protocols import Reranker
-    from retrievers.graph_retriever import GraphRetriever
-    from stores.chunks.quotes import QuoteStore
-    from stores.chunks.tables import TableStore
-    from stores.documents.reading import DocumentReader
+    from sextant.models.chat.chat_model import ChatModel
+    from sextant.models.chat.vision import VisionModel
+    from sextant.models.offline.extractive import ExtractiveAnswerer
+    from sextant.models.protocols import Reranker
+    from sextant.retrievers.graph_retriever import GraphRetriever
+    from sextant.stores.chunks.quotes import QuoteStore
+    from sextant.stores.chunks.tables import TableStore
+    from sextant.stores.documents.reading import DocumentReader
 
 
 class Context(BaseModel):

@@ -7,12 +7,12 @@ from functools import cache
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from domain.errors import OptionInvalid
-from nodes.state import State
+from sextant.domain.errors import OptionInvalid
+from sextant.nodes.state import State
 
 _Fits = Callable[[object], bool]
 
-# LangGraph holds these to their types as they are written (`add_messages`, `domain.retrieval.items_of`).
+# LangGraph holds these to their types as they are written (`add_messages`, `sextant.domain.retrieval.items_of`).
 _HELD = {"messages", "items", "around"}
 _IN_WORDS = {str: "text", bool: "true or false", int: "a whole number", float: "a number"}
 

@@ -11,30 +11,30 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-import prompts
-from domain.answers import Answer, Usage
-from domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
-from domain.events import Done, Reset, as_values
-from domain.retrieval import Mode, RetrievedItem
-from domain.scope import Scope
-from models.chat.chat_model import ChatModel
-from nodes.answers.answer_generator import AnswerGenerator
-from nodes.answers.answering import AnswerEvent, fixed_answer
-from nodes.answers.computed import ComputedTable, computed_tables, with_computed
-from nodes.answers.introducing import introduction
-from nodes.answers.reporting import Reading, mapped
-from nodes.answers.revising import Review
-from nodes.answers.without_model import WithoutModel
-from nodes.answers.writing import Writing, written
-from nodes.asking import BY_RULE, conversation
-from nodes.citing.attached import attached_items
-from nodes.citing.checking import checks_of
-from nodes.context import RunContext, scope_of
-from nodes.multimodal.looking import attachments_of
-from nodes.pacing import paced
-from nodes.question.conversing import closing
-from nodes.spending import Budget, budget_of, judging_budget, noted, reached, usage_of
-from nodes.state import State, reports_of
+from sextant import prompts
+from sextant.domain.answers import Answer, Usage
+from sextant.domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
+from sextant.domain.events import Done, Reset, as_values
+from sextant.domain.retrieval import Mode, RetrievedItem
+from sextant.domain.scope import Scope
+from sextant.models.chat.chat_model import ChatModel
+from sextant.nodes.answers.answer_generator import AnswerGenerator
+from sextant.nodes.answers.answering import AnswerEvent, fixed_answer
+from sextant.nodes.answers.computed import ComputedTable, computed_tables, with_computed
+from sextant.nodes.answers.introducing import introduction
+from sextant.nodes.answers.reporting import Reading, mapped
+from sextant.nodes.answers.revising import Review
+from sextant.nodes.answers.without_model import WithoutModel
+from sextant.nodes.answers.writing import Writing, written
+from sextant.nodes.asking import BY_RULE, conversation
+from sextant.nodes.citing.attached import attached_items
+from sextant.nodes.citing.checking import checks_of
+from sextant.nodes.context import RunContext, scope_of
+from sextant.nodes.multimodal.looking import attachments_of
+from sextant.nodes.pacing import paced
+from sextant.nodes.question.conversing import closing
+from sextant.nodes.spending import Budget, budget_of, judging_budget, noted, reached, usage_of
+from sextant.nodes.state import State, reports_of
 
 WITHOUT_DOCUMENTS = {
     "en": "Answered without looking at any document.",

@@ -8,18 +8,18 @@ from typing import Any, Literal
 from langgraph.runtime import Runtime
 from pydantic import Field
 
-import prompts
-from domain.retrieval import RetrievedItem
-from models.chat.replies import Numbers, Sentence, Yes
-from models.chat.schemas import ModelReply
-from nodes.answers.passages import numbered, within_budget
-from nodes.asking import ask_all
-from nodes.citing.support import Wording, claim_of
-from nodes.context import RunContext
-from nodes.multimodal.looking import told_by_attachments
-from nodes.question.bridging import bridges, wording_of
-from nodes.spending import Limit, judging_budget, noted, prompt_size, reached
-from nodes.state import State, reports_of
+from sextant import prompts
+from sextant.domain.retrieval import RetrievedItem
+from sextant.models.chat.replies import Numbers, Sentence, Yes
+from sextant.models.chat.schemas import ModelReply
+from sextant.nodes.answers.passages import numbered, within_budget
+from sextant.nodes.asking import ask_all
+from sextant.nodes.citing.support import Wording, claim_of
+from sextant.nodes.context import RunContext
+from sextant.nodes.multimodal.looking import told_by_attachments
+from sextant.nodes.question.bridging import bridges, wording_of
+from sextant.nodes.spending import Limit, judging_budget, noted, prompt_size, reached
+from sextant.nodes.state import State, reports_of
 
 # The rule, without a chat model: enough was found when the first passages together hold this share
 # of the question's terms. Chosen on five public question sets; docs/rules.md has the numbers.

@@ -11,17 +11,17 @@ from langgraph.runtime import Runtime
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
-import prompts
-from domain.language.spelling import respelled
-from domain.retrieval import Mode
-from domain.text import clean_text, normalise
-from models.chat.replies import Sentence, Sentences
-from models.chat.schemas import AtMost, ModelReply
-from nodes.answers.passages import numbered, within_budget
-from nodes.asking import ask
-from nodes.context import RunContext
-from nodes.question.bridging import bridges
-from nodes.state import State
+from sextant import prompts
+from sextant.domain.retrieval import Mode
+from sextant.models.chat.replies import Sentence, Sentences
+from sextant.models.chat.schemas import AtMost, ModelReply
+from sextant.nodes.answers.passages import numbered, within_budget
+from sextant.nodes.asking import ask
+from sextant.nodes.context import RunContext
+from sextant.nodes.question.bridging import bridges
+from sextant.nodes.state import State
+from sextant.text.characters import clean_text, normalise
+from sextant.text.spelling import respelled
 
 # Queries of one round by the chat model, and what it is shown of the evidence to write them.
 _MOST_QUERIES = 3

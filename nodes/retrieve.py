@@ -10,22 +10,22 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from domain.errors import RetrievalError
-from domain.events import Retrieved, as_values
-from domain.language.other_words import as_tables_say
-from domain.language.quantities import asked_quantity
-from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
-from domain.tables.question.speaking import computes
-from domain.text import ideographs, language_of
-from nodes.context import RunContext, scope_of
-from nodes.multimodal.looking import told_by_attachments
-from nodes.spending import Limit, budget_of, judging_budget, noted, reached
-from nodes.state import State
-from retrievers.context import assemble_graph_context
-from retrievers.lanes.lane import KEYWORD, VECTOR
-from retrievers.modes import MODES
-from retrievers.ranking.fusion import interleaved, rrf
-from stores.postgresql.deadlines import within
+from sextant.domain.errors import RetrievalError
+from sextant.domain.events import Retrieved, as_values
+from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
+from sextant.nodes.context import RunContext, scope_of
+from sextant.nodes.multimodal.looking import told_by_attachments
+from sextant.nodes.spending import Limit, budget_of, judging_budget, noted, reached
+from sextant.nodes.state import State
+from sextant.retrievers.context import assemble_graph_context
+from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
+from sextant.retrievers.modes import MODES
+from sextant.retrievers.ranking.fusion import interleaved, rrf
+from sextant.stores.postgresql.deadlines import within
+from sextant.tables.question.speaking import computes
+from sextant.text.characters import ideographs, language_of
+from sextant.text.other_words import as_tables_say
+from sextant.text.quantities import asked_quantity
 
 # A refining round looks wider than the one before: `naive` by words as well as by meaning, the modes
 # of the graph with more of it.

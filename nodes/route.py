@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from langgraph.runtime import Runtime
 
-from domain.retrieval import Mode
-from nodes.analyze import SIMPLE
-from nodes.context import RunContext
-from nodes.state import State
+from sextant.domain.retrieval import Mode
+from sextant.nodes.analyze import SIMPLE
+from sextant.nodes.context import RunContext
+from sextant.nodes.state import State
 
 
 async def route(

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil
 
-from domain.answers import Usage
-from domain.retrieval import RetrievedItem
-from domain.settings import LimitSettings
-from domain.text import estimate_tokens
-from nodes.around import lines_of
-from nodes.context import RunContext
-from nodes.state import State, reports_of
-from prompts import Messages
+from sextant.domain.answers import Usage
+from sextant.domain.retrieval import RetrievedItem
+from sextant.domain.settings import LimitSettings
+from sextant.nodes.around import lines_of
+from sextant.nodes.context import RunContext
+from sextant.nodes.state import State, reports_of
+from sextant.prompts import Messages
+from sextant.text.characters import estimate_tokens
 
 # What the answer keeps of the seconds, and at most of the calls and prompt tokens.
 _ANSWERS_SHARE = 1 / 3

@@ -10,8 +10,8 @@ from langchain_core.messages import AnyMessage
 from langgraph.channels import EphemeralValue, UntrackedValue
 from langgraph.graph import add_messages
 
-from domain.breadth import asks_account
-from domain.retrieval import AUTO, ItemKind, Mode, RetrievedItem, items_of
+from sextant.domain.breadth import asks_account
+from sextant.domain.retrieval import AUTO, ItemKind, Mode, RetrievedItem, items_of
 
 Complexity = Literal["simple", "complex"]
 
@@ -29,7 +29,7 @@ Items = Annotated[list[RetrievedItem], _replaced]
 
 @dataclass(kw_only=True)
 class InputState:
-    """What a caller gives: the question as `query` or as the last of `messages` (`nodes.question.conversing`).
+    """What a caller gives: the question as `query` or as the last of `messages` (`sextant.nodes.question.conversing`).
 
     `mode` is one of the six modes or `auto`. `history` is the conversation so far; by default what
     `messages` say of it.
@@ -58,7 +58,7 @@ class InputState:
 
 @dataclass(kw_only=True)
 class OutputState:
-    """What a caller gets; the shapes are those of `domain.answers`, as dicts.
+    """What a caller gets; the shapes are those of `sextant.domain.answers`, as dicts.
 
     `messages` end with the question and its answer. A checkpoint has no `sources`: they hold texts,
     those of attached tables whole, and the messages say where each is.
@@ -98,8 +98,8 @@ class State(InputState, OutputState):
     searched by meaning alone, `abroad` the question as it is searched in documents of the other
     language; `searched` those already run; `found_for` what each had found. `items` are the passages
     found, best first; `around` the entities, relations and reports that go with them; `attachments`
-    what came with the question, as `domain.attachments` has it; `tables` those that later turns of a
-    conversation may ask about (`nodes.multimodal.keeping`); `evidence` the ids of passages judged
+    what came with the question, as `sextant.domain.attachments` has it; `tables` those that later turns of a
+    conversation may ask about (`sextant.nodes.multimodal.keeping`); `evidence` the ids of passages judged
     relevant; `missing` what the grader did not find. `attempts` counts refinement rounds (0..3), of which
     the answer may have `rounds`.
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from domain.lazy import lazily
+from sextant.domain.lazy import lazily
 
 if TYPE_CHECKING:
-    from retrievers.chunk_search.search import ChunkSearch, SearchRequest
-    from retrievers.context import assemble_graph_context, assemble_vector_context
-    from retrievers.entity_search.options import FusionWeights, SearchOptions
-    from retrievers.entity_search.response import SearchResponse
-    from retrievers.entity_search.search import EntitySearch
-    from retrievers.graph_retriever import GraphRetriever
-    from retrievers.hybrid_retriever.options import HybridRetrieverOptions
-    from retrievers.hybrid_retriever.retriever import HybridRetriever
-    from retrievers.lanes.keywords import extract_keywords
-    from retrievers.ranking.fusion import fuse, rrf
-    from retrievers.ranking.reranking import RerankLimits
-    from retrievers.ranking.result_ranker import RankOptions, ResultRanker, rank_results
+    from sextant.retrievers.chunk_search.search import ChunkSearch, SearchRequest
+    from sextant.retrievers.context import assemble_graph_context, assemble_vector_context
+    from sextant.retrievers.entity_search.options import FusionWeights, SearchOptions
+    from sextant.retrievers.entity_search.response import SearchResponse
+    from sextant.retrievers.entity_search.search import EntitySearch
+    from sextant.retrievers.graph_retriever import GraphRetriever
+    from sextant.retrievers.hybrid_retriever.options import HybridRetrieverOptions
+    from sextant.retrievers.hybrid_retriever.retriever import HybridRetriever
+    from sextant.retrievers.lanes.keywords import extract_keywords
+    from sextant.retrievers.ranking.fusion import fuse, rrf
+    from sextant.retrievers.ranking.reranking import RerankLimits
+    from sextant.retrievers.ranking.result_ranker import RankOptions, ResultRanker, rank_results
 
 __all__ = [
     "ChunkSearch",
@@ -43,23 +43,23 @@ __all__ = [
 __getattr__ = lazily(
     __name__,
     {
-        "ChunkSearch": "retrievers.chunk_search.search",
-        "EntitySearch": "retrievers.entity_search.search",
-        "FusionWeights": "retrievers.entity_search.options",
-        "GraphRetriever": "retrievers.graph_retriever",
-        "HybridRetriever": "retrievers.hybrid_retriever.retriever",
-        "HybridRetrieverOptions": "retrievers.hybrid_retriever.options",
-        "RankOptions": "retrievers.ranking.result_ranker",
-        "RerankLimits": "retrievers.ranking.reranking",
-        "ResultRanker": "retrievers.ranking.result_ranker",
-        "SearchOptions": "retrievers.entity_search.options",
-        "SearchRequest": "retrievers.chunk_search.search",
-        "SearchResponse": "retrievers.entity_search.response",
-        "assemble_graph_context": "retrievers.context",
-        "assemble_vector_context": "retrievers.context",
-        "extract_keywords": "retrievers.lanes.keywords",
-        "fuse": "retrievers.ranking.fusion",
-        "rank_results": "retrievers.ranking.result_ranker",
-        "rrf": "retrievers.ranking.fusion",
+        "ChunkSearch": "sextant.retrievers.chunk_search.search",
+        "EntitySearch": "sextant.retrievers.entity_search.search",
+        "FusionWeights": "sextant.retrievers.entity_search.options",
+        "GraphRetriever": "sextant.retrievers.graph_retriever",
+        "HybridRetriever": "sextant.retrievers.hybrid_retriever.retriever",
+        "HybridRetrieverOptions": "sextant.retrievers.hybrid_retriever.options",
+        "RankOptions": "sextant.retrievers.ranking.result_ranker",
+        "RerankLimits": "sextant.retrievers.ranking.reranking",
+        "ResultRanker": "sextant.retrievers.ranking.result_ranker",
+        "SearchOptions": "sextant.retrievers.entity_search.options",
+        "SearchRequest": "sextant.retrievers.chunk_search.search",
+        "SearchResponse": "sextant.retrievers.entity_search.response",
+        "assemble_graph_context": "sextant.retrievers.context",
+        "assemble_vector_context": "sextant.retrievers.context",
+        "extract_keywords": "sextant.retrievers.lanes.keywords",
+        "fuse": "sextant.retrievers.ranking.fusion",
+        "rank_results": "sextant.retrievers.ranking.result_ranker",
+        "rrf": "sextant.retrievers.ranking.fusion",
     },
 )

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem, ranked
-from retrievers.content import Content
-from stores.postgresql.binary import Scored
+from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem, ranked
+from sextant.retrievers.content import Content
+from sextant.stores.postgresql.binary import Scored
 
 
 @dataclass(frozen=True, slots=True)

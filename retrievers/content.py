@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from domain.graph import Entity
-from domain.retrieval import RetrievedItem
+from sextant.domain.graph import Entity
+from sextant.domain.retrieval import RetrievedItem
 
 _OF_THEIR_OWN = frozenset({"id", "text", "document_id", "external_id"})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from domain.retrieval import GraphContext, ItemKind, Retrieval, RetrievedItem, items_of
+from sextant.domain.retrieval import GraphContext, ItemKind, Retrieval, RetrievedItem, items_of
 
 
 def assemble_graph_context(

@@ -8,16 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-from domain.elapsed import milliseconds_since
-from domain.errors import ConflictError, InputError, RetrievalError
-from domain.retrieval import ItemKind, RetrievedItem
-from domain.settings import RetrievalSettings
-from models.protocols import Embedder
-from retrievers.by_id import ById
-from retrievers.index.scope_index import ScopeIndexes
-from retrievers.lanes.contents import Contents, contents_from
-from retrievers.lanes.degrading import log_failures
-from retrievers.lanes.lane import (
+from sextant.domain.elapsed import milliseconds_since
+from sextant.domain.errors import ConflictError, InputError, RetrievalError
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.domain.settings import RetrievalSettings
+from sextant.models.protocols import Embedder
+from sextant.retrievers.by_id import ById
+from sextant.retrievers.index.scope_index import ScopeIndexes
+from sextant.retrievers.lanes.contents import Contents, contents_from
+from sextant.retrievers.lanes.degrading import log_failures
+from sextant.retrievers.lanes.lane import (
     KEYWORD,
     VECTOR,
     KeywordLane,
@@ -27,20 +27,20 @@ from retrievers.lanes.lane import (
     VectorLane,
     run_lanes,
 )
-from retrievers.lanes.local import LOCAL, around_entities
-from retrievers.lanes.mix import MIX, by_all
-from retrievers.lanes.reading import Held, QuestionReader, Read, Work
-from retrievers.lanes.reports import GLOBAL, REPORTS, behind_reports, best_reports
-from retrievers.lanes.surroundings import Surroundings, merged
-from retrievers.memory.texts import Texts
-from retrievers.modes import Composition, Join
-from retrievers.ranking.broadening import share_of_global
-from retrievers.ranking.fusion import alone, fuse, shared
-from retrievers.ranking.restating import RESTATING, Asked, by_restating
-from stores.chunks.chunk_store import ChunkStore
-from stores.graph.protocol import GraphStore
-from stores.postgresql.deadlines import within
-from stores.stamps.stamp import Stamp
+from sextant.retrievers.lanes.local import LOCAL, around_entities
+from sextant.retrievers.lanes.mix import MIX, by_all
+from sextant.retrievers.lanes.reading import Held, QuestionReader, Read, Work
+from sextant.retrievers.lanes.reports import GLOBAL, REPORTS, behind_reports, best_reports
+from sextant.retrievers.lanes.surroundings import Surroundings, merged
+from sextant.retrievers.memory.texts import Texts
+from sextant.retrievers.modes import Composition, Join
+from sextant.retrievers.ranking.broadening import share_of_global
+from sextant.retrievers.ranking.fusion import alone, fuse, shared
+from sextant.retrievers.ranking.restating import RESTATING, Asked, by_restating
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.graph.protocol import GraphStore
+from sextant.stores.postgresql.deadlines import within
+from sextant.stores.stamps.stamp import Stamp
 
 _ID, _SCORE = attrgetter("id"), attrgetter("score")
 _WORKS: Mapping[str, Work] = {

@@ -16,22 +16,22 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field, SkipValidation
 
-from domain.breadth import is_broad
-from domain.elapsed import milliseconds_since
-from domain.errors import OptionInvalid, SextantError
-from domain.filters import ChunkFilters
-from domain.happenings import searching
-from domain.options import in_range
-from domain.questions import checked_question
-from domain.retrieval import AUTO, ItemKind, Mode, Retrieval, RetrievedItem, rescored
-from domain.scope import DEFAULT_GRAPH, Scope
-from domain.settings import Settings
-from models.protocols import Embedder, Reranker
-from retrievers.finding import Finder
-from retrievers.index.scope_index import ScopeIndexes
-from retrievers.lanes.degrading import degraded
-from retrievers.lanes.keywords import NO_KEYWORDS
-from retrievers.lanes.lane import (
+from sextant.domain.breadth import is_broad
+from sextant.domain.elapsed import milliseconds_since
+from sextant.domain.errors import OptionInvalid, SextantError
+from sextant.domain.filters import ChunkFilters
+from sextant.domain.happenings import searching
+from sextant.domain.options import in_range
+from sextant.domain.questions import checked_question
+from sextant.domain.retrieval import AUTO, ItemKind, Mode, Retrieval, RetrievedItem, rescored
+from sextant.domain.scope import DEFAULT_GRAPH, Scope
+from sextant.domain.settings import Settings
+from sextant.models.protocols import Embedder, Reranker
+from sextant.retrievers.finding import Finder
+from sextant.retrievers.index.scope_index import ScopeIndexes
+from sextant.retrievers.lanes.degrading import degraded
+from sextant.retrievers.lanes.keywords import NO_KEYWORDS
+from sextant.retrievers.lanes.lane import (
     KEYWORD,
     VECTOR,
     LaneQuery,
@@ -40,19 +40,19 @@ from retrievers.lanes.lane import (
     log_found,
     named_scores,
 )
-from retrievers.lanes.linking import linked_names
-from retrievers.lanes.unknown import warn_of_unknown
-from retrievers.memory.hot import HotScopes
-from retrievers.memory.texts import Texts
-from retrievers.modes import Composition, composition_from, composition_of
-from retrievers.ranking.broadening import first_of, with_reports
-from retrievers.ranking.reranking import RerankLimits, rerank
-from retrievers.ranking.restating import READ
-from retrievers.sync import run_sync
-from stores.chunks.chunk_store import ChunkStore
-from stores.graph.notices import collected_notices
-from stores.graph.protocol import GraphStore
-from stores.knowledge_bases import KnowledgeBases
+from sextant.retrievers.lanes.linking import linked_names
+from sextant.retrievers.lanes.unknown import warn_of_unknown
+from sextant.retrievers.memory.hot import HotScopes
+from sextant.retrievers.memory.texts import Texts
+from sextant.retrievers.modes import Composition, composition_from, composition_of
+from sextant.retrievers.ranking.broadening import first_of, with_reports
+from sextant.retrievers.ranking.reranking import RerankLimits, rerank
+from sextant.retrievers.ranking.restating import READ
+from sextant.retrievers.sync import run_sync
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.graph.notices import collected_notices
+from sextant.stores.graph.protocol import GraphStore
+from sextant.stores.knowledge_bases import KnowledgeBases
 
 logger = logging.getLogger(__name__)
 
@@ -168,7 +168,7 @@ class GraphRetriever(BaseRetriever):
             query: the question, 1 to `settings.limits.question_chars` characters.
             mode: one of the six modes, or `auto`: `global` for a question about the whole, else `mix`.
             top_k: results wanted, 1 to 1000; default `settings.retrieval.top_k`.
-            filters: which passages may be found (`domain.filters.ChunkFilters`, by its names in
+            filters: which passages may be found (`sextant.domain.filters.ChunkFilters`, by its names in
                 snake_case or camelCase). Entities and relations that go with them are not bounded.
             lanes: lanes to run instead of the mode's own, fused when there are several; a refining
                 round widens a search by `("vector", "keyword")`.

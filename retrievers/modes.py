@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from domain.errors import ModeNotAvailable, OptionInvalid
-from domain.retrieval import AUTO, Mode
-from domain.settings import RetrievalSettings
-from retrievers.lanes.constants import of_entities, of_passages
-from retrievers.lanes.lane import KEYWORD, VECTOR
-from retrievers.lanes.local import LOCAL
-from retrievers.lanes.mix import MIX
-from retrievers.lanes.reports import GLOBAL, REPORTS
+from sextant.domain.errors import ModeNotAvailable, OptionInvalid
+from sextant.domain.retrieval import AUTO, Mode
+from sextant.domain.settings import RetrievalSettings
+from sextant.retrievers.lanes.constants import of_entities, of_passages
+from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
+from sextant.retrievers.lanes.local import LOCAL
+from sextant.retrievers.lanes.mix import MIX
+from sextant.retrievers.lanes.reports import GLOBAL, REPORTS
 
 
 class Join(Enum):

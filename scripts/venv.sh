@@ -33,5 +33,5 @@ echo "Installing Sextant${extras:+ [$extras]} into .venv (once; about 560 MB)"
 # Compile what ingesting and asking import (5 s of CPU), so that the first question does not wait for it;
 # where PYTHONDONTWRITEBYTECODE is set, every question would.
 PYTHONDONTWRITEBYTECODE="" .venv/bin/python -c "
-import graph.streaming, ingestion.pipeline, ingestion.graph.index, ingestion.graph.upkeep, ingestion.parsing.host
-import models.embedding.e5.encoder, models.embedding.packaged, rjieba, sextant.cli.asking.ask, sextant.cli.asking.demo, sextant.facade"
+import sextant.graph.streaming, sextant.ingestion.pipeline, sextant.ingestion.graph.index, sextant.ingestion.graph.upkeep, sextant.ingestion.parsing.host
+import sextant.models.embedding.e5.encoder, sextant.models.embedding.packaged, rjieba, sextant.cli.asking.ask, sextant.cli.asking.demo, sextant.facade"

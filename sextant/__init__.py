@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from domain.lazy import lazily
+from sextant.domain.lazy import lazily
 
 if TYPE_CHECKING:
     from sextant.facade import Sextant as Sextant

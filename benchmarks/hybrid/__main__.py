@@ -44,10 +44,10 @@ from benchmarks.hybrid.memory import InMemory
 from benchmarks.hybrid.report import Report
 from benchmarks.hybrid.rivals import PlainTables
 from benchmarks.hybrid.store import fill, read_ids, scope_of, settings_of
-from domain.settings import Settings
-from evals.arguments import parser_of
-from retrievers.memory.hot import HotScopes
-from stores.postgresql.database import Database
+from sextant.domain.settings import Settings
+from sextant.evals.arguments import parser_of
+from sextant.retrievers.memory.hot import HotScopes
+from sextant.stores.postgresql.database import Database
 
 
 @dataclass(frozen=True, slots=True)

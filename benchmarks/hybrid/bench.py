@@ -13,12 +13,12 @@ from benchmarks.hybrid.measuring import Search
 from benchmarks.hybrid.ours import Ours
 from benchmarks.hybrid.rivals import BUILT_IN, WANTED, WIDTHS, Naive, PlainTables
 from benchmarks.hybrid.store import scope_of
-from domain.retrieval import Retrieval
-from retrievers.lanes.keywords import extract_keywords
-from retrievers.ranking.fusion import rrf
-from stores.chunks.stored import ChunkHit
-from stores.postgresql.binary import Nearest
-from stores.postgresql.database import Database
+from sextant.domain.retrieval import Retrieval
+from sextant.retrievers.lanes.keywords import extract_keywords
+from sextant.retrievers.ranking.fusion import rrf
+from sextant.stores.chunks.stored import ChunkHit
+from sextant.stores.postgresql.binary import Nearest
+from sextant.stores.postgresql.database import Database
 
 _BUILT_IN = ", built-in case rules"
 

@@ -18,10 +18,10 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from domain.language.stopwords import ENGLISH_STOP_WORDS
-from models.embedding.e5.weights import Weights, weights_path
-from models.protocols import Vectors
-from retrievers.numeric.normalising import unit
+from sextant.models.embedding.e5.weights import Weights, weights_path
+from sextant.models.protocols import Vectors
+from sextant.retrievers.numeric.normalising import unit
+from sextant.text.stopwords import ENGLISH_STOP_WORDS
 
 DIMENSION = 384
 TENANTS = 100

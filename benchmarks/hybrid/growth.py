@@ -24,9 +24,9 @@ from benchmarks.hybrid.gates import Recall
 from benchmarks.hybrid.measuring import Search, Spent, side_by_side, table
 from benchmarks.hybrid.ours import Ours
 from benchmarks.hybrid.store import fill, scope_of, settings_of
-from evals.arguments import parser_of
-from retrievers.memory.hot import HotScopes
-from stores.postgresql.database import Database
+from sextant.evals.arguments import parser_of
+from sextant.retrievers.memory.hot import HotScopes
+from sextant.stores.postgresql.database import Database
 
 _SEED, _QUESTIONS = 2, 150
 _ASKED = "asked.pickle"

@@ -11,11 +11,11 @@ from benchmarks.hybrid.corpus import Question
 from benchmarks.hybrid.gates import Gate
 from benchmarks.hybrid.measuring import Server
 from benchmarks.hybrid.rivals import WANTED
-from domain.retrieval import Retrieval
-from domain.scope import Scope
-from retrievers.graph_retriever import GraphRetriever
-from retrievers.memory.hot import HotScope, HotScopes
-from stores.postgresql.binary import Nearest
+from sextant.domain.retrieval import Retrieval
+from sextant.domain.scope import Scope
+from sextant.retrievers.graph_retriever import GraphRetriever
+from sextant.retrievers.memory.hot import HotScope, HotScopes
+from sextant.stores.postgresql.binary import Nearest
 
 # Everything is to be in memory; the default holds a part of it.
 ROOM = 4_000_000_000

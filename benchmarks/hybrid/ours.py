@@ -5,11 +5,11 @@ from __future__ import annotations
 from benchmarks.hybrid.corpus import Question
 from benchmarks.hybrid.rivals import WANTED
 from benchmarks.hybrid.store import GivenVectors, scope_of
-from domain.retrieval import Retrieval
-from retrievers.graph_retriever import GraphRetriever
-from stores.chunks.chunk_store import ChunkStore
-from stores.postgresql.binary import Nearest
-from stores.postgresql.database import Database
+from sextant.domain.retrieval import Retrieval
+from sextant.retrievers.graph_retriever import GraphRetriever
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.postgresql.binary import Nearest
+from sextant.stores.postgresql.database import Database
 
 
 class Ours:

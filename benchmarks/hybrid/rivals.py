@@ -23,8 +23,8 @@ from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection
 
 from benchmarks.hybrid.corpus import DIMENSION, Library, Question
-from retrievers.numeric.normalising import min_max
-from retrievers.ranking.fusion import rrf
+from sextant.retrievers.numeric.normalising import min_max
+from sextant.retrievers.ranking.fusion import rrf
 
 WANTED = 20
 # Candidates that HNSW looks at: the anchors' number, and those at which the rival is as exact as we are.

@@ -10,13 +10,13 @@ from pydantic import SecretStr
 
 from benchmarks.hybrid import memory
 from benchmarks.hybrid.corpus import DIMENSION, Library, Question
-from domain.documents import Chunk, ParsedDocument, Section
-from domain.scope import Scope
-from domain.settings import RetrievalSettings, Settings
-from models.protocols import Vectors
-from stores.documents.document_store import DocumentStore
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.documents import Chunk, ParsedDocument, Section
+from sextant.domain.scope import Scope
+from sextant.domain.settings import RetrievalSettings, Settings
+from sextant.models.protocols import Vectors
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
 
 
 class GivenVectors(HashEmbedder):

@@ -31,10 +31,10 @@ from benchmarks.load.client import Seen, pressing, request_of
 from benchmarks.load.machines import Serving, environment, serving
 from benchmarks.load.overhead import overhead
 from benchmarks.streaming import PACE, Asked, Clients, Model, Stream, report
-from domain.settings import Settings
-from evals.arguments import parser_of
-from stores.postgresql.database import Database
-from testing.openai_server import ScriptedOpenAI
+from sextant.domain.settings import Settings
+from sextant.evals.arguments import parser_of
+from sextant.stores.postgresql.database import Database
+from sextant.testing.openai_server import ScriptedOpenAI
 
 CLIENTS, STREAMS = 8, 100
 CORES = 2

@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 
 from benchmarks.load.world import SPACE
-from testing.openai_server import ScriptedOpenAI
+from sextant.testing.openai_server import ScriptedOpenAI
 
 _RUNNING = re.compile(r"running on http://[\d.]+:(\d+)")
 _MB = 1_000_000

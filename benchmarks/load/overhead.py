@@ -15,10 +15,10 @@ from fastapi import FastAPI
 
 from benchmarks.hybrid.store import scope_of
 from benchmarks.load.world import Question, World
-from domain.settings import Settings
-from retrievers.chunk_search.search import SearchRequest
-from server.app import create_app
+from sextant.domain.settings import Settings
 from sextant.facade import Sextant
+from sextant.retrievers.chunk_search.search import SearchRequest
+from sextant.server.app import create_app
 
 TURNS, WARM_UP = 300, 60
 

@@ -12,12 +12,12 @@ import orjson
 from benchmarks import entity_search
 from benchmarks.hybrid.corpus import DIMENSION, make_library
 from benchmarks.hybrid.store import fill, scope_of
-from domain.api_keys import Permission
-from models.protocols import Vectors
-from stores.api_keys import ApiKeyStore
-from stores.documents.embedding_space import check_space
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder, hashed_vector
+from sextant.domain.api_keys import Permission
+from sextant.models.protocols import Vectors
+from sextant.stores.api_keys import ApiKeyStore
+from sextant.stores.documents.embedding_space import check_space
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder, hashed_vector
 
 TENANTS, QUESTIONS, SEED = 50, 300, 2
 SPACE = "drawn"

@@ -7,21 +7,21 @@ from contextlib import aclosing
 
 from langchain_core.language_models import BaseChatModel
 
-import prompts
-from domain.answers import Answer
-from domain.errors import ContextTooLong
-from domain.events import Done
-from domain.questions import checked_question
-from domain.text import clean_text, language_of
-from models.chat.chat_model import ChatModel, as_chat_model
-from nodes.answers.answering import NOTHING_FOUND, AnswerEvent, fixed_answer, warned
-from nodes.answers.passages import ContextLike, Layout, as_items, laid_out, numbered
-from nodes.answers.quoting import Instead, quotations
-from nodes.answers.revising import Review
-from nodes.answers.writing import UNBOUNDED, Writing, written
-from nodes.citing.checking import Checks
-from nodes.spending import Budget
-from retrievers.sync import run_sync
+from sextant import prompts
+from sextant.domain.answers import Answer
+from sextant.domain.errors import ContextTooLong
+from sextant.domain.events import Done
+from sextant.domain.questions import checked_question
+from sextant.models.chat.chat_model import ChatModel, as_chat_model
+from sextant.nodes.answers.answering import NOTHING_FOUND, AnswerEvent, fixed_answer, warned
+from sextant.nodes.answers.passages import ContextLike, Layout, as_items, laid_out, numbered
+from sextant.nodes.answers.quoting import Instead, quotations
+from sextant.nodes.answers.revising import Review
+from sextant.nodes.answers.writing import UNBOUNDED, Writing, written
+from sextant.nodes.citing.checking import Checks
+from sextant.nodes.spending import Budget
+from sextant.retrievers.sync import run_sync
+from sextant.text.characters import clean_text, language_of
 
 SHORTENED = {
     "en": "The context was longer than the chat model can read, so it got less of it. Lower SEXTANT_LIMITS__CONTEXT_TOKENS,"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from domain.answers import Answer, Usage
-from domain.events import Cited, Done, Reset, Sources, Token
-from nodes.citing.citations import Citations
+from sextant.domain.answers import Answer, Usage
+from sextant.domain.events import Cited, Done, Reset, Sources, Token
+from sextant.nodes.citing.citations import Citations
 
 AnswerEvent = Token | Cited | Reset | Sources | Done
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from domain.events import Cited, Token
-from domain.retrieval import RetrievedItem
-from domain.tables.cells.values import ValueKind, read_value
-from nodes.citing.attached import attachment_of, is_table
-from nodes.citing.cells import TableCells
-from nodes.citing.citations import Citations
-from nodes.citing.markers import unmarked
+from sextant.domain.events import Cited, Token
+from sextant.domain.retrieval import RetrievedItem
+from sextant.nodes.citing.attached import attachment_of, is_table
+from sextant.nodes.citing.cells import TableCells
+from sextant.nodes.citing.citations import Citations
+from sextant.nodes.citing.markers import unmarked
+from sextant.tables.cells.values import ValueKind, read_value
 
 FOUND = {"en": "According to the attached table:", "zh": "根据附上的表格："}
 

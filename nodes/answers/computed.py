@@ -7,31 +7,31 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
-from domain.documents import Modality
-from domain.events import Cited, Token
-from domain.language.other_words import said_otherwise
-from domain.language.persons import has_who
-from domain.language.simplified import plain_of
-from domain.language.stopwords import CHINESE_STOP_WORDS
-from domain.language.whole_words import find_whole
-from domain.retrieval import RetrievedItem
-from domain.tables.cells.stored import Line, StoredTable, TablePart, cells_of, tables_of
-from domain.tables.cells.values import ValueKind
-from domain.tables.question.dates import ANY_YEAR
-from domain.tables.question.reading import names_column, plain_name, says_kind
-from domain.tables.question.rest import ENGLISH_PERSONS, OF_ANY_ROW, PERSONS
-from domain.tables.question.speaking import computes, without_asking
-from domain.tables.question.wording import MEASURED
-from domain.tables.results.findings import Clause, clauses_for, findings_unasked
-from domain.tables.results.written import Finding
-from domain.text import has_cjk
-from models.offline.passages import table_heads
-from models.offline.wording import content_words, terms
-from nodes.answers.harmless import harmless
-from nodes.answers.rows import told_row
-from nodes.citing.citations import Citations
-from nodes.citing.markers import unmarked
-from nodes.citing.support import COMPUTED, ComputedSentence, headings
+from sextant.domain.documents import Modality
+from sextant.domain.events import Cited, Token
+from sextant.domain.retrieval import RetrievedItem
+from sextant.models.offline.passages import table_heads
+from sextant.models.offline.wording import content_words, terms
+from sextant.nodes.answers.harmless import harmless
+from sextant.nodes.answers.rows import told_row
+from sextant.nodes.citing.citations import Citations
+from sextant.nodes.citing.markers import unmarked
+from sextant.nodes.citing.support import COMPUTED, ComputedSentence, headings
+from sextant.tables.cells.stored import Line, StoredTable, TablePart, cells_of, tables_of
+from sextant.tables.cells.values import ValueKind
+from sextant.tables.question.dates import ANY_YEAR
+from sextant.tables.question.reading import names_column, plain_name, says_kind
+from sextant.tables.question.rest import ENGLISH_PERSONS, OF_ANY_ROW, PERSONS
+from sextant.tables.question.speaking import computes, without_asking
+from sextant.tables.question.wording import MEASURED
+from sextant.tables.results.findings import Clause, clauses_for, findings_unasked
+from sextant.tables.results.written import Finding
+from sextant.text.characters import has_cjk
+from sextant.text.other_words import said_otherwise
+from sextant.text.persons import has_who
+from sextant.text.simplified import plain_of
+from sextant.text.stopwords import CHINESE_STOP_WORDS
+from sextant.text.whole_words import find_whole
 
 Parts = Callable[[str], Awaitable[list[TablePart]]]
 """All parts of the tables around a passage, by its id."""

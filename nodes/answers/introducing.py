@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 
-from domain.documents import Document, DocumentStatus
-from domain.errors import SextantError
-from domain.scope import Scope
-from nodes.question.arithmetic import computed
-from stores.documents.reading import DocumentReader
+from sextant.domain.documents import Document, DocumentStatus
+from sextant.domain.errors import SextantError
+from sextant.domain.scope import Scope
+from sextant.nodes.question.arithmetic import computed
+from sextant.stores.documents.reading import DocumentReader
 
 _log = logging.getLogger(__name__)
 

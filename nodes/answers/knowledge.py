@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from domain.breadth import asked_besides
-from domain.graph import CO_OCCURS
-from domain.retrieval import ItemKind, RetrievedItem
-from nodes.around import KNOWLEDGE_TOKENS, Lines
-from nodes.citing.support import Wording, claim_of
+from sextant.domain.breadth import asked_besides
+from sextant.domain.graph import CO_OCCURS
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.nodes.around import KNOWLEDGE_TOKENS, Lines
+from sextant.nodes.citing.support import Wording, claim_of
 
 
 def knowledge_of(

@@ -9,15 +9,15 @@ from typing import Any, cast
 
 from langchain_core.documents import Document
 
-from domain.errors import OptionInvalid
-from domain.retrieval import ItemKind, Retrieval, RetrievedItem
-from domain.text import clean_text, estimate_tokens
-from nodes.answers.budget import share_out
-from nodes.answers.knowledge import knowledge_of
-from nodes.around import lines_of
-from nodes.citing.attached import SHOWN, label_of
-from nodes.citing.support import COMPUTED, headings
-from prompts import as_data
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.retrieval import ItemKind, Retrieval, RetrievedItem
+from sextant.nodes.answers.budget import share_out
+from sextant.nodes.answers.knowledge import knowledge_of
+from sextant.nodes.around import lines_of
+from sextant.nodes.citing.attached import SHOWN, label_of
+from sextant.nodes.citing.support import COMPUTED, headings
+from sextant.prompts import as_data
+from sextant.text.characters import clean_text, estimate_tokens
 
 Passage = RetrievedItem | Document | str | Mapping[str, Any]
 ContextLike = Retrieval | Passage | Sequence[Passage]
@@ -27,7 +27,7 @@ texts, or mappings with `text` like those of `retrievers.assemble_vector_context
 _TOLD = (Document, str, Mapping)
 _NUMBERS = frozenset({"score", "start", "end"})
 
-# What `stores.langchain` calls the same.
+# What `sextant.stores.langchain` calls the same.
 _PATH_SEPARATOR = " > "
 _OFFSETS = {"start_offset": "start", "end_offset": "end"}
 
@@ -64,7 +64,7 @@ def with_reports(
 ) -> tuple[list[RetrievedItem], list[RetrievedItem]]:
     """Share `tokens` (estimated) between the passages and the reports of `items`; the best passage as in `laid_out`.
 
-    Of what does not fit, each kind loses by need (`nodes.answers.budget`).
+    Of what does not fit, each kind loses by need (`sextant.nodes.answers.budget`).
     """
     passages = [item for item in items if item.kind is ItemKind.CHUNK]
     found = [item for item in items if item.kind is ItemKind.COMMUNITY] if reports else []

@@ -7,29 +7,29 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from domain.documents import Modality
-from domain.events import Cited, Token
-from domain.language.sentences import sentence_spans
-from domain.language.simplified import plain_of
-from domain.language.whole_words import find_whole
-from domain.retrieval import RetrievedItem
-from domain.tables.question.speaking import lists
-from models.offline.extractive import ExtractiveAnswerer
-from models.offline.passages import FENCE, quotable_spans, table_heads
-from models.offline.wording import is_question
-from nodes.answers.answering import NOTHING_FOUND, AnswerEvent, ending, fixed_answer
-from nodes.answers.attached_tables import led_to, told_by_tables
-from nodes.answers.computed import ComputedTable, told_by, with_computed
-from nodes.answers.harmless import harmless
-from nodes.answers.rows import told_row
-from nodes.citing.attached import is_answered, is_table
-from nodes.citing.citations import Citations
-from nodes.citing.markers import unmarked
-from nodes.citing.support import Passages, Quote, Wording, claim_of
-from nodes.question.parts import clauses_of
+from sextant.domain.documents import Modality
+from sextant.domain.events import Cited, Token
+from sextant.domain.retrieval import RetrievedItem
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.models.offline.passages import FENCE, quotable_spans, table_heads
+from sextant.models.offline.wording import is_question
+from sextant.nodes.answers.answering import NOTHING_FOUND, AnswerEvent, ending, fixed_answer
+from sextant.nodes.answers.attached_tables import led_to, told_by_tables
+from sextant.nodes.answers.computed import ComputedTable, told_by, with_computed
+from sextant.nodes.answers.harmless import harmless
+from sextant.nodes.answers.rows import told_row
+from sextant.nodes.citing.attached import is_answered, is_table
+from sextant.nodes.citing.citations import Citations
+from sextant.nodes.citing.markers import unmarked
+from sextant.nodes.citing.support import Passages, Quote, Wording, claim_of
+from sextant.nodes.question.parts import clauses_of
+from sextant.tables.question.speaking import lists
+from sextant.text.sentences import sentence_spans
+from sextant.text.simplified import plain_of
+from sextant.text.whole_words import find_whole
 
 if TYPE_CHECKING:
-    from models.offline.extractive import Extraction
+    from sextant.models.offline.extractive import Extraction
 
 Instead = Callable[[str, Sequence[RetrievedItem], str], AsyncGenerator[AnswerEvent]]
 """Answers a question from items in a language, where the chat model does not."""

@@ -12,28 +12,28 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-import prompts
-from domain.answers import Usage
-from domain.breadth import asked_besides
-from domain.errors import ContextTooLong, ModelOutputInvalid, ModelUnavailable
-from domain.events import Cited, Done, Token
-from domain.retrieval import RetrievedItem
-from models.chat.allowance import keeping
-from models.chat.chat_model import ChatModel
-from models.chat.replies import Numbers, Sentence, Weight
-from models.chat.schemas import AtMost, ModelReply
-from nodes.answers.answer_generator import AnswerGenerator
-from nodes.answers.answering import AnswerEvent, ending
-from nodes.answers.knowledge import knowledge_of
-from nodes.answers.passages import Layout, numbered, with_reports
-from nodes.answers.rows import told_row
-from nodes.around import KNOWLEDGE_TOKENS, Lines, lines_of
-from nodes.asking import failure_reason
-from nodes.citing.citations import Citations
-from nodes.citing.evidence import Text, terms_of
-from nodes.citing.markers import MARKER, read, stripped, unmarked, written
-from nodes.citing.support import Quote, QuotedPassage, Wording, claim_of
-from nodes.spending import calls_to_read, failed_call
+from sextant import prompts
+from sextant.domain.answers import Usage
+from sextant.domain.breadth import asked_besides
+from sextant.domain.errors import ContextTooLong, ModelOutputInvalid, ModelUnavailable
+from sextant.domain.events import Cited, Done, Token
+from sextant.domain.retrieval import RetrievedItem
+from sextant.models.chat.allowance import keeping
+from sextant.models.chat.chat_model import ChatModel
+from sextant.models.chat.replies import Numbers, Sentence, Weight
+from sextant.models.chat.schemas import AtMost, ModelReply
+from sextant.nodes.answers.answer_generator import AnswerGenerator
+from sextant.nodes.answers.answering import AnswerEvent, ending
+from sextant.nodes.answers.knowledge import knowledge_of
+from sextant.nodes.answers.passages import Layout, numbered, with_reports
+from sextant.nodes.answers.rows import told_row
+from sextant.nodes.around import KNOWLEDGE_TOKENS, Lines, lines_of
+from sextant.nodes.asking import failure_reason
+from sextant.nodes.citing.citations import Citations
+from sextant.nodes.citing.evidence import Text, terms_of
+from sextant.nodes.citing.markers import MARKER, read, stripped, unmarked, written
+from sextant.nodes.citing.support import Quote, QuotedPassage, Wording, claim_of
+from sextant.nodes.spending import calls_to_read, failed_call
 
 _log = logging.getLogger(__name__)
 

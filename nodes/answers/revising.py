@@ -19,23 +19,23 @@ from typing import Annotated
 
 from pydantic import Field
 
-import prompts
-from domain.answers import Answer, Usage
-from domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
-from domain.events import Cited, Done, Reset, Token
-from domain.retrieval import RetrievedItem
-from models.chat.chat_model import ChatModel
-from models.chat.replies import Number, Text
-from models.chat.schemas import AtMost, ModelReply
-from nodes.answers.answering import AnswerEvent
-from nodes.answers.harmless import harmless
-from nodes.answers.passages import numbered
-from nodes.answers.quoting import Instead, quotations, with_nearest
-from nodes.asking import failure_reason
-from nodes.citing import markers
-from nodes.citing.checking import Checking, Checks, plain, still_stored
-from nodes.citing.cited_text import CitedText, Finished, Verdict, language_differs
-from nodes.spending import Budget, failed_call, prompt_size
+from sextant import prompts
+from sextant.domain.answers import Answer, Usage
+from sextant.domain.errors import DependencyError, ModelOutputInvalid, ModelUnavailable
+from sextant.domain.events import Cited, Done, Reset, Token
+from sextant.domain.retrieval import RetrievedItem
+from sextant.models.chat.chat_model import ChatModel
+from sextant.models.chat.replies import Number, Text
+from sextant.models.chat.schemas import AtMost, ModelReply
+from sextant.nodes.answers.answering import AnswerEvent
+from sextant.nodes.answers.harmless import harmless
+from sextant.nodes.answers.passages import numbered
+from sextant.nodes.answers.quoting import Instead, quotations, with_nearest
+from sextant.nodes.asking import failure_reason
+from sextant.nodes.citing import markers
+from sextant.nodes.citing.checking import Checking, Checks, plain, still_stored
+from sextant.nodes.citing.cited_text import CitedText, Finished, Verdict, language_differs
+from sextant.nodes.spending import Budget, failed_call, prompt_size
 
 _log = logging.getLogger(__name__)
 

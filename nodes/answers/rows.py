@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from domain.retrieval import RetrievedItem
-from domain.tables.cells.stored import cells_of
-from domain.text import language_of
+from sextant.domain.retrieval import RetrievedItem
+from sextant.tables.cells.stored import cells_of
+from sextant.text.characters import language_of
 
 _RULE = re.compile(r"^\|[ :|-]+$")
 # Between the name and its cell, and between two cells.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from domain.retrieval import ItemKind, Retrieval, RetrievedItem
-from models.offline.summary import named_for_summary
+from sextant.domain.retrieval import ItemKind, Retrieval, RetrievedItem
+from sextant.models.offline.summary import named_for_summary
 
 Search = Callable[[str], Awaitable[Retrieval]]
 

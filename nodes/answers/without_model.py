@@ -6,21 +6,21 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
-from domain.errors import DependencyError
-from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
-from domain.scope import Scope
-from domain.text import counted
-from models.offline.summary import is_summary_of_topic
-from nodes.answers.answering import AnswerEvent
-from nodes.answers.computed import ComputedTable
-from nodes.answers.quoting import quoted
-from nodes.answers.reporting import reported
-from nodes.answers.summing import MOST_PASSAGES, with_whole_of_named
-from nodes.citing.attached import is_answered
-from nodes.citing.checking import UNCHECKED, checks_of, still_stored
-from nodes.context import Dependencies
-from nodes.question.own_names import by_own_names
-from nodes.state import State, reports_of
+from sextant.domain.errors import DependencyError
+from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
+from sextant.domain.scope import Scope
+from sextant.models.offline.summary import is_summary_of_topic
+from sextant.nodes.answers.answering import AnswerEvent
+from sextant.nodes.answers.computed import ComputedTable
+from sextant.nodes.answers.quoting import quoted
+from sextant.nodes.answers.reporting import reported
+from sextant.nodes.answers.summing import MOST_PASSAGES, with_whole_of_named
+from sextant.nodes.citing.attached import is_answered
+from sextant.nodes.citing.checking import UNCHECKED, checks_of, still_stored
+from sextant.nodes.context import Dependencies
+from sextant.nodes.question.own_names import by_own_names
+from sextant.nodes.state import State, reports_of
+from sextant.text.characters import counted
 
 OUTDATED = {
     "en": "Changed or removed after the search, and so not quoted: {passages}.",

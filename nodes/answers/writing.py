@@ -9,20 +9,20 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from domain.answers import Usage
-from domain.errors import ModelUnavailable
-from domain.events import Done, Reset, Sources
-from domain.text import estimate_tokens
-from models.chat.chat_model import ChatModel, Restart
-from nodes.answers.answering import AnswerEvent, ending
-from nodes.answers.harmless import Harmless
-from nodes.answers.revising import Draft, Review, Reviser
-from nodes.asking import LATE
-from nodes.citing.checking import Checking
-from nodes.citing.cited_text import CitedText
-from nodes.citing.unwrapping import Unwrapped
-from nodes.spending import Budget, prompt_size
-from prompts import Messages
+from sextant.domain.answers import Usage
+from sextant.domain.errors import ModelUnavailable
+from sextant.domain.events import Done, Reset, Sources
+from sextant.models.chat.chat_model import ChatModel, Restart
+from sextant.nodes.answers.answering import AnswerEvent, ending
+from sextant.nodes.answers.harmless import Harmless
+from sextant.nodes.answers.revising import Draft, Review, Reviser
+from sextant.nodes.asking import LATE
+from sextant.nodes.citing.checking import Checking
+from sextant.nodes.citing.cited_text import CitedText
+from sextant.nodes.citing.unwrapping import Unwrapped
+from sextant.nodes.spending import Budget, prompt_size
+from sextant.prompts import Messages
+from sextant.text.characters import estimate_tokens
 
 CUT_OFF = {
     "en": "The answer was cut off at its token limit (limits.answer_tokens). Raise SEXTANT_LIMITS__ANSWER_TOKENS for more.",

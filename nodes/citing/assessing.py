@@ -16,12 +16,8 @@ from functools import cached_property
 from itertools import pairwise
 from math import log
 
-from domain.language.identifiers import codes_in, unmentioned
-from domain.language.simplified import plain_of
-from domain.language.values import TIMES, Value, normalise_values
-from domain.retrieval import RetrievedItem
-from domain.text import IDEOGRAPHS, language_of, normalise
-from nodes.citing.evidence import (
+from sextant.domain.retrieval import RetrievedItem
+from sextant.nodes.citing.evidence import (
     NEAR,
     OWN,
     Part,
@@ -33,7 +29,11 @@ from nodes.citing.evidence import (
     terms_of,
     wording_of,
 )
-from nodes.citing.support import Quote, headings, opposed
+from sextant.nodes.citing.support import Quote, headings, opposed
+from sextant.text.characters import IDEOGRAPHS, language_of, normalise
+from sextant.text.identifiers import codes_in, unmentioned
+from sextant.text.simplified import plain_of
+from sextant.text.values import TIMES, Value, normalise_values
 
 
 class Support(IntEnum):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from domain.attachments import Attachment, AttachmentKind
-from domain.retrieval import ItemKind, RetrievedItem
-from domain.tables.results.written import Finding
-from domain.text import estimate_tokens
+from sextant.domain.attachments import Attachment, AttachmentKind
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.tables.results.written import Finding
+from sextant.text.characters import estimate_tokens
 
 ATTACHMENT, SHOWN = "attachment", "shown"
 """Keys of an item's metadata: the attachment itself, and what a prompt shows of it."""

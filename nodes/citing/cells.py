@@ -12,14 +12,14 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import cached_property
 
-from domain.attachments import Attachment
-from domain.language.whole_words import find_whole
-from domain.retrieval import RetrievedItem
-from domain.tables.cells.values import ValueKind, numbers_in, read_value
-from domain.tables.results.written import Finding
-from domain.text import normalise
-from nodes.citing.attached import BETWEEN, attachment_of, header_cells, is_table, row_cells
-from nodes.citing.support import Quote
+from sextant.domain.attachments import Attachment
+from sextant.domain.retrieval import RetrievedItem
+from sextant.nodes.citing.attached import BETWEEN, attachment_of, header_cells, is_table, row_cells
+from sextant.nodes.citing.support import Quote
+from sextant.tables.cells.values import ValueKind, numbers_in, read_value
+from sextant.tables.results.written import Finding
+from sextant.text.characters import normalise
+from sextant.text.whole_words import find_whole
 
 _PLACE = re.compile(r"(?:r(\d{1,6}))?(?:c(\d{1,5}))?")
 # Rows that are looked through for the name of another one.

@@ -1,6 +1,6 @@
 """Checks citations while the answer goes on: by the store, and by a model where one is configured.
 
-`nodes.citing.cited_text` finds a quote by words in the passage that the search returned. Whether the stored
+`sextant.nodes.citing.cited_text` finds a quote by words in the passage that the search returned. Whether the stored
 document still has these characters at these places, and whether a cross-encoder finds that they carry
 the sentence, is asked here, as soon as a sentence is finished; the tokens behind it do not wait.
 """
@@ -13,17 +13,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from dataclasses import dataclass, replace
 from functools import partial
 
-from domain.answers import Citation, Quoted
-from domain.errors import DependencyError
-from domain.events import Cited, Token
-from domain.happenings import CitationsDropped, emit
-from domain.retrieval import RetrievedItem
-from domain.scope import Scope
-from domain.tasks import stop
-from models.protocols import Reranker
-from nodes.citing import markers
-from nodes.citing.cited_text import CitedText, Finished, Verdict
-from nodes.context import Dependencies
+from sextant.domain.answers import Citation, Quoted
+from sextant.domain.errors import DependencyError
+from sextant.domain.events import Cited, Token
+from sextant.domain.happenings import CitationsDropped, emit
+from sextant.domain.retrieval import RetrievedItem
+from sextant.domain.scope import Scope
+from sextant.domain.tasks import stop
+from sextant.models.protocols import Reranker
+from sextant.nodes.citing import markers
+from sextant.nodes.citing.cited_text import CitedText, Finished, Verdict
+from sextant.nodes.context import Dependencies
 
 UNCHECKED = {
     "en": "The citations could not be compared with the stored documents: {reason}",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from domain.answers import Citation, Source
-from domain.events import Cited, Token
-from domain.retrieval import RetrievedItem
-from nodes.citing import markers
-from nodes.citing.attached import attachment_of, label_of
-from nodes.citing.support import Quote
+from sextant.domain.answers import Citation, Source
+from sextant.domain.events import Cited, Token
+from sextant.domain.retrieval import RetrievedItem
+from sextant.nodes.citing import markers
+from sextant.nodes.citing.attached import attachment_of, label_of
+from sextant.nodes.citing.support import Quote
 
 
 class Citations:

@@ -1,10 +1,10 @@
 """Turns a model's text, piece by piece, into an answer whose citations hold.
 
-The model cites passage n as `[n]`, or in another dress (`nodes.citing.markers`). What leaves here counts markers by
+The model cites passage n as `[n]`, or in another dress (`sextant.nodes.citing.markers`). What leaves here counts markers by
 first use, has no marker without a passage that speaks of what was said, and is followed, after each finished sentence,
 by its citations with the quoted span of the document. Whether passages support a sentence is told by what it says
-(`nodes.citing.assessing`); it gets the markers of those that do, and where none does, a note that nothing vouches for
-it. Nothing that was emitted is taken back here (`nodes.answers.revising` may begin anew), so the stream and the text
+(`sextant.nodes.citing.assessing`); it gets the markers of those that do, and where none does, a note that nothing vouches for
+it. Nothing that was emitted is taken back here (`sextant.nodes.answers.revising` may begin anew), so the stream and the text
 are the same, however the text was cut.
 """
 
@@ -15,18 +15,18 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from domain.events import Cited, Token
-from domain.happenings import CitationsDropped, emit
-from domain.language.sentences import sentence_end, undecided
-from domain.language.tongues import is_of_others
-from domain.retrieval import RetrievedItem
-from nodes.citing import markers
-from nodes.citing.assessing import Evidence, Support, language_of_sentence, supporting
-from nodes.citing.attached import label_of
-from nodes.citing.cells import tables_among
-from nodes.citing.citations import Citations
-from nodes.citing.statements import says_nothing_found, states
-from nodes.citing.support import Claim, Passages, Quote, claim_of
+from sextant.domain.events import Cited, Token
+from sextant.domain.happenings import CitationsDropped, emit
+from sextant.domain.retrieval import RetrievedItem
+from sextant.nodes.citing import markers
+from sextant.nodes.citing.assessing import Evidence, Support, language_of_sentence, supporting
+from sextant.nodes.citing.attached import label_of
+from sextant.nodes.citing.cells import tables_among
+from sextant.nodes.citing.citations import Citations
+from sextant.nodes.citing.statements import says_nothing_found, states
+from sextant.nodes.citing.support import Claim, Passages, Quote, claim_of
+from sextant.text.sentences import sentence_end, undecided
+from sextant.text.tongues import is_of_others
 
 # Below this share of common terms a marker is dropped: the passage speaks of something else.
 MARKER_SUPPORT = 0.15

@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from domain.language.identifiers import spelling_of
-from domain.language.other_words import named_otherwise
-from domain.language.segmenting import tagged_words_of, words_of
-from domain.language.sentences import sentence_spans
-from domain.language.simplified import plain_of
-from domain.language.stems import american, stem
-from domain.language.stopwords import (
+from sextant.domain.retrieval import RetrievedItem
+from sextant.nodes.citing.attached import is_table
+from sextant.nodes.citing.support import COMPUTED, ComputedSentence, headings
+from sextant.text.characters import IDEOGRAPHS
+from sextant.text.identifiers import spelling_of
+from sextant.text.other_words import named_otherwise
+from sextant.text.segmenting import tagged_words_of, words_of
+from sextant.text.sentences import sentence_spans
+from sextant.text.simplified import plain_of
+from sextant.text.stems import american, stem
+from sextant.text.stopwords import (
     CHINESE_STOP_WORDS,
     ENGLISH_STOP_WORDS,
     without_question_words,
 )
-from domain.language.values import Value, normalise_values, unit_of_heading
-from domain.retrieval import RetrievedItem
-from domain.text import IDEOGRAPHS
-from nodes.citing.attached import is_table
-from nodes.citing.support import COMPUTED, ComputedSentence, headings
+from sextant.text.values import Value, normalise_values, unit_of_heading
 
 _CODE = re.compile(r"(?<![a-z0-9])(?=[a-z.-]*\d)[a-z]+(?:[-.]?[a-z0-9]+)*(?![a-z0-9])")
 # KITE-L, SRV-GOLD: names without a digit.

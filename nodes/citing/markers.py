@@ -3,7 +3,7 @@
 `[2]`, `[2, 4]`, `[2-4]`, `【2】`, `[^2]`, `[citation:2]`, `(passage 2)` and `（段落2）` name passages by number, and so do
 mentions: "as stated in passage 2", 根据段落2. `[I1]` names an image that came with the question, `[T1]` a table,
 `[T1:r3c2]` a cell of it and `[T1:c2]` a column. This file alone knows the shapes; what a number or label means is
-the business of `nodes.citing.cited_text`.
+the business of `sextant.nodes.citing.cited_text`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from domain.text import IDEOGRAPHS
+from sextant.text.characters import IDEOGRAPHS
 
 _LISTED = re.compile(r"\s*[,，、;；]\s*")
 _RANGE = re.compile(r"\s*[–-]\s*")

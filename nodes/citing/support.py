@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 
-from domain.language.negation import clauses, negates, without_ban
-from domain.language.sentences import sentence_spans
-from domain.language.simplified import plain_of, simplified
-from domain.language.stopwords import (
+from sextant.domain.retrieval import RetrievedItem
+from sextant.text.characters import IDEOGRAPHS, MARKS, language_of
+from sextant.text.negation import clauses, negates, without_ban
+from sextant.text.sentences import sentence_spans
+from sextant.text.simplified import plain_of, simplified
+from sextant.text.stopwords import (
     CHINESE_STOP_WORDS,
     ENGLISH_STOP_WORDS,
     without_question_words,
 )
-from domain.retrieval import RetrievedItem
-from domain.text import IDEOGRAPHS, MARKS, language_of
 
 _HAN_RUN = re.compile(f"[{IDEOGRAPHS}]+")
 # A number with its fraction, or a word of a script other than Chinese with its marks.

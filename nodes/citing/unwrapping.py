@@ -10,7 +10,7 @@ import json
 import re
 from typing import cast
 
-from domain.language.sentences import sentence_end
+from sextant.text.sentences import sentence_end
 
 _TAGS = "answer|final_answer|final-answer|final|response|result|output|reply|回答|答案|最终答案"
 _TAG = re.compile(rf"</?(?:{_TAGS})\s*>", re.IGNORECASE)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from nodes.context import RunContext
-from nodes.multimodal.looking import Opened, look_at
-from nodes.question.follow_up import leans_on_history
-from nodes.state import State
+from sextant.nodes.context import RunContext
+from sextant.nodes.multimodal.looking import Opened, look_at
+from sextant.nodes.question.follow_up import leans_on_history
+from sextant.nodes.state import State
 
 
 async def look_again(kept: Opened, state: State, run: RunContext) -> dict[str, Any]:

@@ -8,21 +8,21 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import prompts
-from domain.answers import Usage
-from domain.attachments import Attachment, AttachmentKind
-from domain.errors import ModelOutputInvalid, ModelUnavailable
-from domain.scope import Scope
-from domain.tables.results.findings import compute_findings
-from models.chat.pictures import Picture
-from models.chat.vision import VisionModel, picture_limits
-from nodes.context import RunContext
-from nodes.multimodal.images import load_picture
-from nodes.multimodal.parts import Part, read_parts
-from nodes.multimodal.tables import ReadTable, read_table
-from nodes.spending import failed_call, judging_budget, noted, usage_of
-from nodes.state import State
-from retrievers.lanes.keywords import extract_keywords
+from sextant import prompts
+from sextant.domain.answers import Usage
+from sextant.domain.attachments import Attachment, AttachmentKind
+from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable
+from sextant.domain.scope import Scope
+from sextant.models.chat.pictures import Picture
+from sextant.models.chat.vision import VisionModel, picture_limits
+from sextant.nodes.context import RunContext
+from sextant.nodes.multimodal.images import load_picture
+from sextant.nodes.multimodal.parts import Part, read_parts
+from sextant.nodes.multimodal.tables import ReadTable, read_table
+from sextant.nodes.spending import failed_call, judging_budget, noted, usage_of
+from sextant.nodes.state import State
+from sextant.retrievers.lanes.keywords import extract_keywords
+from sextant.tables.results.findings import compute_findings
 
 _log = logging.getLogger(__name__)
 

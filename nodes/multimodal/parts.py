@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from domain.attachments import AttachmentKind
-from domain.errors import OptionInvalid
-from domain.settings import MultimodalSettings
-from domain.text import clean_text
+from sextant.domain.attachments import AttachmentKind
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.settings import MultimodalSettings
+from sextant.text.characters import clean_text
 
 FIELD = "multimodal_content"
 _KINDS = " or ".join(f'"{kind.value}"' for kind in AttachmentKind)

@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from domain.errors import FileRejected
-from domain.settings import Settings
-from domain.tables.cells.table import DataTable, make_table
-from domain.text import clean_text
-from ingestion.parsing.blocks import Table
-from ingestion.parsing.formats import csv
-from ingestion.parsing.limits import Limits
-from ingestion.parsing.tables import header_rows
-from nodes.multimodal import written
-from nodes.multimodal.parts import Part
+from sextant.domain.errors import FileRejected
+from sextant.domain.settings import Settings
+from sextant.ingestion.parsing.blocks import Table
+from sextant.ingestion.parsing.formats import csv
+from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.tables import header_rows
+from sextant.nodes.multimodal import written
+from sextant.nodes.multimodal.parts import Part
+from sextant.tables.cells.table import DataTable, make_table
+from sextant.text.characters import clean_text
 
 _HTML = re.compile(r"<\s*(?:table|tr|td|html)\b", re.IGNORECASE)
 # Of a table that a person asks about: what is computed is computed of each column.

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ingestion.parsing.blocks import Table
-from ingestion.parsing.formats import html
-from ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.blocks import Table
+from sextant.ingestion.parsing.formats import html
+from sextant.ingestion.parsing.limits import Limits
 
 # Tables within tables, and beside each other.
 _MOST_TABLES = 20

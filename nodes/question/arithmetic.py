@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from decimal import Context, Decimal, DecimalException, localcontext
 
-from domain.text import normalise
+from sextant.text.characters import normalise
 
 # A whole question. `-` and `/` without spaces also write dates, years and names of standards.
 _ARITHMETIC = re.compile(

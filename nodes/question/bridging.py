@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from domain.retrieval import ItemKind, RetrievedItem
-from domain.text import normalise
-from nodes.citing.support import Wording, claim_of, headings
-from nodes.question.names import telling_words
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.nodes.citing.support import Wording, claim_of, headings
+from sextant.nodes.question.names import telling_words
+from sextant.text.characters import normalise
 
 # Flat on five question sets between two and four names.
 _LEADS = 2

@@ -13,11 +13,11 @@ from uuid import uuid4
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveMessage
 
-from domain.answers import Answer, Source
-from domain.errors import OptionInvalid
-from domain.settings import LimitSettings
-from domain.text import clean_text, estimate_tokens
-from nodes.state import State
+from sextant.domain.answers import Answer, Source
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.settings import LimitSettings
+from sextant.nodes.state import State
+from sextant.text.characters import clean_text, estimate_tokens
 
 Turn = dict[str, str]
 

@@ -11,11 +11,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from domain.breadth import is_of_all
-from domain.language.designators import designators_in
-from domain.language.identifiers import codes_in
-from domain.text import clean_text, has_cjk, normalise
-from nodes.question.names import names_in, telling_words
+from sextant.domain.breadth import is_of_all
+from sextant.nodes.question.names import names_in, telling_words
+from sextant.text.characters import clean_text, has_cjk, normalise
+from sextant.text.designators import designators_in
+from sextant.text.identifiers import codes_in
 
 # Words that point back, and openings that carry a question on.
 _POINTS_BACK = re.compile(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from itertools import chain
 
-from domain.language.segmenting import words_of
-from domain.language.stopwords import ENGLISH_STOP_WORDS, is_stop_word
-from domain.text import IDEOGRAPHS, MARKS, normalise
+from sextant.text.characters import IDEOGRAPHS, MARKS, normalise
+from sextant.text.segmenting import words_of
+from sextant.text.stopwords import ENGLISH_STOP_WORDS, is_stop_word
 
 _QUOTED = re.compile(
     r"《([^《》]{1,60})》|“([^“”]{1,60})”|「([^「」]{1,60})」|\"([^\"]{1,60})\"|‘([^‘’]{2,60})’"
@@ -32,7 +32,7 @@ def names_in(question: str) -> list[str]:
     """What is written as a name: quoted, in book-title marks, or capitalised beyond the first word.
 
     Chinese names without marks are not told from words here; the knowledge base's own names are
-    (`retrievers.graph_retriever`).
+    (`sextant.retrievers.graph_retriever`).
     """
     quoted = (next(filter(None, match.groups())) for match in _QUOTED.finditer(question))
     return list(dict.fromkeys([*quoted, *filter(None, map(_proper, _PROPER.finditer(question)))]))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from domain.language.definitions import definition_asked
-from domain.retrieval import ItemKind, RetrievedItem
-from domain.text import IDEOGRAPHS
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.text.characters import IDEOGRAPHS
+from sextant.text.definitions import definition_asked
 
 
 def by_own_names(

@@ -5,16 +5,16 @@ same of two things. Clauses are searched beside the whole question, for their su
 are searched when the first passages say too little of one of them: the question names both, and on
 hotpotqa's and twowiki's comparisons searching them at once found nothing more. A question of several
 hops has no parts by rule: what its second hop asks of is not known before the first is answered
-(`nodes.question.bridging`).
+(`sextant.nodes.question.bridging`).
 """
 
 from __future__ import annotations
 
 import re
 
-from domain.text import has_cjk
-from nodes.question.follow_up import leans_on_history
-from nodes.question.names import names_in, telling_words
+from sextant.nodes.question.follow_up import leans_on_history
+from sextant.nodes.question.names import names_in, telling_words
+from sextant.text.characters import has_cjk
 
 MOST_PARTS = 4
 _LEAST_WORDS = 2

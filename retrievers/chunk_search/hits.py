@@ -11,15 +11,15 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from domain.errors import InputError, SextantError
-from domain.retrieval import RetrievedItem
-from domain.scope import Scope
-from retrievers.chunk_search.ranking import Ranked, Share
-from retrievers.lanes.degrading import log_failures
-from stores.chunks.chunk_store import ChunkStore
-from stores.chunks.neighbours import Mentioned, entities_of, linked_to
-from stores.chunks.stored import StoredChunk
-from stores.postgresql.database import Database
+from sextant.domain.errors import InputError, SextantError
+from sextant.domain.retrieval import RetrievedItem
+from sextant.domain.scope import Scope
+from sextant.retrievers.chunk_search.ranking import Ranked, Share
+from sextant.retrievers.lanes.degrading import log_failures
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.chunks.neighbours import Mentioned, entities_of, linked_to
+from sextant.stores.chunks.stored import StoredChunk
+from sextant.stores.postgresql.database import Database
 
 SECTION, LINKED = "section", "linked"
 NO_ENTITIES = (

@@ -13,11 +13,11 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from domain.retrieval import LEAST_SCORE
-from retrievers.chunk_search.signals import Found, Numbers, Question, signals_of
-from retrievers.chunk_search.weights import MetadataWeights
-from retrievers.numeric.normalising import min_max
-from stores.chunks.traits import Traits
+from sextant.domain.retrieval import LEAST_SCORE
+from sextant.retrievers.chunk_search.signals import Found, Numbers, Question, signals_of
+from sextant.retrievers.chunk_search.weights import MetadataWeights
+from sextant.retrievers.numeric.normalising import min_max
+from sextant.stores.chunks.traits import Traits
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,14 @@ from datetime import datetime
 import numpy as np
 import numpy.typing as npt
 
-from domain.documents import Modality
-from domain.language.simplified import simplified
-from retrievers.chunk_search.weights import MetadataWeights
-from retrievers.index.words.terms import is_pair, terms
-from retrievers.lanes.lane import KEYWORD, VECTOR
-from retrievers.numeric.normalising import min_max
-from retrievers.ranking.decay import age_in_days, time_decay
-from stores.chunks.traits import Traits
+from sextant.domain.documents import Modality
+from sextant.retrievers.chunk_search.weights import MetadataWeights
+from sextant.retrievers.index.words.terms import is_pair, terms
+from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
+from sextant.retrievers.numeric.normalising import min_max
+from sextant.retrievers.ranking.decay import age_in_days, time_decay
+from sextant.stores.chunks.traits import Traits
+from sextant.text.simplified import simplified
 
 # A section's own title says most of what is in it; each level up says less.
 _UPWARD = 0.7

@@ -6,9 +6,9 @@ import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 
-from domain.errors import OptionInvalid
-from domain.options import as_weight
-from domain.settings import ChunkSearchSettings
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.options import as_weight
+from sextant.domain.settings import ChunkSearchSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,20 +13,20 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from domain.elapsed import milliseconds_since
-from domain.errors import ConflictError, EmbeddingModelChanged, InputError, RetrievalError
-from domain.graph import Entity
-from domain.scope import Scope
-from domain.settings import EntitySearchSettings
-from domain.tasks import stop
-from domain.text import normalise_name
-from models.protocols import Embedder, Vectors
-from retrievers.entity_search.traversal import Neighbourhoods, Reached, Walk
-from retrievers.entity_search.words import words_of
-from retrievers.lanes.degrading import log_failures
-from stores.graph.protocol import EntityFilter, EntityHit, GraphStore
-from stores.postgresql.deadlines import within
-from stores.stamps.entity_stamps import EntityStamp
+from sextant.domain.elapsed import milliseconds_since
+from sextant.domain.errors import ConflictError, EmbeddingModelChanged, InputError, RetrievalError
+from sextant.domain.graph import Entity
+from sextant.domain.scope import Scope
+from sextant.domain.settings import EntitySearchSettings
+from sextant.domain.tasks import stop
+from sextant.models.protocols import Embedder, Vectors
+from sextant.retrievers.entity_search.traversal import Neighbourhoods, Reached, Walk
+from sextant.retrievers.entity_search.words import words_of
+from sextant.retrievers.lanes.degrading import log_failures
+from sextant.stores.graph.protocol import EntityFilter, EntityHit, GraphStore
+from sextant.stores.postgresql.deadlines import within
+from sextant.stores.stamps.entity_stamps import EntityStamp
+from sextant.text.characters import normalise_name
 
 VECTOR, FTS, GRAPH = "vector", "fts", "graph"
 LANES = (VECTOR, FTS, GRAPH)

@@ -8,10 +8,10 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-from domain.errors import OptionInvalid
-from domain.filters import ChunkFilters
-from domain.options import as_weight, of_type
-from stores.graph.protocol import EVERY_ENTITY, EntityFilter
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.filters import ChunkFilters
+from sextant.domain.options import as_weight, of_type
+from sextant.stores.graph.protocol import EVERY_ENTITY, EntityFilter
 
 MAX_TOP_K = 100
 

@@ -6,18 +6,18 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from domain.elapsed import milliseconds_since
-from domain.retrieval import LEAST_SCORE
-from domain.settings import Settings
-from domain.text import language_of
-from models.protocols import Reranker
-from retrievers.entity_search.lanes import LANES, Asked, EntityLanes, Found
-from retrievers.entity_search.options import FusionWeights
-from retrievers.entity_search.showing import Hit
-from retrievers.pages.cursor import Position
-from retrievers.ranking.reranking import RerankLimits, judge, reordered
-from retrievers.ranking.signals import blend
-from stores.graph.notices import collected_notices
+from sextant.domain.elapsed import milliseconds_since
+from sextant.domain.retrieval import LEAST_SCORE
+from sextant.domain.settings import Settings
+from sextant.models.protocols import Reranker
+from sextant.retrievers.entity_search.lanes import LANES, Asked, EntityLanes, Found
+from sextant.retrievers.entity_search.options import FusionWeights
+from sextant.retrievers.entity_search.showing import Hit
+from sextant.retrievers.pages.cursor import Position
+from sextant.retrievers.ranking.reranking import RerankLimits, judge, reordered
+from sextant.retrievers.ranking.signals import blend
+from sextant.stores.graph.notices import collected_notices
+from sextant.text.characters import language_of
 
 NO_RERANKER = {
     "zh": "未配置重排序模型，保持融合排序",

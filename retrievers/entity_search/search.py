@@ -7,28 +7,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from domain.elapsed import milliseconds_since
-from domain.graph import Entity
-from domain.happenings import searching
-from domain.options import of_type
-from domain.questions import checked_question
-from domain.scope import Scope
-from domain.settings import Settings
-from models.protocols import Embedder, Reranker
-from retrievers.entity_search.lanes import Asked, EntityLanes
-from retrievers.entity_search.options import FusionWeights, SearchOptions
-from retrievers.entity_search.ranking import EntityRanker, Ranking
-from retrievers.entity_search.response import SearchResponse
-from retrievers.entity_search.showing import Hit, constants_of, debug_of, result_of
-from retrievers.entity_search.traversal import Neighbourhoods
-from retrievers.lanes.unknown import of_unknown_types
-from retrievers.pages.cursor import Position, decode, encode, identity
-from retrievers.pages.hot import HotRankings, Kept
-from stores.chunks.chunk_store import ChunkStore
-from stores.graph.protocol import GraphCopies, GraphStore
-from stores.knowledge_bases import KnowledgeBases
-from stores.postgresql.database import Database
-from stores.stamps.entity_stamps import EntityStamp, entity_stamp
+from sextant.domain.elapsed import milliseconds_since
+from sextant.domain.graph import Entity
+from sextant.domain.happenings import searching
+from sextant.domain.options import of_type
+from sextant.domain.questions import checked_question
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.models.protocols import Embedder, Reranker
+from sextant.retrievers.entity_search.lanes import Asked, EntityLanes
+from sextant.retrievers.entity_search.options import FusionWeights, SearchOptions
+from sextant.retrievers.entity_search.ranking import EntityRanker, Ranking
+from sextant.retrievers.entity_search.response import SearchResponse
+from sextant.retrievers.entity_search.showing import Hit, constants_of, debug_of, result_of
+from sextant.retrievers.entity_search.traversal import Neighbourhoods
+from sextant.retrievers.lanes.unknown import of_unknown_types
+from sextant.retrievers.pages.cursor import Position, decode, encode, identity
+from sextant.retrievers.pages.hot import HotRankings, Kept
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.graph.protocol import GraphCopies, GraphStore
+from sextant.stores.knowledge_bases import KnowledgeBases
+from sextant.stores.postgresql.database import Database
+from sextant.stores.stamps.entity_stamps import EntityStamp, entity_stamp
 
 # Rankings kept over all users, and of one.
 _KEPT, _KEPT_PER_USER = 512, 64

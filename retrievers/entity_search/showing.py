@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from uuid import UUID
 
-from domain.graph import Entity
-from domain.settings import Settings
-from retrievers.entity_search.lanes import LANES
-from retrievers.entity_search.options import FusionWeights
-from retrievers.entity_search.response import (
+from sextant.domain.graph import Entity
+from sextant.domain.settings import Settings
+from sextant.retrievers.entity_search.lanes import LANES
+from sextant.retrievers.entity_search.options import FusionWeights
+from sextant.retrievers.entity_search.response import (
     EntityBody,
     EntityName,
     EntityResult,
@@ -21,8 +21,8 @@ from retrievers.entity_search.response import (
     Scores,
     SearchDebug,
 )
-from retrievers.entity_search.traversal import Reached
-from retrievers.ranking.signals import Blended
+from sextant.retrievers.entity_search.traversal import Reached
+from sextant.retrievers.ranking.signals import Blended
 
 _CONSTANTS = ("threshold", "candidates", "seeds", "depth", "neighbours", "decay", "bonus")
 _OF_THE_INDEX = {"m": "entity_m", "efConstruction": "entity_ef_construction"}

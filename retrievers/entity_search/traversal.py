@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from domain.scope import Scope
-from stores.graph.protocol import GraphStore, Hop
+from sextant.domain.scope import Scope
+from sextant.stores.graph.protocol import GraphStore, Hop
 
 # Relations read of an entity at first; enough for ten new neighbours but for entities that share
 # many relations with those already seen, of which more are read then.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from domain.language.segmenting import search_words_of
-from domain.language.stopwords import ENGLISH_STOP_WORDS, is_stop_word
-from domain.text import normalise
-from retrievers.index.words.terms import RUN
+from sextant.retrievers.index.words.terms import RUN
+from sextant.text.characters import normalise
+from sextant.text.segmenting import search_words_of
+from sextant.text.stopwords import ENGLISH_STOP_WORDS, is_stop_word
 
 _MOST = 64
 

@@ -21,11 +21,11 @@ import numpy as np
 import numpy.typing as npt
 from rpds import HashTrieMap
 
-from domain.language.segmenting import search_words_of
-from retrievers.index.keeping import Kept
-from retrievers.index.words.terms import terms
-from retrievers.numeric.bm25 import BM25, idf
-from stores.rows import Rows, Text
+from sextant.retrievers.index.keeping import Kept
+from sextant.retrievers.index.words.terms import terms
+from sextant.retrievers.numeric.bm25 import BM25, idf
+from sextant.stores.rows import Rows, Text
+from sextant.text.segmenting import search_words_of
 
 Ints = npt.NDArray[np.int32]
 

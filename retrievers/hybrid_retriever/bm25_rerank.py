@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from domain.retrieval import LEAST_SCORE, LaneScore, RetrievedItem
-from retrievers.numeric.normalising import Scores, min_max
-from retrievers.ranking.fusion import rrf, rrf_share
+from sextant.domain.retrieval import LEAST_SCORE, LaneScore, RetrievedItem
+from sextant.retrievers.numeric.normalising import Scores, min_max
+from sextant.retrievers.ranking.fusion import rrf, rrf_share
 
 BM25_LANE = "bm25"
 _FUSED = "fused"

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from langchain_core.documents import Document
 
-from domain.errors import EmbeddingModelChanged
-from domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
-from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
-from stores.rows import Rows
+from sextant.domain.errors import EmbeddingModelChanged
+from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
+from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
+from sextant.stores.rows import Rows
 
 if TYPE_CHECKING:
-    from retrievers.hybrid_retriever.store import HybridStore
+    from sextant.retrievers.hybrid_retriever.store import HybridStore
 
 # What pgvector says when a vector does not fit its column or the stored ones.
 _DIMENSIONS = ("different vector dimensions", "different halfvec dimensions")

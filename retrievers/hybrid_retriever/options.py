@@ -17,10 +17,10 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from domain.errors import OptionInvalid
-from domain.faults import said_of
-from domain.options import LARGEST, LARGEST_WEIGHT, LEAST_WEIGHT
-from domain.settings import RetrievalSettings
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.faults import said_of
+from sextant.domain.options import LARGEST, LARGEST_WEIGHT, LEAST_WEIGHT
+from sextant.domain.settings import RetrievalSettings
 
 logger = logging.getLogger(__name__)
 

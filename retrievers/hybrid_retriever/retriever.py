@@ -18,20 +18,20 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import VectorStore
 from pydantic import AliasChoices, ConfigDict, Field, PrivateAttr, SkipValidation, field_validator
 
-from domain.elapsed import milliseconds_since
-from domain.errors import OptionInvalid
-from domain.questions import checked_question
-from domain.retrieval import RetrievedItem
-from domain.scope import Scope
-from domain.settings import LimitSettings
-from retrievers.hybrid_retriever.bm25_index import BM25Indexes, shared_indexes
-from retrievers.hybrid_retriever.bm25_rerank import rerank_linear, rerank_rrf
-from retrievers.hybrid_retriever.lanes import StoreKeywordLane, StoreVectorLane
-from retrievers.hybrid_retriever.options import HybridRetrieverOptions
-from retrievers.hybrid_retriever.store import HybridStore, hybrid_store
-from retrievers.lanes.degrading import degraded, require_one
-from retrievers.lanes.keywords import NO_KEYWORDS
-from retrievers.lanes.lane import (
+from sextant.domain.elapsed import milliseconds_since
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.questions import checked_question
+from sextant.domain.retrieval import RetrievedItem
+from sextant.domain.scope import Scope
+from sextant.domain.settings import LimitSettings
+from sextant.retrievers.hybrid_retriever.bm25_index import BM25Indexes, shared_indexes
+from sextant.retrievers.hybrid_retriever.bm25_rerank import rerank_linear, rerank_rrf
+from sextant.retrievers.hybrid_retriever.lanes import StoreKeywordLane, StoreVectorLane
+from sextant.retrievers.hybrid_retriever.options import HybridRetrieverOptions
+from sextant.retrievers.hybrid_retriever.store import HybridStore, hybrid_store
+from sextant.retrievers.lanes.degrading import degraded, require_one
+from sextant.retrievers.lanes.keywords import NO_KEYWORDS
+from sextant.retrievers.lanes.lane import (
     KEYWORD,
     VECTOR,
     Lane,
@@ -42,9 +42,9 @@ from retrievers.lanes.lane import (
     named_scores,
     run_lanes,
 )
-from retrievers.numeric.bm25 import BM25
-from retrievers.ranking.fusion import fuse
-from retrievers.sync import run_sync
+from sextant.retrievers.numeric.bm25 import BM25
+from sextant.retrievers.ranking.fusion import fuse
+from sextant.retrievers.sync import run_sync
 
 logger = logging.getLogger(__name__)
 
@@ -85,7 +85,7 @@ class HybridSearch:
 class HybridRetriever(BaseRetriever):
     """Vectors and keywords at the same time, fused by weighted reciprocal ranks; a LangChain retriever.
 
-    Over a store of `stores.langchain.open_vector_store` keywords come from the index; over any other
+    Over a store of `sextant.stores.langchain.open_vector_store` keywords come from the index; over any other
     `PGVectorStore` from ILIKE: the same matches, read from every row of the user.
 
     Args:

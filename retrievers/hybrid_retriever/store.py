@@ -9,8 +9,8 @@ from typing import Protocol
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 
-from domain.errors import OptionInvalid
-from stores.rows import KnowsRows, Rows
+from sextant.domain.errors import OptionInvalid
+from sextant.stores.rows import KnowsRows, Rows
 
 
 class HybridStore(Protocol):
@@ -84,12 +84,12 @@ def hybrid_store(store: VectorStore, user_id: int | str, user_field: str) -> Hyb
         )
     if isinstance(store, KnowsRows):
         return FilteredStore(store, user_field, store.rows_of(user_id))
-    from stores.langchain_rows import TableRows, has_own_loop, is_supported, similarity_of
+    from sextant.stores.langchain_rows import TableRows, has_own_loop, is_supported, similarity_of
 
     if not is_supported(store):
         raise OptionInvalid(
             f"vector_store is a {type(store).__name__}; it must be a langchain_postgres PGVectorStore.",
-            next_step="Open one with PGVectorStore.create or stores.langchain.open_vector_store.",
+            next_step="Open one with PGVectorStore.create or sextant.stores.langchain.open_vector_store.",
             field="vector_store",
         )
     rows = TableRows(store, user_id, user_field)

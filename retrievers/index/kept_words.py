@@ -17,15 +17,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from domain import text
-from domain.language import linking, simplified, stems, stopwords
-from retrievers.index import passages
-from retrievers.index.passages import PassageIndex
-from retrievers.index.words import lexical, terms
-from retrievers.index.words.lexical import LexicalIndex, Postings
-from stores.array_files import Arrays
-from stores.chunks import chunk_store
-from stores.graph.arrays import IdTable, halves_of
+from sextant.retrievers.index import passages
+from sextant.retrievers.index.passages import PassageIndex
+from sextant.retrievers.index.words import lexical, terms
+from sextant.retrievers.index.words.lexical import LexicalIndex, Postings
+from sextant.stores.array_files import Arrays
+from sextant.stores.chunks import chunk_store
+from sextant.stores.graph.arrays import IdTable, halves_of
+from sextant.text import characters, linking, simplified, stems, stopwords
 
 # What decides which words a passage has; words cut by other code are not taken for those of now.
 _MODULES: tuple[ModuleType, ...] = (

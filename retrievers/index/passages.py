@@ -9,14 +9,14 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 
-from models.protocols import Vectors
-from retrievers.index.vectors.rounded import Rounded
-from retrievers.index.words.lexical import LexicalIndex
-from retrievers.numeric.normalising import unit
-from retrievers.numeric.sparse import Floats, Places
-from stores.chunks.stored import Passage
-from stores.graph.arrays import IdTable, halves_of, places_of
-from stores.postgresql.binary import Embedded
+from sextant.models.protocols import Vectors
+from sextant.retrievers.index.vectors.rounded import Rounded
+from sextant.retrievers.index.words.lexical import LexicalIndex
+from sextant.retrievers.numeric.normalising import unit
+from sextant.retrievers.numeric.sparse import Floats, Places
+from sextant.stores.chunks.stored import Passage
+from sextant.stores.graph.arrays import IdTable, halves_of, places_of
+from sextant.stores.postgresql.binary import Embedded
 
 # Vectors that are copied and normalised at a time: they stay in the processor's cache meanwhile.
 _BLOCK = 1024

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from domain.graph import Community
-from models.protocols import Vectors
-from retrievers.index.words.terms import terms
-from retrievers.numeric.highest import highest
-from retrievers.numeric.normalising import unit
-from retrievers.numeric.sparse import Floats, Places, dot
-from stores.graph.arrays import Ids, halves_of, places_of
-from stores.postgresql.binary import Embedded
+from sextant.domain.graph import Community
+from sextant.models.protocols import Vectors
+from sextant.retrievers.index.words.terms import terms
+from sextant.retrievers.numeric.highest import highest
+from sextant.retrievers.numeric.normalising import unit
+from sextant.retrievers.numeric.sparse import Floats, Places, dot
+from sextant.stores.graph.arrays import Ids, halves_of, places_of
+from sextant.stores.postgresql.binary import Embedded
 
 
 class Report:

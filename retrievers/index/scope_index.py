@@ -17,28 +17,28 @@ from uuid import UUID
 
 import numpy as np
 
-from domain.errors import GraphStoreUnavailable
-from domain.graph import MentionKind
-from domain.language.linking import NameTrie, name_key, names_of_title
-from domain.scope import Scope
-from models.protocols import Embedder
-from retrievers.index import kept_words
-from retrievers.index.graph.relations import Ints
-from retrievers.index.graph.statements import RelationTypes
-from retrievers.index.graph.walk import GraphArrays, WalkIndex
-from retrievers.index.keeping import Kept
-from retrievers.index.passages import PassageIndex
-from retrievers.index.report_index import Report, ReportIndex, ReportRows
-from retrievers.index.vectors.meanings import Meanings
-from retrievers.index.words.lexical import LexicalIndex
-from stores.array_files import ArrayFiles
-from stores.chunks.chunk_store import ChunkStore
-from stores.graph.arrays import KINDS, Ids, IdTable, places_of
-from stores.graph.arrays import GraphArrays as StoredGraph
-from stores.graph.notices import notify
-from stores.graph.protocol import GraphCopies, WholeGraph
-from stores.graph.record import GraphRecord
-from stores.stamps.stamp import Stamp
+from sextant.domain.errors import GraphStoreUnavailable
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.models.protocols import Embedder
+from sextant.retrievers.index import kept_words
+from sextant.retrievers.index.graph.relations import Ints
+from sextant.retrievers.index.graph.statements import RelationTypes
+from sextant.retrievers.index.graph.walk import GraphArrays, WalkIndex
+from sextant.retrievers.index.keeping import Kept
+from sextant.retrievers.index.passages import PassageIndex
+from sextant.retrievers.index.report_index import Report, ReportIndex, ReportRows
+from sextant.retrievers.index.vectors.meanings import Meanings
+from sextant.retrievers.index.words.lexical import LexicalIndex
+from sextant.stores.array_files import ArrayFiles
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.graph.arrays import KINDS, Ids, IdTable, places_of
+from sextant.stores.graph.arrays import GraphArrays as StoredGraph
+from sextant.stores.graph.notices import notify
+from sextant.stores.graph.protocol import GraphCopies, WholeGraph
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.stamps.stamp import Stamp
+from sextant.text.linking import NameTrie, name_key, names_of_title
 
 BEHIND = (
     "索引正在更新，本次结果基于更新前的内容"
@@ -171,7 +171,7 @@ class ScopeIndexes:
         """The index of the scope as it is now.
 
         When bringing it up to date takes longer than the patience, the one of before answers, which
-        `stores.graph.notices` tells. A caller that stops waiting does not stop the build, and is told so.
+        `sextant.stores.graph.notices` tells. A caller that stops waiting does not stop the build, and is told so.
         """
         try:
             return await self._at(scope, await self.stamp(scope))

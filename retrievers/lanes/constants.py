@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from domain.settings import RetrievalSettings
+from sextant.domain.settings import RetrievalSettings
 
 
 def of_passages(settings: RetrievalSettings) -> dict[str, float]:

@@ -6,17 +6,17 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from domain.errors import ConflictError, InputError, SextantError
-from domain.retrieval import RetrievedItem
-from domain.scope import Scope
-from retrievers.content import Content, of_entity, of_passage, with_content
-from retrievers.lanes.degrading import go_without
-from retrievers.lanes.lane import LaneQuery
-from retrievers.lanes.surroundings import Surroundings
-from retrievers.memory.texts import ScopeTexts
-from stores.chunks.chunk_store import ChunkStore
-from stores.graph.protocol import GraphStore
-from stores.stamps.stamp import Stamp
+from sextant.domain.errors import ConflictError, InputError, SextantError
+from sextant.domain.retrieval import RetrievedItem
+from sextant.domain.scope import Scope
+from sextant.retrievers.content import Content, of_entity, of_passage, with_content
+from sextant.retrievers.lanes.degrading import go_without
+from sextant.retrievers.lanes.lane import LaneQuery
+from sextant.retrievers.lanes.surroundings import Surroundings
+from sextant.retrievers.memory.texts import ScopeTexts
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.graph.protocol import GraphStore
+from sextant.stores.stamps.stamp import Stamp
 
 NO_GRAPH_STORE = {
     "zh": "图数据库暂不可用，结果不含实体与关系",

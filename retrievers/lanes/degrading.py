@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 
-from domain.errors import RetrievalError
-from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun
+from sextant.domain.errors import RetrievalError
+from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun
 
 logger = logging.getLogger(__name__)
 

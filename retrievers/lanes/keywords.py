@@ -7,14 +7,14 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import chain, groupby, zip_longest
 
-from domain.language.segmenting import words_of
-from domain.language.stopwords import (
+from sextant.stores.chunks.grams import fold
+from sextant.text.characters import IDEOGRAPHS, MARKS, normalise
+from sextant.text.segmenting import words_of
+from sextant.text.stopwords import (
     CHINESE_STOP_WORDS,
     ENGLISH_STOP_WORDS,
     is_stop_word,
 )
-from domain.text import IDEOGRAPHS, MARKS, normalise
-from stores.chunks.grams import fold
 
 # Seed 000, "关键词提取失败".
 NO_KEYWORDS = {

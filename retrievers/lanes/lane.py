@@ -1,8 +1,8 @@
 """Lanes: the independent ways of finding something, and running several of them at once.
 
 A lane of the stores is a small object with a name and one coroutine; those of the graph modes are functions
-of a question that is read once for all of them (`retrievers.lanes.reading`). Lanes do not know each
-other; a mode is a choice of lanes (`retrievers.modes`), and fusion makes one ranking of what they found.
+of a question that is read once for all of them (`sextant.retrievers.lanes.reading`). Lanes do not know each
+other; a mode is a choice of lanes (`sextant.retrievers.modes`), and fusion makes one ranking of what they found.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
-from domain.elapsed import milliseconds_since
-from domain.errors import ConflictError, InputError
-from domain.filters import ChunkFilters
-from domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
-from domain.scope import Scope
-from domain.text import language_of
-from models.protocols import Embedder, known_vector
-from retrievers.by_id import ById
-from retrievers.content import of_passage
-from retrievers.lanes.keywords import extract_keywords
-from retrievers.lanes.surroundings import Surroundings
-from retrievers.memory.hot import HotScope
-from stores.chunks.chunk_store import ChunkStore
-from stores.chunks.stored import ChunkHit
-from stores.postgresql.binary import Scored, scored
-from stores.postgresql.deadlines import settled
+from sextant.domain.elapsed import milliseconds_since
+from sextant.domain.errors import ConflictError, InputError
+from sextant.domain.filters import ChunkFilters
+from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
+from sextant.domain.scope import Scope
+from sextant.models.protocols import Embedder, known_vector
+from sextant.retrievers.by_id import ById
+from sextant.retrievers.content import of_passage
+from sextant.retrievers.lanes.keywords import extract_keywords
+from sextant.retrievers.lanes.surroundings import Surroundings
+from sextant.retrievers.memory.hot import HotScope
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.chunks.stored import ChunkHit
+from sextant.stores.postgresql.binary import Scored, scored
+from sextant.stores.postgresql.deadlines import settled
+from sextant.text.characters import language_of
 
 T = TypeVar("T")
 Then = Callable[[Sequence[RetrievedItem]], T]

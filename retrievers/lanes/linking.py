@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 
-from domain.errors import ConflictError, InputError, SextantError
-from models.protocols import Vectors
-from retrievers.index.scope_index import ScopeIndex
-from retrievers.lanes.contents import NO_GRAPH_STORE
-from retrievers.lanes.degrading import go_without
-from retrievers.lanes.lane import LaneQuery
-from retrievers.ranking.mixing import link_strength
-from stores.graph.protocol import EntityHit, GraphStore
+from sextant.domain.errors import ConflictError, InputError, SextantError
+from sextant.models.protocols import Vectors
+from sextant.retrievers.index.scope_index import ScopeIndex
+from sextant.retrievers.lanes.contents import NO_GRAPH_STORE
+from sextant.retrievers.lanes.degrading import go_without
+from sextant.retrievers.lanes.lane import LaneQuery
+from sextant.retrievers.ranking.mixing import link_strength
+from sextant.stores.graph.protocol import EntityHit, GraphStore
 
 _TELLING_LINK = 0.25
 _NEAREST = 5

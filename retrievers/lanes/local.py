@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from retrievers.lanes.lane import LaneQuery
-from retrievers.lanes.placing import WALK, best_passages
-from retrievers.lanes.reading import Hits, Reading
-from retrievers.lanes.surroundings import surroundings
-from retrievers.ranking.mixing import rank_around
+from sextant.retrievers.lanes.lane import LaneQuery
+from sextant.retrievers.lanes.placing import WALK, best_passages
+from sextant.retrievers.lanes.reading import Hits, Reading
+from sextant.retrievers.lanes.surroundings import surroundings
+from sextant.retrievers.ranking.mixing import rank_around
 
 LOCAL = "local"
 NO_ENTITY = {

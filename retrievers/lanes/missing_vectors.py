@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from domain.errors import SextantError
-from retrievers.lanes.lane import LaneQuery
-from stores.chunks.chunk_store import ChunkStore
-from stores.documents.embedding_space import lack_vectors
+from sextant.domain.errors import SextantError
+from sextant.retrievers.lanes.lane import LaneQuery
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.documents.embedding_space import lack_vectors
 
 MISSING_VECTORS = {
     "zh": "部分段落尚无向量（重新嵌入尚未完成），按语义检索可能漏掉它们；worker 会继续，也可运行 `sextant reembed`。",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from retrievers.lanes.lane import LaneQuery
-from retrievers.lanes.placing import WALK, best_passages
-from retrievers.lanes.reading import Hits, Reading
-from retrievers.lanes.surroundings import surroundings
-from retrievers.ranking.mixing import rank
+from sextant.retrievers.lanes.lane import LaneQuery
+from sextant.retrievers.lanes.placing import WALK, best_passages
+from sextant.retrievers.lanes.reading import Hits, Reading
+from sextant.retrievers.lanes.surroundings import surroundings
+from sextant.retrievers.ranking.mixing import rank
 
 MIX = "mix"
 # From here on the names of a question may lead the walk away from what fits by words and meaning. Below, it but spreads
@@ -16,7 +16,7 @@ _NAMES_LEAD = 1 / 3
 
 
 def by_all(query: LaneQuery, reading: Reading) -> Hits:
-    """Passages by words, meaning and personalised PageRank (`retrievers.ranking.mixing`).
+    """Passages by words, meaning and personalised PageRank (`sextant.retrievers.ranking.mixing`).
 
     With them come the entities that the walk met most, and their relations.
     """

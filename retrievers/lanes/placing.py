@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem
-from retrievers.index.passages import Near
-from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
-from retrievers.lanes.reading import Reading
-from retrievers.numeric.highest import highest, near_highest
-from retrievers.numeric.sparse import Floats, Places, places_among, true_at
-from retrievers.ranking.mixing import Ranking
+from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem
+from sextant.retrievers.index.passages import Near
+from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
+from sextant.retrievers.lanes.reading import Reading
+from sextant.retrievers.numeric.highest import highest, near_highest
+from sextant.retrievers.numeric.sparse import Floats, Places, places_among, true_at
+from sextant.retrievers.ranking.mixing import Ranking
 
 WALK = "walk"
 

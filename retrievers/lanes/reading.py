@@ -13,33 +13,33 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from domain.elapsed import milliseconds_since
-from domain.errors import ConflictError, InputError, SextantError
-from domain.retrieval import RetrievedItem
-from domain.scope import Scope
-from models.protocols import Embedder, Vectors
-from retrievers.index.passages import Near
-from retrievers.index.scope_index import ScopeIndex, ScopeIndexes
-from retrievers.lanes.degrading import go_without
-from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun, late
-from retrievers.lanes.linking import named_entities, nearest_entities
-from retrievers.lanes.surroundings import Surroundings
-from retrievers.lanes.two_events import two_events
-from retrievers.memory.texts import ScopeTexts, Texts
-from retrievers.numeric.sparse import Floats
-from retrievers.ranking.mixing import Evidence, fit_of
-from retrievers.ranking.relevance import (
+from sextant.domain.elapsed import milliseconds_since
+from sextant.domain.errors import ConflictError, InputError, SextantError
+from sextant.domain.retrieval import RetrievedItem
+from sextant.domain.scope import Scope
+from sextant.models.protocols import Embedder, Vectors
+from sextant.retrievers.index.passages import Near
+from sextant.retrievers.index.scope_index import ScopeIndex, ScopeIndexes
+from sextant.retrievers.lanes.degrading import go_without
+from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun, late
+from sextant.retrievers.lanes.linking import named_entities, nearest_entities
+from sextant.retrievers.lanes.surroundings import Surroundings
+from sextant.retrievers.lanes.two_events import two_events
+from sextant.retrievers.memory.texts import ScopeTexts, Texts
+from sextant.retrievers.numeric.sparse import Floats
+from sextant.retrievers.ranking.mixing import Evidence, fit_of
+from sextant.retrievers.ranking.relevance import (
     Nearness,
     blend,
     nearest_wanted,
     nearness,
     with_parts,
 )
-from stores.chunks.chunk_store import ChunkStore
-from stores.graph.arrays import places_of
-from stores.graph.protocol import GraphStore
-from stores.postgresql.deadlines import apart
-from stores.stamps.stamp import Stamp
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.graph.arrays import places_of
+from sextant.stores.graph.protocol import GraphStore
+from sextant.stores.postgresql.deadlines import apart
+from sextant.stores.stamps.stamp import Stamp
 
 _NOTHING = Near(np.empty(0, np.intp), np.empty(0, np.float32))
 NO_VECTOR = {

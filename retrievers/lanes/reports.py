@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem
-from retrievers.index.report_index import NearReport, Report, ReportRows
-from retrievers.index.words.terms import asked_terms
-from retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
-from retrievers.lanes.placing import best_passages
-from retrievers.lanes.reading import Hits, Reading
-from retrievers.lanes.surroundings import surroundings
-from retrievers.numeric.normalising import min_max, scaled
-from retrievers.numeric.sparse import Floats, Places
-from retrievers.ranking.mixing import Ranking, fit_of
+from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem
+from sextant.retrievers.index.report_index import NearReport, Report, ReportRows
+from sextant.retrievers.index.words.terms import asked_terms
+from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
+from sextant.retrievers.lanes.placing import best_passages
+from sextant.retrievers.lanes.reading import Hits, Reading
+from sextant.retrievers.lanes.surroundings import surroundings
+from sextant.retrievers.numeric.normalising import min_max, scaled
+from sextant.retrievers.numeric.sparse import Floats, Places
+from sextant.retrievers.ranking.mixing import Ranking, fit_of
 
 REPORTS = "reports"
 GLOBAL = "global"

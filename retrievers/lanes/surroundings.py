@@ -8,13 +8,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
-from retrievers.content import Content
-from retrievers.index.graph.relations import Expansion
-from retrievers.index.scope_index import ScopeIndex
-from retrievers.numeric.highest import highest
-from retrievers.numeric.sparse import Floats, Places, firsts, true_at
-from stores.graph.ids import id_text, relation_text
+from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
+from sextant.retrievers.content import Content
+from sextant.retrievers.index.graph.relations import Expansion
+from sextant.retrievers.index.scope_index import ScopeIndex
+from sextant.retrievers.numeric.highest import highest
+from sextant.retrievers.numeric.sparse import Floats, Places, firsts, true_at
+from sextant.stores.graph.ids import id_text, relation_text
 
 # The walk's best entities start the neighbourhood; with its ends, so many are shown in all.
 _STARTS = 8

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 
-from domain.text import has_cjk
-from retrievers.index.words.terms import terms
+from sextant.retrievers.index.words.terms import terms
+from sextant.text.characters import has_cjk
 
 # An event says what happened and to whom; "after 1990" is none.
 _LEAST_TERMS = 2

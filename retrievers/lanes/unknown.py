@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
-from domain.scope import Scope
-from domain.text import language_of
-from retrievers.lanes.lane import LaneQuery
-from retrievers.lanes.missing_vectors import warn_of_missing_vectors
-from stores.chunks.chunk_store import ChunkStore
+from sextant.domain.scope import Scope
+from sextant.retrievers.lanes.lane import LaneQuery
+from sextant.retrievers.lanes.missing_vectors import warn_of_missing_vectors
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.text.characters import language_of
 
 UNKNOWN = {
     "zh": "知识库里没有筛选条件所指的文档或章节：{}；文档列表给出其 ID 和来源",

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
-from domain.scope import Scope
-from retrievers.memory.json_rows import JsonRows, read_rows
-from retrievers.memory.packed import PackedScope
-from retrievers.memory.room import Fits, Room
-from stores.chunks.packing import stamp_of_chunks
-from stores.graph.arrays import IdTable
-from stores.postgresql.database import Database
+from sextant.domain.scope import Scope
+from sextant.retrievers.memory.json_rows import JsonRows, read_rows
+from sextant.retrievers.memory.packed import PackedScope
+from sextant.retrievers.memory.room import Fits, Room
+from sextant.stores.chunks.packing import stamp_of_chunks
+from sextant.stores.graph.arrays import IdTable
+from sextant.stores.postgresql.database import Database
 
 
 @dataclass(frozen=True, slots=True)

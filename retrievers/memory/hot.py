@@ -15,19 +15,19 @@ from functools import partial
 
 import numpy as np
 
-from domain.memory import give_back
-from domain.scope import Scope
-from models.protocols import Vectors
-from retrievers.by_id import ById
-from retrievers.memory.hot_texts import HotTexts, PackedTexts
-from retrievers.memory.packed import PackedScope, Packing
-from retrievers.memory.room import Fits, Room
-from stores.chunks.chunk_store import ChunkStore
-from stores.chunks.packing import Unpacked, stamp_of_chunks, unpacked
-from stores.postgresql.binary import Nearest, Scored
-from stores.postgresql.database import Database
-from stores.postgresql.deadlines import within
-from stores.stamps.stamp_lines import Answer
+from sextant.domain.memory import give_back
+from sextant.domain.scope import Scope
+from sextant.models.protocols import Vectors
+from sextant.retrievers.by_id import ById
+from sextant.retrievers.memory.hot_texts import HotTexts, PackedTexts
+from sextant.retrievers.memory.packed import PackedScope, Packing
+from sextant.retrievers.memory.room import Fits, Room
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.chunks.packing import Unpacked, stamp_of_chunks, unpacked
+from sextant.stores.postgresql.binary import Nearest, Scored
+from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.deadlines import within
+from sextant.stores.stamps.stamp_lines import Answer
 
 # Compared in a thread from so many vectors on: 1 ms. The way to a thread and back takes 0.1 to 0.3.
 _MANY = 50_000

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from domain.scope import Scope
-from retrievers.content import Content
-from retrievers.memory.beside import Beside, PackedRows
-from retrievers.memory.json_rows import rows_as_json
-from retrievers.memory.room import Room
-from retrievers.memory.texts import Rows, passage_as_json
-from stores.chunks.chunk_store import ChunkStore
-from stores.postgresql.database import Database
+from sextant.domain.scope import Scope
+from sextant.retrievers.content import Content
+from sextant.retrievers.memory.beside import Beside, PackedRows
+from sextant.retrievers.memory.json_rows import rows_as_json
+from sextant.retrievers.memory.room import Room
+from sextant.retrievers.memory.texts import Rows, passage_as_json
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.postgresql.database import Database
 
 # Rows at a time: some five milliseconds of the server, two of a thread.
 _AT_ONCE = 512

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from retrievers.memory.room import Fits
-from stores.graph.arrays import IdTable, halves_of_texts, places_of
+from sextant.retrievers.memory.room import Fits
+from sextant.stores.graph.arrays import IdTable, halves_of_texts, places_of
 
 Row = Mapping[str, Any]
 

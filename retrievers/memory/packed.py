@@ -12,14 +12,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from models.protocols import Vectors
-from retrievers.index.vectors.rounded import Rounded
-from retrievers.memory.postings import GramPostings, Holders
-from retrievers.numeric.highest import leading
-from retrievers.numeric.normalising import LEAST_LENGTH, unit
-from stores.chunks.grams import folded_words
-from stores.chunks.packing import Block
-from stores.postgresql.binary import written
+from sextant.models.protocols import Vectors
+from sextant.retrievers.index.vectors.rounded import Rounded
+from sextant.retrievers.memory.postings import GramPostings, Holders
+from sextant.retrievers.numeric.highest import leading
+from sextant.retrievers.numeric.normalising import LEAST_LENGTH, unit
+from sextant.stores.chunks.grams import folded_words
+from sextant.stores.chunks.packing import Block
+from sextant.stores.postgresql.binary import written
 
 _Ints = npt.NDArray[np.int64]
 
@@ -40,7 +40,7 @@ class PackedScope:
     """Chunks by row, in the order of their ids.
 
     Attributes:
-        stamp: `stores.chunks.packing.stamp_of_chunks` of what is here.
+        stamp: `sextant.stores.chunks.packing.stamp_of_chunks` of what is here.
         ids: halves of shape (n, 2), high first.
         written: the same as text, one after the other.
         rounded: vectors of length 1.

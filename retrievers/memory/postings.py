@@ -1,6 +1,6 @@
 """Which texts hold which grams, packed into three arrays.
 
-The grams are those of `stores.chunks.grams`, unhashed: pairs of letters and digits where a CJK ideograph takes
+The grams are those of `sextant.stores.chunks.grams`, unhashed: pairs of letters and digits where a CJK ideograph takes
 part, triples where none does. Beside them stand runs too short to have one, alone, so that every word of
 one or two characters is part of some gram of each text that contains it.
 """
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from stores.chunks.grams import is_ideograph, is_word, word_grams
+from sextant.stores.chunks.grams import is_ideograph, is_word, word_grams
 
 Rows = npt.NDArray[np.unsignedinteger]
 _Keys = npt.NDArray[np.uint64]
@@ -53,7 +53,7 @@ class GramPostings:
         """The postings of some texts, which are joined by line ends.
 
         Args:
-            texts: folded (`stores.chunks.grams.fold`); 1024 can be told apart whatever they hold.
+            texts: folded (`sextant.stores.chunks.grams.fold`); 1024 can be told apart whatever they hold.
             lengths: characters of each.
 
         Raises:

@@ -12,9 +12,9 @@ from functools import partial
 from threading import RLock
 from typing import Protocol, TypeVar, cast
 
-from domain.errors import SextantError
-from domain.scope import Scope
-from domain.tasks import stop
+from sextant.domain.errors import SextantError
+from sextant.domain.scope import Scope
+from sextant.domain.tasks import stop
 
 logger = logging.getLogger(__name__)
 

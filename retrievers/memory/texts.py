@@ -13,15 +13,15 @@ from typing import Any
 
 import orjson
 
-from domain.memory import give_back
-from domain.scope import Scope
-from retrievers.content import Content, of_entity, of_passage
-from retrievers.index.scope_index import ScopeIndex, ScopeIndexes
-from retrievers.memory.json_rows import JsonRows, Row, read_rows, rows_as_json
-from retrievers.memory.room import Fits, Room, together
-from stores.chunks.chunk_store import ChunkStore
-from stores.graph.rows import entity_of
-from stores.stamps.stamp import Stamp
+from sextant.domain.memory import give_back
+from sextant.domain.scope import Scope
+from sextant.retrievers.content import Content, of_entity, of_passage
+from sextant.retrievers.index.scope_index import ScopeIndex, ScopeIndexes
+from sextant.retrievers.memory.json_rows import JsonRows, Row, read_rows, rows_as_json
+from sextant.retrievers.memory.room import Fits, Room, together
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.graph.rows import entity_of
+from sextant.stores.stamps.stamp import Stamp
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from retrievers.memory.beside import Beside, PackedRows
-from retrievers.memory.room import Room
-from stores.chunks.traits import Traits, packed_traits, traits_from
-from stores.postgresql.database import Database
+from sextant.retrievers.memory.beside import Beside, PackedRows
+from sextant.retrievers.memory.room import Room
+from sextant.stores.chunks.traits import Traits, packed_traits, traits_from
+from sextant.stores.postgresql.database import Database
 
 # Rows at a time: some ten milliseconds of the server, two of the event loop.
 _AT_ONCE = 2048

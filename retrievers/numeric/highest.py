@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from retrievers.numeric.sparse import Floats, Places, true_at
+from sextant.retrievers.numeric.sparse import Floats, Places, true_at
 
 _GROUP = 128
 # So many are sorted faster than their best are found.

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from hmac import compare_digest
 from uuid import UUID
 
-from domain.errors import OptionInvalid
+from sextant.domain.errors import OptionInvalid
 
 _FORM = struct.Struct(">Bqd16s")
 _VERSION = 1  # of the form above

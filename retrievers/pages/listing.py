@@ -11,8 +11,8 @@ from hmac import compare_digest
 
 import orjson
 
-from domain.errors import OptionInvalid
-from retrievers.pages.cursor import identity
+from sextant.domain.errors import OptionInvalid
+from sextant.retrievers.pages.cursor import identity
 
 Key = Sequence[str | int | float]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from domain.breadth import asks_account
-from domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem, rescored
+from sextant.domain.breadth import asks_account
+from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem, rescored
 
 # What global counts at most where a fact is asked for, and as much less as the question's names vouch for what local
 # found. On sets with reports recall@5 is that of local or better with 0.2 to 0.5; without the names' part, questions

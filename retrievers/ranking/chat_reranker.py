@@ -10,17 +10,17 @@ from typing import Annotated, cast
 
 from pydantic import Field, WithJsonSchema, create_model, model_validator
 
-import prompts
-from domain.answers import Usage
-from domain.errors import ModelOutputInvalid, ModelUnavailable, SettingsInvalid
-from domain.settings import Settings
-from domain.text import estimate_tokens, language_of
-from models.batches import in_batches
-from models.chat.allowance import charge
-from models.chat.chat_model import ChatModel
-from models.chat.schemas import ModelReply
-from models.protocols import Reranker
-from models.reranker import build_reranker
+from sextant import prompts
+from sextant.domain.answers import Usage
+from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, SettingsInvalid
+from sextant.domain.settings import Settings
+from sextant.models.batches import in_batches
+from sextant.models.chat.allowance import charge
+from sextant.models.chat.chat_model import ChatModel
+from sextant.models.chat.schemas import ModelReply
+from sextant.models.protocols import Reranker
+from sextant.models.reranker import build_reranker
+from sextant.text.characters import estimate_tokens, language_of
 
 CHAT = "llm"
 
@@ -79,7 +79,7 @@ class ChatReranker:
 
     Marks are on one scale, so those of different calls compare. A passage that the model leaves out
     gets 0, if it marks the others: models skip what does not fit. What the calls use is charged to whoever
-    bounds them (`models.chat.allowance`).
+    bounds them (`sextant.models.chat.allowance`).
     """
 
     def __init__(self, chat: ChatModel) -> None:

@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from retrievers.numeric.normalising import Scores, Vectors, unit
-from stores.chunks.grams import fold, salted_grams
+from sextant.retrievers.numeric.normalising import Scores, Vectors, unit
+from sextant.stores.chunks.grams import fold, salted_grams
 
 # Carbonell and Goldstein ("The Use of MMR, Diversity-Based Reranking", SIGIR 1998) browse with 0.3
 # and close in on what is looked for with 0.7.

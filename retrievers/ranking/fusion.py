@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
-from domain.retrieval import LaneScore, RetrievedItem, ranked
-from retrievers.by_id import has_content, ids_of, ranked_at, score_at
+from sextant.domain.retrieval import LaneScore, RetrievedItem, ranked
+from sextant.retrievers.by_id import has_content, ids_of, ranked_at, score_at
 
 DEFAULT_K = 60  # Cormack, Clarke and Büttcher 2009
 

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from retrievers.index.graph.excerpt import Excerpt, Shares
-from retrievers.index.graph.statements import asked, stated
-from retrievers.index.graph.walk import RESTART, TINY, WalkIndex
-from retrievers.index.words.lexical import LexicalIndex, LexicalMatch
-from retrievers.numeric.highest import among_highest, highest
-from retrievers.numeric.normalising import scaled
-from retrievers.numeric.sparse import Floats, Places, firsts, true_at
-from retrievers.ranking.relevance import (
+from sextant.retrievers.index.graph.excerpt import Excerpt, Shares
+from sextant.retrievers.index.graph.statements import asked, stated
+from sextant.retrievers.index.graph.walk import RESTART, TINY, WalkIndex
+from sextant.retrievers.index.words.lexical import LexicalIndex, LexicalMatch
+from sextant.retrievers.numeric.highest import among_highest, highest
+from sextant.retrievers.numeric.normalising import scaled
+from sextant.retrievers.numeric.sparse import Floats, Places, firsts, true_at
+from sextant.retrievers.ranking.relevance import (
     Nearness,
     blend,
     unfamiliarity,

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from retrievers.index.words.lexical import LexicalMatch
-from retrievers.numeric.normalising import scaled
-from retrievers.numeric.sparse import Floats, Places, true_at
+from sextant.retrievers.index.words.lexical import LexicalMatch
+from sextant.retrievers.numeric.normalising import scaled
+from sextant.retrievers.numeric.sparse import Floats, Places, true_at
 
 # Coverage at which words and meaning count the same, and how trust grows with it. Across nine
 # evaluation sets recall@5 is flat between 0.1 and 0.2; with an exponent of a half drcd, whose

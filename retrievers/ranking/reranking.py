@@ -7,15 +7,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from domain.errors import SextantError
-from domain.options import in_range, positive
-from domain.places import away
-from domain.retrieval import LaneScore, RetrievedItem, rescored
-from domain.settings import RetrievalSettings
-from domain.text import language_of
-from models.protocols import Reranker
-from retrievers.numeric.normalising import min_max
-from stores.postgresql.deadlines import within
+from sextant.domain.errors import SextantError
+from sextant.domain.options import in_range, positive
+from sextant.domain.places import away
+from sextant.domain.retrieval import LaneScore, RetrievedItem, rescored
+from sextant.domain.settings import RetrievalSettings
+from sextant.models.protocols import Reranker
+from sextant.retrievers.numeric.normalising import min_max
+from sextant.stores.postgresql.deadlines import within
+from sextant.text.characters import language_of
 
 logger = logging.getLogger(__name__)
 

@@ -15,16 +15,16 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import TypeVar
 
-from domain.language.simplified import simplified
-from domain.retrieval import LaneScore, RetrievedItem, ranked, rescored
-from retrievers.index.words.terms import asked_terms, is_pair, terms
+from sextant.domain.retrieval import LaneScore, RetrievedItem, ranked, rescored
+from sextant.retrievers.index.words.terms import asked_terms, is_pair, terms
+from sextant.text.simplified import simplified
 
 RESTATING = "restating"
 READ = 20
 """Passages that are read for it, the best ones. Of ten, two questions of lihua lack theirs."""
 
 # What the lead of the passage that restates the question counts beside the score of the best, 1: as much as the lead
-# of the one that fits best (`retrievers.ranking.mixing`). Chosen on half of the questions of eight sets, on which it
+# of the one that fits best (`sextant.retrievers.ranking.mixing`). Chosen on half of the questions of eight sets, on which it
 # loses none among the first two and five; three times puts drcd's right passage first for four more there, and loses
 # twowiki one among five.
 _LEAD = 2.0
@@ -37,7 +37,7 @@ _CLOSE = 2 / 3
 _NOTHING = 1e-9
 # Letters of a word that no other spelling of it (colour, centre, defence) has otherwise.
 _START = 3
-# Cheaper than `domain.language.sentences`, which knows abbreviations: a sentence cut in two says a little less.
+# Cheaper than `sextant.text.sentences`, which knows abbreviations: a sentence cut in two says a little less.
 _STOPS = ("。", "！", "？", "!", "?", "；", ";", ". ")
 _ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff\u0300-\u036f\uff21-\uff5a]")
 _ACCENT = re.compile("[\u0300-\u036f]")

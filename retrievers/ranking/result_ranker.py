@@ -13,14 +13,14 @@ import numpy as np
 from langchain_core.cross_encoders import BaseCrossEncoder
 from langchain_core.documents import Document
 
-from domain.errors import OptionInvalid
-from domain.options import in_range, of_type
-from domain.retrieval import RetrievedItem, rescored
-from models.cross_encoders import as_reranker
-from models.protocols import Reranker
-from retrievers.numeric.normalising import Scores, Vectors, min_max
-from retrievers.ranking.decay import age_in_days, time_decay
-from retrievers.ranking.diversity import (
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.options import in_range, of_type
+from sextant.domain.retrieval import RetrievedItem, rescored
+from sextant.models.cross_encoders import as_reranker
+from sextant.models.protocols import Reranker
+from sextant.retrievers.numeric.normalising import Scores, Vectors, min_max
+from sextant.retrievers.ranking.decay import age_in_days, time_decay
+from sextant.retrievers.ranking.diversity import (
     DEFAULT_BALANCE,
     TWIN_TEXTS,
     TWIN_VECTORS,
@@ -29,8 +29,8 @@ from retrievers.ranking.diversity import (
     VectorLikeness,
     marginal,
 )
-from retrievers.ranking.reranking import RerankLimits, judge, reordered
-from retrievers.sync import run_sync
+from sextant.retrievers.ranking.reranking import RerankLimits, judge, reordered
+from sextant.retrievers.sync import run_sync
 
 # What the worst of scores that are not all above 0 gets.
 _LEAST = 1e-6

@@ -12,8 +12,8 @@ from keyword import iskeyword
 
 import typer
 
-from domain.errors import DependencyError, OptionInvalid, SextantError
 from sextant.cli.terminal import note, report
+from sextant.domain.errors import DependencyError, OptionInvalid, SextantError
 
 # The room that each command's module lies in, in the order of `--help`; the module has the command's name (import_ for
 # a word of Python's own) and holds it as `app`. It must stay light: what is heavy is imported inside the command.

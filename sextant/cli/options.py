@@ -8,8 +8,8 @@ from uuid import UUID
 
 import typer
 
-from domain.errors import OptionInvalid
-from domain.scope import DEFAULT_GRAPH
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.scope import DEFAULT_GRAPH
 
 GRAPH = DEFAULT_GRAPH
 STANDARD = Path("-")  # standard input or output, where a file is named

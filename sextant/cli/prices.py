@@ -9,8 +9,8 @@ import typer
 from sextant.cli import terminal
 
 if TYPE_CHECKING:
-    from domain.answers import Usage
-    from ingestion.graph.extraction.cost import Estimate
+    from sextant.domain.answers import Usage
+    from sextant.ingestion.graph.extraction.cost import Estimate
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say about what it would take.")]
 BudgetTokens = Annotated[

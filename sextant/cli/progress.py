@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from domain.documents import JobStage
-from domain.text import counted
-from ingestion.pipeline import Ingested, IngestReport
-from ingestion.progress import OnProgress, OnStage, Progress, silent
 from sextant.cli import terminal
+from sextant.domain.documents import JobStage
+from sextant.ingestion.pipeline import Ingested, IngestReport
+from sextant.ingestion.progress import OnProgress, OnStage, Progress, silent
+from sextant.text.characters import counted
 
 if TYPE_CHECKING:
     from sextant.facade import Sextant

@@ -10,13 +10,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from domain.configuration import load_settings
-from domain.settings import Settings
 from sextant.cli import terminal
+from sextant.domain.configuration import load_settings
+from sextant.domain.settings import Settings
 
 if TYPE_CHECKING:
-    from models.embedding.cache import CachedEmbedder
     from sextant.facade import Sextant
+    from sextant.models.embedding.cache import CachedEmbedder
 
 
 @asynccontextmanager
@@ -48,7 +48,7 @@ def _tell_of_beginning(settings: Settings) -> None:
 
 async def _loading(settings: Settings) -> CachedEmbedder:
     """The embedder, whose model loads in a thread of its own; its failure shows on first use."""
-    from models.embedding.choice import build_embedder
+    from sextant.models.embedding.choice import build_embedder
 
     embedder = await asyncio.to_thread(build_embedder, settings)
     loading = asyncio.create_task(embedder.warm_up())
@@ -60,7 +60,7 @@ def _log_as_a_server(settings: Settings) -> None:
     from logging.config import dictConfig
 
     # By name: the server is above the command line.
-    logs = importlib.import_module("server.observe.logs")
+    logs = importlib.import_module("sextant.server.observe.logs")
     dictConfig(logs.log_config(settings))
 
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from domain.errors import SextantError
-from domain.text import readable_name
 from sextant.cli.wrapping import columns, width_of_terminal, wrapped
+from sextant.domain.errors import SextantError
+from sextant.text.characters import readable_name
 
 _BRIEF = 120
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from stores.embedded.server import EmbeddedServer
+from sextant.stores.embedded.server import EmbeddedServer
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 _FOREIGN = ("SEXTANT_", "OPENAI_", "DATABASE_", "NEO4J_")

@@ -23,16 +23,16 @@ import pytest
 import pytest_asyncio
 from pydantic import SecretStr
 
-from domain.documents import JobStage
-from domain.scope import Scope
-from domain.settings import Settings
-from stores.chunks.chunk_store import ChunkStore
-from stores.embedded.server import EmbeddedServer
-from stores.graph.opening import BEHIND, GONE
-from stores.postgresql.database import Database
-from testing.neo4j_server import Neo4jServer
-from testing.openai_server import ApiRequest, ScriptedOpenAI
-from testing.replies import Reply, as_json
+from sextant.domain.documents import JobStage
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.embedded.server import EmbeddedServer
+from sextant.stores.graph.opening import BEHIND, GONE
+from sextant.stores.postgresql.database import Database
+from sextant.testing.neo4j_server import Neo4jServer
+from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
+from sextant.testing.replies import Reply, as_json
 from tests.e2e.served import Served, serving
 from tests.e2e.workers import IMPATIENT, ended, long_text, process_of, until, working
 from tests.integration.own_database import short_folder

@@ -19,8 +19,8 @@ from typing import Any
 import httpx
 import pytest
 
-from testing.openai_server import ApiRequest, ScriptedOpenAI
-from testing.pictures import picture
+from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
+from sextant.testing.pictures import picture
 from tests.e2e.conftest import SAMPLES, Sextant
 from tests.e2e.served import served
 from tests.e2e.studio import developing

@@ -14,7 +14,7 @@ import httpx
 import psutil
 import pytest
 
-from stores.embedded.server import EmbeddedServer
+from sextant.stores.embedded.server import EmbeddedServer
 from tests.e2e.conftest import Sextant
 from tests.e2e.served import served
 from tests.e2e.test_outages import until

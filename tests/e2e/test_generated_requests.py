@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from server.schemas import examples
+from sextant.server.schemas import examples
 from tests.e2e.served import serving
 
 pytestmark = pytest.mark.e2e

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stores.embedded.server import EmbeddedServer
+from sextant.stores.embedded.server import EmbeddedServer
 from tests.e2e.conftest import Sextant
 
 pytestmark = pytest.mark.e2e

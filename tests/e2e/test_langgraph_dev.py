@@ -10,7 +10,7 @@ import pytest
 from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
 
-from graph.streaming import parse_event
+from sextant.graph.streaming import parse_event
 from tests.e2e.conftest import SAMPLES, Sextant
 from tests.e2e.studio import developing, foreign_routes
 

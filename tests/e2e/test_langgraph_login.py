@@ -16,9 +16,9 @@ import pytest_asyncio
 from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
 
-from stores.embedded.server import EmbeddedServer
-from testing.openai_server import ApiRequest, ScriptedOpenAI
-from testing.replies import Reply, endless, failing
+from sextant.stores.embedded.server import EmbeddedServer
+from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
+from sextant.testing.replies import Reply, endless, failing
 from tests.e2e.conftest import SAMPLES, Sextant
 from tests.e2e.studio import developing, foreign_routes
 from tests.e2e.test_langgraph_dev import QUESTION

@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from stores.embedded.server import EmbeddedServer
-from testing import ports
+from sextant.stores.embedded.server import EmbeddedServer
+from sextant.testing import ports
 from tests.e2e.conftest import Sextant
 from tests.e2e.served import served
 from tests.integration.own_database import short_folder

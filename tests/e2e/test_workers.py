@@ -15,14 +15,14 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from domain.documents import DocumentStatus, JobStage
-from domain.scope import Scope
-from domain.settings import Settings
-from sextant.library import Library
-from stores.chunks.chunk_store import ChunkStore
-from stores.documents.registering import Upload
-from stores.postgresql.database import Database
-from stores.work.jobs import JobStore
+from sextant.domain.documents import DocumentStatus, JobStage
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.facade.library import Library
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.documents.registering import Upload
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import JobStore
 from tests.e2e.workers import (
     IMPATIENT,
     ended,

@@ -7,10 +7,10 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
-from domain.documents import Job, JobStage
-from domain.scope import Scope
-from stores.postgresql.database import Database
-from stores.work.jobs import JobStore
+from sextant.domain.documents import Job, JobStage
+from sextant.domain.scope import Scope
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import JobStore
 
 # Long enough to be killed in the middle of it, on whatever machine.
 PARAGRAPHS = 120

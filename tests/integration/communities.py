@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from domain.graph import Community
-from domain.scope import Scope
-from stores.graph.communities.hierarchy import Change, Follows, HierarchyStore
-from stores.graph.communities.store import CommunityStore, StoredReport
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
+from sextant.domain.graph import Community
+from sextant.domain.scope import Scope
+from sextant.stores.graph.communities.hierarchy import Change, Follows, HierarchyStore
+from sextant.stores.graph.communities.store import CommunityStore, StoredReport
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
 
 
 async def keep(

@@ -9,17 +9,17 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
-from domain.scope import Scope
-from domain.settings import Settings
-from ingestion.graph.index import GraphIndexer
-from ingestion.pipeline import Ingestor
-from models.chat import dialect
-from stores.chunks.chunk_store import ChunkStore
-from stores.documents.document_store import DocumentStore
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
-from stores.work.jobs import JobStore
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.ingestion.graph.index import GraphIndexer
+from sextant.ingestion.pipeline import Ingestor
+from sextant.models.chat import dialect
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import JobStore
+from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.own_database import fresh_database, settings_over, short_folder
 
 

@@ -11,9 +11,9 @@ from langchain_core.documents import Document
 from langchain_postgres import Column, PGEngine, PGVectorStore
 from psycopg import AsyncConnection, sql
 
-from evals.dataset import Passage
-from stores.postgresql.database import Database
-from testing.embeddings import LangChainHash
+from sextant.evals.dataset import Passage
+from sextant.stores.postgresql.database import Database
+from sextant.testing.embeddings import LangChainHash
 
 WIDTH = 64
 

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-from domain.settings import Settings
-from stores.postgresql.database import Database
+from sextant.domain.settings import Settings
+from sextant.stores.postgresql.database import Database
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stores.postgresql.database import Database
+from sextant.stores.postgresql.database import Database
 
 
 def recorded(database: Database, monkeypatch: pytest.MonkeyPatch) -> list[str]:

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from retrievers.index.graph.relations import TYPE_PREFERENCE
-from retrievers.index.graph.walk import LEAST_FIT, RESTART, STEPS, TINY, WalkIndex
-from retrievers.numeric.sparse import Floats, Places, true_at
+from sextant.retrievers.index.graph.relations import TYPE_PREFERENCE
+from sextant.retrievers.index.graph.walk import LEAST_FIT, RESTART, STEPS, TINY, WalkIndex
+from sextant.retrievers.numeric.sparse import Floats, Places, true_at
 
 # The heaviest relations of an entity that are walked, a bound on the cost of hubs only: a relation of the
 # type that the question names may be the lightest of hundreds. On prqa_zh, whose hubs have up to 1,500,

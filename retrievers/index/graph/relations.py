@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from domain.graph import HALF_CENTRAL
-from retrievers.numeric.sparse import Floats, Places, SparseRows, starts_of, true_at
-from stores.graph.protocol import HUB_DEGREE
+from sextant.domain.graph import HALF_CENTRAL
+from sextant.retrievers.numeric.sparse import Floats, Places, SparseRows, starts_of, true_at
+from sextant.stores.graph.protocol import HUB_DEGREE
 
 Ints = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.int32]
@@ -95,7 +95,7 @@ class Relations:
         self.stated_in = SparseRows.of(statements[:, 0], statements[:, 1], len(relations))
 
     def centrality(self, entities: Places) -> Floats:
-        """The centrality of each entity, 0..1, from the number of its relations (`domain.graph.Entity`)."""
+        """The centrality of each entity, 0..1, from the number of its relations (`sextant.domain.graph.Entity`)."""
         starts = self._adjacency.starts
         degree = (starts[entities + 1] - starts[entities]).astype(np.float32)
         central: Floats = degree / (degree + np.float32(HALF_CENTRAL))

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from domain.graph import CO_OCCURS
-from retrievers.index.graph.relations import Indices, Relations
-from retrievers.index.words.lexical import LexicalIndex
-from retrievers.index.words.terms import asked_terms, terms
-from retrievers.numeric.sparse import Floats, Places
+from sextant.domain.graph import CO_OCCURS
+from sextant.retrievers.index.graph.relations import Indices, Relations
+from sextant.retrievers.index.words.lexical import LexicalIndex
+from sextant.retrievers.index.words.terms import asked_terms, terms
+from sextant.retrievers.numeric.sparse import Floats, Places
 
 _MOST_COMMON = 512  # relation types compared with a question
 

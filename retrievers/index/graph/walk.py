@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from retrievers.index.graph.relations import Ints, Relations
-from retrievers.numeric.sparse import Floats, Places, SparseRows
+from sextant.retrievers.index.graph.relations import Ints, Relations
+from sextant.retrievers.numeric.sparse import Floats, Places, SparseRows
 
 # How an entity divides its mass among the passages it titles, those that mention it, and its
 # relations; shares of what an entity lacks go to the rest.

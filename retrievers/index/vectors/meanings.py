@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
-from domain.errors import SextantError
-from models.protocols import Embedder, Vectors
-from retrievers.index.graph.statements import RelationTypes
-from retrievers.index.vectors.generic_questions import GENERIC_QUESTIONS
-from retrievers.numeric.sparse import Floats, dot
+from sextant.domain.errors import SextantError
+from sextant.models.protocols import Embedder, Vectors
+from sextant.retrievers.index.graph.statements import RelationTypes
+from sextant.retrievers.index.vectors.generic_questions import GENERIC_QUESTIONS
+from sextant.retrievers.numeric.sparse import Floats, dot
 
 # Of nine strengths and ways of centring; recall@5 of questions in another language than the passages
 # rises by 3 points, that of multi-hop questions by 1 to 2.

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import simsimd
 
-from retrievers.index.vectors.signs import Signs
-from retrievers.numeric.highest import among_highest, leading
-from retrievers.numeric.sparse import Floats, Places, dot
+from sextant.retrievers.index.vectors.signs import Signs
+from sextant.retrievers.numeric.highest import among_highest, leading
+from sextant.retrievers.numeric.sparse import Floats, Places, dot
 
 _MOST = np.float32(127)
 # Rows at a time: of a build, and of a look, which holds the interpreter 0.1 ms for so many.

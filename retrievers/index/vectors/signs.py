@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from retrievers.numeric.sparse import Floats, Places, dot, few_true
+from sextant.retrievers.numeric.sparse import Floats, Places, dot, few_true
 
 # Directions at most, so 24 bytes a vector, and no more of them differ than a byte counts.
 _DIRECTIONS = 192

@@ -13,12 +13,12 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from domain.language.identifiers import codes_in
-from domain.language.other_words import synonyms
-from domain.language.particles import joined
-from retrievers.index.words.terms import asked_terms, terms
-from retrievers.numeric.bm25 import BM25, idf
-from retrievers.numeric.sparse import Floats, Places, starts_of, true_at
+from sextant.retrievers.index.words.terms import asked_terms, terms
+from sextant.retrievers.numeric.bm25 import BM25, idf
+from sextant.retrievers.numeric.sparse import Floats, Places, starts_of, true_at
+from sextant.text.identifiers import codes_in
+from sextant.text.other_words import synonyms
+from sextant.text.particles import joined
 
 _BM25 = BM25()
 Terms = Sequence[str]

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from operator import add
 
-from domain.language.linking import fold
-from domain.language.simplified import simplified
-from domain.language.stems import american
-from domain.language.stopwords import ENGLISH_STOP_WORDS
-from domain.text import IDEOGRAPHS, MARKS
+from sextant.text.characters import IDEOGRAPHS, MARKS
+from sextant.text.linking import fold
+from sextant.text.simplified import simplified
+from sextant.text.stems import american
+from sextant.text.stopwords import ENGLISH_STOP_WORDS
 
 RUN = re.compile(rf"([{IDEOGRAPHS}]+)|((?:[^\W_{IDEOGRAPHS}][{MARKS}]*)+)")
 """What a text is made of: runs of ideographs (the first group), and words of other scripts (the second)."""

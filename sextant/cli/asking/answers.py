@@ -6,11 +6,11 @@ import sys
 from collections.abc import AsyncGenerator
 from functools import partial
 
-from domain.answers import Answer, Source
-from domain.events import Event, Reset, Token, answer_of
-from domain.text import language_of
 from sextant.cli import terminal
 from sextant.cli.wrapping import Wrapping, width_of_terminal
+from sextant.domain.answers import Answer, Source
+from sextant.domain.events import Event, Reset, Token, answer_of
+from sextant.text.characters import language_of
 
 _SHOWN_CHARS = 300
 _SAID = {

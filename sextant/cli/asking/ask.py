@@ -13,8 +13,8 @@ from sextant.cli.options import GRAPH, AsJson, GraphId, Mode, TopK
 from sextant.cli.with_sextant import chosen_graph, with_sextant
 
 if TYPE_CHECKING:
-    from sextant.asking import Options
     from sextant.facade import Sextant
+    from sextant.facade.asking import Options
 
 app = typer.Typer()
 
@@ -70,8 +70,8 @@ async def _ask(
 ) -> None:
     import asyncio
 
-    from sextant.attaching import attached_files
     from sextant.cli.asking.answers import print_answer
+    from sextant.facade.attaching import attached_files
 
     options["graph_id"] = await chosen_graph(rag, options.get("graph_id", GRAPH))
     options["multimodal_content"] = await asyncio.to_thread(

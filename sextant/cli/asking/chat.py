@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Iterator
 
-    from sextant.asking import Options
     from sextant.facade import Sextant
+    from sextant.facade.asking import Options
 
 app = typer.Typer()
 
@@ -103,8 +103,8 @@ def _questions() -> Iterator[str]:
 
 async def _turn(rag: Sextant, question: str, options: Options) -> str:
     """Answer one question; its failure is told, and the conversation goes on."""
-    from domain.errors import SextantError
     from sextant.cli.asking.answers import print_answer
+    from sextant.domain.errors import SextantError
 
     try:
         return (await print_answer(rag.stream(question, **options))).answer
@@ -116,7 +116,7 @@ async def _turn(rag: Sextant, question: str, options: Options) -> str:
 async def _forget(rag: Sextant, thread: str | None) -> None:
     from contextlib import suppress
 
-    from domain.errors import ConversationNotFound
+    from sextant.domain.errors import ConversationNotFound
 
     if thread:
         with suppress(ConversationNotFound):

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from domain.errors import OptionInvalid, SextantError
 from sextant.cli import terminal
 from sextant.cli.options import AsJson
 from sextant.cli.with_sextant import with_sextant
+from sextant.domain.errors import OptionInvalid, SextantError
 
 if TYPE_CHECKING:
-    from domain.answers import Answer
+    from sextant.domain.answers import Answer
     from sextant.facade import Sextant
 
 app = typer.Typer()

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import AsJson, Mode
+from sextant.text.characters import counted
 
 if TYPE_CHECKING:
-    from evals.runner import EvalOptions, EvalReport
-    from evals.sets import SetFiles
+    from sextant.evals.runner import EvalOptions, EvalReport
+    from sextant.evals.sets import SetFiles
 
 app = typer.Typer()
 
@@ -52,9 +52,9 @@ def evaluate(
     """Measure retrieval on a question set. Recall, MRR and nDCG, with intervals."""
     import asyncio
 
-    from evals.comparing import check_folder
-    from evals.runner import EvalOptions
-    from evals.sets import SetFiles
+    from sextant.evals.comparing import check_folder
+    from sextant.evals.runner import EvalOptions
+    from sextant.evals.sets import SetFiles
 
     for name, path in (("out", out), ("plot", plot)):
         check_folder(path, name)
@@ -77,9 +77,9 @@ def evaluate(
 
 
 async def _evaluate(options: EvalOptions, *, quiet: bool) -> EvalReport:
-    from domain.configuration import load_settings
-    from evals.runner import evaluate
     from sextant.cli.progress import stage_bars
+    from sextant.domain.configuration import load_settings
+    from sextant.evals.runner import evaluate
 
     with stage_bars(quiet=quiet) as on_progress:
         return await evaluate(options, load_settings(), on_progress)
@@ -90,9 +90,9 @@ def _loop(
 ) -> None:
     import asyncio
 
-    from domain.configuration import load_settings
-    from evals import loop
     from sextant.cli.progress import stage_bars
+    from sextant.domain.configuration import load_settings
+    from sextant.evals import loop
 
     knowing = loop.is_knowing(graded)
     with stage_bars(quiet=as_json) as on_progress:
@@ -112,9 +112,9 @@ def _loop(
 def _compare(options: EvalOptions, plot: Path, out: Path | None, *, as_json: bool) -> None:
     import asyncio
 
-    from domain.configuration import load_settings
-    from evals import comparing
     from sextant.cli.progress import stage_bars
+    from sextant.domain.configuration import load_settings
+    from sextant.evals import comparing
 
     comparing.check_plot(plot)
     with stage_bars(quiet=as_json) as on_progress:

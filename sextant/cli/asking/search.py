@@ -12,8 +12,8 @@ from sextant.cli.options import GRAPH, AsJson, GraphId, Mode, read_filters
 from sextant.cli.with_sextant import chosen_graph, with_sextant
 
 if TYPE_CHECKING:
-    from domain.retrieval import Retrieval, RetrievedItem
-    from domain.settings import RetrievalSettings
+    from sextant.domain.retrieval import Retrieval, RetrievedItem
+    from sextant.domain.settings import RetrievalSettings
     from sextant.facade import Sextant
 
 app = typer.Typer()
@@ -100,7 +100,7 @@ def _explain(found: Retrieval, settings: RetrievalSettings) -> None:
 
     A lane's own score is on its own scale; what it adds to the result's score stands beside it.
     """
-    from retrievers.modes import constants_of
+    from sextant.retrievers.modes import constants_of
 
     terminal.say("")
     terminal.table(

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, read_filters
 from sextant.cli.prices import BudgetCost, BudgetTokens, DryRun, print_estimate, usage_text
 from sextant.cli.with_sextant import with_part
+from sextant.text.characters import counted
 
 if TYPE_CHECKING:
-    from ingestion.metadata.estimating import DescriptionEstimate
-    from retrievers.chunk_search.hits import SearchHit, Signal
-    from retrievers.chunk_search.search import SearchResponse
-    from sextant.knowledge.chunks import Chunks, DescribingReport
+    from sextant.facade.knowledge.chunks import Chunks, DescribingReport
+    from sextant.ingestion.metadata.estimating import DescriptionEstimate
+    from sextant.retrievers.chunk_search.hits import SearchHit, Signal
+    from sextant.retrievers.chunk_search.search import SearchResponse
 
 app = typer.Typer()
 chunks = typer.Typer(help="Search passages by metadata, or describe them.")
@@ -60,7 +60,7 @@ def search_chunks(
 
     async def search(own: Chunks) -> SearchResponse:
         # Imported while the embedding model loads.
-        from retrievers.chunk_search.search import SearchRequest
+        from sextant.retrievers.chunk_search.search import SearchRequest
 
         request = SearchRequest(
             query=question,

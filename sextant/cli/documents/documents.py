@@ -7,10 +7,10 @@ from uuid import UUID
 
 import typer
 
-from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, document_id
 from sextant.cli.with_sextant import with_sextant
+from sextant.text.characters import counted
 
 if TYPE_CHECKING:
     from sextant.facade import Sextant

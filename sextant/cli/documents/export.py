@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, STANDARD, AsJson, GraphId
 from sextant.cli.with_sextant import with_sextant
+from sextant.text.characters import counted
 
 if TYPE_CHECKING:
     from sextant.facade import Sextant
@@ -49,7 +49,7 @@ async def _print(rag: Sextant, graph: str) -> None:
 async def _write(rag: Sextant, graph: str, out: Path) -> int:
     import gzip
 
-    from stores.whole_file import written_whole
+    from sextant.stores.whole_file import written_whole
 
     lines = 0
     with (

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, STANDARD, AsJson, GraphId
 from sextant.cli.with_sextant import with_sextant
+from sextant.text.characters import counted
 
 if TYPE_CHECKING:
-    from ingestion.importing import ImportReport
     from sextant.facade import Sextant
+    from sextant.ingestion.importing import ImportReport
 
 app = typer.Typer()
 

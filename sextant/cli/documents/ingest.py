@@ -13,8 +13,8 @@ from sextant.cli.options import GRAPH, AsJson, GraphId
 from sextant.cli.with_sextant import with_sextant
 
 if TYPE_CHECKING:
-    from ingestion.pipeline import Ingested, IngestReport
     from sextant.facade import Sextant
+    from sextant.ingestion.pipeline import Ingested, IngestReport
 
 app = typer.Typer()
 
@@ -30,7 +30,7 @@ def ingest(
     as_json: AsJson = False,
 ) -> None:
     """Take documents into a knowledge base. A changed file replaces its old version."""
-    from ingestion.files import left_out
+    from sextant.ingestion.files import left_out
 
     results = with_sextant(lambda rag: _ingest(rag, paths, graph, as_json=as_json))
     others = left_out(paths)
@@ -46,8 +46,8 @@ def ingest(
 
 
 async def _ingest(rag: Sextant, paths: list[Path], graph: str, *, as_json: bool) -> IngestReport:
-    from ingestion.parsing.detect import SUPPORTED
     from sextant.cli.progress import ingest_with_progress, print_summary
+    from sextant.ingestion.parsing.detect import SUPPORTED
 
     results = await ingest_with_progress(rag, paths, graph, quiet=as_json)
     if not as_json:
@@ -70,7 +70,7 @@ def _described(result: Ingested) -> dict[str, object]:
 
 
 def _told_of(others: list[Path]) -> str:
-    from domain.text import counted
+    from sextant.text.characters import counted
 
     kinds = Counter(_kind_of(file) for file in others)
     listed = terminal.first_of([f"{count} {kind}" for kind, count in kinds.most_common()], _KINDS)
@@ -78,7 +78,7 @@ def _told_of(others: list[Path]) -> str:
 
 
 def _kind_of(file: Path) -> str:
-    from ingestion.parsing.detect import EXTENSIONS
+    from sextant.ingestion.parsing.detect import EXTENSIONS
 
     suffix = file.suffix.lower()
     return "linked from outside" if suffix in EXTENSIONS else suffix or "no extension"

@@ -12,7 +12,7 @@ from sextant.cli.options import GRAPH, AsJson, GraphId, document_id
 from sextant.cli.with_sextant import with_part
 
 if TYPE_CHECKING:
-    from sextant.knowledge.chunks import StructureNode
+    from sextant.facade.knowledge.chunks import StructureNode
 
 app = typer.Typer()
 

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId
 from sextant.cli.with_sextant import with_part
+from sextant.text.characters import counted
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from domain.graph import Community
-    from ingestion.graph.upkeep import Refreshed
-    from sextant.knowledge.communities import Communities, CommunityView
+    from sextant.domain.graph import Community
+    from sextant.facade.knowledge.communities import Communities, CommunityView
+    from sextant.ingestion.graph.upkeep import Refreshed
 
 T = TypeVar("T")
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.knowledge.found_entities import print_found
 from sextant.cli.options import GRAPH, AsJson, GraphId, read_filters
 from sextant.cli.prices import BudgetCost, BudgetTokens, DryRun, print_estimate, usage_text
 from sextant.cli.with_sextant import with_part, with_sextant
+from sextant.text.characters import counted
 
 if TYPE_CHECKING:
-    from ingestion.graph.extraction.extract_llm import ExtractionReport
     from sextant.facade import Sextant
-    from sextant.knowledge.entities import Entities, EntityView
+    from sextant.facade.knowledge.entities import Entities, EntityView
+    from sextant.ingestion.graph.extraction.extract_llm import ExtractionReport
 
 T = TypeVar("T")
 
@@ -78,7 +78,7 @@ def search_entities(
     as_json: AsJson = False,
 ) -> None:
     """Find entities by meaning, by words and by the graph."""
-    from retrievers.entity_search.options import SearchOptions
+    from sextant.retrievers.entity_search.options import SearchOptions
 
     types = (f"entityTypes={one}" for one in entity_type or ())
     options = SearchOptions(

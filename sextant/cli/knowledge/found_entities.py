@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sextant.cli import terminal
 
 if TYPE_CHECKING:
-    from retrievers.entity_search.response import EntityResult, Explanation, SearchResponse
+    from sextant.retrievers.entity_search.response import EntityResult, Explanation, SearchResponse
 
 _SHOWN = 200
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId
 from sextant.cli.with_sextant import with_part
+from sextant.text.characters import counted
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from sextant.knowledge.graph import Graph, GraphStatus, SubGraph
-    from stores.graph.protocol import Hop
+    from sextant.facade.knowledge.graph import Graph, GraphStatus, SubGraph
+    from sextant.stores.graph.protocol import Hop
 
 T = TypeVar("T")
 

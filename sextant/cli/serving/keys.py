@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from domain.errors import OptionInvalid
 from sextant.cli import terminal
 from sextant.cli.options import AsJson
+from sextant.domain.errors import OptionInvalid
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from typing import TypeVar
 
-    from domain.api_keys import ApiKey, NewSecret, Permission
-    from stores.api_keys import ApiKeyStore
+    from sextant.domain.api_keys import ApiKey, NewSecret, Permission
+    from sextant.stores.api_keys import ApiKeyStore
 
     T = TypeVar("T")
 
@@ -59,7 +59,7 @@ def create_key(
     as_json: AsJson = False,
 ) -> None:
     """Make a key, and show it this once. By default it may read."""
-    from domain.api_keys import Permission
+    from sextant.domain.api_keys import Permission
 
     permissions = [_permission(one) for one in scope or [Permission.READ]]
     lifetime = _duration(expires, "expires") if expires is not None else None
@@ -130,8 +130,8 @@ def _with_keys(work: Callable[[ApiKeyStore, str], Awaitable[T]]) -> T:
     """What `work` makes of the keys, and of the user that the settings name."""
     import asyncio
 
-    from domain.configuration import load_settings
-    from sextant.logins import open_keys
+    from sextant.domain.configuration import load_settings
+    from sextant.facade.logins import open_keys
 
     async def run() -> T:
         settings = await asyncio.to_thread(load_settings)
@@ -161,7 +161,7 @@ def _state(key: ApiKey) -> str:
 
 
 def _permission(text: str) -> Permission:
-    from domain.api_keys import Permission
+    from sextant.domain.api_keys import Permission
 
     try:
         return Permission(text.strip().lower())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import socket
 import sys
 
-from domain.errors import OptionInvalid
+from sextant.domain.errors import OptionInvalid
 
 # Elsewhere the option lets several bind, but spreads nothing among them.
 _SPREADS = sys.platform == "linux"

@@ -23,11 +23,11 @@ def mcp(
     import asyncio
     import importlib
 
-    from domain.configuration import load_settings
     from sextant.cli.session import show_log
+    from sextant.domain.configuration import load_settings
 
     settings = load_settings()
     show_log(settings)
     # By name: the server is above the command line.
-    stdio = importlib.import_module("server.mcp.stdio")
+    stdio = importlib.import_module("sextant.server.mcp.stdio")
     asyncio.run(stdio.serve(settings, names))

@@ -9,11 +9,11 @@ import typer
 if TYPE_CHECKING:
     import uvicorn
 
-    from domain.settings import Settings
+    from sextant.domain.settings import Settings
 
 app = typer.Typer()
 
-_APP = "server.app:app"
+_APP = "sextant.server.app:app"
 # Seconds after which a process that does not answer is replaced by another.
 _SILENCE = 60
 _LEVELS = ("debug", "info", "warning", "error")
@@ -37,11 +37,11 @@ def serve(
     import asyncio
     import logging
 
-    from domain.configuration import load_settings
     from sextant.cli.serving import listening
     from sextant.cli.serving.alone import Alone
     from sextant.cli.serving.several import Several, refusal
-    from sextant.logins import may_listen
+    from sextant.domain.configuration import load_settings
+    from sextant.facade.logins import may_listen
 
     _check_level(log)
     settings = load_settings()
@@ -70,13 +70,13 @@ def _config(settings: Settings, host: str, port: int, workers: int) -> uvicorn.C
     import uvicorn
 
     # By name: the server is above the command line.
-    logs = importlib.import_module("server.observe.logs")
+    logs = importlib.import_module("sextant.server.observe.logs")
     return uvicorn.Config(
         _APP,
         host=host,
         port=port,
         workers=workers,
-        http="server.connections:BoundedHead",
+        http="sextant.server.connections:BoundedHead",
         log_config=logs.log_config(settings),
         server_header=False,
         timeout_graceful_shutdown=settings.http.drain_seconds,
@@ -86,7 +86,7 @@ def _config(settings: Settings, host: str, port: int, workers: int) -> uvicorn.C
 
 
 def _check_level(log: str | None) -> None:
-    from domain.errors import OptionInvalid
+    from sextant.domain.errors import OptionInvalid
 
     if log is not None and log.lower() not in _LEVELS:
         raise OptionInvalid(

@@ -9,7 +9,7 @@ from uvicorn.importer import import_from_string
 from uvicorn.supervisors import Multiprocess
 from uvicorn.supervisors.multiprocess import Process
 
-from domain.errors import SextantError
+from sextant.domain.errors import SextantError
 
 _log = logging.getLogger("uvicorn.error")
 

@@ -28,7 +28,7 @@ def backup(
     """
     import asyncio
 
-    from domain.errors import OptionInvalid
+    from sextant.domain.errors import OptionInvalid
 
     if out.exists() and not force:
         raise OptionInvalid(
@@ -44,10 +44,10 @@ def backup(
 async def _save(out: Path, *, as_json: bool) -> int:
     import asyncio
 
-    from domain.configuration import load_settings
     from sextant.cli.progress import counted_bytes
-    from stores.postgresql.backup import backup as save
-    from stores.postgresql.database import Database
+    from sextant.domain.configuration import load_settings
+    from sextant.stores.postgresql.backup import backup as save
+    from sextant.stores.postgresql.database import Database
 
     settings = await asyncio.to_thread(load_settings)
     async with await Database.open(settings) as database:

@@ -13,7 +13,7 @@ app = typer.Typer()
 @app.command("config")
 def config(*, as_json: AsJson = False) -> None:
     """List every setting with its value, default and origin. Secrets are masked."""
-    from domain.configuration import describe_settings, load_settings
+    from sextant.domain.configuration import describe_settings, load_settings
 
     listed = list(describe_settings(load_settings()))
     if as_json:

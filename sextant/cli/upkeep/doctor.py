@@ -10,7 +10,7 @@ from sextant.cli import terminal
 from sextant.cli.options import AsJson
 
 if TYPE_CHECKING:
-    from sextant.doctor import Finding
+    from sextant.facade.doctor import Finding
 
 app = typer.Typer()
 
@@ -32,9 +32,9 @@ def doctor(*, as_json: AsJson = False) -> None:
 
 
 async def _examine(*, as_json: bool) -> list[Finding]:
-    from domain.configuration import load_settings
     from sextant.cli.session import show_log
-    from sextant.doctor import examine
+    from sextant.domain.configuration import load_settings
+    from sextant.facade.doctor import examine
 
     settings = load_settings()
     show_log(settings)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import AsJson
 from sextant.cli.with_sextant import with_sextant
+from sextant.text.characters import counted
 
 if TYPE_CHECKING:
     from sextant.facade import Sextant

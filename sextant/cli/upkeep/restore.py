@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from domain.text import counted
 from sextant.cli import terminal
 from sextant.cli.options import AsJson
+from sextant.text.characters import counted
 
 app = typer.Typer()
 
@@ -41,11 +41,11 @@ def restore(
 async def _bring(source: Path, *, replace: bool, as_json: bool) -> int:
     import asyncio
 
-    from domain.configuration import load_settings
     from sextant.cli.progress import counted_bytes
-    from stores.postgresql.backup import count_graphs
-    from stores.postgresql.backup import restore as bring
-    from stores.postgresql.database import Database
+    from sextant.domain.configuration import load_settings
+    from sextant.stores.postgresql.backup import count_graphs
+    from sextant.stores.postgresql.backup import restore as bring
+    from sextant.stores.postgresql.database import Database
 
     settings = await asyncio.to_thread(load_settings)
     async with await Database.open(settings) as database:

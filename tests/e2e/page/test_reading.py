@@ -9,7 +9,7 @@ from importlib.resources import files
 import pytest
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
-from domain.errors import SextantError
+from sextant.domain.errors import SextantError
 from tests.e2e.page.steps import QUESTION, ask, use, view
 
 pytestmark = pytest.mark.e2e

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from domain.errors import DatabaseUnavailable
-from domain.scope import Scope
-from evals.corpus import load_corpus
-from evals.dataset import Passage
-from ingestion.graph.index import GraphIndexer
-from ingestion.graph.upkeep import GraphUpkeep
-from stores.chunks.chunk_store import ChunkStore
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.errors import DatabaseUnavailable
+from sextant.domain.scope import Scope
+from sextant.evals.corpus import load_corpus
+from sextant.evals.dataset import Passage
+from sextant.ingestion.graph.index import GraphIndexer
+from sextant.ingestion.graph.upkeep import GraphUpkeep
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
 
 PASSAGES = [
     Passage("p1", "张三", "张三的妻子是李四。"),

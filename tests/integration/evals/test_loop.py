@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from domain.errors import OptionInvalid
-from domain.settings import Settings
-from evals import loop, sets
-from evals.sets import SetFiles
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.settings import Settings
+from sextant.evals import loop, sets
+from sextant.evals.sets import SetFiles
+from sextant.testing.hash_embedder import HashEmbedder
 
 PASSAGES = [
     {"id": "mounds", "title": "Pocahontas Mounds", "text": "The mounds are located in Utopia."},

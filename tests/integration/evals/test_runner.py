@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from domain.errors import OptionInvalid
-from domain.settings import Settings
-from evals import runner
-from evals.comparing import compare, plot
-from evals.runner import EvalOptions, evaluate
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.settings import Settings
+from sextant.evals import runner
+from sextant.evals.comparing import compare, plot
+from sextant.evals.runner import EvalOptions, evaluate
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
 
 PASSAGES = [
     {"id": "p1", "title": "糖尿病", "text": "糖尿病患者的主要症状是多饮、多尿。"},

@@ -6,14 +6,14 @@ import gzip
 import json
 from pathlib import Path
 
-from domain.graph import CO_OCCURS
-from domain.scope import Scope
-from evals.corpus import add_triples, load_corpus
-from evals.dataset import Passage, read_triples
-from stores.graph.ids import entity_id
-from stores.graph.postgres import PostgresGraph
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.graph import CO_OCCURS
+from sextant.domain.scope import Scope
+from sextant.evals.corpus import add_triples, load_corpus
+from sextant.evals.dataset import Passage, read_triples
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
 
 
 async def test_triples_enter_the_graph_under_the_passages_that_state_them(

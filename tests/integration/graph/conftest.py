@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from domain.scope import Scope
-from evals.corpus import load_corpus
-from evals.dataset import Passage
-from graph.dependencies import dependencies_over
-from graph.workflow import Workflow, create_query_workflow
-from models.chat.building import build_chat_model
-from models.chat.vision import build_vision_model
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
-from testing.openai_server import Script, ScriptedOpenAI
+from sextant.domain.scope import Scope
+from sextant.evals.corpus import load_corpus
+from sextant.evals.dataset import Passage
+from sextant.graph.dependencies import dependencies_over
+from sextant.graph.workflow import Workflow, create_query_workflow
+from sextant.models.chat.building import build_chat_model
+from sextant.models.chat.vision import build_vision_model
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
+from sextant.testing.openai_server import Script, ScriptedOpenAI
 
 PASSAGES = [
     Passage("symptoms", "典型症状", "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"),

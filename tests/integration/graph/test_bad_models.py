@@ -10,17 +10,16 @@ from typing import Any
 
 import pytest
 
-from domain.answers import Answer
-from domain.events import Cited, Done, Event, Failed, Reset, Token
-from domain.settings import LimitSettings, Settings
-from domain.text import language_of
-from graph.streaming import stream_answer
-from models.chat.building import build_chat_model
-from nodes.answers.answer_generator import SHORTENED, AnswerGenerator
-from nodes.answers.revising import OTHER_LANGUAGE, REPLACED
-from nodes.answers.writing import CUT_OFF, OUT_OF_TIME
-from testing.openai_server import ApiRequest, Script, ScriptedOpenAI
-from testing.replies import (
+from sextant.domain.answers import Answer
+from sextant.domain.events import Cited, Done, Event, Failed, Reset, Token
+from sextant.domain.settings import LimitSettings, Settings
+from sextant.graph.streaming import stream_answer
+from sextant.models.chat.building import build_chat_model
+from sextant.nodes.answers.answer_generator import SHORTENED, AnswerGenerator
+from sextant.nodes.answers.revising import OTHER_LANGUAGE, REPLACED
+from sextant.nodes.answers.writing import CUT_OFF, OUT_OF_TIME
+from sextant.testing.openai_server import ApiRequest, Script, ScriptedOpenAI
+from sextant.testing.replies import (
     Reply,
     as_json,
     empty,
@@ -31,6 +30,7 @@ from testing.replies import (
     refusal,
     slow,
 )
+from sextant.text.characters import language_of
 from tests.integration.graph.conftest import Running, RunningWith
 
 QUESTION = "糖尿病患者的主要症状是什么？"

@@ -8,14 +8,14 @@ from itertools import count
 
 import pytest
 
-from domain.scope import Scope
-from domain.settings import LimitSettings
-from ingestion.graph.upkeep import GraphUpkeep
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
-from testing.openai_server import ApiRequest
-from testing.pictures import data_uri, picture
-from testing.replies import Reply, as_json, failing, invalid_json, rate_limited, slow
+from sextant.domain.scope import Scope
+from sextant.domain.settings import LimitSettings
+from sextant.ingestion.graph.upkeep import GraphUpkeep
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
+from sextant.testing.openai_server import ApiRequest
+from sextant.testing.pictures import data_uri, picture
+from sextant.testing.replies import Reply, as_json, failing, invalid_json, rate_limited, slow
 from tests.integration.graph.conftest import RunningWith
 
 QUESTION = "糖尿病患者的主要症状是什么？胰岛素由什么分泌？"

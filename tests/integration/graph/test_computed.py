@@ -11,14 +11,14 @@ from uuid import UUID
 
 import pytest
 
-from domain.scope import Scope
-from ingestion.pipeline import Ingestor
-from stores.chunks.chunk_store import ChunkStore
-from stores.chunks.tables import TableStore
-from stores.documents.document_store import DocumentStore
-from stores.postgresql.database import Database
-from testing.openai_server import ApiRequest
-from testing.replies import Reply, fenced_json
+from sextant.domain.scope import Scope
+from sextant.ingestion.pipeline import Ingestor
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.chunks.tables import TableStore
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.postgresql.database import Database
+from sextant.testing.openai_server import ApiRequest
+from sextant.testing.replies import Reply, fenced_json
 from tests.integration.graph.conftest import Running, RunningWith
 
 SITES = ("Graz", "Brno")

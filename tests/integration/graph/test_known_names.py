@@ -1,9 +1,9 @@
 """The names of a question that a knowledge base's graph knows."""
 
-from domain.scope import Scope
-from graph.dependencies import dependencies_over
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.scope import Scope
+from sextant.graph.dependencies import dependencies_over
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
 
 
 async def test_titles_are_known_with_their_entities_and_other_words_are_not(

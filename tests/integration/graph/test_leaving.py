@@ -7,15 +7,15 @@ from contextlib import aclosing
 
 import pytest
 
-from domain.events import Cited, Done, Event, Token
-from domain.settings import LimitSettings
-from graph.streaming import stream_answer
-from nodes.answers.answering import NOTHING_FOUND
-from nodes.answers.revising import REPLACED
-from stores.documents.document_store import DocumentStore
-from stores.postgresql.database import Database
-from testing.openai_server import ApiRequest
-from testing.replies import Reply, as_json, endless, silent_after
+from sextant.domain.events import Cited, Done, Event, Token
+from sextant.domain.settings import LimitSettings
+from sextant.graph.streaming import stream_answer
+from sextant.nodes.answers.answering import NOTHING_FOUND
+from sextant.nodes.answers.revising import REPLACED
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.postgresql.database import Database
+from sextant.testing.openai_server import ApiRequest
+from sextant.testing.replies import Reply, as_json, endless, silent_after
 from tests.integration.graph.conftest import Running, RunningWith
 
 QUESTION = "Who owns a value in Rust?"

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from domain.settings import LimitSettings
-from testing.openai_server import ApiRequest
-from testing.replies import Reply, as_json, failing, fenced_json, invalid_json, refusal
+from sextant.domain.settings import LimitSettings
+from sextant.testing.openai_server import ApiRequest
+from sextant.testing.replies import Reply, as_json, failing, fenced_json, invalid_json, refusal
 from tests.integration.graph.conftest import Running, RunningWith
 
 QUESTION = "糖尿病患者的主要症状、胰岛素的来源、终验的付款比例和 Rust 的所有者规则是什么？"

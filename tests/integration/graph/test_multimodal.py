@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from domain.errors import InputError, SextantError
-from stores.documents.document_store import DocumentStore
-from stores.postgresql.database import Database
-from testing.openai_server import ApiRequest
-from testing.pictures import data_uri, picture
-from testing.replies import Reply, as_json, failing, refusal
+from sextant.domain.errors import InputError, SextantError
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.postgresql.database import Database
+from sextant.testing.openai_server import ApiRequest
+from sextant.testing.pictures import data_uri, picture
+from sextant.testing.replies import Reply, as_json, failing, refusal
 from tests.integration.graph.conftest import RunningWith
 
 TABLE = {

@@ -9,11 +9,19 @@ from typing import Any
 
 import pytest
 
-from domain.events import Cited, Done, Event, Failed, Reset, Sources, Status, Token
-from graph.streaming import stream_answer
-from models.offline.extractive import ExtractiveAnswerer
-from testing.openai_server import ApiRequest
-from testing.replies import Reply, as_json, broken_after, endless, failing, silent_after, tokens_of
+from sextant.domain.events import Cited, Done, Event, Failed, Reset, Sources, Status, Token
+from sextant.graph.streaming import stream_answer
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.testing.openai_server import ApiRequest
+from sextant.testing.replies import (
+    Reply,
+    as_json,
+    broken_after,
+    endless,
+    failing,
+    silent_after,
+    tokens_of,
+)
 from tests.integration.graph.conftest import Running, RunningWith
 
 ANALYSIS = {"question": "Who owns a value?", "keywords": ["owner"]}

@@ -14,10 +14,10 @@ from langchain_core.messages import HumanMessage
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from domain.errors import ConversationBusy, ConversationUnreadable, OptionInvalid
-from domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from graph.threads import LONGEST_THREAD, Threads
-from stores.postgresql.database import Database
+from sextant.domain.errors import ConversationBusy, ConversationUnreadable, OptionInvalid
+from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem
+from sextant.graph.threads import LONGEST_THREAD, Threads
+from sextant.stores.postgresql.database import Database
 
 
 class Notes(TypedDict, total=False):

@@ -10,20 +10,20 @@ from uuid import UUID
 
 import pytest
 
-from domain.errors import EmbeddingModelChanged, GraphNotFound, ModelUnavailable, TimedOut
-from domain.scope import Scope
-from domain.settings import LimitSettings, Settings
-from evals.corpus import load_corpus
-from graph import create_query_workflow
-from graph.dependencies import close_shared_dependencies, shared_dependencies
-from ingestion.graph.upkeep import GraphUpkeep
-from stores.chunks.chunk_store import ChunkStore
-from stores.documents.document_store import DocumentStore
-from stores.documents.embedding_space import check_space
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
-from testing.openai_server import ApiRequest
-from testing.replies import Reply, as_json, failing, fenced_json, invalid_json, refusal
+from sextant.domain.errors import EmbeddingModelChanged, GraphNotFound, ModelUnavailable, TimedOut
+from sextant.domain.scope import Scope
+from sextant.domain.settings import LimitSettings, Settings
+from sextant.evals.corpus import load_corpus
+from sextant.graph import create_query_workflow
+from sextant.graph.dependencies import close_shared_dependencies, shared_dependencies
+from sextant.ingestion.graph.upkeep import GraphUpkeep
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.documents.embedding_space import check_space
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
+from sextant.testing.openai_server import ApiRequest
+from sextant.testing.replies import Reply, as_json, failing, fenced_json, invalid_json, refusal
 from tests.integration.graph.conftest import PASSAGES, RunningWith
 from tests.integration.own_database import settings_over, short_folder
 

@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from domain.settings import IngestionSettings, Settings
-from ingestion.importing import Importer
-from ingestion.pipeline import Ingestor
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
+from sextant.domain.settings import IngestionSettings, Settings
+from sextant.ingestion.importing import Importer
+from sextant.ingestion.pipeline import Ingestor
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
 
 
 @pytest.fixture

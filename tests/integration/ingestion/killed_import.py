@@ -9,16 +9,16 @@ import asyncio
 import sys
 from pathlib import Path
 
-from domain.scope import Scope
-from domain.settings import IngestionSettings
-from ingestion.graph.index import GraphIndexer
-from ingestion.importing import Importer
-from ingestion.pipeline import Ingestor
-from stores.documents.document_store import DocumentStore
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
-from stores.work.jobs import JobStore
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.scope import Scope
+from sextant.domain.settings import IngestionSettings
+from sextant.ingestion.graph.index import GraphIndexer
+from sextant.ingestion.importing import Importer
+from sextant.ingestion.pipeline import Ingestor
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import JobStore
+from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.killing import wait_to_be_killed
 from tests.integration.own_database import settings_over
 

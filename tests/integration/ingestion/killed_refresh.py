@@ -9,11 +9,11 @@ import asyncio
 import sys
 from pathlib import Path
 
-from domain.scope import Scope
-from ingestion.graph.communities import reporting
-from ingestion.graph.upkeep import GraphUpkeep
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.scope import Scope
+from sextant.ingestion.graph.communities import reporting
+from sextant.ingestion.graph.upkeep import GraphUpkeep
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.killing import wait_to_be_killed
 from tests.integration.own_database import settings_over
 

@@ -9,14 +9,14 @@ import asyncio
 import sys
 from pathlib import Path
 
-from domain.scope import Scope
-from domain.settings import IngestionSettings
-from ingestion.pipeline import Ingestor
-from ingestion.progress import Progress
-from stores.documents.document_store import DocumentStore
-from stores.postgresql.database import Database
-from stores.work.jobs import JobStore
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.scope import Scope
+from sextant.domain.settings import IngestionSettings
+from sextant.ingestion.pipeline import Ingestor
+from sextant.ingestion.progress import Progress
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import JobStore
+from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.killing import wait_to_be_killed
 from tests.integration.own_database import settings_over
 

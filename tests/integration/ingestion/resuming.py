@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from domain.scope import Scope
-from ingestion.pipeline import Ingestor
+from sextant.domain.scope import Scope
+from sextant.ingestion.pipeline import Ingestor
 
 
 async def resumed(ingestor: Ingestor, scope: Scope) -> list[Exception | None]:

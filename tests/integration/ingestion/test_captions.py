@@ -11,24 +11,24 @@ import docx
 import pytest
 from PIL import Image
 
-from domain.documents import Modality
-from domain.errors import FileEmpty
-from domain.scope import Scope
-from domain.settings import MultimodalSettings
-from ingestion.captions import Captioner
-from ingestion.parsing.hosts import ParserHosts
-from ingestion.parsing.images import FoundImage
-from ingestion.pipeline import Ingestor
-from models.chat.vision import build_vision_model
-from stores.chunks.chunk_store import ChunkStore
-from stores.documents.captions import CaptionStore
-from stores.documents.document_store import DocumentStore
-from stores.postgresql.database import Database
-from stores.work.jobs import JobStore
-from testing.hash_embedder import HashEmbedder
-from testing.openai_server import ApiRequest, Script, ScriptedOpenAI
-from testing.pictures import picture
-from testing.replies import Reply, failing
+from sextant.domain.documents import Modality
+from sextant.domain.errors import FileEmpty
+from sextant.domain.scope import Scope
+from sextant.domain.settings import MultimodalSettings
+from sextant.ingestion.captions import Captioner
+from sextant.ingestion.parsing.hosts import ParserHosts
+from sextant.ingestion.parsing.images import FoundImage
+from sextant.ingestion.pipeline import Ingestor
+from sextant.models.chat.vision import build_vision_model
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.documents.captions import CaptionStore
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import JobStore
+from sextant.testing.hash_embedder import HashEmbedder
+from sextant.testing.openai_server import ApiRequest, Script, ScriptedOpenAI
+from sextant.testing.pictures import picture
+from sextant.testing.replies import Reply, failing
 
 SEEN = "柱状图：华北 40，华南 60。"
 

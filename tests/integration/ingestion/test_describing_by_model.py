@@ -12,23 +12,23 @@ from typing import Any
 import orjson
 import pytest
 
-from domain.documents import Section
-from domain.errors import ModelUnavailable
-from domain.scope import Scope
-from domain.settings import Settings
-from ingestion.importing import Importer
-from ingestion.metadata.by_model import DescribedByModel, ModelDescriber
-from ingestion.metadata.estimating import estimate_descriptions
-from ingestion.pipeline import Ingestor
-from models.chat.building import build_chat_model
-from stores.chunks.chunk_store import ChunkStore
-from stores.chunks.stored import StoredChunk
-from stores.documents.document_store import DocumentStore
-from stores.documents.model_descriptions import Kind, ModelDescriptions, Said
-from stores.documents.reading import DocumentReader
-from stores.postgresql.database import Database
-from testing.openai_server import ApiRequest, ScriptedOpenAI
-from testing.replies import Reply, failing, fenced_json
+from sextant.domain.documents import Section
+from sextant.domain.errors import ModelUnavailable
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.ingestion.importing import Importer
+from sextant.ingestion.metadata.by_model import DescribedByModel, ModelDescriber
+from sextant.ingestion.metadata.estimating import estimate_descriptions
+from sextant.ingestion.pipeline import Ingestor
+from sextant.models.chat.building import build_chat_model
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.chunks.stored import StoredChunk
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.documents.model_descriptions import Kind, ModelDescriptions, Said
+from sextant.stores.documents.reading import DocumentReader
+from sextant.stores.postgresql.database import Database
+from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
+from sextant.testing.replies import Reply, failing, fenced_json
 from tests.integration.ingestion.transferred import stream
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "documents"

@@ -9,17 +9,17 @@ from uuid import UUID
 
 import pytest
 
-from domain.scope import Scope
-from domain.settings import IngestionSettings, Settings
-from ingestion.graph.index import GraphIndexer
-from ingestion.pipeline import Ingested, Ingestor
-from models.protocols import Vectors
-from stores.documents.document_store import DocumentStore
-from stores.graph.communities.hierarchy import Follows, HierarchyStore
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
-from stores.work.jobs import JobStore
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.scope import Scope
+from sextant.domain.settings import IngestionSettings, Settings
+from sextant.ingestion.graph.index import GraphIndexer
+from sextant.ingestion.pipeline import Ingested, Ingestor
+from sextant.models.protocols import Vectors
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.communities.hierarchy import Follows, HierarchyStore
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import JobStore
+from sextant.testing.hash_embedder import HashEmbedder
 
 SHARE = 0.5
 ROUNDS = 12
@@ -109,7 +109,7 @@ async def test_they_are_due_when_anything_they_follow_has_gone_or_a_share_of_it_
     seed: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("stores.graph.communities.hierarchy._LARGE", 0)
+    monkeypatch.setattr("sextant.stores.graph.communities.hierarchy._LARGE", 0)
     random, history = Random(seed), History(database, settings, scope)  # noqa: S311 - a test's choice
     await history.add()
     await history.follow(random)

@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from domain.graph import MentionKind
-from domain.scope import Scope
-from ingestion.graph.upkeep import GraphUpkeep
-from ingestion.pipeline import Ingestor
-from retrievers.entity_search.options import SearchOptions
-from retrievers.entity_search.search import EntitySearch
-from stores.graph.evidence import GraphEvidence, MentionRow
-from stores.graph.ids import entity_id
-from stores.graph.postgres import PostgresGraph
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.ingestion.graph.upkeep import GraphUpkeep
+from sextant.ingestion.pipeline import Ingestor
+from sextant.retrievers.entity_search.options import SearchOptions
+from sextant.retrievers.entity_search.search import EntitySearch
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
 
 TOOLS = """# Building
 

@@ -9,22 +9,22 @@ from typing import Any
 
 import pytest
 
-from domain.scope import Scope
-from domain.settings import ExtractionSettings, IngestionSettings, Settings
-from ingestion.graph.extraction.extract_llm import ModelExtractor, estimate_extraction
-from ingestion.graph.index import GraphIndexer
-from ingestion.importing import Importer
-from ingestion.pipeline import Ingested, Ingestor
-from models.chat.building import build_chat_model
-from stores.documents.document_store import DocumentStore
-from stores.graph.extraction import ExtractionCounts, ExtractionStore
-from stores.graph.postgres import PostgresGraph
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
-from stores.work.jobs import JobStore
-from testing.hash_embedder import HashEmbedder
-from testing.openai_server import ApiRequest, Script, ScriptedOpenAI
-from testing.replies import (
+from sextant.domain.scope import Scope
+from sextant.domain.settings import ExtractionSettings, IngestionSettings, Settings
+from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor, estimate_extraction
+from sextant.ingestion.graph.index import GraphIndexer
+from sextant.ingestion.importing import Importer
+from sextant.ingestion.pipeline import Ingested, Ingestor
+from sextant.models.chat.building import build_chat_model
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.extraction import ExtractionCounts, ExtractionStore
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import JobStore
+from sextant.testing.hash_embedder import HashEmbedder
+from sextant.testing.openai_server import ApiRequest, Script, ScriptedOpenAI
+from sextant.testing.replies import (
     Reply,
     as_json,
     failing,

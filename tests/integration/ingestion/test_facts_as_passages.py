@@ -9,14 +9,14 @@ from uuid import uuid4
 
 import pytest
 
-from domain.errors import DependencyError, OptionInvalid
-from domain.scope import Scope
-from ingestion.facts.verbalising import FactVerbaliser
-from ingestion.importing import Importer, ImportReport
-from ingestion.pipeline import Ingestor
-from stores.documents.document_store import DocumentStore
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
+from sextant.domain.errors import DependencyError, OptionInvalid
+from sextant.domain.scope import Scope
+from sextant.ingestion.facts.verbalising import FactVerbaliser
+from sextant.ingestion.importing import Importer, ImportReport
+from sextant.ingestion.pipeline import Ingestor
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
 from tests.integration.ingestion.test_transfer import some_lines
 from tests.integration.ingestion.transferred import (
     Line,

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import asyncio
 
-from domain.documents import Chunk, JobStage
-from domain.errors import ModelUnavailable
-from domain.scope import Scope
-from domain.settings import Settings
-from ingestion.metadata.describing import describe
-from ingestion.metadata.filling import fill
-from ingestion.parsing.parse import parse_file
-from ingestion.pipeline import Ingestor
-from ingestion.progress import Progress
-from stores.chunks.chunk_store import ChunkStore
-from stores.chunks.stored import StoredChunk
-from stores.documents.descriptions import Descriptions
-from stores.documents.document_store import DocumentStore
-from stores.postgresql.database import Database
-from stores.work.jobs import JobStore
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.documents import Chunk, JobStage
+from sextant.domain.errors import ModelUnavailable
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.ingestion.metadata.describing import describe
+from sextant.ingestion.metadata.filling import fill
+from sextant.ingestion.parsing.parse import parse_file
+from sextant.ingestion.pipeline import Ingestor
+from sextant.ingestion.progress import Progress
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.chunks.stored import StoredChunk
+from sextant.stores.documents.descriptions import Descriptions
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import JobStore
+from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.ingestion.resuming import resumed
 
 BOOK = "# 设备手册\n\n" + "\n\n".join(

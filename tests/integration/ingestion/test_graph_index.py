@@ -10,21 +10,21 @@ from uuid import UUID
 
 import pytest
 
-from domain.documents import DocumentStatus, JobStage
-from domain.errors import DatabaseUnavailable
-from domain.graph import CO_OCCURS
-from domain.scope import Scope
-from domain.settings import Settings, WorkerSettings
-from ingestion.graph.index import GraphIndexer, Indexed
-from ingestion.pipeline import Ingestor
-from stores.chunks.chunk_store import ChunkStore
-from stores.documents.document_store import DocumentStore
-from stores.graph.postgres import PostgresGraph
-from stores.graph.record import GraphRecord
-from stores.knowledge_bases import KnowledgeBases
-from stores.postgresql.database import Database
-from stores.work.jobs import JobStore
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.documents import DocumentStatus, JobStage
+from sextant.domain.errors import DatabaseUnavailable
+from sextant.domain.graph import CO_OCCURS
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings, WorkerSettings
+from sextant.ingestion.graph.index import GraphIndexer, Indexed
+from sextant.ingestion.pipeline import Ingestor
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.knowledge_bases import KnowledgeBases
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import JobStore
+from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.ingestion.resuming import resumed
 
 HEATER = "# 热控系统（TCS）\n\n加热回路由蓄电池供电。蓄电池的温度由热控系统控制。\n"
@@ -186,7 +186,7 @@ async def test_documents_that_enter_together_say_what_they_say_one_by_one(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ingestion.together._LINGER", 600.0)
+    monkeypatch.setattr("sextant.ingestion.together._LINGER", 600.0)
     for name, text in WORLD.items():
         (tmp_path / f"{name}.md").write_text(text, encoding="utf-8")
     await graphed.ingest(scope, [tmp_path])

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from domain.errors import OptionInvalid
-from domain.scope import Scope
-from ingestion.graph.resolution.resolve import resolve
-from ingestion.importing import Importer
-from ingestion.pipeline import Ingestor
-from stores.documents.document_store import DocumentStore
-from stores.graph.ids import entity_id
-from stores.graph.record import GraphRecord
-from stores.graph.resolution.deciding import MergeReader
-from stores.knowledge_bases import KnowledgeBases
-from stores.postgresql.database import Database
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.scope import Scope
+from sextant.ingestion.graph.resolution.resolve import resolve
+from sextant.ingestion.importing import Importer
+from sextant.ingestion.pipeline import Ingestor
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.resolution.deciding import MergeReader
+from sextant.stores.knowledge_bases import KnowledgeBases
+from sextant.stores.postgresql.database import Database
 from tests.integration.ingestion.transferred import LINES, Line, facts, rows, stream
 
 

@@ -9,12 +9,12 @@ from uuid import UUID
 
 import pytest
 
-from domain.scope import Scope
-from ingestion.importing import Importer
-from ingestion.pipeline import Ingestor
-from stores.documents.document_store import DocumentStore
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
+from sextant.domain.scope import Scope
+from sextant.ingestion.importing import Importer
+from sextant.ingestion.pipeline import Ingestor
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
 from tests.integration.ingestion.transferred import Line, exported, rows, sorted_lines, stream
 
 

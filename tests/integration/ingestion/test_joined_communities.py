@@ -8,15 +8,15 @@ from uuid import UUID
 
 import numpy as np
 
-from domain.graph import MentionKind
-from domain.scope import Scope
-from ingestion.graph.communities.network import modularity, network_of
-from ingestion.graph.upkeep import GraphUpkeep
-from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
-from stores.graph.postgres import PostgresGraph
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.ingestion.graph.communities.network import modularity, network_of
+from sextant.ingestion.graph.upkeep import GraphUpkeep
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
 
 TOPICS = 30
 MEMBERS = 14

@@ -7,15 +7,15 @@ from uuid import uuid4
 
 import pytest
 
-from domain.documents import DocumentStatus
-from domain.scope import Scope
-from ingestion.pipeline import Ingestor
-from stores.chunks.chunk_store import ChunkStore
-from stores.chunks.stored import StoredChunk
-from stores.documents.document_store import DocumentStore
-from stores.postgresql.database import Database
-from stores.work.jobs import JobStore
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.documents import DocumentStatus
+from sextant.domain.scope import Scope
+from sextant.ingestion.pipeline import Ingestor
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.chunks.stored import StoredChunk
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import JobStore
+from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.killing import kill_when_reached
 
 WORKER = Path(__file__).with_name("killed_worker.py")

@@ -8,15 +8,15 @@ from uuid import uuid4
 
 import pytest
 
-from domain.scope import Scope
-from ingestion.graph.index import GraphIndexer
-from ingestion.importing import Importer
-from ingestion.pipeline import Ingestor
-from stores.documents.document_store import DocumentStore
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
-from stores.work.jobs import JobStore
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.scope import Scope
+from sextant.ingestion.graph.index import GraphIndexer
+from sextant.ingestion.importing import Importer
+from sextant.ingestion.pipeline import Ingestor
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import JobStore
+from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.ingestion.transferred import LINES, exported, facts, sorted_lines
 from tests.integration.killing import kill_when_reached
 

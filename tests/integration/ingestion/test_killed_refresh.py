@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from domain.scope import Scope
-from ingestion.graph.upkeep import GraphUpkeep
-from ingestion.pipeline import Ingestor
-from stores.graph.communities.store import CommunityStore
-from stores.graph.postgres import PostgresGraph
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.scope import Scope
+from sextant.ingestion.graph.upkeep import GraphUpkeep
+from sextant.ingestion.pipeline import Ingestor
+from sextant.stores.graph.communities.store import CommunityStore
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.killing import ROOT, kill_when_reached
 
 WORKER = Path(__file__).with_name("killed_refresh.py")

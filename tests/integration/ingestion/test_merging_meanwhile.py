@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from domain.scope import Scope
-from ingestion.pipeline import Ingestor
-from stores.graph.ids import entity_id
-from stores.graph.record import GraphRecord
-from stores.graph.resolution.merges import Merge
-from stores.postgresql.database import Database
+from sextant.domain.scope import Scope
+from sextant.ingestion.pipeline import Ingestor
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.resolution.merges import Merge
+from sextant.stores.postgresql.database import Database
 from tests.integration.ingestion.test_graph_index import WORLD, add, aliases, relations, rows
 
 # The last meets an entity that the first has made another; both are named in several documents.

@@ -13,20 +13,20 @@ import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import BaseMessage
 
-from domain.scope import Scope
-from domain.settings import CommunitySettings, Settings
-from ingestion.graph.upkeep import GraphUpkeep
-from ingestion.pipeline import Ingestor
-from models.chat.building import build_chat_model
-from models.chat.chat_model import ChatModel
-from models.failures import Retries
-from stores.chunks.chunk_store import ChunkStore
-from stores.graph.communities.store import CommunityStore, StoredReport
-from stores.graph.postgres import PostgresGraph
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
-from testing.openai_server import ApiRequest, ScriptedOpenAI
-from testing.replies import Reply, failing
+from sextant.domain.scope import Scope
+from sextant.domain.settings import CommunitySettings, Settings
+from sextant.ingestion.graph.upkeep import GraphUpkeep
+from sextant.ingestion.pipeline import Ingestor
+from sextant.models.chat.building import build_chat_model
+from sextant.models.chat.chat_model import ChatModel
+from sextant.models.failures import Retries
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.graph.communities.store import CommunityStore, StoredReport
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
+from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
+from sextant.testing.replies import Reply, failing
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "documents"
 Chat = Callable[[ApiRequest], Reply | str]

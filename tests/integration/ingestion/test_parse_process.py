@@ -22,8 +22,8 @@ import pptx
 import psutil
 import pytest
 
-from domain.documents import ParsedDocument
-from domain.errors import (
+from sextant.domain.documents import ParsedDocument
+from sextant.domain.errors import (
     FileBroken,
     FileEmpty,
     FileEncrypted,
@@ -31,13 +31,13 @@ from domain.errors import (
     FileTooLarge,
     FileUnsafe,
 )
-from domain.settings import LimitSettings, Settings
-from ingestion.parsing.child import parse
-from ingestion.parsing.draft import Draft
-from ingestion.parsing.hosts import ParserHosts
-from ingestion.parsing.limits import Limits
-from ingestion.parsing.parse import parse_file
-from testing.pdf import Text, write_pdf
+from sextant.domain.settings import LimitSettings, Settings
+from sextant.ingestion.parsing.child import parse
+from sextant.ingestion.parsing.draft import Draft
+from sextant.ingestion.parsing.hosts import ParserHosts
+from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.parse import parse_file
+from sextant.testing.pdf import Text, write_pdf
 
 ROOT = Path(__file__).parents[3]
 DOCUMENT = UUID(int=7)
@@ -263,8 +263,8 @@ def test_every_small_text_has_the_time_that_one_may_take() -> None:
     """By CPU time alone, in a process as small texts share it: three texts that take two thirds of a second each."""
     script = """
 import time
-from ingestion.parsing.child import restrict_time
-from ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.child import restrict_time
+from sextant.ingestion.parsing.limits import Limits
 for text in range(1, 4):
     restrict_time(Limits(cpu_seconds=1), shared=True)
     while time.process_time() < text * 0.7 + 0.1:
@@ -379,7 +379,7 @@ def parser_processes() -> list[int]:
     """Ids of this process's children that fork the parser, without those of other tests."""
     children = Path("/proc/self/task").glob("*/children")
     ids = [int(number) for task in children for number in task.read_text().split()]
-    hosts = [number for number in ids if b"ingestion.parsing.host" in command_line(number)]
+    hosts = [number for number in ids if b"sextant.ingestion.parsing.host" in command_line(number)]
     return [number for number in hosts if number not in _OTHERS]
 
 
@@ -393,8 +393,8 @@ def command_line(number: int) -> bytes:
 def test_the_process_can_neither_write_files_nor_reach_the_network(tmp_path: Path) -> None:
     program = (
         "import socket, sys\n"
-        "from ingestion.parsing.child import leave_network, restrict\n"
-        "from ingestion.parsing.limits import Limits\n"
+        "from sextant.ingestion.parsing.child import leave_network, restrict\n"
+        "from sextant.ingestion.parsing.limits import Limits\n"
         "leave_network()\n"
         "restrict(Limits())\n"
         "try:\n  with open(sys.argv[1], 'w') as file: file.write('x')\n  print('wrote')\n"

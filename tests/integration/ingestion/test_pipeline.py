@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from domain.documents import DocumentStatus, JobStage
-from domain.errors import (
+from sextant.domain.documents import DocumentStatus, JobStage
+from sextant.domain.errors import (
     DocumentNotFound,
     FileEmpty,
     FileRejected,
@@ -19,20 +19,20 @@ from domain.errors import (
     ModelUnavailable,
     Superseded,
 )
-from domain.scope import Scope
-from domain.settings import IngestionSettings, Settings, WorkerSettings
-from ingestion.pipeline import Ingestor
-from ingestion.progress import Progress
-from ingestion.workers import worker_name
-from models.protocols import Vectors
-from stores.chunks.chunk_store import ChunkStore
-from stores.documents.document_store import DocumentStore
-from stores.knowledge_bases import KnowledgeBases
-from stores.postgresql.database import Database
-from stores.work.jobs import JobStore
-from stores.work.uploads import UploadStore
-from testing.hash_embedder import HashEmbedder
-from testing.pictures import data_uri, picture
+from sextant.domain.scope import Scope
+from sextant.domain.settings import IngestionSettings, Settings, WorkerSettings
+from sextant.ingestion.pipeline import Ingestor
+from sextant.ingestion.progress import Progress
+from sextant.ingestion.workers import worker_name
+from sextant.models.protocols import Vectors
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.knowledge_bases import KnowledgeBases
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import JobStore
+from sextant.stores.work.uploads import UploadStore
+from sextant.testing.hash_embedder import HashEmbedder
+from sextant.testing.pictures import data_uri, picture
 from tests.integration.ingestion.resuming import resumed
 
 GUIDE = "# 糖尿病指南\n\n## 症状\n\n糖尿病患者的主要症状是多饮、多尿。\n\n## 治疗\n\n二甲双胍是首选药物。\n"
@@ -68,8 +68,8 @@ async def test_after_a_long_document_its_memory_goes_back_to_the_system(
     ingestor: Ingestor, scope: Scope, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trims = list[bool]()
-    monkeypatch.setattr("ingestion.running._LARGE", 3)
-    monkeypatch.setattr("ingestion.running.give_back", lambda: trims.append(True))
+    monkeypatch.setattr("sextant.ingestion.running._LARGE", 3)
+    monkeypatch.setattr("sextant.ingestion.running.give_back", lambda: trims.append(True))
     (tmp_path / "short.txt").write_text(long_text(1))
     await ingestor.ingest(scope, tmp_path / "short.txt")
     assert trims == []

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from domain.scope import Scope
-from domain.settings import Settings
-from ingestion.graph.index import GraphIndexer
-from ingestion.importing import Importer
-from ingestion.pipeline import Ingestor
-from models.protocols import Vectors
-from stores.documents.document_store import DocumentStore
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
-from stores.work.jobs import JobStore
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.ingestion.graph.index import GraphIndexer
+from sextant.ingestion.importing import Importer
+from sextant.ingestion.pipeline import Ingestor
+from sextant.models.protocols import Vectors
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import JobStore
+from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.ingestion.transferred import Line, rows, stream
 
 

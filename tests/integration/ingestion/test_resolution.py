@@ -13,21 +13,21 @@ import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.outputs import ChatResult
 
-from domain.graph import MentionKind
-from domain.scope import Scope
-from domain.settings import Settings
-from ingestion.graph.index import GraphIndexer
-from ingestion.graph.resolution.resolve import candidates, resolve
-from ingestion.pipeline import Ingestor
-from models.chat.building import build_chat_model
-from models.chat.chat_model import ChatModel, as_chat_model
-from models.failures import Retries
-from stores.documents.document_store import DocumentStore
-from stores.graph.evidence import GraphEvidence, MentionRow
-from stores.graph.ids import entity_id
-from stores.graph.postgres import PostgresGraph
-from stores.graph.record import GraphRecord
-from stores.graph.resolution.comparing import (
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.ingestion.graph.index import GraphIndexer
+from sextant.ingestion.graph.resolution.resolve import candidates, resolve
+from sextant.ingestion.pipeline import Ingestor
+from sextant.models.chat.building import build_chat_model
+from sextant.models.chat.chat_model import ChatModel, as_chat_model
+from sextant.models.failures import Retries
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.resolution.comparing import (
     SIMILAR_MEANING,
     Candidate,
     CandidatePlace,
@@ -35,14 +35,14 @@ from stores.graph.resolution.comparing import (
     ResolutionStore,
     note_pairs,
 )
-from stores.graph.resolution.deciding import decide_one, decide_two
-from stores.graph.resolution.merges import Merge
-from stores.graph.vectors import EntityVectors
-from stores.postgresql.database import Database
-from stores.work.jobs import JobStore
-from testing.hash_embedder import HashEmbedder
-from testing.openai_server import ApiRequest, ScriptedOpenAI
-from testing.replies import Reply, failing
+from sextant.stores.graph.resolution.deciding import decide_one, decide_two
+from sextant.stores.graph.resolution.merges import Merge
+from sextant.stores.graph.vectors import EntityVectors
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import JobStore
+from sextant.testing.hash_embedder import HashEmbedder
+from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
+from sextant.testing.replies import Reply, failing
 
 WORLD = {
     "who": "# World Health Organization\n\nThe World Health Organization (WHO) fights malaria.\n",
@@ -278,7 +278,7 @@ async def pairs_of_three_alike(library: Library, database: Database, scope: Scop
 async def test_pairs_that_a_model_gives_no_usable_answer_about_keep_no_others_from_being_judged(
     library: Library, database: Database, scope: Scope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ingestion.graph.resolution.resolve._PAIRS_A_CALL", 1)
+    monkeypatch.setattr("sextant.ingestion.graph.resolution.resolve._PAIRS_A_CALL", 1)
     pairs = await pairs_of_three_alike(library, database, scope)
     said = ["no idea", "still none", *['{"same": []}'] * (pairs - 1)]
     done = await resolve(database, scope, as_chat_model(FakeListChatModel(responses=said)))
@@ -289,7 +289,7 @@ async def test_pairs_that_a_model_gives_no_usable_answer_about_keep_no_others_fr
 async def test_pairs_that_a_model_refuses_keep_no_others_from_being_judged(
     library: Library, database: Database, scope: Scope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ingestion.graph.resolution.resolve._PAIRS_A_CALL", 1)
+    monkeypatch.setattr("sextant.ingestion.graph.resolution.resolve._PAIRS_A_CALL", 1)
     pairs = await pairs_of_three_alike(library, database, scope)
     refused = list[str]()
 
@@ -322,7 +322,7 @@ class Silent(FakeListChatModel):
 async def test_a_model_that_is_silent_is_waited_for_once_however_many_pairs_there_are(
     library: Library, database: Database, scope: Scope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ingestion.graph.resolution.resolve._PAIRS_A_CALL", 1)
+    monkeypatch.setattr("sextant.ingestion.graph.resolution.resolve._PAIRS_A_CALL", 1)
     await add_three_alike(library)
     silent = Silent(responses=[])
     done = await resolve(database, scope, ChatModel(silent, retries=Retries(2, first_wait=0.0)))

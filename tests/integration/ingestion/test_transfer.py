@@ -10,17 +10,17 @@ from uuid import UUID
 
 import pytest
 
-from domain.errors import GraphNotFound
-from domain.filters import ChunkFilters
-from domain.scope import Scope
-from ingestion.importing import Importer, ImportReport
-from ingestion.pipeline import Ingestor
-from stores.chunks.chunk_store import ChunkStore
-from stores.documents.document_store import DocumentStore
-from stores.graph.record import GraphRecord
-from stores.graph.resolution.deciding import decide_one, distinguish
-from stores.graph.resolution.merges import Merge
-from stores.postgresql.database import Database
+from sextant.domain.errors import GraphNotFound
+from sextant.domain.filters import ChunkFilters
+from sextant.domain.scope import Scope
+from sextant.ingestion.importing import Importer, ImportReport
+from sextant.ingestion.pipeline import Ingestor
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.resolution.deciding import decide_one, distinguish
+from sextant.stores.graph.resolution.merges import Merge
+from sextant.stores.postgresql.database import Database
 from tests.integration.ingestion.transferred import (
     FOLDER,
     LINES,

@@ -12,21 +12,21 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from domain.errors import ModelUnavailable
-from domain.graph import Community, Finding
-from domain.scope import Scope
-from domain.settings import CommunitySettings, Settings
-from domain.text import normalise
-from ingestion.graph.upkeep import GraphUpkeep
-from ingestion.pipeline import Ingested, Ingestor
-from models.protocols import Vectors
-from stores.chunks.chunk_store import ChunkStore
-from stores.documents.document_store import DocumentStore
-from stores.graph.communities.store import CommunityStore
-from stores.graph.postgres import PostgresGraph
-from stores.knowledge_bases import KnowledgeBases
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.errors import ModelUnavailable
+from sextant.domain.graph import Community, Finding
+from sextant.domain.scope import Scope
+from sextant.domain.settings import CommunitySettings, Settings
+from sextant.ingestion.graph.upkeep import GraphUpkeep
+from sextant.ingestion.pipeline import Ingested, Ingestor
+from sextant.models.protocols import Vectors
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.communities.store import CommunityStore
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.knowledge_bases import KnowledgeBases
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
+from sextant.text.characters import normalise
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "documents"
 NEW = """# 热控系统
@@ -248,7 +248,7 @@ async def test_a_refresh_that_is_killed_between_reports_goes_on_where_it_was(
     monkeypatch: pytest.MonkeyPatch,
     scope: Scope,
 ) -> None:
-    monkeypatch.setattr("ingestion.graph.communities.reporting._REPORTS_AT_ONCE", 4)
+    monkeypatch.setattr("sextant.ingestion.graph.communities.reporting._REPORTS_AT_ONCE", 4)
     await graphed.ingest(scope, [SAMPLES])
 
     def stop(stage: str, done: int, _: int) -> None:
@@ -354,7 +354,7 @@ async def test_communities_of_a_large_graph_wait_until_enough_is_new_but_not_whe
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """So that a passage costs the same in a large graph as in a small one."""
-    monkeypatch.setattr("stores.graph.communities.hierarchy._LARGE", 10)
+    monkeypatch.setattr("sextant.stores.graph.communities.hierarchy._LARGE", 10)
     await graphed.ingest(scope, [SAMPLES])
     assert (await upkeep.refresh(scope, patient=True)).full_run
 

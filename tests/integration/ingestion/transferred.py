@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any
 
-from domain.scope import Scope
-from ingestion.exporting import export_graph
-from stores.postgresql.database import Database
+from sextant.domain.scope import Scope
+from sextant.ingestion.exporting import export_graph
+from sextant.stores.postgresql.database import Database
 
 Line = dict[str, Any]
 FOLDER = Path(__file__).parents[3] / "samples" / "documents"

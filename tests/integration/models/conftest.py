@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from domain.settings import Settings
-from models.chat.building import build_chat_model
-from models.chat.chat_model import ChatModel
-from testing.openai_server import Script, ScriptedOpenAI
+from sextant.domain.settings import Settings
+from sextant.models.chat.building import build_chat_model
+from sextant.models.chat.chat_model import ChatModel
+from sextant.testing.openai_server import Script, ScriptedOpenAI
 
 ChatWith = Callable[..., Any]
 

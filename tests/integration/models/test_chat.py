@@ -10,14 +10,14 @@ from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from domain.answers import Usage
-from domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable
-from models.chat.building import build_chat_model
-from models.chat.chat_model import as_chat_model
-from models.failures import Retries
-from retrievers.sync import run_sync
-from testing.openai_server import ScriptedOpenAI
-from testing.replies import Reply, broken_after, empty, failing, rate_limited, refusal
+from sextant.domain.answers import Usage
+from sextant.domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable
+from sextant.models.chat.building import build_chat_model
+from sextant.models.chat.chat_model import as_chat_model
+from sextant.models.failures import Retries
+from sextant.retrievers.sync import run_sync
+from sextant.testing.openai_server import ScriptedOpenAI
+from sextant.testing.replies import Reply, broken_after, empty, failing, rate_limited, refusal
 
 ASK = [("system", "Be brief."), ("user", "糖尿病的主要症状是什么？")]
 

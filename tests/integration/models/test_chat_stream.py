@@ -10,13 +10,21 @@ from typing import Any
 import orjson
 import pytest
 
-from domain.answers import Usage
-from domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable
-from domain.settings import Settings
-from models.chat.building import build_chat_model
-from models.chat.chat_model import ChatModel, Restart
-from testing.http import CutConnection, HttpRequest, HttpResponse, LoopbackServer
-from testing.replies import Reply, broken_after, empty, endless, failing, rate_limited, silent_after
+from sextant.domain.answers import Usage
+from sextant.domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable
+from sextant.domain.settings import Settings
+from sextant.models.chat.building import build_chat_model
+from sextant.models.chat.chat_model import ChatModel, Restart
+from sextant.testing.http import CutConnection, HttpRequest, HttpResponse, LoopbackServer
+from sextant.testing.replies import (
+    Reply,
+    broken_after,
+    empty,
+    endless,
+    failing,
+    rate_limited,
+    silent_after,
+)
 
 ASK = [("user", "Who owns a value in Rust?")]
 

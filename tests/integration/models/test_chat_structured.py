@@ -10,13 +10,13 @@ from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langgraph.graph import END, START, StateGraph
 from pydantic import Field
 
-from domain.errors import ModelOutputInvalid, ModelRejected
-from models.chat import dialect
-from models.chat.allowance import allowing
-from models.chat.chat_model import as_chat_model
-from models.chat.schemas import ModelReply
-from testing.openai_server import ApiRequest
-from testing.replies import (
+from sextant.domain.errors import ModelOutputInvalid, ModelRejected
+from sextant.models.chat import dialect
+from sextant.models.chat.allowance import allowing
+from sextant.models.chat.chat_model import as_chat_model
+from sextant.models.chat.schemas import ModelReply
+from sextant.testing.openai_server import ApiRequest
+from sextant.testing.replies import (
     Reply,
     as_json,
     empty,

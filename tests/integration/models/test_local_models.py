@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from domain.errors import ModelUnavailable
-from models.embedding.local import LocalEmbedder
-from models.reranker import LocalReranker
+from sextant.domain.errors import ModelUnavailable
+from sextant.models.embedding.local import LocalEmbedder
+from sextant.models.reranker import LocalReranker
 
 INSTALLED = importlib.util.find_spec("sentence_transformers") is not None
 needs_extra = pytest.mark.skipif(not INSTALLED, reason="the [local] extra is not installed")

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from domain.errors import ModelRejected, ModelUnavailable, SettingsInvalid
-from domain.settings import Settings
-from models.embedding.remote import RemoteEmbedder
-from testing.hash_embedder import hashed_vector
-from testing.openai_server import ScriptedOpenAI
-from testing.replies import Reply, failing, rate_limited
+from sextant.domain.errors import ModelRejected, ModelUnavailable, SettingsInvalid
+from sextant.domain.settings import Settings
+from sextant.models.embedding.remote import RemoteEmbedder
+from sextant.testing.hash_embedder import hashed_vector
+from sextant.testing.openai_server import ScriptedOpenAI
+from sextant.testing.replies import Reply, failing, rate_limited
 
 
 async def test_passages_come_back_in_order_normalised_and_in_batches(settings_for: Any) -> None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from domain.errors import ModelRejected, ModelUnavailable
-from models.endpoint import Endpoint
-from models.reranker import build_reranker
-from testing.openai_server import ScriptedOpenAI
-from testing.replies import Reply, failing, rate_limited
+from sextant.domain.errors import ModelRejected, ModelUnavailable
+from sextant.models.endpoint import Endpoint
+from sextant.models.reranker import build_reranker
+from sextant.testing.openai_server import ScriptedOpenAI
+from sextant.testing.replies import Reply, failing, rate_limited
 
 TEXTS = ["雨天的菜谱", "糖尿病的主要症状", "糖尿病的治疗"]
 

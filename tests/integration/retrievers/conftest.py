@@ -6,13 +6,13 @@ from uuid import uuid4, uuid5
 
 import pytest
 
-from domain.documents import Chunk, ParsedDocument, Section
-from domain.scope import Scope
-from models.embedding.cache import CachedEmbedder
-from retrievers.memory.hot import HotScopes
-from stores.documents.document_store import DocumentStore
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.documents import Chunk, ParsedDocument, Section
+from sextant.domain.scope import Scope
+from sextant.models.embedding.cache import CachedEmbedder
+from sextant.retrievers.memory.hot import HotScopes
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.retrievers.hot_world import DIMENSION, Write
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from random import Random
 
-from domain.scope import Scope
-from retrievers.memory.hot import HotScope, HotScopes
-from retrievers.memory.room import Room
-from stores.postgresql.database import Database
+from sextant.domain.scope import Scope
+from sextant.retrievers.memory.hot import HotScope, HotScopes
+from sextant.retrievers.memory.room import Room
+from sextant.stores.postgresql.database import Database
 from tests.clock import Clock
 
 DIMENSION = 384

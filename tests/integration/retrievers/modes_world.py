@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from domain.retrieval import ItemKind, Retrieval
-from domain.settings import Settings
-from evals.dataset import Passage
-from models.protocols import Embedder
-from retrievers import GraphRetriever
-from retrievers.index.scope_index import ScopeIndexes
-from stores.chunks.chunk_store import ChunkStore
-from stores.graph.postgres import PostgresGraph
-from stores.graph.record import GraphRecord
-from stores.knowledge_bases import KnowledgeBases
-from stores.postgresql.database import Database
+from sextant.domain.retrieval import ItemKind, Retrieval
+from sextant.domain.settings import Settings
+from sextant.evals.dataset import Passage
+from sextant.models.protocols import Embedder
+from sextant.retrievers import GraphRetriever
+from sextant.retrievers.index.scope_index import ScopeIndexes
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.knowledge_bases import KnowledgeBases
+from sextant.stores.postgresql.database import Database
 
 PASSAGES = [
     Passage("mounds", "Pocahontas Mounds", "The mounds are an archaeological site in Mississippi."),

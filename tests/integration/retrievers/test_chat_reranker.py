@@ -8,16 +8,16 @@ import re
 
 import pytest
 
-from domain.errors import ModelOutputInvalid, ModelUnavailable, SettingsInvalid
-from domain.settings import Settings
-from domain.text import estimate_tokens, language_of
-from models.chat.allowance import allowing
-from models.chat.building import build_chat_model
-from models.reranker import HttpReranker
-from retrievers.ranking.chat_reranker import ChatReranker, open_reranker
-from retrievers.ranking.reranking import LATE, RerankLimits, judge
-from testing.openai_server import ApiRequest, Script, ScriptedOpenAI
-from testing.replies import Reply, failing
+from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, SettingsInvalid
+from sextant.domain.settings import Settings
+from sextant.models.chat.allowance import allowing
+from sextant.models.chat.building import build_chat_model
+from sextant.models.reranker import HttpReranker
+from sextant.retrievers.ranking.chat_reranker import ChatReranker, open_reranker
+from sextant.retrievers.ranking.reranking import LATE, RerankLimits, judge
+from sextant.testing.openai_server import ApiRequest, Script, ScriptedOpenAI
+from sextant.testing.replies import Reply, failing
+from sextant.text.characters import estimate_tokens, language_of
 
 QUESTION = "糖尿病的主要症状是什么？"
 TEXTS = [f"passage {number % 10}" for number in range(25)]

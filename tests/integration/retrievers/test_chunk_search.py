@@ -11,18 +11,23 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
-from domain.errors import EmbeddingModelChanged, GraphNotFound, OptionInvalid, QuestionInvalid
-from domain.scope import Scope
-from domain.settings import ChunkSearchSettings, Settings
-from domain.text import language_of
-from ingestion.graph.index import GraphIndexer
-from ingestion.pipeline import Ingestor
-from retrievers.chunk_search.search import ChunkSearch, SearchRequest, SearchResponse
-from retrievers.lanes.keywords import NO_KEYWORDS
-from stores.documents.document_store import DocumentStore
-from stores.postgresql.database import Database
-from stores.work.jobs import JobStore
-from testing.hash_embedder import BrokenEmbedder, HashEmbedder
+from sextant.domain.errors import (
+    EmbeddingModelChanged,
+    GraphNotFound,
+    OptionInvalid,
+    QuestionInvalid,
+)
+from sextant.domain.scope import Scope
+from sextant.domain.settings import ChunkSearchSettings, Settings
+from sextant.ingestion.graph.index import GraphIndexer
+from sextant.ingestion.pipeline import Ingestor
+from sextant.retrievers.chunk_search.search import ChunkSearch, SearchRequest, SearchResponse
+from sextant.retrievers.lanes.keywords import NO_KEYWORDS
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import JobStore
+from sextant.testing.hash_embedder import BrokenEmbedder, HashEmbedder
+from sextant.text.characters import language_of
 
 CONTRACT = """# 合同
 

@@ -10,33 +10,33 @@ from uuid import UUID, uuid4
 import pytest
 import pytest_asyncio
 
-from domain.errors import GraphNotFound, GraphStoreUnavailable, RetrievalError
-from domain.graph import Community, Entity, Finding, MentionKind
-from domain.retrieval import ItemKind, Retrieval
-from domain.scope import Scope
-from domain.settings import Settings
-from domain.text import language_of
-from evals.corpus import load_corpus
-from evals.dataset import Passage
-from ingestion.graph.upkeep import GraphUpkeep
-from models.protocols import Embedder, Vectors
-from retrievers import GraphRetriever
-from retrievers.graph_retriever import NO_PASSAGES
-from retrievers.index.scope_index import ScopeIndexes
-from retrievers.lanes.contents import NO_GRAPH_STORE
-from retrievers.lanes.keywords import NO_KEYWORDS
-from retrievers.lanes.local import NO_ENTITY
-from retrievers.lanes.reading import NO_VECTOR
-from retrievers.lanes.reports import NO_COMMUNITIES, NOT_FILTERED
-from stores.chunks.chunk_store import ChunkStore
-from stores.graph.communities.store import CommunityStore
-from stores.graph.evidence import GraphEvidence, MentionRow
-from stores.graph.ids import entity_id
-from stores.graph.postgres import PostgresGraph
-from stores.graph.record import GraphRecord
-from stores.graph.resolution.merges import Merge
-from stores.postgresql.database import Database
-from testing.hash_embedder import BrokenEmbedder, HashEmbedder
+from sextant.domain.errors import GraphNotFound, GraphStoreUnavailable, RetrievalError
+from sextant.domain.graph import Community, Entity, Finding, MentionKind
+from sextant.domain.retrieval import ItemKind, Retrieval
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.evals.corpus import load_corpus
+from sextant.evals.dataset import Passage
+from sextant.ingestion.graph.upkeep import GraphUpkeep
+from sextant.models.protocols import Embedder, Vectors
+from sextant.retrievers import GraphRetriever
+from sextant.retrievers.graph_retriever import NO_PASSAGES
+from sextant.retrievers.index.scope_index import ScopeIndexes
+from sextant.retrievers.lanes.contents import NO_GRAPH_STORE
+from sextant.retrievers.lanes.keywords import NO_KEYWORDS
+from sextant.retrievers.lanes.local import NO_ENTITY
+from sextant.retrievers.lanes.reading import NO_VECTOR
+from sextant.retrievers.lanes.reports import NO_COMMUNITIES, NOT_FILTERED
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.graph.communities.store import CommunityStore
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.resolution.merges import Merge
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import BrokenEmbedder, HashEmbedder
+from sextant.text.characters import language_of
 from tests.integration.communities import keep
 from tests.integration.retrievers.modes_world import PASSAGES, QUESTION, files, over
 

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from langchain_core.retrievers import BaseRetriever
 
-from domain.errors import (
+from sextant.domain.errors import (
     DatabaseUnavailable,
     EmbeddingModelChanged,
     GraphNotFound,
@@ -19,21 +19,21 @@ from domain.errors import (
     QuestionInvalid,
     RetrievalError,
 )
-from domain.retrieval import LaneScore, Mode, Retrieval
-from domain.scope import Scope
-from domain.settings import RetrievalSettings, Settings
-from domain.text import language_of
-from evals.corpus import load_corpus
-from evals.dataset import Passage
-from models.protocols import Embedder
-from retrievers import GraphRetriever
-from retrievers.content import Content, of_passage
-from retrievers.graph_retriever import RetrieveOptions
-from retrievers.lanes.keywords import NO_KEYWORDS, extract_keywords
-from stores.chunks.chunk_store import ChunkStore
-from stores.knowledge_bases import KnowledgeBases
-from stores.postgresql.database import Database
-from testing.hash_embedder import BrokenEmbedder, HashEmbedder
+from sextant.domain.retrieval import LaneScore, Mode, Retrieval
+from sextant.domain.scope import Scope
+from sextant.domain.settings import RetrievalSettings, Settings
+from sextant.evals.corpus import load_corpus
+from sextant.evals.dataset import Passage
+from sextant.models.protocols import Embedder
+from sextant.retrievers import GraphRetriever
+from sextant.retrievers.content import Content, of_passage
+from sextant.retrievers.graph_retriever import RetrieveOptions
+from sextant.retrievers.lanes.keywords import NO_KEYWORDS, extract_keywords
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.knowledge_bases import KnowledgeBases
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import BrokenEmbedder, HashEmbedder
+from sextant.text.characters import language_of
 from tests.integration.statements import recorded
 
 PASSAGES = [

@@ -7,11 +7,11 @@ from uuid import uuid4
 
 from psutil import Process
 
-from domain.memory import give_back
-from domain.scope import Scope
-from domain.settings import Settings
-from retrievers.memory.hot import HotScopes
-from stores.postgresql.database import Database
+from sextant.domain.memory import give_back
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.retrievers.memory.hot import HotScopes
+from sextant.stores.postgresql.database import Database
 from tests.clock import Clock
 from tests.integration.retrievers.hot_world import Write, packed, seeded, texts_of, timed
 

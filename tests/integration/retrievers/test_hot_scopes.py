@@ -10,20 +10,20 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-from domain.errors import EmbeddingModelChanged
-from domain.scope import Scope
-from models.embedding.cache import CachedEmbedder
-from retrievers.chunk_search.search import ChunkSearch, SearchRequest
-from retrievers.graph_retriever import GraphRetriever
-from retrievers.memory.hot import HotScope, HotScopes
-from stores.chunks.chunk_store import ChunkStore
-from stores.chunks.packing import stamp_of_chunks
-from stores.documents.document_store import DocumentStore
-from stores.postgresql.binary import Nearest
-from stores.postgresql.database import Database
-from stores.postgresql.pools import Connection
-from stores.postgresql.trips import Statement
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.errors import EmbeddingModelChanged
+from sextant.domain.scope import Scope
+from sextant.models.embedding.cache import CachedEmbedder
+from sextant.retrievers.chunk_search.search import ChunkSearch, SearchRequest
+from sextant.retrievers.graph_retriever import GraphRetriever
+from sextant.retrievers.memory.hot import HotScope, HotScopes
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.chunks.packing import stamp_of_chunks
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.postgresql.binary import Nearest
+from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.pools import Connection
+from sextant.stores.postgresql.trips import Statement
+from sextant.testing.hash_embedder import HashEmbedder
 from tests.clock import Clock
 from tests.integration.retrievers.hot_world import (
     DIMENSION,

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from domain.retrieval import RetrievedItem
-from domain.scope import Scope
-from models.embedding.cache import CachedEmbedder
-from retrievers.graph_retriever import GraphRetriever
-from retrievers.memory.hot import HotScopes
-from retrievers.memory.hot_texts import PackedTexts
-from retrievers.memory.packed import PackedScope
-from stores.chunks.chunk_store import ChunkStore
-from stores.postgresql.database import Database
+from sextant.domain.retrieval import RetrievedItem
+from sextant.domain.scope import Scope
+from sextant.models.embedding.cache import CachedEmbedder
+from sextant.retrievers.graph_retriever import GraphRetriever
+from sextant.retrievers.memory.hot import HotScopes
+from sextant.retrievers.memory.hot_texts import PackedTexts
+from sextant.retrievers.memory.packed import PackedScope
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.postgresql.database import Database
 from tests.clock import Clock
 from tests.integration.retrievers.hot_world import Write, timed
 from tests.integration.statements import recorded

@@ -9,15 +9,15 @@ from uuid import UUID, uuid4
 import pytest
 import pytest_asyncio
 
-from domain.scope import Scope
-from ingestion.pipeline import Ingestor
-from retrievers.chunk_search.search import ChunkSearch, SearchRequest, SearchResponse
-from retrievers.memory.hot import HotScopes
-from retrievers.memory.packed import PackedScope
-from retrievers.memory.traits import HotTraits, PackedTraits
-from stores.documents.model_descriptions import Kind, ModelDescriptions, Said
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.scope import Scope
+from sextant.ingestion.pipeline import Ingestor
+from sextant.retrievers.chunk_search.search import ChunkSearch, SearchRequest, SearchResponse
+from sextant.retrievers.memory.hot import HotScopes
+from sextant.retrievers.memory.packed import PackedScope
+from sextant.retrievers.memory.traits import HotTraits, PackedTraits
+from sextant.stores.documents.model_descriptions import Kind, ModelDescriptions, Said
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.statements import recorded
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)

@@ -16,18 +16,18 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import URL
 
-from domain.errors import EmbeddingModelChanged, OptionInvalid, RetrievalError
-from domain.scope import Scope
-from evals.corpus import load_corpus
-from evals.dataset import Passage
-from retrievers import HybridRetriever, HybridRetrieverOptions
-from retrievers.hybrid_retriever.bm25_index import BM25Indexes
-from stores.chunks.chunk_store import ChunkStore
-from stores.documents.document_store import DocumentStore
-from stores.langchain import ScopeVectorStore, open_vector_store
-from stores.postgresql.database import Database
-from testing.embeddings import LangChainHash
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.errors import EmbeddingModelChanged, OptionInvalid, RetrievalError
+from sextant.domain.scope import Scope
+from sextant.evals.corpus import load_corpus
+from sextant.evals.dataset import Passage
+from sextant.retrievers import HybridRetriever, HybridRetrieverOptions
+from sextant.retrievers.hybrid_retriever.bm25_index import BM25Indexes
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.langchain import ScopeVectorStore, open_vector_store
+from sextant.stores.postgresql.database import Database
+from sextant.testing.embeddings import LangChainHash
+from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.foreign_table import WIDTH, Foreign, foreign_table
 
 PASSAGES = [
@@ -173,7 +173,7 @@ async def test_the_log_names_files_as_langchains_loaders_do(
     await foreign.store.aadd_documents(
         [Document("血糖仪", id=str(uuid4()), metadata={"user_id": 3, "source": "docs/meter.pdf"})]
     )
-    caplog.set_level(logging.INFO, "retrievers.hybrid_retriever.retriever")
+    caplog.set_level(logging.INFO, "sextant.retrievers.hybrid_retriever.retriever")
     await retriever(foreign.store, 3).search("血糖仪")
     # A search that was slow says so behind it.
     assert any("top=[('docs/meter.pdf', 1.0)]" in message for message in caplog.messages)
@@ -221,7 +221,7 @@ async def test_debugging_logs_the_statement_that_our_index_is_asked(
     own: ScopeVectorStore, scope: Scope, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Scenario: 记录性能指标."""
-    caplog.set_level(logging.INFO, "retrievers.hybrid_retriever.retriever")
+    caplog.set_level(logging.INFO, "sextant.retrievers.hybrid_retriever.retriever")
     await retriever(own, scope.user_id, debug=True).search("糖尿病有哪些症状？")
     [statement] = [line for line in caplog.messages if "keyword statement" in line]
     assert "select held_chunks(" in statement
@@ -232,7 +232,7 @@ async def test_debugging_logs_every_constant(
     own: ScopeVectorStore, scope: Scope, caplog: pytest.LogCaptureFixture
 ) -> None:
     """DESIGN §6: "Every weight and constant above is a setting …, and is reported in `debug`"."""
-    caplog.set_level(logging.INFO, "retrievers.hybrid_retriever.retriever")
+    caplog.set_level(logging.INFO, "sextant.retrievers.hybrid_retriever.retriever")
     await retriever(own, scope.user_id, debug=True, rrf_k=17).search("糖尿病有哪些症状？")
     [options] = [line for line in caplog.messages if "search options" in line]
     for told in ("'rrf_k': 17", "'vector_weight': 0.7", "'bm25_k1': 1.2", "'min_similarity': "):

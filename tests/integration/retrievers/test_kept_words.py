@@ -18,18 +18,18 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from domain.scope import Scope
-from domain.settings import Settings
-from ingestion.pipeline import Ingestor
-from retrievers.index.scope_index import BUILDING, ScopeIndex, ScopeIndexes
-from retrievers.sync import run_sync
-from stores.array_files import ArrayFiles, Arrays, index_files
-from stores.chunks.chunk_store import ChunkStore
-from stores.documents.document_store import DocumentStore
-from stores.graph.notices import collected_notices
-from stores.graph.record import GraphRecord
-from stores.knowledge_bases import KnowledgeBases
-from stores.postgresql.database import Database
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.ingestion.pipeline import Ingestor
+from sextant.retrievers.index.scope_index import BUILDING, ScopeIndex, ScopeIndexes
+from sextant.retrievers.sync import run_sync
+from sextant.stores.array_files import ArrayFiles, Arrays, index_files
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.notices import collected_notices
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.knowledge_bases import KnowledgeBases
+from sextant.stores.postgresql.database import Database
 from tests.integration.retrievers.test_scope_index import WORDS, CountingChunks, add
 
 QUESTION = "Does comet meet the tide or the dough?"
@@ -203,8 +203,8 @@ _DIES = f"""
 import os, sys
 from pathlib import Path
 import numpy as np
-from domain.scope import Scope
-from stores.array_files import ArrayFiles
+from sextant.domain.scope import Scope
+from sextant.stores.array_files import ArrayFiles
 
 class Dies:
     def __array__(self, dtype=None, copy=None):

@@ -10,23 +10,23 @@ import numpy as np
 import pytest
 import pytest_asyncio
 
-from domain.graph import MentionKind
-from domain.retrieval import RetrievedItem
-from domain.scope import Scope
-from domain.settings import RetrievalSettings, Settings
-from ingestion.pipeline import Ingestor
-from models.protocols import Embedder, Vectors
-from retrievers import GraphRetriever, finding
-from retrievers.index.scope_index import BUILDING, ScopeIndexes
-from retrievers.ranking.restating import Asked, by_restating
-from stores.chunks.chunk_store import ChunkStore
-from stores.documents.document_store import DocumentStore
-from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
-from stores.graph.ids import entity_id
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
-from stores.work.jobs import JobStore
-from testing.hash_embedder import BrokenEmbedder, HashEmbedder
+from sextant.domain.graph import MentionKind
+from sextant.domain.retrieval import RetrievedItem
+from sextant.domain.scope import Scope
+from sextant.domain.settings import RetrievalSettings, Settings
+from sextant.ingestion.pipeline import Ingestor
+from sextant.models.protocols import Embedder, Vectors
+from sextant.retrievers import GraphRetriever, finding
+from sextant.retrievers.index.scope_index import BUILDING, ScopeIndexes
+from sextant.retrievers.ranking.restating import Asked, by_restating
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import JobStore
+from sextant.testing.hash_embedder import BrokenEmbedder, HashEmbedder
 from tests.integration.retrievers.test_scope_index import CountingChunks
 
 DOCUMENTS = {

@@ -9,13 +9,13 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
-from domain.errors import ModelUnavailable
-from domain.scope import Scope
-from domain.settings import Settings
-from evals.corpus import load_corpus
-from models.protocols import Embedder
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.errors import ModelUnavailable
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.evals.corpus import load_corpus
+from sextant.models.protocols import Embedder
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.retrievers.modes_world import PASSAGES, QUESTION, files, over
 
 

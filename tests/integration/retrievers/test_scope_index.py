@@ -10,21 +10,21 @@ from uuid import UUID, uuid4
 import numpy as np
 import pytest
 
-from domain.graph import Community, Finding
-from domain.scope import Scope
-from domain.settings import Settings
-from ingestion.pipeline import Ingestor
-from retrievers import GraphRetriever
-from retrievers.index.scope_index import BEHIND, ScopeIndexes
-from stores.chunks.chunk_store import ChunkStore
-from stores.chunks.stored import Passage
-from stores.documents.document_store import DocumentStore
-from stores.graph.communities.store import CommunityStore
-from stores.graph.notices import collected_notices
-from stores.graph.postgres import PostgresGraph
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.graph import Community, Finding
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.ingestion.pipeline import Ingestor
+from sextant.retrievers import GraphRetriever
+from sextant.retrievers.index.scope_index import BEHIND, ScopeIndexes
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.chunks.stored import Passage
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.communities.store import CommunityStore
+from sextant.stores.graph.notices import collected_notices
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.communities import keep
 
 WORDS = ("bread", "dough", "chess", "rust", "tide", "comet", "loom", "violet")

@@ -9,21 +9,21 @@ from uuid import uuid4
 
 import pytest
 
-from domain.graph import Community, Finding
-from domain.retrieval import Retrieval
-from domain.scope import Scope
-from ingestion.pipeline import Ingestor
-from retrievers import GraphRetriever
-from retrievers.index.scope_index import ScopeIndexes
-from retrievers.memory.room import Room
-from retrievers.memory.texts import ScopeTexts, Texts
-from stores.chunks.chunk_store import ChunkStore
-from stores.documents.document_store import DocumentStore
-from stores.graph.postgres import PostgresGraph
-from stores.graph.record import GraphRecord
-from stores.graph.resolution.merges import Merge
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.graph import Community, Finding
+from sextant.domain.retrieval import Retrieval
+from sextant.domain.scope import Scope
+from sextant.ingestion.pipeline import Ingestor
+from sextant.retrievers import GraphRetriever
+from sextant.retrievers.index.scope_index import ScopeIndexes
+from sextant.retrievers.memory.room import Room
+from sextant.retrievers.memory.texts import ScopeTexts, Texts
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.resolution.merges import Merge
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
 from tests.clock import Clock
 from tests.integration.communities import keep
 from tests.integration.statements import recorded
@@ -137,7 +137,7 @@ async def test_in_memory_a_question_asks_the_store_for_the_stamp_only(
     for mode in MODES:
         asked.clear()
         assert (await retriever.search(scope, QUESTIONS[0], mode=mode)).results
-        # Or not even that, where a line to ask it over is free (`stores.stamps.stamp_lines`).
+        # Or not even that, where a line to ask it over is free (`sextant.stores.stamps.stamp_lines`).
         assert {query.split("\n")[-1] for query in asked} <= {"scope_stamp(%s, %s)"}
 
 

@@ -12,9 +12,9 @@ import pytest
 import pytest_asyncio
 from fastapi import FastAPI
 
-from domain.settings import Settings, WorkerSettings
-from server.app import create_app
-from stores.postgresql.database import Database
+from sextant.domain.settings import Settings, WorkerSettings
+from sextant.server.app import create_app
+from sextant.stores.postgresql.database import Database
 from tests.integration.own_database import settings_over, short_folder
 from tests.integration.server.calling import calling
 

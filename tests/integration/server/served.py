@@ -14,11 +14,11 @@ import orjson
 import uvicorn
 from fastapi import FastAPI
 
-from domain.settings import Settings
-from server.app import create_app
-from server.runs import Runs
-from testing.openai_server import Answering, ApiRequest, ScriptedOpenAI
-from testing.replies import Reply, as_json
+from sextant.domain.settings import Settings
+from sextant.server.app import create_app
+from sextant.server.runs import Runs
+from sextant.testing.openai_server import Answering, ApiRequest, ScriptedOpenAI
+from sextant.testing.replies import Reply, as_json
 from tests.integration.own_database import settings_over
 
 GRAPH = "papers"

@@ -13,10 +13,10 @@ import uvicorn
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp
 
-from server import connections
-from server.connections import MOST_BYTES
-from server.edge import body_limit
-from server.edge.body_limit import BodyLimit
+from sextant.server import connections
+from sextant.server.connections import MOST_BYTES
+from sextant.server.edge import body_limit
+from sextant.server.edge.body_limit import BodyLimit
 
 HEAD = b"GET / HTTP/1.1\r\nHost: a\r\n"
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -33,7 +33,7 @@ async def opened(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Streams]:
 @asynccontextmanager
 async def connected(app: ASGIApp) -> AsyncIterator[Streams]:
     listening = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(app, http="server.connections:BoundedHead", log_config=None)
+    config = uvicorn.Config(app, http="sextant.server.connections:BoundedHead", log_config=None)
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve([listening]))
     reader, writer = await asyncio.open_connection(*listening.getsockname())

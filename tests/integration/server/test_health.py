@@ -6,7 +6,7 @@ import httpx
 import pytest
 from starlette.types import Message
 
-from server.problems import CLIENT_LEFT
+from sextant.server.problems import CLIENT_LEFT
 
 
 async def test_the_server_says_that_it_lives(client: httpx.AsyncClient) -> None:

@@ -11,9 +11,9 @@ import pytest_asyncio
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
-from domain.api_keys import Permission
-from server.observe.logs import formatter
-from stores.api_keys import ApiKeyStore
+from sextant.domain.api_keys import Permission
+from sextant.server.observe.logs import formatter
+from sextant.stores.api_keys import ApiKeyStore
 from tests.integration.own_database import short_folder
 from tests.integration.server.calling import bearer
 from tests.integration.server.served import Served, judging, serving_with

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from fastapi import FastAPI
 
-from domain.settings import Settings, WorkerSettings
-from models.protocols import Vectors
-from server.app import create_app
-from server.observe.readiness import Dependency, Readiness, State, is_ready
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
-from testing.openai_server import ScriptedOpenAI
+from sextant.domain.settings import Settings, WorkerSettings
+from sextant.models.protocols import Vectors
+from sextant.server.app import create_app
+from sextant.server.observe.readiness import Dependency, Readiness, State, is_ready
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
+from sextant.testing.openai_server import ScriptedOpenAI
 from tests.integration.own_database import settings_over, short_folder
 from tests.integration.server.calling import started
 
@@ -44,7 +44,7 @@ async def test_a_chat_model_or_neo4j_that_is_away_leaves_the_server_ready(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("server.observe.readiness._WAITED", PATIENCE)
+    monkeypatch.setattr("sextant.server.observe.readiness._WAITED", PATIENCE)
     async with ScriptedOpenAI() as endpoint:
         gone = endpoint.base_url
     chosen = settings.model_copy(
@@ -76,7 +76,7 @@ async def test_the_log_says_of_what_is_silent_that_no_answer_came(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("server.observe.readiness._PATIENCE", 0.05)
+    monkeypatch.setattr("sextant.server.observe.readiness._PATIENCE", 0.05)
     found = await Readiness(settings, database, _Silent(384)).dependencies()
     assert states(found)["embedding"] is State.DOWN
     assert "embedding is down: no answer in time" in caplog.text
@@ -98,7 +98,7 @@ async def test_what_is_slow_to_answer_is_as_it_was_until_patience_ends(
     settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, seconds in (("_WAITED", 0.0), ("_KEPT_OUTSIDE", 0.0), ("_PATIENCE", 3.0)):
-        monkeypatch.setattr(f"server.observe.readiness.{name}", seconds)
+        monkeypatch.setattr(f"sextant.server.observe.readiness.{name}", seconds)
     readiness = Readiness(settings, database, _Busy(384))
 
     async def embedding() -> State:

@@ -12,12 +12,12 @@ import pytest
 import pytest_asyncio
 from prometheus_client.parser import text_string_to_metric_families
 
-from domain.errors import OptionInvalid, SettingsInvalid
-from domain.settings import Settings
-from models.embedding.cache import CachedEmbedder
-from server.observe.scraping import serving_metrics
+from sextant.domain.errors import OptionInvalid, SettingsInvalid
+from sextant.domain.settings import Settings
 from sextant.facade import Sextant
-from testing.hash_embedder import HashEmbedder
+from sextant.models.embedding.cache import CachedEmbedder
+from sextant.server.observe.scraping import serving_metrics
+from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.own_database import settings_over, short_folder
 from tests.integration.server.calling import bearer
 

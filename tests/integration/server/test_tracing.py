@@ -13,7 +13,7 @@ from langsmith import utils
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from testing.http import HttpRequest, HttpResponse, LoopbackServer
+from sextant.testing.http import HttpRequest, HttpResponse, LoopbackServer
 from tests.integration.own_database import short_folder
 from tests.integration.server.served import Served, judging, serving_with
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from domain.settings import Settings
-from stores.postgresql.database import Database
+from sextant.domain.settings import Settings
+from sextant.stores.postgresql.database import Database
 from tests.integration.own_database import settings_over, short_folder
 
 

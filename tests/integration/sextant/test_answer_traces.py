@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from domain.settings import Settings
 from sextant import Sextant
-from testing.traces import trace_of
+from sextant.domain.settings import Settings
+from sextant.testing.traces import trace_of
 
 ROOT = Path(__file__).parents[3]
 SHOWN = re.findall(

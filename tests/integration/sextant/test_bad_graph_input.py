@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from domain.scope import Scope
-from domain.settings import Settings
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
 from sextant.facade import Sextant
-from testing.openai_server import ScriptedOpenAI
+from sextant.testing.openai_server import ScriptedOpenAI
 
 NASTY = [
     'Robert"); DROP TABLE entities;--',

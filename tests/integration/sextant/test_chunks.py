@@ -14,21 +14,21 @@ import orjson
 import pytest
 import pytest_asyncio
 
-from domain.errors import DocumentNotFound, GraphNotFound, OptionInvalid
-from domain.language.simplified import _characters
-from domain.scope import Scope
-from domain.settings import SearchLogSettings
-from ingestion.progress import Progress
-from models.embedding.cache import CachedEmbedder
-from retrievers.chunk_search.search import SearchRequest
+from sextant.domain.errors import DocumentNotFound, GraphNotFound, OptionInvalid
+from sextant.domain.scope import Scope
+from sextant.domain.settings import SearchLogSettings
 from sextant.facade import Sextant
-from sextant.knowledge.chunks import StructureNode
-from stores.chunks.chunk_store import ChunkStore
-from stores.postgresql.database import Database
-from stores.search_log import SearchLog
-from testing.hash_embedder import BrokenEmbedder, HashEmbedder
-from testing.openai_server import ApiRequest, ScriptedOpenAI
-from testing.replies import failing
+from sextant.facade.knowledge.chunks import StructureNode
+from sextant.ingestion.progress import Progress
+from sextant.models.embedding.cache import CachedEmbedder
+from sextant.retrievers.chunk_search.search import SearchRequest
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.postgresql.database import Database
+from sextant.stores.search_log import SearchLog
+from sextant.testing.hash_embedder import BrokenEmbedder, HashEmbedder
+from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
+from sextant.testing.replies import failing
+from sextant.text.simplified import _characters
 
 CONTRACT = """# 合同
 

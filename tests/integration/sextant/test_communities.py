@@ -10,17 +10,17 @@ from uuid import UUID
 
 import pytest
 
-from domain.errors import GraphNotFound, OptionInvalid
-from domain.scope import Scope
-from domain.settings import Settings
-from ingestion.graph.resolution import resolve
 from sextant.cli.knowledge.communities import _nested, _told
+from sextant.domain.errors import GraphNotFound, OptionInvalid
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
 from sextant.facade import Sextant
-from stores.graph.communities.store import CommunityStore
-from stores.graph.resolution.comparing import Names
-from stores.graph.vectors import EntityVectors
-from stores.postgresql.database import Database
-from testing.openai_server import ScriptedOpenAI
+from sextant.ingestion.graph.resolution import resolve
+from sextant.stores.graph.communities.store import CommunityStore
+from sextant.stores.graph.resolution.comparing import Names
+from sextant.stores.graph.vectors import EntityVectors
+from sextant.stores.postgresql.database import Database
+from sextant.testing.openai_server import ScriptedOpenAI
 
 NOTES = """# Heater
 

@@ -14,14 +14,19 @@ import pytest
 import pytest_asyncio
 from PIL import Image
 
-from domain.errors import ConversationBusy, ConversationNotFound, GraphNotFound, OptionInvalid
-from domain.events import Event
-from domain.settings import Settings
-from graph.threads import Threads
-from models.embedding.cache import CachedEmbedder
 from sextant import Sextant
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.errors import (
+    ConversationBusy,
+    ConversationNotFound,
+    GraphNotFound,
+    OptionInvalid,
+)
+from sextant.domain.events import Event
+from sextant.domain.settings import Settings
+from sextant.graph.threads import Threads
+from sextant.models.embedding.cache import CachedEmbedder
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.own_database import short_folder
 
 HERON = "# Heron 3\n\nThe warranty of the Heron 3 pump covers its motor and lasts 24 months.\n"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from domain.settings import Settings
 from sextant import Sextant
-from sextant.doctor import Finding, Health, examine
-from sextant.working import working
-from stores.documents.registering import Upload
+from sextant.domain.settings import Settings
+from sextant.facade.doctor import Finding, Health, examine
+from sextant.facade.working import working
+from sextant.stores.documents.registering import Upload
 from tests.integration.own_database import settings_over, short_folder
 
 

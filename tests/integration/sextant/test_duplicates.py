@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from domain.errors import OptionInvalid
-from domain.scope import Scope
-from domain.settings import Settings
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
 from sextant.facade import Sextant
-from sextant.knowledge.duplicates import Duplicates
-from sextant.knowledge.entities import Entities
-from stores.graph.resolution.comparing import Candidate
+from sextant.facade.knowledge.duplicates import Duplicates
+from sextant.facade.knowledge.entities import Entities
+from sextant.stores.graph.resolution.comparing import Candidate
 
 TOWNS = ["Aldersbury", "Cobaltford", "Grimsvotnir", "Pemberquay", "Zolkiewska"]
 # Each twice, under names that are alike; no two towns are.

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from domain.errors import (
+from sextant.domain.errors import (
     ConflictError,
     EntityNotFound,
     GraphNotFound,
     OptionInvalid,
     SettingsInvalid,
 )
-from domain.scope import Scope
-from domain.settings import Settings
-from models.chat import building
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
 from sextant.facade import Sextant
-from sextant.knowledge.entities import Entities
-from testing.openai_server import ScriptedOpenAI
-from testing.replies import as_json
+from sextant.facade.knowledge.entities import Entities
+from sextant.models.chat import building
+from sextant.testing.openai_server import ScriptedOpenAI
+from sextant.testing.replies import as_json
 
 WHO = "# World Health Organization\n\nThe World Health Organization (WHO) sits in Geneva.\n"
 CITY = "# Geneva\n\nThe WHO has its seat in Geneva. 日内瓦也有办公室。\n"

@@ -9,8 +9,9 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
-from domain.documents import DocumentStatus, JobStage
-from domain.errors import (
+from sextant import Sextant
+from sextant.domain.documents import DocumentStatus, JobStage
+from sextant.domain.errors import (
     DatabaseUnavailable,
     DocumentNotFound,
     EmbeddingModelChanged,
@@ -20,11 +21,10 @@ from domain.errors import (
     QuestionInvalid,
     SettingsInvalid,
 )
-from domain.events import Done, Token
-from domain.settings import Settings
-from ingestion.progress import Progress
-from sextant import Sextant
-from testing.openai_server import ScriptedOpenAI
+from sextant.domain.events import Done, Token
+from sextant.domain.settings import Settings
+from sextant.ingestion.progress import Progress
+from sextant.testing.openai_server import ScriptedOpenAI
 from tests.integration.own_database import settings_over, short_folder
 
 TEXT = """# Leave

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from domain.settings import Settings
+from sextant.domain.settings import Settings
 from sextant.facade import Sextant
 
 MODES = ["auto", "naive", "local", "hybrid", "mix"]

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from domain.errors import OptionInvalid
-from domain.settings import Settings
 from sextant import Sextant
-from sextant.doctor import Health, examine
-from sextant.knowledge.graph import Graph
-from sextant.working import working
-from stores.graph.opening import GONE
-from stores.graph.record import GraphCounts
-from stores.postgresql.database import Database
-from testing.neo4j_server import neo4j_for_tests
-from testing.openai_server import ScriptedOpenAI
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.settings import Settings
+from sextant.facade.doctor import Health, examine
+from sextant.facade.knowledge.graph import Graph
+from sextant.facade.working import working
+from sextant.stores.graph.opening import GONE
+from sextant.stores.graph.record import GraphCounts
+from sextant.stores.postgresql.database import Database
+from sextant.testing.neo4j_server import neo4j_for_tests
+from sextant.testing.openai_server import ScriptedOpenAI
 from tests.integration.own_database import settings_over, short_folder
 
 PATIENCE = 120.0

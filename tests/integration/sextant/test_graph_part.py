@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from domain.scope import Scope
-from domain.settings import Settings
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
 from sextant.facade import Sextant
-from stores.graph.postgres import PostgresGraph
-from stores.graph.protocol import Hop
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.protocol import Hop
 
 NAMES = ("Heater", "Battery", "Accumulator", "Radiator")
 LINES: list[dict[str, Any]] = [

@@ -15,11 +15,11 @@ from langchain_core.runnables import Runnable, RunnableLambda, RunnablePassthrou
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from domain.errors import GraphNotFound, OptionInvalid
-from domain.settings import Settings
-from retrievers import HybridRetriever
 from sextant import Sextant
-from testing.openai_server import ApiRequest, ScriptedOpenAI
+from sextant.domain.errors import GraphNotFound, OptionInvalid
+from sextant.domain.settings import Settings
+from sextant.retrievers import HybridRetriever
+from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
 
 FILES = {
     "糖尿病.md": "# 糖尿病\n\n糖尿病患者的主要症状是多饮、多尿、多食和体重下降。\n",

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from domain.settings import Settings
-from retrievers.lanes.missing_vectors import MISSING_VECTORS
-from server.observe.readiness import Readiness, State
-from sextant.doctor import Finding, Health, examine
+from sextant.domain.settings import Settings
 from sextant.facade import Sextant
-from sextant.working import working
-from stores.documents.embedding_space import has_all_vectors
-from testing.openai_server import ScriptedOpenAI
+from sextant.facade.doctor import Finding, Health, examine
+from sextant.facade.working import working
+from sextant.retrievers.lanes.missing_vectors import MISSING_VECTORS
+from sextant.server.observe.readiness import Readiness, State
+from sextant.stores.documents.embedding_space import has_all_vectors
+from sextant.testing.openai_server import ScriptedOpenAI
 
 PATIENCE = 60.0
 QUESTION = "How many days of annual leave do staff get?"

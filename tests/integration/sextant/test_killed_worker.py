@@ -13,19 +13,19 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
-from domain.documents import DocumentStatus, Job, JobStage
-from domain.scope import Scope
-from domain.settings import IngestionSettings, Settings, WorkerSettings
-from models.embedding.cache import CachedEmbedder
+from sextant.domain.documents import DocumentStatus, Job, JobStage
+from sextant.domain.scope import Scope
+from sextant.domain.settings import IngestionSettings, Settings, WorkerSettings
 from sextant.facade import Sextant
-from sextant.working import working
-from stores.chunks.chunk_store import ChunkStore
-from stores.documents.document_store import DocumentStore
-from stores.documents.registering import Upload
-from stores.graph.communities.store import CommunityStore
-from stores.graph.postgres import PostgresGraph
-from stores.work.jobs import JobStore
-from testing.hash_embedder import HashEmbedder
+from sextant.facade.working import working
+from sextant.models.embedding.cache import CachedEmbedder
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.documents.registering import Upload
+from sextant.stores.graph.communities.store import CommunityStore
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.work.jobs import JobStore
+from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.killing import ROOT, kill_when_reached
 from tests.integration.own_database import settings_over, short_folder
 

@@ -18,14 +18,14 @@ from typing import Any
 
 import pytest_asyncio
 
-from domain.errors import ConflictError, DocumentNotFound, GraphNotFound, OptionInvalid
-from domain.retrieval import Mode
-from domain.scope import Scope
-from models.embedding.cache import CachedEmbedder
+from sextant.domain.errors import ConflictError, DocumentNotFound, GraphNotFound, OptionInvalid
+from sextant.domain.retrieval import Mode
+from sextant.domain.scope import Scope
 from sextant.facade import Sextant
-from stores.documents.registering import Upload
-from stores.work.jobs import JobStore
-from testing.hash_embedder import HashEmbedder
+from sextant.models.embedding.cache import CachedEmbedder
+from sextant.stores.documents.registering import Upload
+from sextant.stores.work.jobs import JobStore
+from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.own_database import settings_over, short_folder
 
 SECONDS = float(os.environ.get("SEXTANT_FUZZ_SECONDS", "5"))

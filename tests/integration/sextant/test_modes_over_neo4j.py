@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from domain.retrieval import ItemKind, Retrieval
-from domain.scope import Scope
 from sextant import Sextant
-from stores.graph.ids import graph_key
-from stores.graph.neo4j.bolt import Bolt
-from stores.graph.opening import GONE
-from testing.neo4j_server import Neo4jServer
-from testing.openai_server import ScriptedOpenAI
+from sextant.domain.retrieval import ItemKind, Retrieval
+from sextant.domain.scope import Scope
+from sextant.stores.graph.ids import graph_key
+from sextant.stores.graph.neo4j.bolt import Bolt
+from sextant.stores.graph.opening import GONE
+from sextant.testing.neo4j_server import Neo4jServer
+from sextant.testing.openai_server import ScriptedOpenAI
 from tests.integration.own_database import settings_over, short_folder
 
 MODES = ("local", "global", "hybrid", "mix")

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from domain.errors import OptionInvalid, SextantError
-from domain.settings import MultimodalSettings, Settings
-from models.embedding.cache import CachedEmbedder
-from sextant.attaching import attached_files
+from sextant.domain.errors import OptionInvalid, SextantError
+from sextant.domain.settings import MultimodalSettings, Settings
 from sextant.facade import Sextant
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
-from testing.openai_server import ApiRequest, ScriptedOpenAI
-from testing.pictures import picture
-from testing.replies import Reply
+from sextant.facade.attaching import attached_files
+from sextant.models.embedding.cache import CachedEmbedder
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
+from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
+from sextant.testing.pictures import picture
+from sextant.testing.replies import Reply
 
 
 def eyes(request: ApiRequest) -> Reply | str:

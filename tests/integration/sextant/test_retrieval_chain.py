@@ -14,13 +14,13 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from domain.errors import OptionInvalid
-from domain.settings import Settings
-from graph import create_query_workflow
-from graph.dependencies import dependencies_over
-from models.embedding.choice import build_embedder
 from sextant import Sextant
-from testing.openai_server import ApiRequest, ScriptedOpenAI
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.settings import Settings
+from sextant.graph import create_query_workflow
+from sextant.graph.dependencies import dependencies_over
+from sextant.models.embedding.choice import build_embedder
+from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
 
 LEAVE = "# Leave\n\nEmployees get twenty days of annual leave.\n"
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from domain.settings import Settings
-from nodes.citing.cited_text import UNVERIFIED
 from sextant import Sextant
-from testing.openai_server import ApiRequest, ScriptedOpenAI
-from testing.replies import Reply, as_json
+from sextant.domain.settings import Settings
+from sextant.nodes.citing.cited_text import UNVERIFIED
+from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
+from sextant.testing.replies import Reply, as_json
 
 ROOT = Path(__file__).parents[3]
 KEEP, MARK, REFUSE = "keep", "keep-unverified", "refuse"

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from domain.errors import GraphNotFound, OptionInvalid
-from domain.scope import Scope
-from domain.settings import Settings
-from retrievers import FusionWeights, SearchOptions
 from sextant.cli.knowledge.found_entities import print_found
+from sextant.domain.errors import GraphNotFound, OptionInvalid
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
 from sextant.facade import Sextant
+from sextant.retrievers import FusionWeights, SearchOptions
 
 WHO = "# World Health Organization\n\nThe World Health Organization (WHO) sits in Geneva.\n"
 CITY = "# Geneva\n\nThe WHO has its seat in Geneva, on a lake.\n"

@@ -10,22 +10,22 @@ from uuid import uuid4
 
 import pytest_asyncio
 
-from domain.documents import Job, JobStage
-from domain.errors import ModelUnavailable
-from domain.scope import Scope
-from domain.settings import IngestionSettings, Settings, WorkerSettings
-from ingestion.pipeline import Ingestor
-from models.protocols import Vectors
-from sextant.library import Library
-from sextant.working import Worker, working
-from stores.documents.document_store import DocumentStore
-from stores.documents.registering import Upload
-from stores.knowledge_bases import KnowledgeBases
-from stores.postgresql.database import Database
-from stores.work.jobs import Batch, JobStore
-from stores.work.queue import Turns
-from stores.work.uploads import UploadStore
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.documents import Job, JobStage
+from sextant.domain.errors import ModelUnavailable
+from sextant.domain.scope import Scope
+from sextant.domain.settings import IngestionSettings, Settings, WorkerSettings
+from sextant.facade.library import Library
+from sextant.facade.working import Worker, working
+from sextant.ingestion.pipeline import Ingestor
+from sextant.models.protocols import Vectors
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.documents.registering import Upload
+from sextant.stores.knowledge_bases import KnowledgeBases
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import Batch, JobStore
+from sextant.stores.work.queue import Turns
+from sextant.stores.work.uploads import UploadStore
+from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.own_database import settings_over, short_folder
 
 PATIENCE = 60.0

@@ -7,11 +7,11 @@ from uuid import UUID, uuid4, uuid5
 
 import pytest
 
-from domain.documents import Chunk, ParsedDocument, Section
-from domain.scope import Scope
-from stores.chunks.chunk_store import Vectors
-from stores.documents.document_store import DocumentStore
-from stores.postgresql.database import Database
+from sextant.domain.documents import Chunk, ParsedDocument, Section
+from sextant.domain.scope import Scope
+from sextant.stores.chunks.chunk_store import Vectors
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.postgresql.database import Database
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 

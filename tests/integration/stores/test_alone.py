@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from stores.postgresql.alone import alone
-from stores.postgresql.database import Database
+from sextant.stores.postgresql.alone import alone
+from sextant.stores.postgresql.database import Database
 
 LOCK = "select pg_try_advisory_lock(20020, %(number)s)"
 KEY = {"number": 7}

@@ -16,14 +16,14 @@ import pytest
 import pytest_asyncio
 from pydantic import SecretStr
 
-from domain.errors import ConflictError, DatabaseUnavailable, OptionInvalid
-from domain.scope import Scope
-from stores.documents.document_store import DocumentStore
-from stores.embedded.server_user import binary, server_user
-from stores.postgresql import backup as backups
-from stores.postgresql.backup import backup, count_graphs, restore
-from stores.postgresql.database import Database
-from stores.postgresql.migrations import APP_ROLE
+from sextant.domain.errors import ConflictError, DatabaseUnavailable, OptionInvalid
+from sextant.domain.scope import Scope
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.embedded.server_user import binary, server_user
+from sextant.stores.postgresql import backup as backups
+from sextant.stores.postgresql.backup import backup, count_graphs, restore
+from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.migrations import APP_ROLE
 from tests.integration.own_database import fresh_database, settings_over, short_folder
 
 SCOPES = (Scope("ann", "notes"), Scope("bob", "notes"))

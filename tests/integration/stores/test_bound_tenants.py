@@ -9,13 +9,13 @@ import numpy as np
 import psycopg
 import pytest
 
-from domain.graph import MentionKind
-from domain.scope import Scope
-from stores.documents.document_store import DocumentStore
-from stores.graph.evidence import GraphEvidence, MentionRow
-from stores.graph.ids import entity_id, name_tokens
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow
+from sextant.stores.graph.ids import entity_id, name_tokens
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
 from tests.integration.stores.conftest import Ingest
 
 # Functions that name no tenant: what they tell or do is everybody's, or is found by a secret.

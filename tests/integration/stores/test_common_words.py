@@ -8,12 +8,12 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from domain.scope import Scope
-from stores.chunks.chunk_store import ChunkStore, Vectors
-from stores.chunks.grams import fold, gram_hashes
-from stores.postgresql.binary import Scored
-from stores.postgresql.database import Database
-from stores.postgresql.queries import load_queries
+from sextant.domain.scope import Scope
+from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
+from sextant.stores.chunks.grams import fold, gram_hashes
+from sextant.stores.postgresql.binary import Scored
+from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.queries import load_queries
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 LARGE = 600

@@ -20,21 +20,21 @@ import psycopg
 import pytest
 import pytest_asyncio
 
-from domain.errors import ConflictError, DatabaseUnavailable, SettingsInvalid
-from domain.scope import Scope
-from domain.settings import Settings
-from stores.chunks.chunk_store import ChunkStore, Vectors
-from stores.documents.document_store import DocumentStore
-from stores.documents.embedding_space import check_space
-from stores.embedded.server import SUPERUSER, EmbeddedServer, is_running
-from stores.postgresql.database import Database
+from sextant.domain.errors import ConflictError, DatabaseUnavailable, SettingsInvalid
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.documents.embedding_space import check_space
+from sextant.stores.embedded.server import SUPERUSER, EmbeddedServer, is_running
+from sextant.stores.postgresql.database import Database
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 OPEN = """
 import asyncio, sys
 from pathlib import Path
-from domain.settings import Settings
-from stores.postgresql.database import Database
+from sextant.domain.settings import Settings
+from sextant.stores.postgresql.database import Database
 async def main():
     settings = Settings(_env_file=None, data_dir=Path(sys.argv[1]), database_url=None)
     async with await Database.open(settings) as database:

@@ -10,19 +10,19 @@ from uuid import UUID, uuid4, uuid5
 import numpy as np
 import pytest
 
-from domain.documents import Chunk, DocumentStatus, JobStage, ParsedDocument, Section
-from domain.errors import ConflictError, DocumentNotFound, GraphNotFound
-from domain.scope import Scope
-from domain.settings import Settings
-from stores.chunks.chunk_store import ChunkStore, Vectors
-from stores.documents.document_store import DocumentStore
-from stores.documents.registering import Registered
-from stores.documents.versions import Ready, open_version
-from stores.knowledge_bases import KnowledgeBases
-from stores.postgresql.database import Database
-from stores.postgresql.pools import Connection
-from stores.scopes import doom_scope, lock_scope
-from stores.work.jobs import JobStore
+from sextant.domain.documents import Chunk, DocumentStatus, JobStage, ParsedDocument, Section
+from sextant.domain.errors import ConflictError, DocumentNotFound, GraphNotFound
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.documents.registering import Registered
+from sextant.stores.documents.versions import Ready, open_version
+from sextant.stores.knowledge_bases import KnowledgeBases
+from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.pools import Connection
+from sextant.stores.scopes import doom_scope, lock_scope
+from sextant.stores.work.jobs import JobStore
 
 TEXT = "糖尿病患者的主要症状是多饮多尿。\nPayment is due in 30 days.\n第三段讲的是胰岛素。"
 

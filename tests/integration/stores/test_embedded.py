@@ -20,15 +20,15 @@ import psutil
 import psycopg
 import pytest
 
-from domain.errors import DatabaseUnavailable
-from stores.embedded.server import SUPERUSER, EmbeddedServer, is_running
-from stores.embedded.watcher import LOG, LOG_BYTES
+from sextant.domain.errors import DatabaseUnavailable
+from sextant.stores.embedded.server import SUPERUSER, EmbeddedServer, is_running
+from sextant.stores.embedded.watcher import LOG, LOG_BYTES
 
 # A user of the server in another process: says "ready", then lives until its input ends.
 OTHER_PROCESS = """
 import sys
 from pathlib import Path
-from stores.embedded.server import EmbeddedServer
+from sextant.stores.embedded.server import EmbeddedServer
 server = EmbeddedServer.start(Path(sys.argv[1]))
 print("ready", flush=True)
 sys.stdin.read()

@@ -8,19 +8,19 @@ from uuid import uuid5
 import numpy as np
 import pytest
 
-from domain.documents import Chunk, ParsedDocument, Section
-from domain.errors import ConflictError, EmbeddingModelChanged
-from domain.scope import Scope
-from stores.chunks.chunk_store import ChunkStore, Vectors
-from stores.documents.document_store import DocumentStore
-from stores.documents.embedding_space import (
+from sextant.domain.documents import Chunk, ParsedDocument, Section
+from sextant.domain.errors import ConflictError, EmbeddingModelChanged
+from sextant.domain.scope import Scope
+from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.documents.embedding_space import (
     check_space,
     chunks_without_vectors,
     start_reembedding,
     store_vectors,
 )
-from stores.postgresql.database import Database
-from stores.work.jobs import JobStore
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import JobStore
 
 
 @dataclass(frozen=True)

@@ -13,19 +13,19 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from domain.documents import Chunk, ParsedDocument, Section
-from domain.errors import EmbeddingModelChanged
-from domain.filters import ChunkFilters
-from domain.graph import MentionKind
-from domain.scope import Scope
-from stores.chunks.chunk_store import ChunkStore, Vectors
-from stores.chunks.filtering import document_patterns, title_pattern
-from stores.chunks.stored import StoredChunk
-from stores.documents.document_store import DocumentStore
-from stores.graph.evidence import GraphEvidence, MentionRow
-from stores.graph.ids import entity_id
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
+from sextant.domain.documents import Chunk, ParsedDocument, Section
+from sextant.domain.errors import EmbeddingModelChanged
+from sextant.domain.filters import ChunkFilters
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
+from sextant.stores.chunks.filtering import document_patterns, title_pattern
+from sextant.stores.chunks.stored import StoredChunk
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
 
 LABELS = ("付款", "Payment terms", "违约责任", "Delivery", "保密")
 TAGS = ("合同", "Table", "draft", "zh")

@@ -6,9 +6,9 @@ from uuid import uuid4
 
 import pytest
 
-from domain.errors import ConflictError
-from stores.idempotency import MOST, Idempotency
-from stores.postgresql.database import Database
+from sextant.domain.errors import ConflictError
+from sextant.stores.idempotency import MOST, Idempotency
+from sextant.stores.postgresql.database import Database
 
 REQUEST = "a" * 64
 

@@ -6,15 +6,15 @@ import asyncio
 
 import pytest
 
-from domain.documents import JobStage
-from domain.errors import ConflictError, FileBroken
-from domain.scope import Scope
-from ingestion import heartbeat
-from ingestion.progress import Progress
-from stores.documents.document_store import DocumentStore
-from stores.documents.registering import Registered
-from stores.postgresql.database import Database
-from stores.work.jobs import JobStore
+from sextant.domain.documents import JobStage
+from sextant.domain.errors import ConflictError, FileBroken
+from sextant.domain.scope import Scope
+from sextant.ingestion import heartbeat
+from sextant.ingestion.progress import Progress
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.documents.registering import Registered
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import JobStore
 
 
 async def upload(documents: DocumentStore, scope: Scope, name: str, content: str) -> Registered:

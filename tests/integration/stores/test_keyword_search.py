@@ -15,14 +15,14 @@ import pytest_asyncio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from domain.errors import EmbeddingModelChanged
-from domain.scope import Scope
-from stores.chunks import chunk_store
-from stores.chunks.chunk_store import ChunkStore, Vectors
-from stores.chunks.grams import salted_grams
-from stores.graph.arrays import halves_of
-from stores.postgresql.binary import Nearest, Scored
-from stores.postgresql.database import Database
+from sextant.domain.errors import EmbeddingModelChanged
+from sextant.domain.scope import Scope
+from sextant.stores.chunks import chunk_store
+from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
+from sextant.stores.chunks.grams import salted_grams
+from sextant.stores.graph.arrays import halves_of
+from sextant.stores.postgresql.binary import Nearest, Scored
+from sextant.stores.postgresql.database import Database
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 

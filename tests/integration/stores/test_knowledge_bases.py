@@ -8,14 +8,14 @@ from contextlib import asynccontextmanager
 
 import numpy as np
 
-from domain.documents import Job
-from domain.scope import Scope
-from stores.chunks.partitions import settle
-from stores.documents.document_store import DocumentStore
-from stores.documents.registering import Upload
-from stores.knowledge_bases import KnowledgeBases
-from stores.postgresql.database import Database
-from stores.work.jobs import JobStore
+from sextant.domain.documents import Job
+from sextant.domain.scope import Scope
+from sextant.stores.chunks.partitions import settle
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.documents.registering import Upload
+from sextant.stores.knowledge_bases import KnowledgeBases
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import JobStore
 from tests.integration.stores.conftest import Ingest
 from tests.integration.stores.test_jobs import upload
 

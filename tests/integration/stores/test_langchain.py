@@ -9,10 +9,10 @@ from uuid import UUID, uuid4
 import numpy as np
 import pytest
 
-from domain.scope import Scope
-from stores.chunks.chunk_store import ChunkStore, Vectors
-from stores.langchain import open_vector_store
-from stores.postgresql.database import Database
+from sextant.domain.scope import Scope
+from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
+from sextant.stores.langchain import open_vector_store
+from sextant.stores.postgresql.database import Database
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 

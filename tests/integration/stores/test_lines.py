@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from stores.postgresql.database import Database
-from stores.postgresql.lines import Lines
-from stores.postgresql.pools import Connection
+from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.lines import Lines
+from sextant.stores.postgresql.pools import Connection
 
 _LOCK = 0x5E47A2D  # any number nobody else uses
 _WAITING = (

@@ -13,13 +13,13 @@ import pytest_asyncio
 from psycopg import AsyncConnection, ConnectionInfo, sql
 from psycopg.conninfo import make_conninfo
 
-from domain.errors import DatabaseUnavailable
-from domain.graph import CO_OCCURS
-from stores.chunks.grams import fold, salted_grams
-from stores.graph.ids import relation_id
-from stores.postgresql import migrations, queue_schema
-from stores.postgresql.database import Database
-from stores.postgresql.queries import load_queries
+from sextant.domain.errors import DatabaseUnavailable
+from sextant.domain.graph import CO_OCCURS
+from sextant.stores.chunks.grams import fold, salted_grams
+from sextant.stores.graph.ids import relation_id
+from sextant.stores.postgresql import migrations, queue_schema
+from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.queries import load_queries
 
 TEXTS = ["糖尿病患者的血糖控制", "Ownership moves when a value is assigned", "-"]
 

@@ -8,13 +8,13 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from domain.filters import ChunkFilters
-from domain.scope import Scope
-from models.protocols import Vectors
-from retrievers.memory.hot import HotScopes
-from stores.chunks.chunk_store import ChunkStore
-from stores.graph.arrays import halves_of
-from stores.postgresql.database import Database
+from sextant.domain.filters import ChunkFilters
+from sextant.domain.scope import Scope
+from sextant.models.protocols import Vectors
+from sextant.retrievers.memory.hot import HotScopes
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.graph.arrays import halves_of
+from sextant.stores.postgresql.database import Database
 from tests.integration.retrievers.hot_world import packed
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]

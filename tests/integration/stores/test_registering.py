@@ -9,9 +9,9 @@ from uuid import uuid4
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from domain.scope import Scope
-from stores.documents.document_store import DocumentStore
-from stores.documents.registering import Registered, Upload
+from sextant.domain.scope import Scope
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.documents.registering import Registered, Upload
 from tests.integration.stores.test_documents import TEXT, ingest, parsed, vectors
 
 # A name and a content each.

@@ -11,13 +11,13 @@ import pytest
 import pytest_asyncio
 from psycopg.rows import dict_row
 
-from domain.graph import MentionKind
-from domain.scope import Scope
-from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
-from stores.graph.ids import entity_id
-from stores.graph.record import GraphRecord
-from stores.graph.vectors import EntityVectors
-from stores.postgresql.database import Database
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.vectors import EntityVectors
+from sextant.stores.postgresql.database import Database
 from tests.integration.stores.conftest import Ingest
 
 Row = dict[str, Any]

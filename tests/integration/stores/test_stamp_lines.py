@@ -10,13 +10,13 @@ from uuid import uuid4
 
 import pytest
 
-from domain.scope import Scope
-from stores.documents.document_store import DocumentStore
-from stores.postgresql.database import Database
-from stores.postgresql.lines import Lines
-from stores.stamps import stamp_lines as module
-from stores.stamps.stamp import STAMP, Stamp, stamp_of
-from stores.stamps.stamp_lines import stamp_asked, stamp_lines
+from sextant.domain.scope import Scope
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.lines import Lines
+from sextant.stores.stamps import stamp_lines as module
+from sextant.stores.stamps.stamp import STAMP, Stamp, stamp_of
+from sextant.stores.stamps.stamp_lines import stamp_asked, stamp_lines
 
 
 def learnt(lines: Lines, scope: Scope) -> Stamp | None:

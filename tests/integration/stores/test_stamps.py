@@ -15,19 +15,19 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from psycopg import Rollback
 
-from domain.documents import Chunk, ParsedDocument, Section
-from domain.graph import MentionKind
-from domain.scope import Scope
-from stores.chunks.packing import stamp_of_chunks
-from stores.documents.document_store import DocumentStore
-from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
-from stores.graph.record import GraphRecord
-from stores.graph.vectors import EntityVectors
-from stores.knowledge_bases import KnowledgeBases
-from stores.postgresql.database import Database
-from stores.postgresql.pools import Connection
-from stores.stamps.entity_stamps import entity_stamp
-from stores.stamps.stamp import stamp_of
+from sextant.domain.documents import Chunk, ParsedDocument, Section
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.stores.chunks.packing import stamp_of_chunks
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.vectors import EntityVectors
+from sextant.stores.knowledge_bases import KnowledgeBases
+from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.pools import Connection
+from sextant.stores.stamps.entity_stamps import entity_stamp
+from sextant.stores.stamps.stamp import stamp_of
 
 KINDS = ("passages", "chunks", "graph", "reports", "entities")
 PASSAGES, GRAPH = {"passages", "chunks"}, {"graph", "entities"}

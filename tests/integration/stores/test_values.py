@@ -12,10 +12,10 @@ from psycopg import DataError
 from psycopg.errors import DataException, DivisionByZero
 from psycopg.pq import TransactionStatus
 
-from stores.postgresql.database import Database
-from stores.postgresql.pools import Connection
-from stores.postgresql.values import values_of
-from stores.postgresql.watched import WatchedConnection
+from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.pools import Connection
+from sextant.stores.postgresql.values import values_of
+from sextant.stores.postgresql.watched import WatchedConnection
 
 _LOCK = 0x5E47A2C  # any number nobody else uses
 

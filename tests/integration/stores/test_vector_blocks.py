@@ -9,11 +9,11 @@ from uuid import UUID, uuid4
 import numpy as np
 import pytest
 
-from domain.scope import Scope
-from stores.chunks.chunk_store import ChunkStore, Vectors
-from stores.documents.document_store import DocumentStore
-from stores.knowledge_bases import KnowledgeBases
-from stores.postgresql.database import Database
+from sextant.domain.scope import Scope
+from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.knowledge_bases import KnowledgeBases
+from sextant.stores.postgresql.database import Database
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 PER_BLOCK = 10  # halves of 384 numbers that fit a page

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from psycopg import AsyncConnection
 
-from domain.scope import Scope
-from stores.chunks.chunk_store import ChunkStore, Vectors
-from stores.chunks.partitions import settle
-from stores.chunks.stored import ChunkHit
-from stores.documents.document_store import DocumentStore
-from stores.graph.arrays import halves_of
-from stores.knowledge_bases import KnowledgeBases
-from stores.langchain import open_vector_store
-from stores.postgresql.binary import written
-from stores.postgresql.database import Database
-from stores.postgresql.queries import load_queries
+from sextant.domain.scope import Scope
+from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
+from sextant.stores.chunks.partitions import settle
+from sextant.stores.chunks.stored import ChunkHit
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.arrays import halves_of
+from sextant.stores.knowledge_bases import KnowledgeBases
+from sextant.stores.langchain import open_vector_store
+from sextant.stores.postgresql.binary import written
+from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.queries import load_queries
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 LARGE = 1200

@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from domain.errors import DatabaseUnavailable
-from stores.postgresql.database import Database
-from stores.postgresql.watched import limited, server_answers
+from sextant.domain.errors import DatabaseUnavailable
+from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.watched import limited, server_answers
 
 USER = "watched"
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from benchmarks.bm25 import CANDIDATES, Asked, asked_of, changed, gate
 from benchmarks.hybrid.corpus import Library, Question
-from retrievers.hybrid_retriever.bm25_index import BM25Index
-from stores.rows import Text
+from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index
+from sextant.stores.rows import Text
 
 WORDS = ["valve", "pump", "motor", "gasket", "bearing", "rotor"]
 TEXTS = [Text(row, str(row), " ".join(WORDS[: 1 + row % 6] * (1 + row % 3))) for row in range(60)]

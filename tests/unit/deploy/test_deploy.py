@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from domain.configuration import load_settings
 from sextant.cli.app import run
+from sextant.domain.configuration import load_settings
 
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from domain.breadth import asked_besides, asks_account, is_broad
+from sextant.domain.breadth import asked_besides, asks_account, is_broad
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from domain.configuration import describe_settings, load_settings
-from domain.errors import SettingsInvalid
-from domain.settings import Settings
+from sextant.domain.configuration import describe_settings, load_settings
+from sextant.domain.errors import SettingsInvalid
+from sextant.domain.settings import Settings
 
 
 @pytest.fixture(autouse=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from domain.tables.cells.table import make_table
-from domain.tables.results.findings import compute_findings
-from domain.text import counted
+from sextant.tables.cells.table import make_table
+from sextant.tables.results.findings import compute_findings
+from sextant.text.characters import counted
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import re
 
-from domain import errors
-from domain.errors import ContextTooLong, GraphNotFound, RetrievalError, SextantError, error_of
+from sextant.domain import errors
+from sextant.domain.errors import (
+    ContextTooLong,
+    GraphNotFound,
+    RetrievalError,
+    SextantError,
+    error_of,
+)
 
 
 def test_of_each_lane_that_failed_one_line_is_told_and_the_cause_kept() -> None:

@@ -6,9 +6,9 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from domain.answers import Answer
-from domain.errors import DatabaseUnavailable, SextantError
-from domain.events import Done, Event, Failed, Status, Token, answer_of
+from sextant.domain.answers import Answer
+from sextant.domain.errors import DatabaseUnavailable, SextantError
+from sextant.domain.events import Done, Event, Failed, Status, Token, answer_of
 
 ANSWER = Answer("Yes.", mode="mix")
 

@@ -14,7 +14,7 @@ from pydantic import (
     ValidationError,
 )
 
-from domain.faults import said_of
+from sextant.domain.faults import said_of
 
 CLEANED = Annotated[str, AfterValidator(str.strip), StringConstraints(min_length=1, max_length=5)]
 

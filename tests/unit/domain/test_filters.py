@@ -8,9 +8,9 @@ from uuid import UUID
 
 import pytest
 
-from domain.errors import OptionInvalid
-from domain.filters import ChunkFilters
-from stores.chunks.filtering import title_pattern
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.filters import ChunkFilters
+from sextant.stores.chunks.filtering import title_pattern
 
 SECTION = "6f1c2a52-7a34-4a5e-9a55-0d1c1c3f8c11"
 

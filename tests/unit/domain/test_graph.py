@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from domain.graph import Entity
+from sextant.domain.graph import Entity
 
 
 @pytest.mark.parametrize(("degree", "centrality"), [(0, 0.0), (10, 0.5), (190, 0.95)])

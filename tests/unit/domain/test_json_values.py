@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.json_values import MOST_LEVELS, storable
-from domain.text import clean_text
+from sextant.domain.json_values import MOST_LEVELS, storable
+from sextant.text.characters import clean_text
 
 
 def nested(levels: int) -> Any:

@@ -7,8 +7,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from domain.machine import usable_memory
-from domain.settings import Settings
+from sextant.domain.machine import usable_memory
+from sextant.domain.settings import Settings
 
 MACHINE = psutil.virtual_memory().total
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from domain.settings import LimitSettings, Settings
+from sextant.domain.settings import LimitSettings, Settings
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from domain.errors import Overloaded
-from domain.places import Places, away
+from sextant.domain.errors import Overloaded
+from sextant.domain.places import Places, away
 
 _LONG, _NONE, _MANY = 3600.0, 0.0, 100
 

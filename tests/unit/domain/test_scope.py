@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import pytest
 
-from domain.errors import OptionInvalid
-from domain.scope import Scope
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.scope import Scope
 
 
 @pytest.mark.parametrize("name", ["x", "hr", "糖尿病 手册", "x" * 200, "'; drop table --"])

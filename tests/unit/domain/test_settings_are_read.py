@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from domain.settings import Settings
+from sextant.domain.settings import Settings
 
 ROOT = Path(__file__).parents[3]
 CODE = (

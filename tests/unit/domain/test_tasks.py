@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from domain import tasks
-from domain.tasks import end, stop
+from sextant.domain import tasks
+from sextant.domain.tasks import end, stop
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.text import clean_text, estimate_tokens, language_of, normalise_name
+from sextant.text.characters import clean_text, estimate_tokens, language_of, normalise_name
 
 
 @given(st.text())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from evals.answers import Outcome, astray, line
-from evals.dataset import Question
+from sextant.evals.answers import Outcome, astray, line
+from sextant.evals.dataset import Question
 
 ANSWERABLE = Question("q", "Who built it?", gold_ids=("a",), answers=("Mira",))
 UNANSWERABLE = Question("n", "Who sank it?", gold_ids=())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from evals.dataset import read_questions
+from sextant.evals.dataset import read_questions
 
 
 def test_every_spelling_of_an_answer_counts_nested_or_not(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from domain.errors import OptionInvalid
-from evals.comparing import check_folder, check_plot
-from evals.plot import Curve, drawn
+from sextant.domain.errors import OptionInvalid
+from sextant.evals.comparing import check_folder, check_plot
+from sextant.evals.plot import Curve, drawn
 
 SVG = "{http://www.w3.org/2000/svg}"
 

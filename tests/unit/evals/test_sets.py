@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evals.dataset import Question
-from evals.sets import sample
+from sextant.evals.dataset import Question
+from sextant.evals.sets import sample
 
 
 @pytest.mark.parametrize(

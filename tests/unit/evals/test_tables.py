@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from domain.tables.cells.table import make_table
-from domain.tables.results.written import Finding
-from evals.tables import Outcome, TableQuestion, line, number_told, read_table_questions
+from sextant.evals.tables import Outcome, TableQuestion, line, number_told, read_table_questions
+from sextant.tables.cells.table import make_table
+from sextant.tables.results.written import Finding
 
 TABLE = make_table([["", "2019"], ["Sales", "10"]], 1)
 

@@ -8,10 +8,10 @@ import pytest
 from langgraph.errors import NodeTimeoutError
 from pydantic import ValidationError
 
-from domain.errors import DatabaseUnavailable, OptionInvalid, SextantError
-from domain.events import Failed
-from graph.failures import as_failed
-from nodes.context import Context
+from sextant.domain.errors import DatabaseUnavailable, OptionInvalid, SextantError
+from sextant.domain.events import Failed
+from sextant.graph.failures import as_failed
+from sextant.nodes.context import Context
 
 
 @pytest.mark.parametrize(

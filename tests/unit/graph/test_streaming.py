@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from domain.answers import Answer, Citation, Source, Usage
-from domain.events import (
+from sextant.domain.answers import Answer, Citation, Source, Usage
+from sextant.domain.events import (
     Cited,
     Done,
     Event,
@@ -19,10 +19,10 @@ from domain.events import (
     Token,
     as_values,
 )
-from domain.retrieval import Retrieval
-from domain.scope import Scope
-from graph import create_query_workflow, workflow
-from graph.streaming import parse_event, stream_answer
+from sextant.domain.retrieval import Retrieval
+from sextant.domain.scope import Scope
+from sextant.graph import create_query_workflow, workflow
+from sextant.graph.streaming import parse_event, stream_answer
 from tests.unit.nodes.conftest import Build, ScriptedRetriever
 
 CITATION = Citation(1, "一句[1]。", "a.md", "一句。", 3, 6, 1.0)
@@ -62,7 +62,7 @@ async def test_a_step_that_hangs_is_given_up_with_a_typed_error(
 
 
 async def test_events_that_a_retry_may_mend_are_not_told_as_errors(bench: Build) -> None:
-    from domain.errors import DatabaseUnavailable
+    from sextant.domain.errors import DatabaseUnavailable
 
     down = ScriptedRetriever([], error=DatabaseUnavailable("Gone.", next_step="Start it."))
     events = [

@@ -16,8 +16,8 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import ValidationError
 
-from domain.answers import Usage
-from domain.errors import (
+from sextant.domain.answers import Usage
+from sextant.domain.errors import (
     DatabaseUnavailable,
     GraphNotFound,
     ModelUnavailable,
@@ -25,15 +25,15 @@ from domain.errors import (
     QuestionInvalid,
     SextantError,
 )
-from domain.retrieval import Retrieval
-from domain.scope import Scope
-from graph import create_query_workflow
-from graph.workflow import Workflow
-from models.chat.allowance import charge, count_request
-from models.chat.chat_model import as_chat_model
-from models.offline.extractive import ExtractiveAnswerer
-from nodes.answers.introducing import NO_MODEL
-from nodes.generate import WITHOUT_DOCUMENTS
+from sextant.domain.retrieval import Retrieval
+from sextant.domain.scope import Scope
+from sextant.graph import create_query_workflow
+from sextant.graph.workflow import Workflow
+from sextant.models.chat.allowance import charge, count_request
+from sextant.models.chat.chat_model import as_chat_model
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.nodes.answers.introducing import NO_MODEL
+from sextant.nodes.generate import WITHOUT_DOCUMENTS
 from tests.unit.nodes.conftest import Bench, Build, ListeningModel, ScriptedRetriever, chat, item
 
 ROOT = Path(__file__).parents[3]
@@ -383,7 +383,7 @@ async def test_a_follow_up_shows_the_model_the_table_of_the_question_before(benc
 
 def test_importing_the_exported_graph_touches_neither_disk_nor_database(tmp_path: Path) -> None:
     """Import it where any setting would be refused, and with no data folder allowed."""
-    script = "from graph.workflow import graph; print(sorted(graph.nodes))"
+    script = "from sextant.graph.workflow import graph; print(sorted(graph.nodes))"
     environment = os.environ | {"SEXTANT_DATA_DIR": "/dev/null/no", "SEXTANT_NO_SUCH": "1"}
     ran = subprocess.run(
         [sys.executable, "-c", script],

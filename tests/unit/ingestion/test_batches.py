@@ -5,8 +5,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.pipeline import batches
-from stores.work.jobs import Batch
+from sextant.ingestion.pipeline import batches
+from sextant.stores.work.jobs import Batch
 
 FEW = Batch(files=3, each=10, bytes=20)
 

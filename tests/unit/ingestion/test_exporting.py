@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from uuid import uuid4
 
-from domain.documents import Document, DocumentStatus
-from ingestion.exporting import document_ids
+from sextant.domain.documents import Document, DocumentStatus
+from sextant.ingestion.exporting import document_ids
 
 
 def document(source: str, external_id: str | None = None) -> Document:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from domain.errors import FileRejected
-from ingestion.files import find_files, left_out, read_file
+from sextant.domain.errors import FileRejected
+from sextant.ingestion.files import find_files, left_out, read_file
 
 
 def test_a_folder_gives_what_is_read_and_says_what_it_leaves_out(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from domain.errors import ConflictError, DatabaseUnavailable
-from domain.scope import Scope
-from ingestion.together import Together
+from sextant.domain.errors import ConflictError, DatabaseUnavailable
+from sextant.domain.scope import Scope
+from sextant.ingestion.together import Together
 
 SCOPE = Scope("user", "graph")
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable
-from models.failures import Retries, Service, as_sextant_error, is_transient, retry_after
+from sextant.domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable
+from sextant.models.failures import Retries, Service, as_sextant_error, is_transient, retry_after
 
 SERVICE = Service("chat model m", "THE_MODEL", "THE_KEY", "THE_URL", "THE_TIMEOUT")
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.embedding.local import LocalEmbedder
-from models.reranker import LocalReranker
+from sextant.models.embedding.local import LocalEmbedder
+from sextant.models.reranker import LocalReranker
 
 
 class ModelOn:

@@ -13,11 +13,11 @@ from langchain_core.outputs import ChatResult
 from langgraph.runtime import Runtime
 from pydantic import Field
 
-from domain.retrieval import ItemKind, LaneScore, Mode, Retrieval, RetrievedItem
-from domain.scope import Scope
-from domain.settings import Settings
-from models.chat.chat_model import ChatModel, as_chat_model
-from nodes.context import Context, Dependencies, RunContext
+from sextant.domain.retrieval import ItemKind, LaneScore, Mode, Retrieval, RetrievedItem
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.models.chat.chat_model import ChatModel, as_chat_model
+from sextant.nodes.context import Context, Dependencies, RunContext
 
 
 def item(text: str, name: str = "a.md", score: float = 0.8, start: int = 0) -> RetrievedItem:

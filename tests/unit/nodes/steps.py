@@ -2,11 +2,11 @@
 
 from langgraph.runtime import Runtime
 
-from domain.retrieval import ItemKind, RetrievedItem
-from nodes.context import RunContext
-from nodes.grade import grade
-from nodes.refine import refine
-from nodes.state import State
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.nodes.context import RunContext
+from sextant.nodes.grade import grade
+from sextant.nodes.refine import refine
+from sextant.nodes.state import State
 from tests.unit.nodes.conftest import item
 
 SYMPTOMS = item("糖尿病的主要症状是多饮、多尿和体重下降。", "guide.md")

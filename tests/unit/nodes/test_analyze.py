@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from domain.errors import ModeNotAvailable, OptionInvalid, QuestionInvalid
-from domain.settings import CommunitySettings, LimitSettings, Settings
-from nodes.analyze import analyze, is_small_talk
-from nodes.state import State
+from sextant.domain.errors import ModeNotAvailable, OptionInvalid, QuestionInvalid
+from sextant.domain.settings import CommunitySettings, LimitSettings, Settings
+from sextant.nodes.analyze import analyze, is_small_talk
+from sextant.nodes.state import State
 from tests.unit.nodes.conftest import Build, ScriptedRetriever, chat
 
 

@@ -8,11 +8,11 @@ from typing import Any, cast
 
 import pytest
 
-from domain.errors import OptionInvalid
-from domain.scope import Scope
-from domain.settings import Settings
-from nodes.context import scope_of
-from nodes.state import State
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.nodes.context import scope_of
+from sextant.nodes.state import State
 from tests.unit.nodes.conftest import Build
 
 

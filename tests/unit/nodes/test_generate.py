@@ -6,27 +6,27 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from domain.answers import Quoted
-from domain.errors import DatabaseUnavailable, ModelUnavailable
-from domain.retrieval import RetrievedItem
-from domain.scope import Scope
-from domain.tables.cells.stored import TablePart
-from models.offline.extractive import ExtractiveAnswerer
-from nodes.answers.answering import NOTHING_FOUND
-from nodes.answers.introducing import NO_MODEL
-from nodes.answers.revising import OTHER_LANGUAGE
-from nodes.answers.without_model import OUTDATED
-from nodes.answers.writing import CUT_OFF
-from nodes.citing.checking import UNCHECKED
-from nodes.context import Context, RunContext
-from nodes.generate import NOT_COMPUTED, WITHOUT_DOCUMENTS, generate
-from nodes.pacing import Pace
-from nodes.state import State
+from sextant.domain.answers import Quoted
+from sextant.domain.errors import DatabaseUnavailable, ModelUnavailable
+from sextant.domain.retrieval import RetrievedItem
+from sextant.domain.scope import Scope
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.nodes.answers.answering import NOTHING_FOUND
+from sextant.nodes.answers.introducing import NO_MODEL
+from sextant.nodes.answers.revising import OTHER_LANGUAGE
+from sextant.nodes.answers.without_model import OUTDATED
+from sextant.nodes.answers.writing import CUT_OFF
+from sextant.nodes.citing.checking import UNCHECKED
+from sextant.nodes.context import Context, RunContext
+from sextant.nodes.generate import NOT_COMPUTED, WITHOUT_DOCUMENTS, generate
+from sextant.nodes.pacing import Pace
+from sextant.nodes.state import State
+from sextant.tables.cells.stored import TablePart
 from tests.unit.nodes.conftest import Bench, Build, chat, item
 
 if TYPE_CHECKING:
-    from stores.chunks.quotes import QuoteStore
-    from stores.chunks.tables import TableStore
+    from sextant.stores.chunks.quotes import QuoteStore
+    from sextant.stores.chunks.tables import TableStore
 
 GUIDE = item("糖尿病的主要症状是多饮、多尿和体重下降。血糖升高[3]时应就医。", "指南.md", start=50)
 WEATHER = item("今天天气很好。", "天气.md")

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from domain.retrieval import ItemKind, RetrievedItem
-from domain.settings import LimitSettings, Settings
-from nodes.grade import after_grade
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.domain.settings import LimitSettings, Settings
+from sextant.nodes.grade import after_grade
 from tests.unit.nodes.conftest import Build, chat, item
 from tests.unit.nodes.steps import (
     HOPS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextvars import copy_context
 
-from nodes.pacing import Pace, paced
+from sextant.nodes.pacing import Pace, paced
 
 
 def _begun(events: int, pace: Pace) -> tuple[asyncio.Task[None], list[int]]:

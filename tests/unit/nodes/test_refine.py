@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 
-from domain.retrieval import ItemKind, RetrievedItem
-from models.chat.chat_model import as_chat_model
-from nodes.grade import after_grade
-from nodes.refine import after_refine, all_new, refine
-from nodes.retrieve import retrieve
-from nodes.state import State
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.models.chat.chat_model import as_chat_model
+from sextant.nodes.grade import after_grade
+from sextant.nodes.refine import after_refine, all_new, refine
+from sextant.nodes.retrieve import retrieve
+from sextant.nodes.state import State
 from tests.unit.nodes.conftest import Build, ListeningModel, ScriptedRetriever, chat, item
 from tests.unit.nodes.steps import (
     ALL,

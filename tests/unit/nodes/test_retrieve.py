@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from domain.attachments import Attachment, AttachmentKind
-from domain.errors import GraphNotFound, RetrievalError
-from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
-from domain.scope import Scope
-from domain.tables.results.written import Finding
-from nodes.retrieve import retrieve, widened, with_tables
+from sextant.domain.attachments import Attachment, AttachmentKind
+from sextant.domain.errors import GraphNotFound, RetrievalError
+from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
+from sextant.domain.scope import Scope
+from sextant.nodes.retrieve import retrieve, widened, with_tables
+from sextant.tables.results.written import Finding
 from tests.unit.nodes.conftest import Build, ScriptedRetriever, item
 from tests.unit.nodes.steps import ALL, PAST, QUESTION, SYMPTOMS, WEATHER, after
 

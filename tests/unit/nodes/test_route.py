@@ -4,8 +4,8 @@ from typing import Literal
 
 import pytest
 
-from nodes.route import after_route, route
-from nodes.state import State
+from sextant.nodes.route import after_route, route
+from sextant.nodes.state import State
 from tests.unit.nodes.conftest import Build
 from tests.unit.nodes.steps import after
 

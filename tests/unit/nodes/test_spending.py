@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from domain.retrieval import ItemKind, RetrievedItem
-from domain.settings import LimitSettings, Settings
-from nodes.context import RunContext
-from nodes.spending import (
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.domain.settings import LimitSettings, Settings
+from sextant.nodes.context import RunContext
+from sextant.nodes.spending import (
     Limit,
     budget_of,
     calls_to_read,
@@ -17,7 +17,7 @@ from nodes.spending import (
     noted,
     reached,
 )
-from nodes.state import State
+from sextant.nodes.state import State
 from tests.unit.nodes.conftest import Build
 
 FAR = 1e12

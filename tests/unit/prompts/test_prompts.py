@@ -3,8 +3,8 @@ from importlib.resources import files
 
 import pytest
 
-import prompts
-from prompts import LANGUAGES, Prompt
+from sextant import prompts
+from sextant.prompts import LANGUAGES, Prompt
 
 PROMPTS = [value for value in vars(prompts).values() if isinstance(value, Prompt)]
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
-from retrievers.by_id import ById
-from retrievers.content import Content
-from retrievers.ranking.fusion import alone, fuse
-from stores.postgresql.binary import Nearest, scored
+from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
+from sextant.retrievers.by_id import ById
+from sextant.retrievers.content import Content
+from sextant.retrievers.ranking.fusion import alone, fuse
+from sextant.stores.postgresql.binary import Nearest, scored
 
 IDS = [f"00000000-0000-0000-0000-00000000000{place}" for place in range(4)]
 SCORES = [0.75, 0.5, 0.25, 0.125]

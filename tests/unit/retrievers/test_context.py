@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from domain.errors import OptionInvalid
-from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
-from retrievers import assemble_graph_context, assemble_vector_context
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
+from sextant.retrievers import assemble_graph_context, assemble_vector_context
 
 
 def item(kind: ItemKind, id_: str, score: float, **metadata: Any) -> RetrievedItem:

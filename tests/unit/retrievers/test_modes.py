@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from domain.errors import ModeNotAvailable, OptionInvalid
-from domain.retrieval import Mode
-from retrievers.modes import Composition, composition_from, composition_of
+from sextant.domain.errors import ModeNotAvailable, OptionInvalid
+from sextant.domain.retrieval import Mode
+from sextant.retrievers.modes import Composition, composition_from, composition_of
 
 LANES = ["vector", "keyword"]
 GRAPH_LANES = [*LANES, "local", "mix", "reports", "global"]

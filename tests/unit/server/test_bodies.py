@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from starlette.requests import Request
 
-from server.bodies import is_encoded, is_json, sent_type
+from sextant.server.bodies import is_encoded, is_json, sent_type
 
 
 def request(**headers: str) -> Request:

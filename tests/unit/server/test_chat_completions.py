@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from domain.answers import Answer, Citation, Source, Usage
-from domain.errors import OptionInvalid, QuestionInvalid
-from domain.events import Cited, Done, Failed, Reset, Status, Token
-from domain.options import field_at
-from domain.retrieval import AUTO, Mode
-from server.openai import messages, models
-from server.openai.completions import Completion
-from server.openai.models import ModelNotFound
-from server.openai.schemas import ChatMessage, ChatRequest, ImageUrl, Part
-from server.openai.sources import listed, without_list
+from sextant.domain.answers import Answer, Citation, Source, Usage
+from sextant.domain.errors import OptionInvalid, QuestionInvalid
+from sextant.domain.events import Cited, Done, Failed, Reset, Status, Token
+from sextant.domain.options import field_at
+from sextant.domain.retrieval import AUTO, Mode
+from sextant.server.openai import messages, models
+from sextant.server.openai.completions import Completion
+from sextant.server.openai.models import ModelNotFound
+from sextant.server.openai.schemas import ChatMessage, ChatRequest, ImageUrl, Part
+from sextant.server.openai.sources import listed, without_list
 
 
 def source(marker: int, filename: str = "handbook.pdf", page: int | None = 3) -> Source:

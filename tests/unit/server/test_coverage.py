@@ -8,12 +8,12 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from domain.api_keys import Permission
-from domain.errors import SextantError
-from server.app import create_app
-from server.auth.caller import Principal
-from server.routing.coverage import PUBLIC, require_guards
-from server.routing.guards import Reader, Requires
+from sextant.domain.api_keys import Permission
+from sextant.domain.errors import SextantError
+from sextant.server.app import create_app
+from sextant.server.auth.caller import Principal
+from sextant.server.routing.coverage import PUBLIC, require_guards
+from sextant.server.routing.guards import Reader, Requires
 
 
 async def open_to_all() -> str:

@@ -11,11 +11,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from server.edge import body_limit
-from server.edge.body_limit import BodyLimit
-from server.edge.headers import HEADERS, SecurityHeaders
-from server.edge.request_id import RequestId
-from server.observe.logs import request_id
+from sextant.server.edge import body_limit
+from sextant.server.edge.body_limit import BodyLimit
+from sextant.server.edge.headers import HEADERS, SecurityHeaders
+from sextant.server.edge.request_id import RequestId
+from sextant.server.observe.logs import request_id
 
 MOST = 10
 

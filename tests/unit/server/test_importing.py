@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from domain.errors import DatabaseUnavailable
-from ingestion.progress import OnStage
-from server.importing import Imports, Work
-from server.schemas.graphs import ImportBody
+from sextant.domain.errors import DatabaseUnavailable
+from sextant.ingestion.progress import OnStage
+from sextant.server.importing import Imports, Work
+from sextant.server.schemas.graphs import ImportBody
 from tests.integration.server.served import Sent, sent
 
 REPORT = ImportBody(

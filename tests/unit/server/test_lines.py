@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.errors import FileTooLarge
-from server.lines import lines_of
+from sextant.domain.errors import FileTooLarge
+from sextant.server.lines import lines_of
 
 
 async def parts(given_parts: list[bytes]) -> AsyncIterator[bytes]:

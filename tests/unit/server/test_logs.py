@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from domain.settings import Settings
-from server.observe.logs import formatter, log_config, request_id
+from sextant.domain.settings import Settings
+from sextant.server.observe.logs import formatter, log_config, request_id
 
 
 def record(level: int = logging.WARNING, **extra: object) -> logging.LogRecord:
@@ -68,7 +68,7 @@ def test_requests_are_told_at_every_level_and_queries_only_when_asked(
     logging.config.dictConfig(log_config(chosen))
     assert logging.getLogger("sextant.requests").isEnabledFor(logging.INFO)
     assert not logging.getLogger("uvicorn.access").isEnabledFor(logging.INFO)
-    told = logging.getLogger("retrievers.graph_retriever").isEnabledFor(logging.INFO)
+    told = logging.getLogger("sextant.retrievers.graph_retriever").isEnabledFor(logging.INFO)
     assert told is tells_queries
 
 

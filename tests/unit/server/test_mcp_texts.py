@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.text import estimate_tokens
-from server.mcp.results import Passage, Previewed
-from server.mcp.texts import MOST_TOKENS, fitting, left_out, preview_text, shortened
+from sextant.server.mcp.results import Passage, Previewed
+from sextant.server.mcp.texts import MOST_TOKENS, fitting, left_out, preview_text, shortened
+from sextant.text.characters import estimate_tokens
 
 
 def passage(text: str) -> Passage:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from server.schemas.answers import QueryRequest
-from server.schemas.entities import EntitySearchBody
-from server.schemas.search import SearchBody
-from server.schemas.wire import Wire
+from sextant.server.schemas.answers import QueryRequest
+from sextant.server.schemas.entities import EntitySearchBody
+from sextant.server.schemas.search import SearchBody
+from sextant.server.schemas.wire import Wire
 
 
 @pytest.mark.parametrize("number", ["5", True, None, 1.5])

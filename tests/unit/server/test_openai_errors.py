@@ -6,10 +6,10 @@ import httpx
 import orjson
 from starlette.types import Message, Receive, Scope, Send
 
-from domain.errors import GraphNotFound, OptionInvalid
-from server.edge.body_limit import BodyLimit
-from server.openai.errors import OpenAIErrors
-from server.problems import answer_with, problem_of
+from sextant.domain.errors import GraphNotFound, OptionInvalid
+from sextant.server.edge.body_limit import BodyLimit
+from sextant.server.openai.errors import OpenAIErrors
+from sextant.server.problems import answer_with, problem_of
 
 
 async def refusing(scope: Scope, receive: Receive, send: Send) -> None:

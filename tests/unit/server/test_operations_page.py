@@ -11,9 +11,16 @@ from typing import Any
 import pytest
 import yaml
 
-from domain.happenings import CitationsDropped, ModelAsked, NodeRan, Outcome, Searched, StageRan
-from server.observe.metrics import Metrics
-from server.observe.readiness import State
+from sextant.domain.happenings import (
+    CitationsDropped,
+    ModelAsked,
+    NodeRan,
+    Outcome,
+    Searched,
+    StageRan,
+)
+from sextant.server.observe.metrics import Metrics
+from sextant.server.observe.readiness import State
 
 ROOT = Path(__file__).parents[3]
 _NAME = re.compile(r"\b(?:kb|process)_[a-z_]+")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.errors import (
+from sextant.domain.errors import (
     EmbeddingModelChanged,
     GraphNotFound,
     OptionInvalid,
@@ -12,8 +12,8 @@ from domain.errors import (
     SextantError,
     TimedOut,
 )
-from domain.events import Failed
-from server.problems import _of_validation, problem_fields, problem_of
+from sextant.domain.events import Failed
+from sextant.server.problems import _of_validation, problem_fields, problem_of
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from domain.errors import Limited
-from server.auth import rates as module
-from server.auth.rates import Rates
+from sextant.domain.errors import Limited
+from sextant.server.auth import rates as module
+from sextant.server.auth.rates import Rates
 from tests.clock import Clock
 
 

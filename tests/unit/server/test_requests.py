@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from server.observe import requests
-from server.observe.metrics import Metrics
-from server.observe.requests import Observed
+from sextant.server.observe import requests
+from sextant.server.observe.metrics import Metrics
+from sextant.server.observe.requests import Observed
 
 SCOPE = {"type": "http", "method": "POST", "path": "/documents", "headers": []}
 START: Message = {"type": "http.response.start", "status": 413, "headers": []}

@@ -7,9 +7,9 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from domain.answers import Answer
-from domain.api_keys import Permission
-from domain.errors import (
+from sextant.domain.answers import Answer
+from sextant.domain.api_keys import Permission
+from sextant.domain.errors import (
     Cancelled,
     Limited,
     Overloaded,
@@ -17,12 +17,12 @@ from domain.errors import (
     RunNotFound,
     TimedOut,
 )
-from domain.events import Done, Event, Retrieved, Status
-from domain.settings import RunSettings
-from server.auth.caller import Principal
-from server.run import QUEUE, Run
-from server.runs import Runs
-from server.sse import PING
+from sextant.domain.events import Done, Event, Retrieved, Status
+from sextant.domain.settings import RunSettings
+from sextant.server.auth.caller import Principal
+from sextant.server.run import QUEUE, Run
+from sextant.server.runs import Runs
+from sextant.server.sse import PING
 
 ANN = Principal("ann", frozenset(Permission))
 
@@ -220,7 +220,7 @@ async def test_who_has_its_share_under_way_begins_another_when_one_has_ended() -
 
 
 async def test_a_slot_is_not_kept_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("server.runs._EXPECTED_SECONDS", 0.0)
+    monkeypatch.setattr("sextant.server.runs._EXPECTED_SECONDS", 0.0)
     runs = Runs(RunSettings(concurrent=1))
     runs.expect(ANN)
     while runs.expected:  # noqa: ASYNC110 - until the loop has come to its timers

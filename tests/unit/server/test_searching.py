@@ -7,10 +7,10 @@ from typing import Any, cast
 
 import pytest
 
-from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
-from server.schemas.search import SearchBody
-from server.searching import searched
+from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from sextant.facade import Sextant
+from sextant.server.schemas.search import SearchBody
+from sextant.server.searching import searched
 
 
 class Ranking:

@@ -9,12 +9,12 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from domain.documents import DocumentStatus, JobStage
-from domain.errors import DocumentNotFound
-from server import watching
-from server.watching import Watching
-from sextant.library import Library
-from stores.work.uploads import Standing
+from sextant.domain.documents import DocumentStatus, JobStage
+from sextant.domain.errors import DocumentNotFound
+from sextant.facade.library import Library
+from sextant.server import watching
+from sextant.server.watching import Watching
+from sextant.stores.work.uploads import Standing
 
 
 def standing(document_id: UUID) -> Standing:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from server.schemas.answers import QueryRequest
+from sextant.server.schemas.answers import QueryRequest
 
 
 @pytest.mark.parametrize(

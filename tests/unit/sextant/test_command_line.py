@@ -10,10 +10,10 @@ import sys
 import pytest
 import typer
 
-from domain.errors import DatabaseUnavailable, QuestionInvalid, SextantError
 from sextant.cli import app as cli
 from sextant.cli import terminal
 from sextant.cli.options import AsJson
+from sextant.domain.errors import DatabaseUnavailable, QuestionInvalid, SextantError
 
 
 @pytest.fixture(autouse=True)
@@ -82,7 +82,7 @@ def test_help_loads_nothing_heavy() -> None:
 
 def test_taking_documents_in_without_a_chat_model_loads_no_langchain() -> None:
     """Half a second of CPU that nothing would use."""
-    code = "import sys, ingestion.pipeline, ingestion.graph.upkeep; print('langchain_core' in sys.modules)"
+    code = "import sys, sextant.ingestion.pipeline, sextant.ingestion.graph.upkeep; print('langchain_core' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 

@@ -10,10 +10,10 @@ from uuid import uuid4
 
 import pytest
 
-from domain.documents import GraphInfo
-from domain.graph import Entity
 from sextant.cli import app as cli
 from sextant.cli.knowledge import entities
+from sextant.domain.documents import GraphInfo
+from sextant.domain.graph import Entity
 
 GONE = "knowledge graph: up to date, but Neo4j has not taken it over."
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from domain.settings import IngestionSettings, Settings
-from sextant.doctor import Finding, Health, examine, examine_named_entities
+from sextant.domain.settings import IngestionSettings, Settings
+from sextant.facade.doctor import Finding, Health, examine, examine_named_entities
 from tests.unit.ingestion.graph.tiny_gliner import write_gliner
 
 

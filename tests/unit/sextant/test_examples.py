@@ -6,8 +6,8 @@ from uuid import NAMESPACE_OID, uuid5
 
 import pytest
 
-from sextant.examples import examples_of
-from stores.documents.reading import Heading
+from sextant.facade.examples import examples_of
+from sextant.stores.documents.reading import Heading
 
 
 def document(name: str, language: str, *headings: str | None) -> list[Heading]:

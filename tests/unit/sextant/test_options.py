@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from domain.errors import OptionInvalid
 from sextant.cli.options import read_filters
+from sextant.domain.errors import OptionInvalid
 
 
 def test_a_name_given_again_has_one_more_value_and_dates_have_one() -> None:

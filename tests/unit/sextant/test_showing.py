@@ -9,17 +9,17 @@ from uuid import uuid4
 
 import pytest
 
-from domain.answers import Answer, Citation, Source
-from domain.documents import JobStage
-from domain.errors import FileEmpty, GraphNotFound, SextantError
-from domain.events import Done, Event, Failed, Reset, Status, Token
-from domain.graph import Entity
-from ingestion.pipeline import Ingested
-from ingestion.progress import Progress
 from sextant.cli import progress, terminal
 from sextant.cli.asking.answers import print_answer
 from sextant.cli.knowledge.graph import Form, _print_part
-from sextant.knowledge.graph import SubGraph
+from sextant.domain.answers import Answer, Citation, Source
+from sextant.domain.documents import JobStage
+from sextant.domain.errors import FileEmpty, GraphNotFound, SextantError
+from sextant.domain.events import Done, Event, Failed, Reset, Status, Token
+from sextant.domain.graph import Entity
+from sextant.facade.knowledge.graph import SubGraph
+from sextant.ingestion.pipeline import Ingested
+from sextant.ingestion.progress import Progress
 
 SOURCE = Source(1, "d", "guide.pdf", "c", "Guide", ("2 Signs", "2.1 Early"), 7, "…", 0.9)
 CITATION = Citation(1, "Thirst.[1]", "guide.pdf", "Thirst is\nan early sign.", 0, 24, 1.0)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from domain.configuration import describe_settings
-from domain.settings import Settings
+from sextant.domain.configuration import describe_settings
+from sextant.domain.settings import Settings
 
 ROOT = Path(__file__).parents[3]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / ".env.example"])

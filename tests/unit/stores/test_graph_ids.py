@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.scope import Scope
-from domain.text import clean_text, normalise_name
-from stores.graph.ids import entity_id, name_digest, name_tokens
+from sextant.domain.scope import Scope
+from sextant.stores.graph.ids import entity_id, name_digest, name_tokens
+from sextant.text.characters import clean_text, normalise_name
 
 SCOPE = Scope("u", "g")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from domain.errors import OptionInvalid
-from stores.whole_file import written_whole
+from sextant.domain.errors import OptionInvalid
+from sextant.stores.whole_file import written_whole
 
 
 def test_what_was_there_stays_until_the_new_file_is_whole(tmp_path: Path) -> None:

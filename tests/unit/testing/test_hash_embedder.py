@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from testing.hash_embedder import HashEmbedder, hashed_vector
+from sextant.testing.hash_embedder import HashEmbedder, hashed_vector
 
 
 @given(text=st.text(), dimension=st.integers(8, 400))

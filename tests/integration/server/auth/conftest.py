@@ -13,12 +13,12 @@ import pytest
 import pytest_asyncio
 from fastapi import APIRouter, FastAPI
 
-from domain.api_keys import Permission
-from domain.settings import AuthSettings, QuotaSettings, Settings
-from server.app import create_app
-from server.routing.guards import Admin, Reader, Writer
-from stores.api_keys import ApiKeyStore
-from stores.postgresql.database import Database
+from sextant.domain.api_keys import Permission
+from sextant.domain.settings import AuthSettings, QuotaSettings, Settings
+from sextant.server.app import create_app
+from sextant.server.routing.guards import Admin, Reader, Writer
+from sextant.stores.api_keys import ApiKeyStore
+from sextant.stores.postgresql.database import Database
 from tests.integration.own_database import settings_over, short_folder
 from tests.integration.server.calling import calling
 

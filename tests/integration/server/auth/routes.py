@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from domain.api_keys import Permission
+from sextant.domain.api_keys import Permission
 
 GRAPH = "shared"
 READ, INGEST, ADMIN = Permission

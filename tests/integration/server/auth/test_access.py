@@ -14,11 +14,11 @@ import pytest_asyncio
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 
-from domain.api_keys import Permission, new_secret, with_lesser
-from server.app import create_app
-from server.routing.coverage import PUBLIC
-from server.routing.guards import guards_of
-from stores.api_keys import ApiKeyStore
+from sextant.domain.api_keys import Permission, new_secret, with_lesser
+from sextant.server.app import create_app
+from sextant.server.routing.coverage import PUBLIC
+from sextant.server.routing.guards import guards_of
+from sextant.stores.api_keys import ApiKeyStore
 from tests.integration.server.auth.conftest import key_for, token
 from tests.integration.server.auth.routes import ADMIN, GRAPH, INGEST, READ, TABLE, Ids, Row
 from tests.integration.server.auth.test_logins import unsigned

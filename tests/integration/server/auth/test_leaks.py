@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from fastapi import FastAPI
 
-from stores.api_keys import ApiKeyStore
+from sextant.stores.api_keys import ApiKeyStore
 from tests.integration.server.auth.conftest import key_for
 from tests.integration.server.auth.routes import INGEST, TABLE, Ids, Row
 from tests.integration.server.auth.world import canaries, furnish

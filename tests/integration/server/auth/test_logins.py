@@ -14,10 +14,10 @@ import jwt
 import pytest
 from starlette.requests import HTTPConnection
 
-from domain.api_keys import Permission, new_secret
-from domain.settings import Settings
-from server.app import create_app
-from stores.api_keys import ApiKeyStore
+from sextant.domain.api_keys import Permission, new_secret
+from sextant.domain.settings import Settings
+from sextant.server.app import create_app
+from sextant.stores.api_keys import ApiKeyStore
 from tests.integration.server.auth.conftest import AUDIENCE, ISSUER, SECRET, key_for, probes, token
 from tests.integration.server.calling import bearer, calling
 

@@ -15,9 +15,9 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from domain.errors import DependencyError, SettingsInvalid, Unauthorised
-from domain.settings import AuthSettings
-from server.auth.tokens import Tokens, tokens_of
+from sextant.domain.errors import DependencyError, SettingsInvalid, Unauthorised
+from sextant.domain.settings import AuthSettings
+from sextant.server.auth.tokens import Tokens, tokens_of
 
 RSA = rsa.generate_private_key(65537, 2048)
 OTHER = rsa.generate_private_key(65537, 2048)
@@ -105,11 +105,13 @@ async def test_a_token_is_told_at_once_from_keys_that_are_there_already() -> Non
 async def test_what_it_did_not_sign_does_not_hold_and_the_log_says_why(
     wrong: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("INFO", "server.auth")
+    caplog.set_level("INFO", "sextant.server.auth")
     async with verifying(LoginService()) as tokens:
         with pytest.raises(Unauthorised):
             await tokens.principal(wrong)
-    [said] = [one.getMessage() for one in caplog.records if one.name.startswith("server.auth")]
+    [said] = [
+        one.getMessage() for one in caplog.records if one.name.startswith("sextant.server.auth")
+    ]
     assert re.fullmatch(r"token refused: \w+Error( \w+)?", said)
 
 
@@ -117,7 +119,7 @@ async def test_what_was_refused_a_moment_ago_is_neither_told_nor_verified_at_onc
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A client that asks on with an old token had it verified twice a request, and a line each time."""
-    caplog.set_level("INFO", "server.auth")
+    caplog.set_level("INFO", "sextant.server.auth")
     wrong, looked_at = signed(RSA, exp=time.time() - 3600), list[str]()
     read = jwt.get_unverified_header
 
@@ -145,14 +147,16 @@ async def test_a_token_that_holds_after_all_is_taken(monkeypatch: pytest.MonkeyP
         with pytest.raises(Unauthorised):
             await tokens.principal(early)
         service.keys = [public(RSA, "one")]
-        monkeypatch.setattr("server.auth.jwks.monotonic", lambda: time.perf_counter() + 10**6)
+        monkeypatch.setattr(
+            "sextant.server.auth.jwks.monotonic", lambda: time.perf_counter() + 10**6
+        )
         assert (await tokens.principal(early)).user_id == "alice"
 
 
 async def test_the_log_names_the_claim_that_a_token_lacks(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    caplog.set_level("INFO", "server.auth")
+    caplog.set_level("INFO", "sextant.server.auth")
     lacking = jwt.encode({"sub": "alice", "aud": "sextant"}, RSA, "RS256", headers={"kid": "one"})
     async with verifying(LoginService()) as tokens:
         with pytest.raises(Unauthorised):
@@ -198,7 +202,9 @@ async def test_new_keys_are_looked_for_but_not_at_every_stranger_s_request(
             with pytest.raises(Unauthorised):
                 await tokens.principal(signed(OTHER, kid="two"))
         assert service.asked == 1  # a pause lies between two looks
-        monkeypatch.setattr("server.auth.jwks.monotonic", lambda: time.perf_counter() + 10**6)
+        monkeypatch.setattr(
+            "sextant.server.auth.jwks.monotonic", lambda: time.perf_counter() + 10**6
+        )
         assert (await tokens.principal(signed(OTHER, kid="two"))).user_id == "alice"
         assert service.asked == 2
         with pytest.raises(Unauthorised):  # what it has withdrawn holds no more
@@ -213,9 +219,9 @@ async def test_a_login_service_that_fails_locks_nobody_out_who_has_a_token(
         await tokens.principal(signed(RSA))
         service.status = "500 Internal Server Error"
         now = time.monotonic()
-        monkeypatch.setattr("server.auth.jwks.monotonic", lambda: now + 3600)
+        monkeypatch.setattr("sextant.server.auth.jwks.monotonic", lambda: now + 3600)
         assert (await tokens.principal(signed(RSA))).user_id == "alice"
-        monkeypatch.setattr("server.auth.jwks.monotonic", lambda: now + 90_000)
+        monkeypatch.setattr("sextant.server.auth.jwks.monotonic", lambda: now + 90_000)
         with pytest.raises(DependencyError):
             await tokens.principal(signed(RSA))
 

@@ -9,11 +9,11 @@ import pytest
 import pytest_asyncio
 from fastapi import FastAPI
 
-from domain.api_keys import Permission
-from domain.settings import AuthSettings, Settings
-from server.app import create_app
-from stores.api_keys import ApiKeyStore
-from stores.postgresql.database import Database
+from sextant.domain.api_keys import Permission
+from sextant.domain.settings import AuthSettings, Settings
+from sextant.server.app import create_app
+from sextant.stores.api_keys import ApiKeyStore
+from sextant.stores.postgresql.database import Database
 from tests.integration.own_database import settings_over, short_folder
 from tests.integration.server.auth.conftest import probes
 from tests.integration.server.calling import bearer, started
@@ -115,7 +115,7 @@ async def test_a_server_that_demands_a_login_serves_nobody_until_there_is_one(
 
 
 async def test_the_first_key_locks_a_server_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("server.auth.authenticator._OPEN_SECONDS", 0.0)
+    monkeypatch.setattr("sextant.server.auth.authenticator._OPEN_SECONDS", 0.0)
     with short_folder() as folder:
         own = settings_over(folder)
         created = create_app(own)

@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 from fastapi import FastAPI
 
-from domain.settings import IngestionSettings, Settings, WorkerSettings
-from server.app import create_app
+from sextant.domain.settings import IngestionSettings, Settings, WorkerSettings
+from sextant.server.app import create_app
 from tests.integration.own_database import settings_over, short_folder
 
 # For a document of a few lines, on a machine that does much else.

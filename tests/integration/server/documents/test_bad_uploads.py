@@ -13,8 +13,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from server import uploading
-from server.edge import body_limit
+from sextant.server import uploading
+from sextant.server.edge import body_limit
 from tests.integration.server.documents.conftest import Settled
 
 FORM = {"content-type": "multipart/form-data; boundary=cut"}

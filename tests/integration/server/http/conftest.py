@@ -8,9 +8,9 @@ from typing import Any, cast
 import pytest_asyncio
 from fastapi import FastAPI
 
-from server.schemas import examples
-from server.serving import Serving
 from sextant.facade import Sextant
+from sextant.server.schemas import examples
+from sextant.server.serving import Serving
 from tests.integration.server.calling import calling
 
 LINES = {"content-type": "application/x-ndjson"}

@@ -9,8 +9,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from server.schemas import examples
 from sextant.facade import Sextant
+from sextant.server.schemas import examples
 
 LINES = {"content-type": "application/x-ndjson"}
 

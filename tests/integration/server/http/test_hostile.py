@@ -12,10 +12,10 @@ from typing import Any
 import httpx
 import pytest
 
-from domain.scope import DEFAULT_USER
-from domain.settings import HttpSettings
-from retrievers.pages.listing import Listing
-from server.schemas import answer_examples, examples
+from sextant.domain.scope import DEFAULT_USER
+from sextant.domain.settings import HttpSettings
+from sextant.retrievers.pages.listing import Listing
+from sextant.server.schemas import answer_examples, examples
 
 pytestmark = pytest.mark.usefixtures("book")
 

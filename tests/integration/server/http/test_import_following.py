@@ -12,14 +12,14 @@ import pytest
 import pytest_asyncio
 from fastapi import FastAPI
 
-from domain.scope import Scope
-from domain.settings import HttpSettings, IngestionSettings, Settings, WorkerSettings
-from server.app import create_app
-from server.schemas import examples
-from stores.graph.extraction import ExtractionStore
-from stores.postgresql.database import Database
-from testing.openai_server import ScriptedOpenAI
-from testing.replies import Reply
+from sextant.domain.scope import Scope
+from sextant.domain.settings import HttpSettings, IngestionSettings, Settings, WorkerSettings
+from sextant.server.app import create_app
+from sextant.server.schemas import examples
+from sextant.stores.graph.extraction import ExtractionStore
+from sextant.stores.postgresql.database import Database
+from sextant.testing.openai_server import ScriptedOpenAI
+from sextant.testing.replies import Reply
 from tests.integration.server.calling import calling
 from tests.integration.server.served import sent
 

@@ -9,8 +9,8 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from server.schemas import examples
 from sextant.facade import Sextant
+from sextant.server.schemas import examples
 
 pytestmark = pytest.mark.usefixtures("book")
 

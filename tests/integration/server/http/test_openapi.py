@@ -15,11 +15,11 @@ import pytest_asyncio
 from fastapi.routing import APIRoute, iter_route_contexts
 from jsonschema import Draft202012Validator
 
-from domain.settings import Settings
-from server.app import app as described
-from server.app import create_app
-from server.routing.router import Route
-from server.schemas import examples
+from sextant.domain.settings import Settings
+from sextant.server.app import app as described
+from sextant.server.app import create_app
+from sextant.server.routing.router import Route
+from sextant.server.schemas import examples
 from tests.integration.server.calling import started
 
 DOCUMENT = described.openapi()

@@ -11,9 +11,9 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from domain.places import Places
-from server.schemas import examples
-from server.serving import Serving
+from sextant.domain.places import Places
+from sextant.server.schemas import examples
+from sextant.server.serving import Serving
 from tests.integration.own_database import short_folder
 from tests.integration.server.served import serving_with
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from server.schemas import examples
+from sextant.server.schemas import examples
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 
 import pytest_asyncio
 
-from domain.api_keys import Permission
+from sextant.domain.api_keys import Permission
 from sextant.facade import Sextant
-from stores.api_keys import ApiKeyStore
+from sextant.stores.api_keys import ApiKeyStore
 from tests.integration.own_database import short_folder
 from tests.integration.server.mcp.clients import OTHER, OWNER
 from tests.integration.server.served import Served, serving_with

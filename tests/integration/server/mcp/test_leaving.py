@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from testing.openai_server import ApiRequest
-from testing.replies import Reply, endless
+from sextant.testing.openai_server import ApiRequest
+from sextant.testing.replies import Reply, endless
 from tests.integration.server.mcp.clients import ERAS, OWNER, client_of
 from tests.integration.server.served import Served, judging
 

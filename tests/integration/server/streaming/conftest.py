@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from domain.scope import Scope
-from evals.corpus import load_corpus
-from models.embedding.choice import build_embedder
-from stores.postgresql.database import Database
+from sextant.domain.scope import Scope
+from sextant.evals.corpus import load_corpus
+from sextant.models.embedding.choice import build_embedder
+from sextant.stores.postgresql.database import Database
 from tests.integration.graph.conftest import PASSAGES
 from tests.integration.own_database import short_folder
 from tests.integration.server.served import ANSWER, GRAPH, Served, judging, serving_with

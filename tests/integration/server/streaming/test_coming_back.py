@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from domain.errors import RunNotFound
-from testing.replies import silent_after
+from sextant.domain.errors import RunNotFound
+from sextant.testing.replies import silent_after
 from tests.integration.server.served import (
     ANSWER,
     Served,

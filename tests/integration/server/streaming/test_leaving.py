@@ -11,8 +11,8 @@ from typing import Any
 import orjson
 import pytest
 
-from testing.openai_server import Answering, ApiRequest
-from testing.replies import Reply, endless, silent_after
+from sextant.testing.openai_server import Answering, ApiRequest
+from sextant.testing.replies import Reply, endless, silent_after
 from tests.integration.server.served import (
     GRAPH,
     QUESTION,

@@ -12,9 +12,9 @@ from langchain_openai import ChatOpenAI
 from openai.types.chat import ChatCompletionFunctionToolParam, ChatCompletionMessageParam
 from PIL import Image
 
-from domain.retrieval import Mode
-from testing.pictures import data_uri
-from testing.replies import broken_after, failing
+from sextant.domain.retrieval import Mode
+from sextant.testing.pictures import data_uri
+from sextant.testing.replies import broken_after, failing
 from tests.integration.server.served import GRAPH, QUESTION, Served, judging
 
 ASKED: list[ChatCompletionMessageParam] = [{"role": "user", "content": QUESTION}]

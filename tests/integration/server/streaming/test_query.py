@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from testing.replies import broken_after, failing, silent_after
+from sextant.testing.replies import broken_after, failing, silent_after
 from tests.integration.server.served import Served, asking, judging, sent, serving_with
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from testing.replies import silent_after
+from sextant.testing.replies import silent_after
 from tests.integration.server.served import Served, asking, sent, serving_with
 
 

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 import pytest_asyncio
 
-from domain.scope import Scope
-from domain.settings import Settings
-from stores.graph.evidence import GraphEvidence
-from stores.graph.neo4j.bolt import Bolt
-from stores.graph.neo4j.projector import Projector
-from stores.graph.neo4j.store import Neo4jGraph
-from stores.graph.postgres import PostgresGraph
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
-from testing.neo4j_server import neo4j_for_tests
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.stores.graph.evidence import GraphEvidence
+from sextant.stores.graph.neo4j.bolt import Bolt
+from sextant.stores.graph.neo4j.projector import Projector
+from sextant.stores.graph.neo4j.store import Neo4jGraph
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
+from sextant.testing.neo4j_server import neo4j_for_tests
 from tests.integration.stores.graph.entity_world import ENTITIES, RELATIONS, Build, World
 from tests.integration.stores.graph.world import Change, Ingest, ReadSide, Store, Stored
 

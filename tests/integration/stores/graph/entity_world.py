@@ -10,17 +10,17 @@ from uuid import UUID
 
 import numpy as np
 
-from domain.errors import ModelUnavailable
-from domain.graph import MentionKind
-from domain.scope import Scope
-from models.protocols import Reranker, Vectors
-from retrievers import EntitySearch
-from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
-from stores.graph.ids import entity_id
-from stores.graph.record import GraphRecord
-from stores.graph.vectors import EntityVectors
-from stores.postgresql.database import Database
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.errors import ModelUnavailable
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.models.protocols import Reranker, Vectors
+from sextant.retrievers import EntitySearch
+from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.vectors import EntityVectors
+from sextant.stores.postgresql.database import Database
+from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.stores.graph.world import ReadSide
 
 QUERY = "Rust内存安全特性"

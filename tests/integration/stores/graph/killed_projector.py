@@ -14,11 +14,11 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from domain.scope import Scope
-from domain.settings import Settings
-from stores.graph.neo4j.bolt import Bolt
-from stores.graph.neo4j.projector import Projector
-from stores.postgresql.database import Database
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.stores.graph.neo4j.bolt import Bolt
+from sextant.stores.graph.neo4j.projector import Projector
+from sextant.stores.postgresql.database import Database
 
 
 async def main(data_dir: str, uri: str, user: str, far: str) -> None:

@@ -6,11 +6,11 @@ from uuid import UUID, uuid4
 
 import numpy as np
 
-from domain.graph import CO_OCCURS, MentionKind
-from domain.scope import Scope
-from stores.graph.arrays import KINDS
-from stores.graph.record import GraphRecord
-from stores.graph.resolution.merges import Merge
+from sextant.domain.graph import CO_OCCURS, MentionKind
+from sextant.domain.scope import Scope
+from sextant.stores.graph.arrays import KINDS
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.resolution.merges import Merge
 from tests.integration.stores.graph.world import Store, alias, evidence, mention, named, relation
 
 BACKSLASHES = "C:\\new\\table \\N"

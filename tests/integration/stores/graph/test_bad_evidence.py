@@ -6,16 +6,16 @@ from uuid import uuid4
 
 import pytest
 
-from domain.errors import OptionInvalid
-from domain.graph import MentionKind
-from domain.scope import Scope
-from stores.documents.document_store import DocumentStore
-from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow
-from stores.graph.ids import entity_id
-from stores.graph.postgres import PostgresGraph
-from stores.graph.record import GraphRecord
-from stores.graph.resolution.merges import Merge
-from stores.postgresql.database import Database
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.resolution.merges import Merge
+from sextant.stores.postgresql.database import Database
 from tests.integration.stores.graph.world import Store, evidence, mention, named, relation
 
 GOOD = (

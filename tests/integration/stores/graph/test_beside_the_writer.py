@@ -10,14 +10,14 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-from domain.graph import Community, MentionKind
-from domain.scope import Scope
-from stores.documents.document_store import DocumentStore
-from stores.graph.communities.hierarchy import Change, Follows, HierarchyStore
-from stores.graph.communities.store import CommunityStore, StoredReport
-from stores.graph.record import GraphRecord
-from stores.graph.vectors import EntityVectors
-from stores.postgresql.database import Database
+from sextant.domain.graph import Community, MentionKind
+from sextant.domain.scope import Scope
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.communities.hierarchy import Change, Follows, HierarchyStore
+from sextant.stores.graph.communities.store import CommunityStore, StoredReport
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.vectors import EntityVectors
+from sextant.stores.postgresql.database import Database
 from tests.integration.communities import keep
 from tests.integration.stores.graph.test_exactness import rows_of
 from tests.integration.stores.graph.world import Store, evidence, mention, named

@@ -9,19 +9,19 @@ from uuid import UUID, uuid4, uuid5
 import numpy as np
 import pytest
 
-from domain.graph import Community, Finding, MentionKind
-from domain.scope import Scope
-from stores.chunks.chunk_store import Vectors
-from stores.chunks.neighbours import linked_to
-from stores.documents.document_store import DocumentStore
-from stores.graph.communities.store import CommunityStore
-from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
-from stores.graph.ids import entity_id, relation_id
-from stores.graph.protocol import HUB_DEGREE, Hop
-from stores.graph.record import GraphRecord
-from stores.graph.resolution.merges import Merge
-from stores.graph.vectors import EntityVectors
-from stores.postgresql.database import Database
+from sextant.domain.graph import Community, Finding, MentionKind
+from sextant.domain.scope import Scope
+from sextant.stores.chunks.chunk_store import Vectors
+from sextant.stores.chunks.neighbours import linked_to
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.communities.store import CommunityStore
+from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
+from sextant.stores.graph.ids import entity_id, relation_id
+from sextant.stores.graph.protocol import HUB_DEGREE, Hop
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.resolution.merges import Merge
+from sextant.stores.graph.vectors import EntityVectors
+from sextant.stores.postgresql.database import Database
 from tests.integration.communities import keep
 from tests.integration.stores.graph.world import (
     Change,

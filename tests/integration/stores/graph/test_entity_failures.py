@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from domain.errors import (
+from sextant.domain.errors import (
     EmbeddingModelChanged,
     GraphStoreUnavailable,
     ModelUnavailable,
     QuestionInvalid,
     RetrievalError,
 )
-from domain.text import language_of
-from retrievers import SearchOptions
-from retrievers.entity_search.lanes import GRAPH
-from retrievers.entity_search.ranking import NO_RERANKER
+from sextant.retrievers import SearchOptions
+from sextant.retrievers.entity_search.lanes import GRAPH
+from sextant.retrievers.entity_search.ranking import NO_RERANKER
+from sextant.text.characters import language_of
 from tests.integration.stores.graph.entity_world import QUERY, Build, Pointing
 
 

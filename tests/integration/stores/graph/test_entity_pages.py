@@ -8,13 +8,13 @@ from uuid import UUID, uuid4
 import numpy as np
 import pytest
 
-from domain.errors import GraphNotFound, OptionInvalid
-from domain.graph import MentionKind
-from domain.scope import Scope
-from retrievers import EntitySearch, FusionWeights, SearchOptions
-from stores.graph.evidence import GraphEvidence, MentionRow
-from stores.graph.ids import entity_id
-from stores.graph.vectors import EntityVectors
+from sextant.domain.errors import GraphNotFound, OptionInvalid
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.retrievers import EntitySearch, FusionWeights, SearchOptions
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.vectors import EntityVectors
 from tests.integration.stores.graph.entity_world import QUERY, Build, World, at
 
 

@@ -7,17 +7,17 @@ import asyncio
 import numpy as np
 import pytest
 
-from domain.graph import MentionKind
-from domain.scope import Scope
-from stores.chunks.chunk_store import Vectors
-from stores.graph.communities.hierarchy import HierarchyStore
-from stores.graph.evidence import GraphEvidence, MentionRow
-from stores.graph.ids import entity_id
-from stores.graph.postgres import PostgresGraph
-from stores.graph.record import GraphRecord
-from stores.graph.vectors import EntityVectors
-from stores.knowledge_bases import KnowledgeBases
-from stores.postgresql.database import Database
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.stores.chunks.chunk_store import Vectors
+from sextant.stores.graph.communities.hierarchy import HierarchyStore
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.vectors import EntityVectors
+from sextant.stores.knowledge_bases import KnowledgeBases
+from sextant.stores.postgresql.database import Database
 
 LARGE = 400
 

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from domain.graph import MentionKind
-from domain.scope import Scope
-from retrievers.entity_search.words import words_of
-from stores.chunks.chunk_store import Vectors
-from stores.graph.evidence import GraphEvidence, MentionRow
-from stores.graph.ids import entity_id
-from stores.graph.protocol import EntityFilter
-from stores.graph.record import GraphRecord
-from stores.graph.vectors import EntityVectors
-from stores.postgresql.database import Database
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.retrievers.entity_search.words import words_of
+from sextant.stores.chunks.chunk_store import Vectors
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.protocol import EntityFilter
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.vectors import EntityVectors
+from sextant.stores.postgresql.database import Database
 from tests.integration.stores.graph.world import ReadSide
 
 MODEL, IMPORT = MentionKind.MODEL, MentionKind.IMPORT

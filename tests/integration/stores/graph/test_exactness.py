@@ -10,15 +10,15 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from domain.graph import CO_OCCURS, MentionKind
-from domain.scope import Scope
-from stores.documents.document_store import DocumentStore
-from stores.graph.evidence import AliasRow, MentionRow
-from stores.graph.ids import relation_id
-from stores.graph.postgres import PostgresGraph
-from stores.graph.record import GraphRecord
-from stores.graph.resolution.merges import Merge
-from stores.postgresql.database import Database
+from sextant.domain.graph import CO_OCCURS, MentionKind
+from sextant.domain.scope import Scope
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.evidence import AliasRow, MentionRow
+from sextant.stores.graph.ids import relation_id
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.resolution.merges import Merge
+from sextant.stores.postgresql.database import Database
 from tests.integration.stores.graph.world import (
     Row,
     Store,

@@ -10,20 +10,20 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 import pytest_asyncio
 
-from domain.errors import GraphStoreUnavailable
-from domain.graph import MentionKind
-from domain.scope import Scope
-from domain.settings import Settings
-from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
-from stores.graph.ids import entity_id, graph_key
-from stores.graph.neo4j.bolt import Bolt
-from stores.graph.neo4j.projector import Projector
-from stores.graph.notices import collected_notices
-from stores.graph.opening import BEHIND, GONE, ProjectedGraph, open_graph_store
-from stores.graph.postgres import PostgresGraph
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
-from testing.neo4j_server import Neo4jServer
+from sextant.domain.errors import GraphStoreUnavailable
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
+from sextant.stores.graph.ids import entity_id, graph_key
+from sextant.stores.graph.neo4j.bolt import Bolt
+from sextant.stores.graph.neo4j.projector import Projector
+from sextant.stores.graph.notices import collected_notices
+from sextant.stores.graph.opening import BEHIND, GONE, ProjectedGraph, open_graph_store
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
+from sextant.testing.neo4j_server import Neo4jServer
 
 IMPORT = MentionKind.IMPORT
 

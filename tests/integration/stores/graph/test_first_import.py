@@ -9,11 +9,11 @@ from uuid import UUID
 
 import pytest
 
-from domain.graph import MentionKind
-from domain.scope import Scope
-from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
 from tests.integration.stores.graph.world import Store, evidence, mention, named
 
 _TABLES = ("mentions", "relation_evidence", "entity_names", "entities", "adjacency")

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from domain.graph import MentionKind
-from domain.scope import Scope
-from domain.settings import Settings
-from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
-from stores.graph.ids import entity_id
-from stores.graph.neo4j.bolt import Bolt
-from stores.graph.neo4j.projector import Projector
-from stores.graph.neo4j.store import Neo4jGraph
-from stores.graph.postgres import PostgresGraph
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.neo4j.bolt import Bolt
+from sextant.stores.graph.neo4j.projector import Projector
+from sextant.stores.graph.neo4j.store import Neo4jGraph
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
 from tests.integration.killing import kill_when_reached
 
 WORKER = Path(__file__).with_name("killed_projector.py")

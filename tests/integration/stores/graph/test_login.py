@@ -11,10 +11,10 @@ import pytest_asyncio
 from neo4j import AsyncGraphDatabase
 from pydantic import SecretStr
 
-from domain.errors import GraphStoreUnavailable
-from domain.settings import Settings
-from stores.graph.neo4j.bolt import Bolt
-from testing.neo4j_server import Neo4jServer
+from sextant.domain.errors import GraphStoreUnavailable
+from sextant.domain.settings import Settings
+from sextant.stores.graph.neo4j.bolt import Bolt
+from sextant.testing.neo4j_server import Neo4jServer
 
 PASSWORD = "yanxi-heron-3"
 Login = Callable[[str, str | None], Bolt]

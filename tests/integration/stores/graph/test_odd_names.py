@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from domain.graph import MentionKind
-from domain.scope import Scope
-from stores.graph.evidence import GraphEvidence, MentionRow
-from stores.graph.ids import entity_id
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow
+from sextant.stores.graph.ids import entity_id
 from tests.integration.stores.graph.world import Change, ReadSide, Store
 
 MODEL = MentionKind.MODEL

@@ -10,22 +10,22 @@ from itertools import count
 import numpy as np
 import pytest
 
-from domain.graph import MentionKind
-from domain.scope import Scope
-from domain.settings import Settings
-from stores.graph.arrays import GraphArrays
-from stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
-from stores.graph.ids import entity_id
-from stores.graph.neo4j.bolt import Bolt, Row, Statement
-from stores.graph.neo4j.projection import Projection
-from stores.graph.neo4j.projector import Projector, standing
-from stores.graph.neo4j.store import Neo4jGraph
-from stores.graph.neo4j.whole import CopiedGraph
-from stores.graph.postgres import PostgresGraph
-from stores.graph.protocol import GraphStore
-from stores.graph.record import GraphRecord
-from stores.graph.resolution.merges import Merge
-from stores.postgresql.database import Database
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.stores.graph.arrays import GraphArrays
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.neo4j.bolt import Bolt, Row, Statement
+from sextant.stores.graph.neo4j.projection import Projection
+from sextant.stores.graph.neo4j.projector import Projector, standing
+from sextant.stores.graph.neo4j.store import Neo4jGraph
+from sextant.stores.graph.neo4j.whole import CopiedGraph
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.protocol import GraphStore
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.resolution.merges import Merge
+from sextant.stores.postgresql.database import Database
 from tests.integration.stores.graph.test_entity_vectors import fill
 from tests.integration.stores.graph.test_exactness import NAMES, NODES, History, some_evidence
 from tests.integration.stores.graph.world import Store, named

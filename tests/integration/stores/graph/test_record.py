@@ -7,14 +7,14 @@ from uuid import uuid4
 
 import pytest
 
-from domain.graph import MentionKind
-from domain.scope import Scope
-from stores.documents.document_store import DocumentStore
-from stores.graph.ids import relation_id
-from stores.graph.postgres import PostgresGraph
-from stores.graph.record import GraphCounts, GraphRecord
-from stores.knowledge_bases import KnowledgeBases
-from stores.postgresql.database import Database
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.graph.ids import relation_id
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.record import GraphCounts, GraphRecord
+from sextant.stores.knowledge_bases import KnowledgeBases
+from sextant.stores.postgresql.database import Database
 from tests.integration.stores.graph.world import (
     Row,
     Store,

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from domain.errors import EmbeddingModelChanged, OptionInvalid
-from retrievers import FusionWeights, SearchOptions
+from sextant.domain.errors import EmbeddingModelChanged, OptionInvalid
+from sextant.retrievers import FusionWeights, SearchOptions
 from tests.integration.stores.graph.entity_world import ENTITIES, QUERY, Build, Pointing
 
 

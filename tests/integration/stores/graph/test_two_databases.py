@@ -8,19 +8,19 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from domain.errors import GraphStoreUnavailable
-from domain.graph import MentionKind
-from domain.scope import Scope
-from domain.settings import Settings
-from stores.graph.evidence import GraphEvidence, MentionRow
-from stores.graph.ids import entity_id
-from stores.graph.neo4j.bolt import Bolt
-from stores.graph.neo4j.projector import Projector
-from stores.graph.neo4j.store import Neo4jGraph
-from stores.graph.notices import collected_notices
-from stores.graph.opening import BEHIND, ProjectedGraph
-from stores.graph.record import GraphRecord
-from stores.postgresql.database import Database
+from sextant.domain.errors import GraphStoreUnavailable
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.neo4j.bolt import Bolt
+from sextant.stores.graph.neo4j.projector import Projector
+from sextant.stores.graph.neo4j.store import Neo4jGraph
+from sextant.stores.graph.notices import collected_notices
+from sextant.stores.graph.opening import BEHIND, ProjectedGraph
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
 from tests.integration.own_database import fresh_database
 
 

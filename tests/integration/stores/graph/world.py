@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from domain.graph import MentionKind
-from domain.scope import Scope
-from stores.chunks.chunk_store import Vectors
-from stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
-from stores.graph.ids import entity_id
-from stores.graph.protocol import GraphStore
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.stores.chunks.chunk_store import Vectors
+from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.protocol import GraphStore
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 

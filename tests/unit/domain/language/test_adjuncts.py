@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.language.adjuncts import asked_settings, opening_adjunct
+from sextant.text.adjuncts import asked_settings, opening_adjunct
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from domain.language.definitions import definition_asked
-from domain.text import normalise
+from sextant.text.characters import normalise
+from sextant.text.definitions import definition_asked
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 
-from domain.language.disclaimers import disclaimed_in
-from domain.text import normalise
+from sextant.text.characters import normalise
+from sextant.text.disclaimers import disclaimed_in
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.language.editions import edition_of, newer
+from sextant.text.editions import edition_of, newer
 
 _DAYS = st.dates(date(2000, 1, 1), date(2099, 12, 31))
 _SERIES = st.sampled_from(["policy", "Travel rules", "研发例会纪要", "price list", "报销制度"])

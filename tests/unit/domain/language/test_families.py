@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.language.families import kin_of
+from sextant.text.families import kin_of
 
 
 def _has(asked: str, text: str) -> bool:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from domain.language.identifiers import unmentioned
+from sextant.text.identifiers import unmentioned
 
 TEXTS = [
     "The Heron 3 carries 2,400 parcels an hour; the Heron 3 XL carries more.",

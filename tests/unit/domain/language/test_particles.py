@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.language.particles import joined, parted, with_joined
+from sextant.text.particles import joined, parted, with_joined
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.language.persons import asks_who, has_who, tells_of_someone
+from sextant.text.persons import asks_who, has_who, tells_of_someone
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.language.quantities import asked_quantity
+from sextant.text.quantities import asked_quantity
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.language.reasons import asks_why, gives_reason, is_of_reasons
+from sextant.text.reasons import asks_why, gives_reason, is_of_reasons
 
 
 @pytest.mark.parametrize(

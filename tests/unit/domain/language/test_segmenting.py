@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.language.segmenting import known_words_of
+from sextant.text.segmenting import known_words_of
 
 
 @pytest.mark.parametrize(

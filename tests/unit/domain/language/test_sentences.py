@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.language.sentences import ended, sentence_end, sentence_spans, undecided
+from sextant.text.sentences import ended, sentence_end, sentence_spans, undecided
 
 
 def sentences(text: str) -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.language.simplified import simplified
+from sextant.text.simplified import simplified
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.language.stems import american, stem
+from sextant.text.stems import american, stem
 
 
 @pytest.mark.parametrize(

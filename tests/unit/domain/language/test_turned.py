@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.language.turned import turned
+from sextant.text.turned import turned
 
 
 def holds(question: str, text: str) -> bool:

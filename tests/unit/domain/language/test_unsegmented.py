@@ -3,12 +3,12 @@ import sys
 
 import pytest
 
-from domain.language import segmenting
-from domain.language.segmenting import known_words_of, tagged_words_of, words_of
-from domain.language.stopwords import is_stop_word
-from ingestion.graph.extraction.extract_terms import extract_terms
-from retrievers.entity_search.words import words_of as entity_words
-from retrievers.lanes.keywords import extract_keywords
+from sextant.ingestion.graph.extraction.extract_terms import extract_terms
+from sextant.retrievers.entity_search.words import words_of as entity_words
+from sextant.retrievers.lanes.keywords import extract_keywords
+from sextant.text import segmenting
+from sextant.text.segmenting import known_words_of, tagged_words_of, words_of
+from sextant.text.stopwords import is_stop_word
 
 
 @pytest.fixture

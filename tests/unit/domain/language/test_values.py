@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.language.simplified import plain_of
-from domain.language.values import Value, normalise_values, unit_of_heading
+from sextant.text.simplified import plain_of
+from sextant.text.values import Value, normalise_values, unit_of_heading
 
 
 def values_of(text: str) -> list[Value]:

@@ -1,6 +1,6 @@
 import pytest
 
-from domain.language.vocabulary import Vocabulary
+from sextant.text.vocabulary import Vocabulary
 
 
 @pytest.mark.parametrize(

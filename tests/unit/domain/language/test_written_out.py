@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.language.written_out import written_out
+from sextant.text.written_out import written_out
 
 
 def _has(asked: str, text: str) -> bool:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from domain.tables.cells.table import DataTable, make_table
-from domain.tables.question.clauses import clauses_in
-from domain.tables.results.findings import compute_findings
+from sextant.tables.cells.table import DataTable, make_table
+from sextant.tables.question.clauses import clauses_in
+from sextant.tables.results.findings import compute_findings
 
 ITEMS = make_table([["item", "sold"], ["A", "900"], ["B", "1200"], ["C", "300"]], header_rows=1)
 SPENDING = make_table(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from domain.tables.cells.table import DataTable, make_table
-from domain.text import language_of
+from sextant.tables.cells.table import DataTable, make_table
+from sextant.text.characters import language_of
 from tests.unit.domain.tables.unasked import unasked
 
 STAFF = make_table(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from domain.tables.cells.computing import matching
-from domain.tables.cells.table import DataTable, make_table
-from domain.tables.computation.asking import asked_of
-from domain.tables.results.findings import compute_findings
+from sextant.tables.cells.computing import matching
+from sextant.tables.cells.table import DataTable, make_table
+from sextant.tables.computation.asking import asked_of
+from sextant.tables.results.findings import compute_findings
 from tests.unit.domain.tables.unasked import unasked
 
 STAFF = make_table(

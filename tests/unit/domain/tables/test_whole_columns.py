@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.tables.cells.table import DataTable, make_table
+from sextant.tables.cells.table import DataTable, make_table
 from tests.unit.domain.tables.unasked import unasked
 
 STOCK = make_table(

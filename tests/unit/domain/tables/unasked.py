@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from domain.tables.cells.table import DataTable
-from domain.tables.results.findings import clauses_for, findings_unasked
-from domain.tables.results.written import Finding
+from sextant.tables.cells.table import DataTable
+from sextant.tables.results.findings import clauses_for, findings_unasked
+from sextant.tables.results.written import Finding
 
 
 def unasked(question: str, table: DataTable, language: str, about: str = "") -> list[Finding]:

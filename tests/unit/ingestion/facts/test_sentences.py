@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.facts.sentences import also_called, described, readable, sentence
+from sextant.ingestion.facts.sentences import also_called, described, readable, sentence
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from domain.answers import Usage
-from domain.errors import OptionInvalid
-from domain.settings import ExtractionSettings
-from ingestion.graph.extraction.cost import Budget
+from sextant.domain.answers import Usage
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.settings import ExtractionSettings
+from sextant.ingestion.graph.extraction.cost import Budget
 
 
 @pytest.mark.parametrize("cost", [0.0, -1.0, float("nan"), float("inf")])

@@ -11,11 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from domain.graph import CO_OCCURS, MentionKind
-from ingestion.graph.communities.hierarchy import CAP, Group, build, is_outdated, partition, top
-from ingestion.graph.communities.joining import join
-from ingestion.graph.communities.network import Network, modularity, network_of, pairs
-from stores.graph.arrays import KINDS, GraphArrays
+from sextant.domain.graph import CO_OCCURS, MentionKind
+from sextant.ingestion.graph.communities.hierarchy import (
+    CAP,
+    Group,
+    build,
+    is_outdated,
+    partition,
+    top,
+)
+from sextant.ingestion.graph.communities.joining import join
+from sextant.ingestion.graph.communities.network import Network, modularity, network_of, pairs
+from sextant.stores.graph.arrays import KINDS, GraphArrays
 
 NAMES = UUID(int=1)
 Edge = tuple[int, int, float]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.graph.extraction.defining import find_defined
+from sextant.ingestion.graph.extraction.defining import find_defined
 
 NAMES = ("Cargo", "Ada Marsh", "Rust", "糖尿病", "所有权", "Heron")
 

@@ -6,7 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.graph.extraction.entity_types import type_of_class, type_of_column, type_of_name
+from sextant.ingestion.graph.extraction.entity_types import (
+    type_of_class,
+    type_of_column,
+    type_of_name,
+)
 
 
 @pytest.mark.parametrize(

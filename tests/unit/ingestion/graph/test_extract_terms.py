@@ -8,8 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.text import normalise_name
-from ingestion.graph.extraction.extract_terms import MOST_TERMS, co_occurrences, extract_terms
+from sextant.ingestion.graph.extraction.extract_terms import (
+    MOST_TERMS,
+    co_occurrences,
+    extract_terms,
+)
+from sextant.text.characters import normalise_name
 
 
 def names(text: str) -> list[str]:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from domain.errors import ModelUnavailable
-from domain.settings import ExtractionSettings, IngestionSettings, Settings
-from ingestion.graph.extraction.gliner import Gliner, is_gliner
-from ingestion.graph.extraction.tagging import GlinerTagger, Tag, build_tagger
+from sextant.domain.errors import ModelUnavailable
+from sextant.domain.settings import ExtractionSettings, IngestionSettings, Settings
+from sextant.ingestion.graph.extraction.gliner import Gliner, is_gliner
+from sextant.ingestion.graph.extraction.tagging import GlinerTagger, Tag, build_tagger
 from tests.unit.ingestion.graph.tiny_gliner import TYPES, write_gliner
 
 INSTALLED = importlib.util.find_spec("tokenizers") is not None
@@ -89,7 +89,7 @@ def test_a_folder_without_an_export_says_how_to_make_one(folder: Path) -> None:
 
 
 def test_another_kind_of_model_is_refused_by_name(folder: Path) -> None:
-    from models.embedding.e5.onnx_model import ModelWriter, Value
+    from sextant.models.embedding.e5.onnx_model import ModelWriter, Value
 
     writer = ModelWriter()
     same = writer.node("Identity", "input_ids")

@@ -6,10 +6,10 @@ import random
 from dataclasses import replace
 from uuid import UUID
 
-from domain.scope import Scope
-from ingestion.graph.resolution.merging import automatic_merges
-from stores.graph.ids import entity_id
-from stores.graph.resolution.comparing import Decided, Named, Names, Pair
+from sextant.domain.scope import Scope
+from sextant.ingestion.graph.resolution.merging import automatic_merges
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.resolution.comparing import Decided, Named, Names, Pair
 
 SCOPE = Scope("user", "graph")
 

@@ -9,9 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.graph.resolution.definitions import definitions
-from ingestion.graph.resolution.minhash import like_pairs
-from ingestion.graph.resolution.naming import initials, is_comparable, likeness, marks, spelling_key
+from sextant.ingestion.graph.resolution.definitions import definitions
+from sextant.ingestion.graph.resolution.minhash import like_pairs
+from sextant.ingestion.graph.resolution.naming import (
+    initials,
+    is_comparable,
+    likeness,
+    marks,
+    spelling_key,
+)
 
 
 @pytest.mark.parametrize(

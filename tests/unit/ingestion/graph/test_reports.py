@@ -9,12 +9,17 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from domain.documents import Modality
-from domain.graph import Relation
-from ingestion.graph.communities.hierarchy import Group
-from ingestion.graph.communities.outlines import Outline
-from ingestion.graph.communities.reports import Evidence, distinct_names, extractive_report, rating
-from stores.chunks.stored import StoredChunk
+from sextant.domain.documents import Modality
+from sextant.domain.graph import Relation
+from sextant.ingestion.graph.communities.hierarchy import Group
+from sextant.ingestion.graph.communities.outlines import Outline
+from sextant.ingestion.graph.communities.reports import (
+    Evidence,
+    distinct_names,
+    extractive_report,
+    rating,
+)
+from sextant.stores.chunks.stored import StoredChunk
 
 NIL = UUID(int=0)
 

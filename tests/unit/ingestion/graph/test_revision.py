@@ -9,14 +9,14 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from domain.graph import MentionKind, Relation
-from ingestion.graph.communities.hierarchy import Group
-from ingestion.graph.communities.network import network_of
-from ingestion.graph.communities.outlines import Outline, outlines
-from ingestion.graph.communities.revision import Present, basis_of, news, stays
-from stores.graph.arrays import GraphArrays, halves_of
-from stores.graph.communities.store import KnownReport
-from stores.graph.ids import relation_id
+from sextant.domain.graph import MentionKind, Relation
+from sextant.ingestion.graph.communities.hierarchy import Group
+from sextant.ingestion.graph.communities.network import network_of
+from sextant.ingestion.graph.communities.outlines import Outline, outlines
+from sextant.ingestion.graph.communities.revision import Present, basis_of, news, stays
+from sextant.stores.graph.arrays import GraphArrays, halves_of
+from sextant.stores.graph.communities.store import KnownReport
+from sextant.stores.graph.ids import relation_id
 from tests.unit.ingestion.graph.test_communities import arrays
 
 OWN = UUID(int=9)

@@ -9,12 +9,12 @@ from uuid import UUID
 
 import pytest
 
-from domain.documents import Chunk, Modality
-from domain.errors import ModelUnavailable
-from domain.scope import Scope
-from domain.settings import Settings
-from ingestion.graph.extraction.chunk_evidence import term_evidence
-from ingestion.graph.extraction.tagging import SpacyTagger, Tag, build_tagger
+from sextant.domain.documents import Chunk, Modality
+from sextant.domain.errors import ModelUnavailable
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.ingestion.graph.extraction.chunk_evidence import term_evidence
+from sextant.ingestion.graph.extraction.tagging import SpacyTagger, Tag, build_tagger
 
 INSTALLED = importlib.util.find_spec("spacy") is not None
 needs_extra = pytest.mark.skipif(not INSTALLED, reason="the [ner] extra is not installed")
@@ -77,7 +77,7 @@ def test_without_spacy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     def refuse(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr("ingestion.graph.extraction.tagging.import_module", refuse)
+    monkeypatch.setattr("sextant.ingestion.graph.extraction.tagging.import_module", refuse)
     with pytest.raises(ModelUnavailable) as caught:
         SpacyTagger("en_core_web_sm").tag([TEXT])
     assert "[ner]" in caught.value.next_step

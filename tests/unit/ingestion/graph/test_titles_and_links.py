@@ -6,12 +6,12 @@ from uuid import UUID, uuid5
 
 import pytest
 
-from domain.documents import Chunk, ParsedDocument, Section
-from domain.scope import Scope
-from ingestion.graph.extraction.link import Bearer, links, name_trie, title_evidence
-from ingestion.graph.extraction.titles import bare_title, titles_of
-from ingestion.transfer.documents import joined
-from ingestion.transfer.lines import ChunkLine, DocumentLine
+from sextant.domain.documents import Chunk, ParsedDocument, Section
+from sextant.domain.scope import Scope
+from sextant.ingestion.graph.extraction.link import Bearer, links, name_trie, title_evidence
+from sextant.ingestion.graph.extraction.titles import bare_title, titles_of
+from sextant.ingestion.transfer.documents import joined
+from sextant.ingestion.transfer.lines import ChunkLine, DocumentLine
 
 SPACE = UUID(int=7)
 SCOPE = Scope("reader", "default")

@@ -8,9 +8,9 @@ from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 
-from ingestion.graph.communities.statements import leans_on_others, statements
-from ingestion.graph.communities.titling import title_of
-from stores.chunks.stored import StoredChunk
+from sextant.ingestion.graph.communities.statements import leans_on_others, statements
+from sextant.ingestion.graph.communities.titling import title_of
+from sextant.stores.chunks.stored import StoredChunk
 from tests.unit.ingestion.graph.test_reports import chunk
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from models.embedding.e5.onnx_model import ModelWriter, Value
+from sextant.models.embedding.e5.onnx_model import ModelWriter, Value
 
 TYPES = ("person", "organization", "place")
 # Each begins a name of a type, ends one, or both.

@@ -6,10 +6,10 @@ from uuid import UUID
 
 import pytest
 
-from domain.settings import LimitSettings, Settings
-from ingestion.metadata.asking import Call, ToldChunks, calls_of, copied
-from models.chat.structured import read_structured
-from stores.documents.model_descriptions import Kind, Part, Place, ToAsk
+from sextant.domain.settings import LimitSettings, Settings
+from sextant.ingestion.metadata.asking import Call, ToldChunks, calls_of, copied
+from sextant.models.chat.structured import read_structured
+from sextant.stores.documents.model_descriptions import Kind, Part, Place, ToAsk
 
 
 def passage(number: int, text: str = "Orders are taken by telephone.", tries: int = 0) -> ToAsk:

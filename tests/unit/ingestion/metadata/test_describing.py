@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.documents import Chunk, Modality, ParsedDocument, Section
-from domain.text import normalise_name
-from ingestion.graph.extraction.extract_terms import extract_terms
-from ingestion.metadata.describing import KEYWORDS, SUMMARY_CHARS, TOPICS, describe
+from sextant.domain.documents import Chunk, Modality, ParsedDocument, Section
+from sextant.ingestion.graph.extraction.extract_terms import extract_terms
+from sextant.ingestion.metadata.describing import KEYWORDS, SUMMARY_CHARS, TOPICS, describe
+from sextant.text.characters import normalise_name
 
 ROOT = UUID(int=1)
 CONTRACT = [

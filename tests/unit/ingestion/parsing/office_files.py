@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ingestion.parsing.formats.opc import NAMESPACES
+from sextant.ingestion.parsing.formats.opc import NAMESPACES
 
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _NAMES = " ".join(f'xmlns:{prefix}="{uri}"' for prefix, uri in NAMESPACES.items())

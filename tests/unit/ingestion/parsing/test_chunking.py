@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.documents import Modality, ParsedDocument
-from domain.text import clean_text, estimate_tokens
-from ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph, Table
-from ingestion.parsing.draft import draft, finish, from_wire, to_wire
+from sextant.domain.documents import Modality, ParsedDocument
+from sextant.ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph, Table
+from sextant.ingestion.parsing.draft import draft, finish, from_wire, to_wire
+from sextant.text.characters import clean_text, estimate_tokens
 
 DOCUMENT = UUID("00000000-0000-0000-0000-00000000d0c5")
 PROSE = st.text(

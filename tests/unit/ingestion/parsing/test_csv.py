@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from domain.errors import FileUnsafe
-from domain.missing import code_of
-from ingestion.parsing.blocks import Paragraph, Table
-from ingestion.parsing.formats import csv
-from ingestion.parsing.limits import Limits
+from sextant.domain.errors import FileUnsafe
+from sextant.domain.missing import code_of
+from sextant.ingestion.parsing.blocks import Paragraph, Table
+from sextant.ingestion.parsing.formats import csv
+from sextant.ingestion.parsing.limits import Limits
 
 
 def rows(text: str, limits: Limits = Limits()) -> list[list[str]]:  # noqa: B008 - frozen

@@ -7,8 +7,8 @@ import zipfile
 
 import pytest
 
-from domain.errors import FileBroken, FileEncrypted, FileTypeUnknown
-from ingestion.parsing.detect import FileType, detect
+from sextant.domain.errors import FileBroken, FileEncrypted, FileTypeUnknown
+from sextant.ingestion.parsing.detect import FileType, detect
 
 
 def archive(*names: str) -> bytes:

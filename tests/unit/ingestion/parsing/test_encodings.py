@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.errors import FileTypeUnknown
-from ingestion.parsing.encodings import decode
+from sextant.domain.errors import FileTypeUnknown
+from sextant.ingestion.parsing.encodings import decode
 
 SIMPLIFIED = [
     "糖尿病",

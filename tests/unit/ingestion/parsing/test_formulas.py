@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
-from ingestion.parsing.formulas import read_omml
+from sextant.ingestion.parsing.formulas import read_omml
 from tests.unit.ingestion.parsing.office_files import xml
 
 

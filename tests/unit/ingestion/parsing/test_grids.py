@@ -8,11 +8,11 @@ import openpyxl
 import pytest
 from openpyxl.comments import Comment
 
-from domain.tables.cells.stored import TablePart, tables_of
-from ingestion.parsing.blocks import Block, Paragraph, Table
-from ingestion.parsing.formats import csv, xlsx
-from ingestion.parsing.limits import Limits
-from ingestion.parsing.structure import build_structure
+from sextant.ingestion.parsing.blocks import Block, Paragraph, Table
+from sextant.ingestion.parsing.formats import csv, xlsx
+from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.structure import build_structure
+from sextant.tables.cells.stored import TablePart, tables_of
 
 _: None = None
 Cells = list[list[object]]

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from domain.errors import FileBroken, FileEmpty, FileEncrypted, FileTooLarge, FileUnsafe
-from ingestion.parsing.detect import FileType
-from ingestion.parsing.guards import check_container, check_size
-from ingestion.parsing.limits import Limits
+from sextant.domain.errors import FileBroken, FileEmpty, FileEncrypted, FileTooLarge, FileUnsafe
+from sextant.ingestion.parsing.detect import FileType
+from sextant.ingestion.parsing.guards import check_container, check_size
+from sextant.ingestion.parsing.limits import Limits
 
 LIMITS = Limits(zip_entries=5, zip_inflated_bytes=300_000, zip_part_bytes=100_000, zip_ratio=1000)
 

@@ -12,14 +12,14 @@ from PIL import Image
 from pptx import Presentation
 from pptx.util import Inches
 
-from domain.documents import Modality
-from domain.errors import FileBroken, FileEmpty, FileTypeUnknown, FileUnsafe
-from ingestion.parsing.child import parse
-from ingestion.parsing.detect import media_type
-from ingestion.parsing.draft import from_wire, to_wire
-from ingestion.parsing.limits import Limits
-from testing.pdf import Picture, Text, write_pdf
-from testing.pictures import data_uri, picture
+from sextant.domain.documents import Modality
+from sextant.domain.errors import FileBroken, FileEmpty, FileTypeUnknown, FileUnsafe
+from sextant.ingestion.parsing.child import parse
+from sextant.ingestion.parsing.detect import media_type
+from sextant.ingestion.parsing.draft import from_wire, to_wire
+from sextant.ingestion.parsing.limits import Limits
+from sextant.testing.pdf import Picture, Text, write_pdf
+from sextant.testing.pictures import data_uri, picture
 
 SEEING = Limits(images=10)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.parsing.lines import join_lines, starts_item
+from sextant.ingestion.parsing.lines import join_lines, starts_item
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from ingestion.parsing.number_formats import Shown, format_general, format_value
+from sextant.ingestion.parsing.number_formats import Shown, format_general, format_value
 
 ACCOUNTS = '_($* #,##0.00_);_($* (#,##0.00);_($* "-"??_);_(@_)'
 DAY = dt.datetime(2024, 3, 15, 14, 5)  # noqa: DTZ001 - a spreadsheet's dates have no zone

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from domain.documents import HeadingSource
-from domain.errors import FileBroken, FileEmpty, FileEncrypted, FileUnsafe
-from ingestion.parsing.blocks import Blocks, Heading, Image, Paragraph, Table
-from ingestion.parsing.formats.pdf import parse
-from ingestion.parsing.limits import Limits
-from testing.pdf import (
+from sextant.domain.documents import HeadingSource
+from sextant.domain.errors import FileBroken, FileEmpty, FileEncrypted, FileUnsafe
+from sextant.ingestion.parsing.blocks import Blocks, Heading, Image, Paragraph, Table
+from sextant.ingestion.parsing.formats.pdf import parse
+from sextant.ingestion.parsing.limits import Limits
+from sextant.testing.pdf import (
     Area,
     Drawn,
     Field,

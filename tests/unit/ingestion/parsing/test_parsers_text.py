@@ -7,13 +7,13 @@ from email.message import EmailMessage
 
 import pytest
 
-from domain.errors import FileBroken, FileUnsafe
-from domain.missing import code_of
-from ingestion.parsing.blocks import Block, Heading, Paragraph, Table
-from ingestion.parsing.detect import FileType
-from ingestion.parsing.formats import parser_for
-from ingestion.parsing.limits import Limits
-from ingestion.parsing.structure import build_structure
+from sextant.domain.errors import FileBroken, FileUnsafe
+from sextant.domain.missing import code_of
+from sextant.ingestion.parsing.blocks import Block, Heading, Paragraph, Table
+from sextant.ingestion.parsing.detect import FileType
+from sextant.ingestion.parsing.formats import parser_for
+from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.structure import build_structure
 
 LIMITS = Limits()
 

@@ -11,11 +11,11 @@ from pptx.chart.data import CategoryChartData, XyChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Emu, Inches
 
-from ingestion.parsing.blocks import Blocks, Heading, Paragraph, Table
-from ingestion.parsing.detect import FileType
-from ingestion.parsing.formats import parser_for
-from ingestion.parsing.formats.reading_order import Box, in_reading_order
-from ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.blocks import Blocks, Heading, Paragraph, Table
+from sextant.ingestion.parsing.detect import FileType
+from sextant.ingestion.parsing.formats import parser_for
+from sextant.ingestion.parsing.formats.reading_order import Box, in_reading_order
+from sextant.ingestion.parsing.limits import Limits
 from tests.unit.ingestion.parsing.office_files import Related, deck, xml
 
 LIMITS = Limits()

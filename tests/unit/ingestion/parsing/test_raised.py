@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.parsing.blocks import Heading, Paragraph, Table
-from ingestion.parsing.raised import lowered, note, raised, write_raised
+from sextant.ingestion.parsing.blocks import Heading, Paragraph, Table
+from sextant.ingestion.parsing.raised import lowered, note, raised, write_raised
 
 
 def write(*texts: str) -> list[str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from domain.missing import code_of
-from ingestion.parsing.blocks import Blocks, Caption, Heading, Paragraph, Table
-from ingestion.parsing.child import parse as parse_file
-from ingestion.parsing.detect import FileType
-from ingestion.parsing.formats import parser_for
-from ingestion.parsing.formats.docx_styles import heading_level
-from ingestion.parsing.limits import Limits
+from sextant.domain.missing import code_of
+from sextant.ingestion.parsing.blocks import Blocks, Caption, Heading, Paragraph, Table
+from sextant.ingestion.parsing.child import parse as parse_file
+from sextant.ingestion.parsing.detect import FileType
+from sextant.ingestion.parsing.formats import parser_for
+from sextant.ingestion.parsing.formats.docx_styles import heading_level
+from sextant.ingestion.parsing.limits import Limits
 from tests.unit.ingestion.parsing.office_files import Related, package, word, xml
 
 LIMITS = Limits()

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.documents import HeadingSource
-from domain.errors import FileBroken
-from ingestion.transfer.documents import is_packed, joined, pack, unpack
-from ingestion.transfer.lines import ChunkLine, DocumentLine
+from sextant.domain.documents import HeadingSource
+from sextant.domain.errors import FileBroken
+from sextant.ingestion.transfer.documents import is_packed, joined, pack, unpack
+from sextant.ingestion.transfer.lines import ChunkLine, DocumentLine
 
 _LETTERS = st.text("ab \n糖", min_size=1, max_size=6).filter(str.strip)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.transfer.lines import (
+from sextant.ingestion.transfer.lines import (
     ChunkLine,
     DocumentLine,
     EntityLine,

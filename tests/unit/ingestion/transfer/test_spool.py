@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.errors import DependencyError
-from ingestion.transfer.lines import EntityLine, RelationLine
-from ingestion.transfer.spool import Numbered, Stated, spool
+from sextant.domain.errors import DependencyError
+from sextant.ingestion.transfer.lines import EntityLine, RelationLine
+from sextant.ingestion.transfer.spool import Numbered, Stated, spool
 
 
 def entity(own_id: str, name: str) -> EntityLine:

@@ -8,12 +8,12 @@ import sys
 import pytest
 from pydantic import SecretStr
 
-from domain.errors import SettingsInvalid
-from domain.settings import AnswerSettings, Settings
-from models.chat.building import build_chat_model
-from models.chat.chat_model import as_chat_model
-from models.embedding.prefixes import prefixes_of
-from models.reranker import HttpReranker, LocalReranker, build_reranker, open_judge
+from sextant.domain.errors import SettingsInvalid
+from sextant.domain.settings import AnswerSettings, Settings
+from sextant.models.chat.building import build_chat_model
+from sextant.models.chat.chat_model import as_chat_model
+from sextant.models.embedding.prefixes import prefixes_of
+from sextant.models.reranker import HttpReranker, LocalReranker, build_reranker, open_judge
 
 
 @pytest.fixture(autouse=True)

@@ -11,12 +11,12 @@ from langchain_openai import ChatOpenAI
 from openai import BadRequestError
 from pydantic import SecretStr
 
-from domain.settings import LimitSettings, Settings
-from models.chat import dialect
-from models.chat.building import build_chat_model
-from models.chat.chat_model import as_chat_model
-from models.chat.dialect import Dialect, Form
-from models.chat.schemas import ModelReply
+from sextant.domain.settings import LimitSettings, Settings
+from sextant.models.chat import dialect
+from sextant.models.chat.building import build_chat_model
+from sextant.models.chat.chat_model import as_chat_model
+from sextant.models.chat.dialect import Dialect, Form
+from sextant.models.chat.schemas import ModelReply
 
 OPENAI = "https://api.openai.com/v1"
 COMPATIBLE = "http://127.0.0.1:9/v1"

@@ -6,10 +6,10 @@ import pytest
 from langchain_core.messages import convert_to_messages
 from pydantic import Field
 
-import prompts
-from models.chat.echoes import Echoes
-from models.chat.schemas import ModelReply
-from models.chat.structured import read_structured
+from sextant import prompts
+from sextant.models.chat.echoes import Echoes
+from sextant.models.chat.schemas import ModelReply
+from sextant.models.chat.structured import read_structured
 
 REPORT = prompts.REPORT.messages(
     "en", names="Heparin", sources="[1] Heparin keeps blood from clotting."

@@ -6,8 +6,8 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from domain.errors import FileBroken, FileTooLarge, FileTypeUnknown, FileUnsafe
-from models.chat.pictures import PictureLimits, is_picture, read_picture
+from sextant.domain.errors import FileBroken, FileTooLarge, FileTypeUnknown, FileUnsafe
+from sextant.models.chat.pictures import PictureLimits, is_picture, read_picture
 
 LIMITS = PictureLimits(max_bytes=200_000, max_pixels=1_000_000, edge=256)
 

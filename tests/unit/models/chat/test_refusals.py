@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from domain.answers import Usage
-from domain.errors import ModelOutputInvalid, ModelUnavailable
-from models.chat.refusals import Refusals
+from sextant.domain.answers import Usage
+from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable
+from sextant.models.chat.refusals import Refusals
 
 
 def refused() -> ModelUnavailable:

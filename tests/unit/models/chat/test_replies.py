@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from models.chat.replies import Line, Numbers, Sentences, Words, Yes
+from sextant.models.chat.replies import Line, Numbers, Sentences, Words, Yes
 
 
 class Reply(BaseModel):

@@ -12,18 +12,18 @@ import pytest
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
-import prompts
-from ingestion.graph.extraction.model_evidence import Extraction, extraction_of
-from ingestion.metadata.asking import ToldChunks, ToldSections
-from models.chat.replies import Number, Sentence, Words
-from models.chat.schemas import AtMost, Declared, ModelReply, enumerated, json_schema
-from models.chat.structured import instruction, read_structured
-from nodes.analyze import Analysis
-from nodes.answers.reporting import Points
-from nodes.answers.revising import Repairs
-from nodes.grade import Grades
-from nodes.refine import Rewrite
-from retrievers.ranking.chat_reranker import marks_of
+from sextant import prompts
+from sextant.ingestion.graph.extraction.model_evidence import Extraction, extraction_of
+from sextant.ingestion.metadata.asking import ToldChunks, ToldSections
+from sextant.models.chat.replies import Number, Sentence, Words
+from sextant.models.chat.schemas import AtMost, Declared, ModelReply, enumerated, json_schema
+from sextant.models.chat.structured import instruction, read_structured
+from sextant.nodes.analyze import Analysis
+from sextant.nodes.answers.reporting import Points
+from sextant.nodes.answers.revising import Repairs
+from sextant.nodes.grade import Grades
+from sextant.nodes.refine import Rewrite
+from sextant.retrievers.ranking.chat_reranker import marks_of
 
 PRODUCT = ("nodes", "ingestion", "retrievers", "models", "evals")
 KEYWORDS = {

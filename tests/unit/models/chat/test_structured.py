@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
-from models.chat.schemas import ModelReply
-from models.chat.structured import DoesNotFit, instruction, read_structured
+from sextant.models.chat.schemas import ModelReply
+from sextant.models.chat.structured import DoesNotFit, instruction, read_structured
 
 
 class Plan(ModelReply):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from domain.errors import SettingsInvalid
-from domain.settings import Settings
-from models.embedding.choice import build_embedder
+from sextant.domain.errors import SettingsInvalid
+from sextant.domain.settings import Settings
+from sextant.models.embedding.choice import build_embedder
 
 
 @pytest.mark.parametrize(

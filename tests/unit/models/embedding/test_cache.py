@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from models.embedding.cache import CachedEmbedder
-from models.protocols import Vectors, known_vector
+from sextant.models.embedding.cache import CachedEmbedder
+from sextant.models.protocols import Vectors, known_vector
 
 
 class CountingEmbedder:

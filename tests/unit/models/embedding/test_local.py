@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from models.embedding.local import LocalEmbedder
+from sextant.models.embedding.local import LocalEmbedder
 
 
 def make_model(folder: Path, weights: bytes) -> Path:

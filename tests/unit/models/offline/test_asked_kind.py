@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from domain.retrieval import ItemKind, RetrievedItem
-from models.offline.extractive import ExtractiveAnswerer
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.models.offline.extractive import ExtractiveAnswerer
 
 RELEASES = {
     "4.1.0 (2025-06-30)": "Added: dark mode",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from domain.retrieval import ItemKind, RetrievedItem
-from models.offline.extractive import ExtractiveAnswerer
-from testing.meanings import Meanings
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.testing.meanings import Meanings
 
 LIMITS = """| City | Limit (EUR) |
 | --- | --- |

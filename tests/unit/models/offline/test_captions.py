@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from domain.retrieval import ItemKind, RetrievedItem
-from models.offline.captions import with_rows_told
-from models.offline.passages import Span
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.models.offline.captions import with_rows_told
+from sextant.models.offline.passages import Span
 
 CAPTION = "Table 2: Travel limits"
 TABLE = "| City | Limit |\n|---|---|\n| Oslo | 210 EUR |\n| Graz | 120 EUR |"

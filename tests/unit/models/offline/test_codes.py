@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.offline.extractive import ExtractiveAnswerer
-from models.protocols import Vectors
-from testing.meanings import Meanings
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.models.protocols import Vectors
+from sextant.testing.meanings import Meanings
 from tests.unit.models.offline.passages import E5, item
 
 

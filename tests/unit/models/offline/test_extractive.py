@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from domain.errors import ModelUnavailable
-from domain.retrieval import RetrievedItem
-from models.offline.extractive import Extraction, ExtractiveAnswerer
-from models.protocols import Vectors
-from testing.meanings import Meanings
+from sextant.domain.errors import ModelUnavailable
+from sextant.domain.retrieval import RetrievedItem
+from sextant.models.offline.extractive import Extraction, ExtractiveAnswerer
+from sextant.models.protocols import Vectors
+from sextant.testing.meanings import Meanings
 from tests.unit.models.offline.passages import E5, item
 
 SYMPTOMS = "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"

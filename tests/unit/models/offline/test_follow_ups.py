@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from models.offline.extractive import ExtractiveAnswerer
+from sextant.models.offline.extractive import ExtractiveAnswerer
 from tests.unit.models.offline.passages import item
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from domain.retrieval import ItemKind, RetrievedItem
-from models.offline.extractive import ExtractiveAnswerer
-from models.offline.listings import listings, with_lists_told
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.models.offline.listings import listings, with_lists_told
 
 MODES = "The search has three modes:"
 LIST = f"{MODES}\n\n- local asks entities\n- global asks reports\n- mix asks both"

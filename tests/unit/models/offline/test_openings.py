@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from domain.retrieval import ItemKind, RetrievedItem
-from models.offline.extractive import ExtractiveAnswerer
-from models.offline.openings import with_opening_told
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.models.offline.openings import with_opening_told
 
 CAUSE = "The filter used a window of 5 ms. It was changed by mistake. So peaks passed it. Nobody saw that."
 TIMELINE = "The incident was opened at two. The motor is not the cause."

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from domain.retrieval import ItemKind, RetrievedItem
-from models.offline.other_language import answering, foreign_sentences, without_identifiers
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.models.offline.other_language import answering, foreign_sentences, without_identifiers
 
 
 def passage(text: str, **metadata: object) -> RetrievedItem:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from domain.language.other_words import said_otherwise
-from domain.retrieval import ItemKind, RetrievedItem
-from models.offline.extractive import ExtractiveAnswerer
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.text.other_words import said_otherwise
 
 ABOUT = """Larkfield makes meters for water works. Since 2022 the managing director is Ines Brandl.
 The guarantee on probes is two years."""

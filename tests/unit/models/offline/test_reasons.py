@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from domain.retrieval import ItemKind, RetrievedItem
-from models.offline.extractive import ExtractiveAnswerer
-from testing.meanings import Meanings
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.testing.meanings import Meanings
 from tests.unit.models.offline.passages import E5, item
 
 OWNERSHIP = "Rust 用所有权代替垃圾回收，每个值有一个所有者。"

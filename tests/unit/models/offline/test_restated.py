@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.retrieval import ItemKind, RetrievedItem
-from domain.text import language_of
-from models.offline.extractive import ExtractiveAnswerer
-from models.offline.restated import restates
-from models.offline.sentence_ranking import rank_sentences
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.models.offline.restated import restates
+from sextant.models.offline.sentence_ranking import rank_sentences
+from sextant.text.characters import language_of
 
 Document = tuple[str, str]
 """The name of a file, and what it says."""

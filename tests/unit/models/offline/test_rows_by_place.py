@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from domain.retrieval import ItemKind, RetrievedItem
-from models.offline.extractive import ExtractiveAnswerer
-from models.offline.rows_by_place import asked_place
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.models.offline.rows_by_place import asked_place
 
 PLANS = "| Plan | Price |\n| --- | --- |\n| Starter | 19 |\n| Team | 79 |\n| Enterprise | 390 |"
 

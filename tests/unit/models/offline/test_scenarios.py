@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from domain.retrieval import ItemKind, RetrievedItem
-from models.offline.extractive import ExtractiveAnswerer
-from models.offline.lines import lines_of
-from models.offline.scenarios import given_in, scenarios
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.models.offline.lines import lines_of
+from sextant.models.offline.scenarios import given_in, scenarios
 
 ENGLISH = """- **GIVEN** a full mailbox
 - **WHEN** a letter arrives

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.retrieval import ItemKind, RetrievedItem
-from models.offline.passages import item_titles, quotable_spans
-from models.offline.sentence_ranking import rank_sentences
-from models.offline.wording import (
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.models.offline.passages import item_titles, quotable_spans
+from sextant.models.offline.sentence_ranking import rank_sentences
+from sextant.models.offline.wording import (
     asked_things,
     asks_for_several,
     content_words,

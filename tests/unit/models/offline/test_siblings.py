@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from domain.retrieval import ItemKind, RetrievedItem
-from models.offline.extractive import ExtractiveAnswerer
-from models.offline.siblings import Siblings
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.models.offline.siblings import Siblings
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from domain.retrieval import ItemKind, RetrievedItem
-from domain.text import language_of
-from models.offline.extractive import ExtractiveAnswerer
-from models.offline.summary import summary_of_named
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.models.offline.summary import summary_of_named
+from sextant.text.characters import language_of
 
 INCIDENT = "incident-2026-02-11-late-trucks.md"
 MINUTES = "项目例会纪要-2026-04-09.md"

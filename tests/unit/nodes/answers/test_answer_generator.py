@@ -7,12 +7,12 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatResult
 
-from domain.errors import ModelOutputInvalid, OptionInvalid, QuestionInvalid
-from domain.events import Cited, Done, Sources, Token
-from domain.retrieval import Mode, Retrieval
-from nodes import AnswerGenerator
-from nodes.answers.passages import as_items, numbered, within_budget
-from retrievers import assemble_vector_context
+from sextant.domain.errors import ModelOutputInvalid, OptionInvalid, QuestionInvalid
+from sextant.domain.events import Cited, Done, Sources, Token
+from sextant.domain.retrieval import Mode, Retrieval
+from sextant.nodes import AnswerGenerator
+from sextant.nodes.answers.passages import as_items, numbered, within_budget
+from sextant.retrievers import assemble_vector_context
 from tests.unit.nodes.conftest import chat, item
 
 SYMPTOMS = "糖尿病的典型症状为多饮、多尿、多食和体重下降。"

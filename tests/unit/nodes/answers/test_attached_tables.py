@@ -2,10 +2,10 @@
 
 import pytest
 
-from domain.attachments import Attachment, AttachmentKind
-from domain.tables.results.written import Finding
-from nodes.answers.attached_tables import led_to
-from nodes.citing.attached import attached_items
+from sextant.domain.attachments import Attachment, AttachmentKind
+from sextant.nodes.answers.attached_tables import led_to
+from sextant.nodes.citing.attached import attached_items
+from sextant.tables.results.written import Finding
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from domain.documents import Modality
-from domain.retrieval import ItemKind, RetrievedItem
-from domain.tables.cells.stored import TablePart
-from domain.text import language_of
-from nodes.answers.computed import computed_tables
+from sextant.domain.documents import Modality
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.nodes.answers.computed import computed_tables
+from sextant.tables.cells.stored import TablePart
+from sextant.text.characters import language_of
 
 STAFF = """| 姓名 | 性别 | 部门 | 年龄 |
 | --- | --- | --- | --- |

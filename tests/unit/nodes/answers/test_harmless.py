@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from domain.events import Token
-from domain.retrieval import ItemKind, RetrievedItem
-from nodes.answers.harmless import REMOVED, Harmless, harmless
-from nodes.citing.cited_text import CitedText
+from sextant.domain.events import Token
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.nodes.answers.harmless import REMOVED, Harmless, harmless
+from sextant.nodes.citing.cited_text import CitedText
 
 PORTAL = "Sign in at https://portal.example/login?next=a, or call."
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from langchain_core.messages import AIMessage
 
-from domain.retrieval import ItemKind, RetrievedItem
-from domain.text import estimate_tokens
-from nodes.answers.answer_generator import AnswerGenerator
-from nodes.answers.knowledge import knowledge_of
-from nodes.around import KNOWLEDGE_TOKENS, lines_of
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.nodes.answers.answer_generator import AnswerGenerator
+from sextant.nodes.answers.knowledge import knowledge_of
+from sextant.nodes.around import KNOWLEDGE_TOKENS, lines_of
+from sextant.text.characters import estimate_tokens
 from tests.unit.nodes.conftest import ListeningModel
 
 

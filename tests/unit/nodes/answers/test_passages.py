@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.retrieval import ItemKind, RetrievedItem
-from domain.text import estimate_tokens
-from nodes.answers.passages import laid_out, with_reports
-from nodes.around import KNOWLEDGE_TOKENS, lines_of
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.nodes.answers.passages import laid_out, with_reports
+from sextant.nodes.around import KNOWLEDGE_TOKENS, lines_of
+from sextant.text.characters import estimate_tokens
 
 KINDS = st.sampled_from([ItemKind.CHUNK, ItemKind.COMMUNITY, ItemKind.RELATION])
 FOUND = st.lists(st.tuples(KINDS, st.integers(0, 60)), max_size=12)

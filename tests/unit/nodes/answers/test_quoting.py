@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from domain.attachments import Attachment, AttachmentKind
-from domain.events import Done
-from domain.retrieval import ItemKind, RetrievedItem
-from domain.tables.results.written import Finding
-from models.offline.extractive import ExtractiveAnswerer
-from nodes.answers.computed import ComputedTable
-from nodes.answers.quoting import quotations, quoted
-from nodes.citing.attached import attached_items
-from nodes.citing.support import ComputedSentence
-from testing.meanings import Meanings
+from sextant.domain.attachments import Attachment, AttachmentKind
+from sextant.domain.events import Done
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.nodes.answers.computed import ComputedTable
+from sextant.nodes.answers.quoting import quotations, quoted
+from sextant.nodes.citing.attached import attached_items
+from sextant.nodes.citing.support import ComputedSentence
+from sextant.tables.results.written import Finding
+from sextant.testing.meanings import Meanings
 
 E5 = "intfloat/multilingual-e5-small"
 

@@ -11,14 +11,14 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatResult
 from pydantic import Field
 
-from domain.retrieval import ItemKind, RetrievedItem
-from domain.settings import LimitSettings, Settings
-from models.chat.chat_model import as_chat_model
-from models.offline.extractive import ExtractiveAnswerer
-from nodes.answers.reporting import FOUND
-from nodes.answers.revising import REPLACED
-from nodes.generate import generate
-from nodes.state import State
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.domain.settings import LimitSettings, Settings
+from sextant.models.chat.chat_model import as_chat_model
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.nodes.answers.reporting import FOUND
+from sextant.nodes.answers.revising import REPLACED
+from sextant.nodes.generate import generate
+from sextant.nodes.state import State
 from tests.unit.nodes.conftest import Build, chat, item
 
 SYMPTOMS = item("糖尿病的主要症状是多饮、多尿和体重下降。", "指南.md", start=50)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from domain.retrieval import ItemKind, RetrievedItem
-from nodes.answers.rows import told_row
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.nodes.answers.rows import told_row
 
 LEAVE = "| Years | Days |\n| --- | --- |\n| less than 1 | 12 |\n| 1 to 4 | 15 |"
 

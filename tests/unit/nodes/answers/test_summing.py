@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
-from nodes.answers.summing import with_whole_of_named
+from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
+from sextant.nodes.answers.summing import with_whole_of_named
 
 
 def passage(document: str, place: int) -> RetrievedItem:

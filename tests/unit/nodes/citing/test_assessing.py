@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.citing.assessing import Evidence, Support, supporting
-from nodes.citing.support import COMPUTED, ComputedSentence, opposed
+from sextant.nodes.citing.assessing import Evidence, Support, supporting
+from sextant.nodes.citing.support import COMPUTED, ComputedSentence, opposed
 from tests.unit.nodes.conftest import item
 
 

@@ -2,13 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.attachments import Attachment, AttachmentKind
-from domain.events import Cited, Token
-from domain.tables.cells.table import make_table
-from domain.tables.results.findings import compute_findings
-from nodes.citing.attached import attached_items, table_lines
-from nodes.citing.cells import TableCells
-from nodes.citing.cited_text import CitedText
+from sextant.domain.attachments import Attachment, AttachmentKind
+from sextant.domain.events import Cited, Token
+from sextant.nodes.citing.attached import attached_items, table_lines
+from sextant.nodes.citing.cells import TableCells
+from sextant.nodes.citing.cited_text import CitedText
+from sextant.tables.cells.table import make_table
+from sextant.tables.results.findings import compute_findings
 from tests.unit.nodes.conftest import item
 
 ROWS = [

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.answers import Citation
-from domain.events import Cited, Token
-from domain.retrieval import ItemKind, RetrievedItem
-from domain.text import language_of
-from nodes.citing.cited_text import CitedText, Verdict
+from sextant.domain.answers import Citation
+from sextant.domain.events import Cited, Token
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.nodes.citing.cited_text import CitedText, Verdict
+from sextant.text.characters import language_of
 
 
 def passage(text: str, start: int = 0, filename: str = "a.md") -> RetrievedItem:

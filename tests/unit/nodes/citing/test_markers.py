@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.citing import markers
+from sextant.nodes.citing import markers
 
 LABELS = {"T1": 7, "I1": 8}
 

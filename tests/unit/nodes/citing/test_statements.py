@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodes.citing.statements import says_nothing_found, states
+from sextant.nodes.citing.statements import says_nothing_found, states
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.citing.support import QuotedPassage, Wording, claim_of
+from sextant.nodes.citing.support import QuotedPassage, Wording, claim_of
 from tests.unit.nodes.conftest import item
 
 

@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from domain.attachments import AttachmentKind
-from domain.errors import OptionInvalid
-from domain.settings import MultimodalSettings
-from nodes.multimodal.parts import read_parts
+from sextant.domain.attachments import AttachmentKind
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.settings import MultimodalSettings
+from sextant.nodes.multimodal.parts import read_parts
 
 LIMITS = MultimodalSettings(images=2, tables=2)
 IMAGE, TABLE = {"type": "image", "img_path": "a.png"}, {"type": "table", "table_data": "a,b\n1,2"}

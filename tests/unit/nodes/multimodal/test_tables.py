@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.errors import OptionInvalid
-from domain.settings import LimitSettings, MultimodalSettings, Settings
-from nodes.multimodal.parts import read_parts
-from nodes.multimodal.tables import ReadTable, read_table
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.settings import LimitSettings, MultimodalSettings, Settings
+from sextant.nodes.multimodal.parts import read_parts
+from sextant.nodes.multimodal.tables import ReadTable, read_table
 
 SETTINGS = Settings(_env_file=None, limits=LimitSettings(table_cells=100))
 NAMES, ROWS = ("产品", "销量"), (("苹果", "1,200"), ("香蕉", "900"))

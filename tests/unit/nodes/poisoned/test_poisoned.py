@@ -13,16 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.language_models import FakeListChatModel
 
-import prompts
-from domain.answers import Answer, Usage
-from domain.errors import ModelOutputInvalid
-from domain.retrieval import RetrievedItem
-from models.chat.chat_model import ChatModel, Messages, T
-from models.offline.extractive import ExtractiveAnswerer
-from nodes.answers import passages
-from nodes.answers.answer_generator import AnswerGenerator
-from nodes.generate import generate
-from nodes.state import State
+from sextant import prompts
+from sextant.domain.answers import Answer, Usage
+from sextant.domain.errors import ModelOutputInvalid
+from sextant.domain.retrieval import RetrievedItem
+from sextant.models.chat.chat_model import ChatModel, Messages, T
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.nodes.answers import passages
+from sextant.nodes.answers.answer_generator import AnswerGenerator
+from sextant.nodes.generate import generate
+from sextant.nodes.state import State
 from tests.unit.nodes.conftest import Build, item
 
 _POISONED = json.loads((Path(__file__).parent / "passages.json").read_text(encoding="utf-8"))
@@ -186,7 +186,7 @@ def pieces_of(text: str, data: st.DataObject) -> Iterator[str]:
 def test_what_is_left_of_an_attack_does_not_depend_on_how_it_was_cut(
     attack: tuple[str, str], data: st.DataObject
 ) -> None:
-    from nodes.answers.harmless import Harmless, harmless
+    from sextant.nodes.answers.harmless import Harmless, harmless
 
     _, text = attack
     guard = Harmless([text])

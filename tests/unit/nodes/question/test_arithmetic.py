@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.question.arithmetic import computed
+from sextant.nodes.question.arithmetic import computed
 
 
 @pytest.mark.parametrize(

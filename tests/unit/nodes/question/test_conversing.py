@@ -16,12 +16,19 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from domain.answers import Answer, Citation, Source
-from domain.errors import OptionInvalid
-from domain.settings import LimitSettings
-from domain.text import estimate_tokens
-from nodes.question.conversing import as_history, asked, closing, history_of, opening, trimmed
-from nodes.state import State
+from sextant.domain.answers import Answer, Citation, Source
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.settings import LimitSettings
+from sextant.nodes.question.conversing import (
+    as_history,
+    asked,
+    closing,
+    history_of,
+    opening,
+    trimmed,
+)
+from sextant.nodes.state import State
+from sextant.text.characters import estimate_tokens
 
 PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
 HISTORY = st.lists(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.question.follow_up import standing_alone
+from sextant.nodes.question.follow_up import standing_alone
 
 
 def turns(*asked: str) -> list[dict[str, str]]:

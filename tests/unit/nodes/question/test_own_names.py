@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from domain.retrieval import ItemKind, RetrievedItem
-from nodes.question.own_names import by_own_names
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.nodes.question.own_names import by_own_names
 from tests.unit.nodes.conftest import item
 
 BORN = item("James Cameron was born in Kapuskasing.", "born")

@@ -11,13 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.errors import OptionInvalid
-from domain.settings import ChunkSearchSettings
-from retrievers.chunk_search.ranking import MetadataRanking, Ranked, rank_by_metadata, with_rerank
-from retrievers.chunk_search.signals import Found, Question, hierarchy_share, topic_share
-from retrievers.chunk_search.weights import PRESETS, MetadataWeights
-from retrievers.index.words.terms import terms
-from stores.chunks.traits import Traits
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.settings import ChunkSearchSettings
+from sextant.retrievers.chunk_search.ranking import (
+    MetadataRanking,
+    Ranked,
+    rank_by_metadata,
+    with_rerank,
+)
+from sextant.retrievers.chunk_search.signals import Found, Question, hierarchy_share, topic_share
+from sextant.retrievers.chunk_search.weights import PRESETS, MetadataWeights
+from sextant.retrievers.index.words.terms import terms
+from sextant.stores.chunks.traits import Traits
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
 ONLY_VECTOR = dict.fromkeys(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from domain.errors import OptionInvalid
-from retrievers.chunk_search.search import SearchRequest
+from sextant.domain.errors import OptionInvalid
+from sextant.retrievers.chunk_search.search import SearchRequest
 
 
 def test_an_unknown_field_is_answered_with_the_nearest_one() -> None:

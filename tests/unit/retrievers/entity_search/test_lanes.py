@@ -8,13 +8,13 @@ from typing import Any, cast
 
 import pytest
 
-from domain.errors import EmbeddingModelChanged
-from domain.scope import Scope
-from domain.settings import EntitySearchSettings
-from retrievers.entity_search.lanes import Asked, EntityLanes
-from stores.graph.protocol import EVERY_ENTITY, EntityHit, GraphStore
-from stores.stamps.entity_stamps import EntityStamp
-from testing.hash_embedder import HashEmbedder
+from sextant.domain.errors import EmbeddingModelChanged
+from sextant.domain.scope import Scope
+from sextant.domain.settings import EntitySearchSettings
+from sextant.retrievers.entity_search.lanes import Asked, EntityLanes
+from sextant.stores.graph.protocol import EVERY_ENTITY, EntityHit, GraphStore
+from sextant.stores.stamps.entity_stamps import EntityStamp
+from sextant.testing.hash_embedder import HashEmbedder
 
 
 class Waiting:

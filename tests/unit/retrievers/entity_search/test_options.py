@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from domain.errors import OptionInvalid
-from domain.settings import EntitySearchSettings
-from retrievers import FusionWeights, SearchOptions
-from stores.graph.protocol import EVERY_ENTITY, EntityFilter
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.settings import EntitySearchSettings
+from sextant.retrievers import FusionWeights, SearchOptions
+from sextant.stores.graph.protocol import EVERY_ENTITY, EntityFilter
 
 
 def test_the_seeds_defaults_are_the_defaults() -> None:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.scope import Scope
-from retrievers.entity_search.traversal import Neighbourhoods, Reached, Walk
-from stores.graph.protocol import GraphStore, Hop
+from sextant.domain.scope import Scope
+from sextant.retrievers.entity_search.traversal import Neighbourhoods, Reached, Walk
+from sextant.stores.graph.protocol import GraphStore, Hop
 
 SCOPE = Scope("user", "graph")
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.text import MARKS
-from retrievers.entity_search.words import words_of
+from sextant.retrievers.entity_search.words import words_of
+from sextant.text.characters import MARKS
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from typing import Any
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 
-from retrievers import HybridRetriever, HybridRetrieverOptions
-from stores.rows import Text
+from sextant.retrievers import HybridRetriever, HybridRetrieverOptions
+from sextant.stores.rows import Text
 
 Found = Sequence[tuple[str, float]]
 

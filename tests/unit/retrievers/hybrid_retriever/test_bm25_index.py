@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes, bm25_terms
-from retrievers.index.keeping import Kept
-from retrievers.numeric.bm25 import BM25
-from stores.rows import Text
+from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes, bm25_terms
+from sextant.retrievers.index.keeping import Kept
+from sextant.retrievers.numeric.bm25 import BM25
+from sextant.stores.rows import Text
 
 WORDS = st.sampled_from(
     [

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from retrievers import HybridRetriever
-from retrievers.hybrid_retriever.bm25_index import BM25Indexes
-from retrievers.hybrid_retriever.retriever import BM25_LATE
+from sextant.retrievers import HybridRetriever
+from sextant.retrievers.hybrid_retriever.bm25_index import BM25Indexes
+from sextant.retrievers.hybrid_retriever.retriever import BM25_LATE
 from tests.unit.retrievers.hybrid_retriever.scripted_store import (
     ScriptedRows,
     ScriptedStore,

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from langchain_core.vectorstores import InMemoryVectorStore
 
-from domain.errors import OptionInvalid, QuestionInvalid
-from retrievers import HybridRetriever, HybridRetrieverOptions
-from retrievers.hybrid_retriever.options import UNEVEN
-from testing.embeddings import LangChainHash
+from sextant.domain.errors import OptionInvalid, QuestionInvalid
+from sextant.retrievers import HybridRetriever, HybridRetrieverOptions
+from sextant.retrievers.hybrid_retriever.options import UNEVEN
+from sextant.testing.embeddings import LangChainHash
 from tests.unit.retrievers.hybrid_retriever.scripted_store import ScriptedStore, retriever
 
 

@@ -8,12 +8,12 @@ import logging
 import pytest
 from langchain_core.retrievers import BaseRetriever
 
-from domain.errors import EmbeddingModelChanged, RetrievalError
-from domain.text import language_of
-from retrievers import HybridRetriever, HybridRetrieverOptions
-from retrievers.hybrid_retriever.retriever import NO_ROWS, SLOW
-from retrievers.lanes.keywords import NO_KEYWORDS
-from retrievers.ranking.fusion import rrf
+from sextant.domain.errors import EmbeddingModelChanged, RetrievalError
+from sextant.retrievers import HybridRetriever, HybridRetrieverOptions
+from sextant.retrievers.hybrid_retriever.retriever import NO_ROWS, SLOW
+from sextant.retrievers.lanes.keywords import NO_KEYWORDS
+from sextant.retrievers.ranking.fusion import rrf
+from sextant.text.characters import language_of
 from tests.unit.retrievers.hybrid_retriever.scripted_store import (
     ScriptedRows,
     ScriptedStore,
@@ -173,7 +173,7 @@ async def test_times_counts_and_the_first_three_are_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Scenarios: 记录检索耗时; 记录检索详情."""
-    caplog.set_level(logging.INFO, "retrievers.hybrid_retriever.retriever")
+    caplog.set_level(logging.INFO, "sextant.retrievers.hybrid_retriever.retriever")
     store = ScriptedStore([(one, 0.9) for one in "abcd"], ScriptedRows([("a", 1.5)]))
     search = await retriever(store, {"limit": 4}).search("糖尿病")
     assert set(search.timings) == {"vector", "keyword", "fusion", "total"}
@@ -197,7 +197,7 @@ async def test_a_slow_search_is_warned_of(caplog: pytest.LogCaptureFixture) -> N
 
 async def test_debug_logs_every_step_and_the_statement(caplog: pytest.LogCaptureFixture) -> None:
     """Scenario: 记录性能指标."""
-    caplog.set_level(logging.INFO, "retrievers.hybrid_retriever.retriever")
+    caplog.set_level(logging.INFO, "sextant.retrievers.hybrid_retriever.retriever")
     await retriever(ScriptedStore(), {"debug": True}).search("糖尿病")
     assert {"vector", "keyword", "fusion", "total"} == {
         message.split()[3]

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from retrievers.index.keeping import Kept
+from sextant.retrievers.index.keeping import Kept
 
 
 @pytest.mark.usefixtures("switching_often")

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrievers.index import kept_words
-from retrievers.index.passages import PassageIndex
-from stores.chunks.stored import Passage
+from sextant.retrievers.index import kept_words
+from sextant.retrievers.index.passages import PassageIndex
+from sextant.stores.chunks.stored import Passage
 
 _WORDS = st.lists(
     st.sampled_from(["bread", "dough", "面包", "发酵", "of", "running", "3.14", "café", "x_y"]),

@@ -8,12 +8,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrievers.index.passages import PassageIndex
-from retrievers.index.words.lexical import LexicalIndex, LexicalMatch
-from retrievers.numeric.highest import highest
-from stores.chunks.stored import Passage
-from stores.graph.arrays import halves_of
-from stores.postgresql.binary import Embedded
+from sextant.retrievers.index.passages import PassageIndex
+from sextant.retrievers.index.words.lexical import LexicalIndex, LexicalMatch
+from sextant.retrievers.numeric.highest import highest
+from sextant.stores.chunks.stored import Passage
+from sextant.stores.graph.arrays import halves_of
+from sextant.stores.postgresql.binary import Embedded
 
 NAMES = UUID(int=7)
 WORDS = ["owl", "fox", "oak", "elm", "rain", "糖尿", "病人"]

@@ -6,9 +6,9 @@ from uuid import UUID
 
 import pytest
 
-from domain.graph import Community, Finding
-from retrievers.index.report_index import ReportRows
-from stores.graph.arrays import halves_of
+from sextant.domain.graph import Community, Finding
+from sextant.retrievers.index.report_index import ReportRows
+from sextant.stores.graph.arrays import halves_of
 
 
 def test_a_report_is_placed_by_its_entities_and_by_the_passages_of_its_findings() -> None:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.language.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from domain.text import has_cjk
-from retrievers.lanes.keywords import extract_keywords
-from stores.chunks.grams import fold
+from sextant.retrievers.lanes.keywords import extract_keywords
+from sextant.stores.chunks.grams import fold
+from sextant.text.characters import has_cjk
+from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 
 questions = st.text(
     alphabet=st.sampled_from("糖尿病患者的主要症状是什么所有权GPUrust ownership's 2.5-?！，😀é"),

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from domain.errors import DatabaseUnavailable, EmbeddingModelChanged
-from domain.retrieval import ItemKind, RetrievedItem
-from domain.scope import Scope
-from retrievers.lanes.lane import Lane, LaneQuery, StoredLane, T, Then, run_lanes
+from sextant.domain.errors import DatabaseUnavailable, EmbeddingModelChanged
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.domain.scope import Scope
+from sextant.retrievers.lanes.lane import Lane, LaneQuery, StoredLane, T, Then, run_lanes
 
 QUERY = LaneQuery(Scope("ann", "hr"), "付款节点", 5)
 HIT = RetrievedItem(ItemKind.CHUNK, "c1", "text", 0.5)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from retrievers.memory.packed import PackedScope, Packing
-from retrievers.memory.postings import GramPostings
-from stores.chunks.grams import fold
-from stores.chunks.packing import Block
+from sextant.retrievers.memory.packed import PackedScope, Packing
+from sextant.retrievers.memory.postings import GramPostings
+from sextant.stores.chunks.grams import fold
+from sextant.stores.chunks.packing import Block
 
 PIECES = st.sampled_from(
     [

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from domain.scope import Scope
-from retrievers.memory.room import Fits, Room, together
+from sextant.domain.scope import Scope
+from sextant.retrievers.memory.room import Fits, Room, together
 from tests.clock import Clock
 
 
@@ -156,7 +156,7 @@ def test_what_is_made_at_once_has_room_only_as_far_as_all_of_it_has() -> None:
 def test_callers_of_two_loops_do_not_disturb_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """A synchronous caller brings a thread and a loop of its own."""
     for name, value in {"_REST": 0.0, "_SHARE": 1e9, "_REMEMBERED": 200}.items():
-        monkeypatch.setattr(f"retrievers.memory.room.{name}", value)
+        monkeypatch.setattr(f"sextant.retrievers.memory.room.{name}", value)
     room, faults = Room(100), list[object]()
 
     async def make(_: Fits) -> Value:

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from retrievers.numeric.normalising import min_max, scaled, unit
+from sextant.retrievers.numeric.normalising import min_max, scaled, unit
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrievers.numeric.sparse import SparseRows, few_true, firsts, places_among, starts_of
+from sextant.retrievers.numeric.sparse import SparseRows, few_true, firsts, places_among, starts_of
 
 ROWS, COLUMNS = 6, 40
 Entries = list[tuple[int, int]]

@@ -11,9 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.errors import OptionInvalid
-from domain.scope import Scope
-from retrievers.pages.cursor import _FORM, _VERSION, Position, _seal, decode, encode, identity
+from sextant.domain.errors import OptionInvalid
+from sextant.domain.scope import Scope
+from sextant.retrievers.pages.cursor import (
+    _FORM,
+    _VERSION,
+    Position,
+    _seal,
+    decode,
+    encode,
+    identity,
+)
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SEARCH = identity(Scope("u", "g"), "question")

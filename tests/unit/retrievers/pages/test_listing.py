@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.errors import OptionInvalid
-from retrievers.pages.listing import Listing
+from sextant.domain.errors import OptionInvalid
+from sextant.retrievers.pages.listing import Listing
 
 KEYS = st.lists(
     st.one_of(

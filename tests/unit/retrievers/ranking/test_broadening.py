@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from retrievers.ranking.broadening import first_of, share_of_global, with_reports
+from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem
+from sextant.retrievers.ranking.broadening import first_of, share_of_global, with_reports
 
 
 def passage(name: str, score: float) -> RetrievedItem:

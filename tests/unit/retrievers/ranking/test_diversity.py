@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from retrievers.ranking.diversity import TextLikeness, VectorLikeness, marginal
+from sextant.retrievers.ranking.diversity import TextLikeness, VectorLikeness, marginal
 
 # Passages 0 and 1 say nearly the same (cosine 0.96), 2 something else, 3 half of each.
 VECTORS = np.asarray([[1, 0], [0.96, 0.28], [0, 1], [0.8, 0.6]], np.float32)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from retrievers.ranking.fusion import alone, fuse, interleaved, rrf, shared
+from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem
+from sextant.retrievers.ranking.fusion import alone, fuse, interleaved, rrf, shared
 
 rankings = st.dictionaries(
     st.sampled_from(["vector", "keyword", "graph"]),

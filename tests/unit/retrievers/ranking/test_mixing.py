@@ -8,13 +8,20 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from domain.language.linking import NameTrie
-from retrievers.index.graph.walk import RESTART, GraphArrays, WalkIndex
-from retrievers.index.words.lexical import LexicalIndex
-from retrievers.ranking.mixing import Evidence, Ranking, fit_of, link_strength, rank, rank_around
-from retrievers.ranking.relevance import (
+from sextant.retrievers.index.graph.walk import RESTART, GraphArrays, WalkIndex
+from sextant.retrievers.index.words.lexical import LexicalIndex
+from sextant.retrievers.ranking.mixing import (
+    Evidence,
+    Ranking,
+    fit_of,
+    link_strength,
+    rank,
+    rank_around,
+)
+from sextant.retrievers.ranking.relevance import (
     Nearness,
 )
+from sextant.text.linking import NameTrie
 
 _TITLES = ["Pocahontas Mounds", "Mississippi", "Tennessee", "Oath", "Chess", "Cheese"]
 _PASSAGES = [

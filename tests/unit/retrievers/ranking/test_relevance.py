@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from retrievers.index.words.lexical import LexicalIndex, LexicalMatch
-from retrievers.numeric.bm25 import BM25
-from retrievers.ranking.relevance import (
+from sextant.retrievers.index.words.lexical import LexicalIndex, LexicalMatch
+from sextant.retrievers.numeric.bm25 import BM25
+from sextant.retrievers.ranking.relevance import (
     Nearness,
     blend,
     lexical_trust,

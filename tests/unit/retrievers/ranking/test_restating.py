@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from retrievers.ranking.restating import READ, Asked, by_restating
+from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem
+from sextant.retrievers.ranking.restating import READ, Asked, by_restating
 
 QUESTION = "When was the bridge of Arta rebuilt?"
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from langchain_core.cross_encoders import BaseCrossEncoder
 from langchain_core.documents import Document
 
-from domain.errors import ModelUnavailable, OptionInvalid
-from domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from retrievers import RankOptions, RerankLimits, ResultRanker, rank_results
-from retrievers.ranking.reranking import rerank
+from sextant.domain.errors import ModelUnavailable, OptionInvalid
+from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem
+from sextant.retrievers import RankOptions, RerankLimits, ResultRanker, rank_results
+from sextant.retrievers.ranking.reranking import rerank
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 APART = "乙丙丁戊己庚辛壬癸子丑寅卯辰巳午未申酉戌亥"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.text import is_cjk
-from stores.chunks.grams import fold, salted_grams
+from sextant.stores.chunks.grams import fold, salted_grams
+from sextant.text.characters import is_cjk
 
 MIXED = st.text(
     st.one_of(

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from stores.postgresql.deadlines import apart, settled, within
+from sextant.stores.postgresql.deadlines import apart, settled, within
 
 
 async def test_a_deadline_does_not_wait_for_the_cancelled_work() -> None:

@@ -8,8 +8,8 @@ import pytest
 from psycopg import AsyncConnection, Error
 from psycopg.errors import FeatureNotSupported, UndefinedFile
 
-from domain.errors import DatabaseUnavailable
-from stores.postgresql.migrations import _prepare
+from sextant.domain.errors import DatabaseUnavailable
+from sextant.stores.postgresql.migrations import _prepare
 
 
 class WithoutPgvector:

@@ -8,8 +8,8 @@ import threading
 
 from psycopg.types import TypeInfo
 
-from domain.settings import Settings
-from stores.postgresql.pools import Pools
+from sextant.domain.settings import Settings
+from sextant.stores.postgresql.pools import Pools
 
 VECTOR = TypeInfo("vector", 1, 2)
 # Seconds after which a loop will not end any more, however much else the machine does.

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from stores.postgresql.migrations import migrations
-from stores.postgresql.queries import load_cypher, load_queries, topics
+from sextant.stores.postgresql.migrations import migrations
+from sextant.stores.postgresql.queries import load_cypher, load_queries, topics
 
 TENANT_TABLES = {
     name

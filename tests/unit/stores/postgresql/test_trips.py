@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 from psycopg.rows import DictRow
 
-from domain.errors import DatabaseUnavailable
-from stores.postgresql.trips import Pace, Statement, Trips
+from sextant.domain.errors import DatabaseUnavailable
+from sextant.stores.postgresql.trips import Pace, Statement, Trips
 
 
 class Server:

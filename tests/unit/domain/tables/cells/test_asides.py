@@ -2,8 +2,8 @@
 
 import pytest
 
-from domain.tables.cells.table import make_table
-from domain.tables.results.findings import compute_findings
+from sextant.tables.cells.table import make_table
+from sextant.tables.results.findings import compute_findings
 
 
 def asides(text: str) -> frozenset[int]:

@@ -4,9 +4,9 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.tables.cells.computing import Comparison, Condition, Operation, compute, matching
-from domain.tables.cells.table import Column, DataTable, make_table
-from domain.tables.results.findings import compute_findings
+from sextant.tables.cells.computing import Comparison, Condition, Operation, compute, matching
+from sextant.tables.cells.table import Column, DataTable, make_table
+from sextant.tables.results.findings import compute_findings
 
 NUMBERS = st.decimals(
     allow_nan=False, allow_infinity=False, min_value=-(10**20), max_value=10**20, places=6

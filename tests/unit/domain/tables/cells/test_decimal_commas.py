@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from domain.tables.cells.table import make_table
-from domain.tables.cells.values import ValueKind, read_value
+from sextant.tables.cells.table import make_table
+from sextant.tables.cells.values import ValueKind, read_value
 
 
 def numbers(*cells: str) -> list[Decimal | None]:

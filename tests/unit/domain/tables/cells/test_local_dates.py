@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from domain.tables.cells.table import DataTable, make_table
-from domain.tables.cells.values import ValueKind
+from sextant.tables.cells.table import DataTable, make_table
+from sextant.tables.cells.values import ValueKind
 from tests.unit.domain.tables.unasked import unasked
 
 

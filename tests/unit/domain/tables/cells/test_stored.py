@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from domain.tables.cells.stored import TablePart, tables_of
-from domain.tables.cells.table import make_table
+from sextant.tables.cells.stored import TablePart, tables_of
+from sextant.tables.cells.table import make_table
 from tests.unit.domain.tables.unasked import unasked
 
 HEAD = "| Plan | Price (EUR) |\n| --- | --- |"

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.tables.cells.values import ValueKind, chinese_number, numbers_in, read_value
+from sextant.tables.cells.values import ValueKind, chinese_number, numbers_in, read_value
 
 
 @pytest.mark.parametrize(

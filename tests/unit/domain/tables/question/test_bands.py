@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from domain.tables.cells.table import make_table
-from domain.tables.computation.asking import asked_of
-from domain.tables.question.bands import rows_of_band
+from sextant.tables.cells.table import make_table
+from sextant.tables.computation.asking import asked_of
+from sextant.tables.question.bands import rows_of_band
 
 APPROVAL = make_table(
     [

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from domain.tables.cells.table import DataTable, make_table
-from domain.tables.results.findings import compute_findings
-from domain.text import language_of
+from sextant.tables.cells.table import DataTable, make_table
+from sextant.tables.results.findings import compute_findings
+from sextant.text.characters import language_of
 
 NAMELESS = make_table(
     [

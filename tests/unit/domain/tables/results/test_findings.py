@@ -1,8 +1,8 @@
 import pytest
 
-from domain.tables.cells.table import DataTable, make_table
-from domain.tables.results.findings import compute_findings
-from domain.tables.results.written import Finding
+from sextant.tables.cells.table import DataTable, make_table
+from sextant.tables.results.findings import compute_findings
+from sextant.tables.results.written import Finding
 
 SALES = make_table(
     [

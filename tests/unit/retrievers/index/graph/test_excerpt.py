@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from retrievers.index.graph.excerpt import Excerpt
-from retrievers.index.graph.walk import GraphArrays, WalkIndex
+from sextant.retrievers.index.graph.excerpt import Excerpt
+from sextant.retrievers.index.graph.walk import GraphArrays, WalkIndex
 
 
 def made_up(passages: int, entities: int, seed: int) -> GraphArrays:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-import retrievers.index.graph.relations as relations_module
-from retrievers.index.graph.relations import Relations
+import sextant.retrievers.index.graph.relations as relations_module
+from sextant.retrievers.index.graph.relations import Relations
 
 Edge = tuple[int, int, int, float]
 

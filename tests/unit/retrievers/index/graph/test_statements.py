@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from retrievers.index.graph.relations import Relations
-from retrievers.index.graph.statements import RelationTypes, asked, stated
-from retrievers.index.words.lexical import LexicalIndex
+from sextant.retrievers.index.graph.relations import Relations
+from sextant.retrievers.index.graph.statements import RelationTypes, asked, stated
+from sextant.retrievers.index.words.lexical import LexicalIndex
 
 _DRUG, _DISEASE, _ORGAN = range(3)
 _TREATS, _AFFECTS = range(2)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import retrievers.index.graph.excerpt as excerpt_module
-from retrievers.index.graph.excerpt import Excerpt
-from retrievers.index.graph.walk import GraphArrays, WalkIndex
+import sextant.retrievers.index.graph.excerpt as excerpt_module
+from sextant.retrievers.index.graph.excerpt import Excerpt
+from sextant.retrievers.index.graph.walk import GraphArrays, WalkIndex
 
 
 def graph_of(  # noqa: PLR0917 - reads as a row of a table

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from models.protocols import Vectors
-from retrievers.index.vectors.rounded import Rounded
-from retrievers.index.vectors.signs import Signs
-from retrievers.numeric.normalising import unit
-from retrievers.numeric.sparse import Places
+from sextant.models.protocols import Vectors
+from sextant.retrievers.index.vectors.rounded import Rounded
+from sextant.retrievers.index.vectors.signs import Signs
+from sextant.retrievers.numeric.normalising import unit
+from sextant.retrievers.numeric.sparse import Places
 
 MANY = 10_000
 NUMBERS = st.floats(-1, 1, width=32)

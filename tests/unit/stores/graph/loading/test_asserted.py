@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.graph import MentionKind
-from stores.graph.evidence import (
+from sextant.domain.graph import MentionKind
+from sextant.stores.graph.evidence import (
     Accepted,
     AliasRow,
     GraphEvidence,
@@ -17,7 +17,7 @@ from stores.graph.evidence import (
     RelationRow,
     without,
 )
-from stores.graph.loading.asserted import asserted
+from sextant.stores.graph.loading.asserted import asserted
 
 ids = st.integers(1, 4).map(lambda number: UUID(int=number))
 texts = st.sampled_from(["Ada", " Ada  Lovelace ", "", "\0", "爱达", "x" * 201, "N\ud800N"])

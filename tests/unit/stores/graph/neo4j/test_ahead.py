@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 
-from stores.graph.neo4j.projection import ahead
+from sextant.stores.graph.neo4j.projection import ahead
 
 
 async def test_every_portion_comes_in_order_with_what_was_read_of_it() -> None:

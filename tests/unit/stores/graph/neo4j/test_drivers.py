@@ -8,9 +8,9 @@ import pytest
 from neo4j import AsyncGraphDatabase
 from neo4j.exceptions import DriverError
 
-from domain.errors import GraphStoreUnavailable
-from domain.settings import Settings
-from stores.graph.neo4j.bolt import Bolt
+from sextant.domain.errors import GraphStoreUnavailable
+from sextant.domain.settings import Settings
+from sextant.stores.graph.neo4j.bolt import Bolt
 
 
 class Driver:

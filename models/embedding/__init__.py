@@ -1,5 +1,0 @@
-"""Embedding models: the packaged one, any of sentence-transformers, or an endpoint's."""
-
-from models.embedding.choice import build_embedder
-
-__all__ = ["build_embedder"]

@@ -1,0 +1,168 @@
+"""Reads the settings from the environment and `.env`, and says where each value came from."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource, SettingsError
+
+from sextant.domain.errors import SettingsInvalid
+from sextant.domain.faults import said_of
+from sextant.domain.settings import Settings
+
+PREFIX = "SEXTANT_"
+ENV_FILE = ".env"
+_SEE = "`sextant config` lists every setting."
+# Where `make eval` finds question sets: no setting, but there where somebody develops Sextant.
+_EVAL_DIR = "SEXTANT_EVAL_DIR"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingValue:
+    """One setting as `sextant config` lists it; a secret's value is masked."""
+
+    name: str
+    variable: str
+    value: object
+    default: object
+    origin: str
+    description: str
+
+
+def load_settings(env_file: str | Path = ENV_FILE, /, **overrides: object) -> Settings:
+    """Settings from keywords, then the environment, then `env_file`, then the defaults.
+
+    Raises:
+        SettingsInvalid: a value does not fit its setting, or a keyword or `SEXTANT_*` variable names
+            none; the sentence names the setting and, for a likely slip, the name that was meant.
+    """
+    _refuse_unknown_names(env_file, overrides)
+    arguments: dict[str, Any] = {"_env_file": env_file, **overrides}
+    try:
+        return Settings(**arguments)
+    except ValidationError as error:
+        raise _invalid(error) from None
+    except SettingsError as error:
+        raise SettingsInvalid(
+            f"A group of settings is not valid JSON: {error}.",
+            next_step=f"Set its fields one by one instead, like {PREFIX}RETRIEVAL__TOP_K. {_SEE}",
+        ) from None
+
+
+def describe_settings(
+    settings: Settings, env_file: str | Path = ENV_FILE
+) -> Iterator[SettingValue]:
+    """Every setting of `settings` with its default and where its value came from.
+
+    The origin is `environment`, `.env`, `default`, or `argument` for a value given in code.
+    """
+    found = {
+        "environment": _paths(EnvSettingsSource(Settings)()),
+        ".env": _paths(DotEnvSettingsSource(Settings, env_file=env_file)()),
+    }
+    for path, info, value, given in _leaves(settings):
+        named = next((origin for origin, paths in found.items() if path in paths), None)
+        yield SettingValue(
+            name=".".join(path),
+            variable=_variable(path, info),
+            value=_shown(value),
+            default=_shown(info.default),
+            origin=named or ("argument" if given else "default"),
+            description=info.description or "",
+        )
+
+
+def _leaves(
+    group: BaseModel, above: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], FieldInfo, object, bool]]:
+    """Each setting's path, definition and value, and whether it was given rather than defaulted."""
+    for name, info in type(group).model_fields.items():
+        value = getattr(group, name)
+        if isinstance(value, BaseModel):
+            yield from _leaves(value, (*above, name))
+        else:
+            yield (*above, name), info, value, name in group.model_fields_set
+
+
+def _paths(tree: Mapping[str, Any], above: tuple[str, ...] = ()) -> set[tuple[str, ...]]:
+    found = set[tuple[str, ...]]()
+    for name, value in tree.items():
+        here = (*above, name)
+        found |= _paths(value, here) if isinstance(value, Mapping) else {here}
+    return found
+
+
+def _variable(path: tuple[str, ...], info: FieldInfo) -> str:
+    """The variable to set: an established name such as `DATABASE_URL` where there is one."""
+    choices = getattr(info.validation_alias, "choices", [])
+    shared = [name for name in choices if name.isupper() and not name.startswith(PREFIX)]
+    return shared[0] if shared else PREFIX + "__".join(path).upper()
+
+
+def _shown(value: object) -> object:
+    if isinstance(value, SecretStr):
+        return "********"
+    return str(value) if isinstance(value, Path) else value
+
+
+def _refuse_unknown_names(env_file: str | Path, overrides: Mapping[str, object]) -> None:
+    fields = list(Settings.model_fields)
+    for name in overrides:
+        if name not in fields:
+            raise _unknown(name, fields)
+    known = {_prefixed(path) for path, *_ in _leaves(Settings.model_construct())}
+    known |= {_prefixed((name,)) for name in fields}
+    known.add(_EVAL_DIR)
+    dotenv = DotEnvSettingsSource(Settings, env_file=env_file).env_vars
+    for variable in (*os.environ, *(name.upper() for name in dotenv)):
+        if variable.upper().startswith(PREFIX) and variable.upper() not in known:
+            raise _unknown(variable, sorted(known))
+
+
+def _prefixed(path: tuple[str, ...]) -> str:
+    return PREFIX + "__".join(path).upper()
+
+
+def _unknown(name: str, known: list[str]) -> SettingsInvalid:
+    near = _nearest(name, known)
+    hint = f"Did you mean {near}? " if near else ""
+    return SettingsInvalid(
+        f"There is no setting {name}.", next_step=f"{hint}{_SEE}", field=name.lower()
+    )
+
+
+def _nearest(name: str, known: list[str]) -> str | None:
+    """The name that was probably meant: a forgotten group (`SEXTANT_TOPK`) or a slip of the pen."""
+    bare = name.upper().removeprefix(PREFIX).replace("_", "")
+    for candidate in known:
+        if candidate.rsplit("__", 1)[-1].upper().replace("_", "") == bare:
+            return candidate
+    return next(iter(difflib.get_close_matches(name, known, n=1)), None)
+
+
+def _is_secret(path: tuple[str, ...]) -> bool:
+    """Whether the value of a setting or a group, by its path or its established name, must not be shown."""
+    return any(
+        SecretStr in get_args(info.annotation)
+        and path in (own[: len(path)], (_variable(own, info),))
+        for own, info, *_ in _leaves(Settings.model_construct())
+    )
+
+
+def _invalid(error: ValidationError) -> SettingsInvalid:
+    first = error.errors()[0]
+    path = tuple(str(part) for part in first["loc"])
+    told = first["type"] != "missing" and not _is_secret(path)
+    given = f" (it is {first['input']!r})" if told else ""
+    return SettingsInvalid(
+        f"The setting {'.'.join(path)} cannot be used: {said_of(first)}{given}.",
+        next_step=f"Change or unset {_prefixed(path)}. {_SEE}",
+        field=".".join(path),
+    )

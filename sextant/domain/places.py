@@ -1,0 +1,220 @@
+"""Places for work that shall not be done by everybody at once: a short wait, in turn, then a refusal."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from contextvars import ContextVar
+from enum import Enum, auto
+from typing import Any
+
+from sextant.domain.errors import Overloaded
+
+# How somebody waits, who may have reasons to give it up.
+Patience = Callable[[Coroutine[Any, Any, None]], Awaitable[None]]
+
+# A place is free again within a fraction of it; HTTP has no less.
+_RETRY_SECONDS = 1
+
+
+async def _to_the_end(wait: Coroutine[Any, Any, None]) -> None:
+    await wait
+
+
+class Places:
+    """So many places. A free one goes to the caller who has fewest, of these to who waits longest.
+
+    Whoever is away from a place (`away`) and comes back goes before all who have had none yet. Beyond
+    those who may wait, whoever would be last in turn is refused at once.
+
+    Args:
+        number: how many.
+        seconds: how long one is waited for.
+        most_waiting: how many may wait for their first one.
+    """
+
+    def __init__(self, number: int, seconds: float, most_waiting: int) -> None:
+        self._line, self._seconds = _Line(number, most_waiting), seconds
+
+    @property
+    def taken(self) -> int:
+        """Places in use."""
+        return self._line.here.total()
+
+    @property
+    def waiting(self) -> int:
+        """Those who wait for one."""
+        return len(self._line.waiting)
+
+    @asynccontextmanager
+    async def place(self, caller: str, patience: Patience = _to_the_end) -> AsyncIterator[None]:
+        """Have a place meanwhile.
+
+        Args:
+            caller: whose share it comes from.
+            patience: waits; what it raises ends the wait.
+
+        Raises:
+            Overloaded: none was free in time.
+        """
+        place = _Place(self._line, caller)
+        try:
+            self._line.enter(place)
+            if place.state is not _State.HERE:
+                await patience(place.wait(self._seconds))
+            held = _held.set(place)
+            try:
+                yield
+            finally:
+                _held.reset(held)
+        finally:
+            place.leave()
+
+    def require_room(self, caller: str | None) -> None:
+        """Refuse whom those who wait leave no chance, before anything else is done for it.
+
+        Args:
+            caller: who it is; None: nobody knows yet, so it counts as one without a place.
+
+        Raises:
+            Overloaded: it would be the last, and too many wait already.
+        """
+        self._line.displaced_by(caller)
+
+
+class _State(Enum):
+    WAITING = auto()
+    HERE = auto()
+    AWAY = auto()
+    OVER = auto()
+
+
+class _Line:
+    """Who has places, and in turn who waits for one."""
+
+    def __init__(self, number: int, most_waiting: int) -> None:
+        self.here = Counter[str | None]()  # by caller; None, whom nobody knows, has none
+        self.waiting: list[_Place] = []
+        self._number, self._most_waiting = number, most_waiting
+
+    def enter(self, place: _Place) -> None:
+        """Have it wait, instead of who is last if too many do.
+
+        Raises:
+            Overloaded: it would be the last itself.
+        """
+        if not place.was_here and (last := self.displaced_by(place.caller)):
+            last.leave()
+        place.state = _State.WAITING
+        self.waiting.append(place)
+        self._call_next()
+
+    def leave(self, place: _Place, state: _State) -> None:
+        """Have it wait no longer, or be somebody else's."""
+        before, place.state = place.state, state
+        if before is _State.WAITING:
+            self.waiting.remove(place)
+        elif before is _State.HERE:
+            self.here -= Counter([place.caller])  # drops what comes to 0
+            self._call_next()
+
+    def displaced_by(self, caller: str | None) -> _Place | None:
+        """Who goes for one more of `caller`: the last of those who wait for their first place, if no more may.
+
+        Raises:
+            Overloaded: that one would be the last itself.
+        """
+        new = [place for place in self.waiting if not place.was_here]
+        if len(new) < self._most_waiting:
+            return None
+        last = max(reversed(new), key=self._order, default=None)
+        if last is not None and self.here[caller] >= self.here[last.caller]:
+            raise self.refusal()
+        return last
+
+    def refusal(self) -> Overloaded:
+        """What is said to whom no place came free."""
+        return Overloaded(
+            f"All {self._number} places for searches are taken, and others wait for them.",
+            next_step="Try again in a moment.",
+            retry_after=_RETRY_SECONDS,
+        )
+
+    def _call_next(self) -> None:
+        while self.waiting and self.here.total() < self._number:
+            place = min(self.waiting, key=self._order)  # of equals the first
+            self.waiting.remove(place)
+            self.here[place.caller] += 1
+            place.take()
+
+    def _order(self, place: _Place) -> tuple[bool, int]:
+        return not place.was_here, self.here[place.caller]
+
+
+class _Place:
+    """One place from the first wish for it until it is left for good."""
+
+    def __init__(self, line: _Line, caller: str) -> None:
+        self.caller = caller
+        self.state = _State.AWAY
+        self.was_here = False
+        self._line = line
+        self._away = 0
+        self._turn = asyncio.Event()
+
+    async def wait(self, seconds: float) -> None:
+        """Wait for it.
+
+        Raises:
+            Overloaded: it did not come.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._turn.wait()
+        if self.state is not _State.HERE:
+            raise self._line.refusal()
+
+    def take(self) -> None:
+        """Be there."""
+        self.state, self.was_here = _State.HERE, True
+        self._turn.set()
+
+    def leave(self) -> None:
+        """Be gone, wherever it was."""
+        self._line.leave(self, _State.OVER)
+        self._turn.set()
+
+    def step_out(self) -> None:
+        """Let somebody else have it for a while."""
+        self._away += 1
+        if self.state is not _State.OVER:
+            self._line.leave(self, _State.AWAY)
+
+    def step_in(self) -> asyncio.Event:
+        """Want it again, when the last who stepped out is back; set when it is there."""
+        self._away -= 1
+        if not self._away and self.state is _State.AWAY:
+            self._turn.clear()
+            self._line.enter(self)
+        return self._turn
+
+
+# The place of this context.
+_held: ContextVar[_Place | None] = ContextVar("held", default=None)
+
+
+@asynccontextmanager
+async def away() -> AsyncIterator[None]:
+    """Let somebody else have this context's place, if it has one, while a model works elsewhere."""
+    place = _held.get()
+    if place is None:
+        yield
+        return
+    place.step_out()
+    try:
+        yield
+    finally:
+        turn = place.step_in()
+    await turn.wait()

@@ -1,0 +1,211 @@
+"""What retrieval takes and gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from sextant.domain.errors import OptionInvalid
+
+
+class Mode(StrEnum):
+    """The six retrieval modes (seed 002). `auto` is not a mode: it lets `analyze` choose one."""
+
+    NAIVE = "naive"
+    LOCAL = "local"
+    GLOBAL = "global"
+    HYBRID = "hybrid"
+    MIX = "mix"
+    BYPASS = "bypass"
+
+
+AUTO = "auto"
+
+LEAST_SCORE = 1e-9
+"""What a result scores at least: above 0, as is promised; a cosine, or the worst of a list, need not be."""
+
+MOST_PASSAGES = 50
+"""Passages that one answer may be made of; `top_k` says how many."""
+
+
+class ItemKind(StrEnum):
+    """What a retrieved item is."""
+
+    CHUNK = "chunk"
+    ENTITY = "entity"
+    RELATION = "relation"
+    COMMUNITY = "community"
+
+
+# A question makes hundreds of what follows. A frozen dataclass sets each attribute by a call; to write all of
+# them to the object's dictionary takes a fifth of that (0.6 µs an item; 0.9 by the descriptors of slots).
+
+
+@dataclass(frozen=True, init=False)
+class LaneScore:
+    """Where one lane put an item: rank from 1, the lane's own score, the weight it had in fusion.
+
+    `contribution` is what the lane adds to the item's score: those of an item sum up to it. None: the
+    lane is part of another one (`mix` weighs words, meaning and a walk), or was not told apart.
+    """
+
+    rank: int
+    score: float
+    weight: float = 1.0
+    contribution: float | None = None
+
+    def __init__(
+        self, rank: int, score: float, weight: float = 1.0, contribution: float | None = None
+    ) -> None:
+        own = self.__dict__
+        own["rank"] = rank
+        own["score"] = score
+        own["weight"] = weight
+        own["contribution"] = contribution
+
+
+@dataclass(frozen=True, init=False)
+class RetrievedItem:
+    """One result; `score` is > 0 and descends along a result list.
+
+    `metadata` of a chunk carries `filename, title, source, section_path, section_id, page, start, end,
+    modality, ordinal, context`.
+    """
+
+    kind: ItemKind
+    id: str
+    text: str
+    score: float
+    document_id: str | None = None
+    external_id: str | None = None
+    lanes: Mapping[str, LaneScore] = field(default_factory=dict[str, LaneScore])
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def __init__(  # noqa: PLR0917 - the fields in their order
+        self,
+        kind: ItemKind,
+        id: str,  # noqa: A002 - the field's name
+        text: str,
+        score: float,
+        document_id: str | None = None,
+        external_id: str | None = None,
+        lanes: Mapping[str, LaneScore] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        own = self.__dict__
+        own["kind"] = kind
+        own["id"] = id
+        own["text"] = text
+        own["score"] = score
+        own["document_id"] = document_id
+        own["external_id"] = external_id
+        own["lanes"] = {} if lanes is None else lanes
+        own["metadata"] = {} if metadata is None else metadata
+
+
+def items_of(values: Iterable[object]) -> list[RetrievedItem]:
+    """Items, of which any may be written as a mapping of its fields (`dataclasses.asdict`).
+
+    Raises:
+        OptionInvalid: one is neither; the field says which.
+    """
+    if not isinstance(values, Iterable) or isinstance(values, str | Mapping):
+        raise _no_item("items")
+    return [
+        value if isinstance(value, RetrievedItem) else _item_of(value, f"items[{number}]")
+        for number, value in enumerate(values)
+    ]
+
+
+def _item_of(plain: object, field: str) -> RetrievedItem:
+    try:
+        values = dict(plain)  # type: ignore[call-overload]
+        lanes = {name: LaneScore(**lane) for name, lane in (values.get("lanes") or {}).items()}
+        item = RetrievedItem(**values | {"kind": ItemKind(values["kind"]), "lanes": lanes})
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise _no_item(field) from error
+    if not (isinstance(item.id, str) and isinstance(item.text, str)):
+        raise _no_item(field)
+    return item
+
+
+def _no_item(field: str) -> OptionInvalid:
+    return OptionInvalid(
+        f"{field} is not a retrieved item.",
+        next_step="Give a list of items as the state has them: kind, id, text, score and the rest.",
+        field=field,
+    )
+
+
+def rescored(item: RetrievedItem, score: float) -> RetrievedItem:
+    """The item with another score above 0; what lanes contributed changes in proportion."""
+    if score == item.score:
+        return item
+    share = score / item.score
+    lanes = {
+        name: lane
+        if lane.contribution is None
+        else LaneScore(lane.rank, lane.score, lane.weight, lane.contribution * share)
+        for name, lane in item.lanes.items()
+    }
+    return ranked(item, score, lanes)
+
+
+def ranked(item: RetrievedItem, score: float, lanes: Mapping[str, LaneScore]) -> RetrievedItem:
+    """The item with another score and other lanes: a third of the time of `dataclasses.replace`."""
+    return RetrievedItem(
+        item.kind,
+        item.id,
+        item.text,
+        score,
+        item.document_id,
+        item.external_id,
+        lanes,
+        item.metadata,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GraphContext:
+    """The graph's part of a context, by importance: `{id, name, type}` and `{source, target, type}`."""
+
+    entities: tuple[dict[str, Any], ...] = ()
+    relationships: tuple[dict[str, Any], ...] = ()
+
+    @classmethod
+    def of(cls, items: Sequence[RetrievedItem]) -> GraphContext:
+        """The entities among items, in their order, and the relations between them."""
+        entities = {
+            item.id: {"id": item.id, "name": item.metadata["name"], "type": item.metadata["type"]}
+            for item in items
+            if item.kind is ItemKind.ENTITY
+        }
+        joined = (item.metadata for item in items if item.kind is ItemKind.RELATION)
+        relationships = (
+            {"source": one["source"], "target": one["target"], "type": one["type"]}
+            for one in joined
+            if one["source"] in entities and one["target"] in entities
+        )
+        return cls(tuple(entities.values()), tuple(relationships))
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """One retrieval: ranked items, what went wrong on the way, and times in ms.
+
+    `results` are passages, in mode `global` reports of communities and the passages behind them.
+    `graph_items` accompany them: entities, relations and reports, each kind best first.
+    """
+
+    results: tuple[RetrievedItem, ...]
+    mode: Mode
+    graph_items: tuple[RetrievedItem, ...] = ()
+    warnings: tuple[str, ...] = ()
+    timings: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    @property
+    def graph_context(self) -> GraphContext:
+        """What of the graph accompanies the results, in short; put together when it is asked for."""
+        return GraphContext.of(self.graph_items)

@@ -1,0 +1,191 @@
+"""Every setting in one place: environment (`SEXTANT_*`, nested by `__`), `.env`, or keywords.
+
+A few names that other tools already use are read without the prefix: `DATABASE_URL`, `NEO4J_URI`,
+`NEO4J_USERNAME`, `NEO4J_PASSWORD`, `OPENAI_API_KEY`, `OPENAI_BASE_URL`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import AliasChoices, Field, SecretStr, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from sextant.domain.scope import DEFAULT_USER
+from sextant.domain.settings.answers import AnswerSettings, ConversationSettings, MultimodalSettings
+from sextant.domain.settings.group import Folder
+from sextant.domain.settings.ingestion import (
+    CommunitySettings,
+    ExtractionSettings,
+    IngestionSettings,
+    WorkerSettings,
+)
+from sextant.domain.settings.limits import LimitSettings
+from sextant.domain.settings.retrieval import (
+    ChunkSearchSettings,
+    EntitySearchSettings,
+    RetrievalSettings,
+    SearchLogSettings,
+)
+from sextant.domain.settings.serving import (
+    AuthSettings,
+    HttpSettings,
+    ObserveSettings,
+    QuotaSettings,
+    RunSettings,
+)
+
+__all__ = [
+    "PACKAGED_EMBEDDING",
+    "AnswerSettings",
+    "AuthSettings",
+    "ChunkSearchSettings",
+    "CommunitySettings",
+    "ConversationSettings",
+    "EntitySearchSettings",
+    "ExtractionSettings",
+    "HttpSettings",
+    "IngestionSettings",
+    "LimitSettings",
+    "MultimodalSettings",
+    "ObserveSettings",
+    "QuotaSettings",
+    "RetrievalSettings",
+    "RunSettings",
+    "SearchLogSettings",
+    "Settings",
+    "WorkerSettings",
+]
+
+PACKAGED_EMBEDDING = "packaged:multilingual-e5-small"
+
+
+class Settings(BaseSettings):
+    """All settings; `sextant config` lists them with value and origin."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="SEXTANT_",
+        env_nested_delimiter="__",
+        env_file=".env",
+        extra="ignore",
+        frozen=True,
+        populate_by_name=True,
+    )
+
+    data_dir: Folder = Field(
+        Path("~/.local/share/sextant"),
+        validate_default=True,
+        description="Folder of the embedded PostgreSQL and of unpacked model weights.",
+    )
+    user_id: str = Field(
+        DEFAULT_USER, min_length=1, max_length=200, description="Whose data local commands work on."
+    )
+    database_url: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("database_url", "DATABASE_URL", "SEXTANT_DATABASE_URL"),
+        description="PostgreSQL with pgvector; empty: the embedded server.",
+    )
+    database_pool: int = Field(8, ge=1, le=100, description="Connections of the pool.")
+    database_timeout: float = Field(5.0, gt=0, description="Seconds to wait for a connection.")
+    neo4j_uri: str | None = Field(
+        None,
+        validation_alias=AliasChoices("neo4j_uri", "NEO4J_URI", "SEXTANT_NEO4J_URI"),
+        description="Neo4j server; empty: the graph stays in PostgreSQL.",
+    )
+    neo4j_username: str = Field(
+        "neo4j",
+        validation_alias=AliasChoices("neo4j_username", "NEO4J_USERNAME", "SEXTANT_NEO4J_USERNAME"),
+        description="Neo4j user.",
+    )
+    neo4j_password: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("neo4j_password", "NEO4J_PASSWORD", "SEXTANT_NEO4J_PASSWORD"),
+        description="Neo4j password.",
+    )
+    neo4j_database: str | None = Field(
+        None,
+        validation_alias=AliasChoices("neo4j_database", "NEO4J_DATABASE", "SEXTANT_NEO4J_DATABASE"),
+        description="Database of the Neo4j server; empty: its default one.",
+    )
+    neo4j_timeout: float = Field(
+        3.0, gt=0, description="Seconds to wait for a connection to Neo4j."
+    )
+    neo4j_pause: float = Field(
+        30.0,
+        ge=0,
+        description="Seconds after a failure for which Neo4j is not asked (PostgreSQL answers meanwhile), and "
+        "after which whose copy it holds is looked at again.",
+    )
+    openai_api_key: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("openai_api_key", "OPENAI_API_KEY", "SEXTANT_OPENAI_API_KEY"),
+        description="Key of the OpenAI-compatible endpoint.",
+    )
+    openai_base_url: str | None = Field(
+        None,
+        validation_alias=AliasChoices(
+            "openai_base_url", "OPENAI_BASE_URL", "SEXTANT_OPENAI_BASE_URL"
+        ),
+        description="Base URL of the OpenAI-compatible endpoint.",
+    )
+    chat_model: str | None = Field(
+        None, description="Chat model name at the endpoint; empty: extractive answers, offline."
+    )
+    vision_model: str | None = Field(
+        None,
+        description="Model name at the same endpoint that looks at images; empty: images are not looked at.",
+    )
+    embedding: str = Field(
+        PACKAGED_EMBEDDING,
+        description="`packaged:multilingual-e5-small`, `sentence-transformers:<name or path>` or `openai:<model>`.",
+    )
+    reranker: str | None = Field(
+        None,
+        description="`sentence-transformers:<cross-encoder>`, the URL of an HTTP /rerank endpoint with the model after `#`, or `llm`, the chat model; empty: off.",
+    )
+    reranker_api_key: SecretStr | None = Field(
+        None,
+        description="Key of the /rerank endpoint; never the OpenAI key, which is for another host.",
+    )
+    model_timeout: float = Field(
+        60.0,
+        gt=0,
+        description="Seconds for one model call; unless set, as long as an answer may take, where that is longer.",
+    )
+    model_retries: int = Field(
+        2, ge=0, le=10, description="Retries of a model call on transient errors."
+    )
+    warm_up: bool = Field(
+        default=False,
+        description="Load models and dictionaries when Sextant is opened, not at the first question.",
+    )
+    query_cache: int = Field(2048, ge=0, description="Query vectors kept in memory.")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        "WARNING", description="DEBUG, INFO, WARNING or ERROR."
+    )
+    retrieval: RetrievalSettings = RetrievalSettings()
+    limits: LimitSettings = LimitSettings()
+    answers: AnswerSettings = AnswerSettings()
+    ingestion: IngestionSettings = IngestionSettings()
+    communities: CommunitySettings = CommunitySettings()
+    extraction: ExtractionSettings = ExtractionSettings()
+    search_log: SearchLogSettings = SearchLogSettings()
+    chunk_search: ChunkSearchSettings = ChunkSearchSettings()
+    entity_search: EntitySearchSettings = EntitySearchSettings()
+    multimodal: MultimodalSettings = MultimodalSettings()
+    auth: AuthSettings = AuthSettings()
+    quota: QuotaSettings = QuotaSettings()
+    http: HttpSettings = HttpSettings()
+    runs: RunSettings = RunSettings()
+    observe: ObserveSettings = ObserveSettings()
+    worker: WorkerSettings = WorkerSettings()
+    conversations: ConversationSettings = ConversationSettings()
+
+    @model_validator(mode="after")
+    def _give_models_the_answers_time(self) -> Self:
+        """Let a call last as long as its answer: raising the one limit is enough."""
+        if "model_timeout" not in self.model_fields_set:
+            # Not by assignment, which would count as set by the user.
+            self.__dict__["model_timeout"] = max(self.model_timeout, self.limits.answer_seconds)
+        return self

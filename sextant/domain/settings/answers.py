@@ -1,0 +1,63 @@
+"""Questions and answers: checking them, their images and tables, what is kept."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from sextant.domain.settings.group import Folder, Group
+
+
+class AnswerSettings(Group):
+    """How answers are checked before they count (docs/answers.md)."""
+
+    repair: bool = Field(
+        default=True,
+        description="Let the chat model mend, in one call, sentences that no passage carries; else they stay and are marked.",
+    )
+    judge: str | None = Field(
+        None,
+        description="Who says how far a quote carries its sentence: empty, the words they share; `reranker`, the reranker configured; or a cross-encoder of its own in the same forms.",
+    )
+    judge_threshold: float = Field(
+        0.5, description="The judge's score from which a sentence counts as carried."
+    )
+
+
+class MultimodalSettings(Group):
+    """Images and tables that come with a question, and images inside of documents."""
+
+    image_dir: Folder | None = Field(
+        None,
+        description="Folder whose images a question may name by `img_path`; empty: none, over HTTP.",
+    )
+    images: int = Field(4, ge=0, le=16, description="Images of one question.")
+    tables: int = Field(4, ge=0, le=16, description="Tables of one question.")
+    image_bytes: int = Field(10_000_000, ge=1, description="Largest image.")
+    image_pixels: int = Field(40_000_000, ge=1, description="Most pixels of an image.")
+    image_edge: int = Field(
+        1536, ge=64, le=8192, description="Longest edge of an image as the vision model sees it."
+    )
+    table_chars: int = Field(5_000_000, ge=1, description="Longest text of a table in a question.")
+    seconds: float = Field(30.0, gt=0, description="Time for looking at the images of a question.")
+    document_images: int = Field(
+        50, ge=0, description="Images of one document that the vision model describes."
+    )
+    smallest_edge: int = Field(
+        64, ge=1, description="Images of documents with a shorter edge are decoration and left out."
+    )
+    concurrency: int = Field(
+        4, ge=1, le=64, description="Images of a document described at a time."
+    )
+
+
+class ConversationSettings(Group):
+    """What is kept of conversations (docs/conversations.md)."""
+
+    turns: int = Field(
+        200, ge=1, description="Questions with their answers that a conversation keeps; the newest."
+    )
+    days: float = Field(
+        90.0,
+        gt=0,
+        description="Days after which a conversation that nobody goes on with is forgotten.",
+    )

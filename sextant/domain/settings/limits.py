@@ -1,0 +1,69 @@
+"""Bounds on what comes in and on the work that it makes."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from sextant.domain.settings.group import Group
+
+MOST_ROUNDS = 3
+"""Refinement rounds of one answer."""
+
+
+class LimitSettings(Group):
+    """Bounds on input and work; see anchors/reliability.md §4 for where they come from."""
+
+    question_chars: int = Field(2000, ge=1, description="Longest question.")
+    max_attempts: int = Field(
+        MOST_ROUNDS,
+        ge=0,
+        le=MOST_ROUNDS,
+        description="Refinement rounds after the first retrieval.",
+    )
+    history_turns: int = Field(
+        20, ge=0, description="Messages of a conversation that a prompt may show."
+    )
+    history_tokens: int = Field(
+        3000, ge=0, description="Tokens of those; older messages that do not fit are left out."
+    )
+    model_calls: int = Field(
+        8,
+        ge=1,
+        description="Chat-model calls per answer; searching and judging leave it one, in `global` up to half.",
+    )
+    report_calls: int = Field(
+        3,
+        ge=1,
+        le=16,
+        description="Chat-model calls that read community reports for one answer of `global`.",
+    )
+    answer_seconds: float = Field(
+        60.0,
+        gt=0,
+        description="Time for one answer, of which searching and judging get two thirds.",
+    )
+    prompt_tokens: int = Field(
+        32_000, ge=1000, description="Tokens of all prompts for one answer together."
+    )
+    context_tokens: int = Field(
+        6000, ge=200, description="Tokens of retrieved context in a prompt."
+    )
+    answer_tokens: int = Field(2000, ge=16, description="Tokens of one answer.")
+    file_bytes: int = Field(50_000_000, ge=1, description="Largest file.")
+    pdf_pages: int = Field(2000, ge=1, description="Most pages of a PDF.")
+    zip_entries: int = Field(
+        2000, ge=1, description="Most entries of a DOCX, PPTX or XLSX container."
+    )
+    zip_inflated_bytes: int = Field(
+        100_000_000, ge=1, description="Most inflated bytes of a container."
+    )
+    zip_part_bytes: int = Field(20_000_000, ge=1, description="Largest inflated XML part.")
+    zip_ratio: int = Field(200, ge=1, description="Highest inflation ratio of a container.")
+    table_cells: int = Field(100_000, ge=1, description="Most cells of one table or sheet.")
+    parse_cpu_seconds: int = Field(60, ge=1, description="CPU time of the parser process.")
+    parse_wall_seconds: int = Field(120, ge=1, description="Wall time of the parser process.")
+    parse_memory_bytes: int = Field(
+        1_000_000_000,
+        ge=100_000_000,
+        description="Address space of the parser process beyond its own start-up.",
+    )

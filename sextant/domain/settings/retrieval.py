@@ -1,0 +1,196 @@
+"""Searching: passages, entities, and the log of both."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, ValidationInfo
+
+from sextant.domain.machine import usable_memory
+from sextant.domain.retrieval import MOST_PASSAGES
+from sextant.domain.settings.group import Group, Weight
+
+# A search out of memory takes half the CPU (docs/performance.md); several processes, PostgreSQL and
+# whatever else runs there shall fit beside it.
+_HOT_PART = 32
+
+
+def _wide_enough(width: int, info: ValidationInfo) -> int:
+    """The width of a build, if pgvector takes it: it must be at least twice the neighbours."""
+    neighbours = str(info.field_name).replace("ef_construction", "m")
+    most = info.data.get(neighbours)
+    if most is not None and width < 2 * most:
+        message = f"it must be at least twice {neighbours}, which is {most}"
+        raise ValueError(message)
+    return width
+
+
+# What pgvector takes.
+_Neighbours = Annotated[int, Field(ge=2, le=100)]
+_BuildWidth = Annotated[
+    int, Field(ge=4, le=1000, validate_default=True), AfterValidator(_wide_enough)
+]
+
+
+class RetrievalSettings(Group):
+    """Constants of retrieval; defaults are those of seeds 000 and 001."""
+
+    top_k: int = Field(10, ge=1, le=MOST_PASSAGES, description="Passages handed to the answer.")
+    min_similarity: float = Field(
+        0.3, ge=0, le=1, description="Vector hits below this cosine are dropped (HybridRetriever)."
+    )
+    rrf_k: int = Field(60, ge=1, description="The k of reciprocal rank fusion.")
+    vector_weight: Weight = Field(0.7, description="Weight of the vector lane in fusion.")
+    keyword_weight: Weight = Field(0.3, description="Weight of the keyword lane in fusion.")
+    max_keywords: int = Field(10, ge=1, le=50, description="Keywords taken from one question.")
+    hnsw_ef_search: int = Field(
+        200,
+        ge=10,
+        le=1000,
+        description="Least width of the HNSW search over passages; from 20,000 on it is a hundredth of them.",
+    )
+    hnsw_m: _Neighbours = Field(
+        8,
+        description="Neighbours of a passage in an HNSW index; counts for indexes built from then on.",
+    )
+    hnsw_ef_construction: _BuildWidth = Field(
+        128,
+        description="Width of the search for them while it is built, at least twice as much.",
+    )
+    entity_ef_search: int = Field(
+        100, ge=10, le=1000, description="Width of the HNSW search over entities (seed 001)."
+    )
+    entity_m: _Neighbours = Field(
+        16,
+        description="Neighbours of an entity in an HNSW index of PostgreSQL (seed 001); counts for indexes built from then on.",
+    )
+    entity_ef_construction: _BuildWidth = Field(
+        64,
+        description="Width of the search for them while it is built (seed 001), at least twice as much.",
+    )
+    exact_below: int = Field(
+        5000, ge=0, description="Scopes with fewer chunks are searched exactly, without HNSW."
+    )
+    lane_timeout: float = Field(10.0, gt=0, description="Seconds after which one lane is given up.")
+    index_passages: int = Field(
+        200_000,
+        ge=0,
+        description="Passages of which the graph modes keep words, graph and reports in memory, over all scopes; about 2 KB each.",
+    )
+    index_vectors: int = Field(
+        100_000,
+        ge=0,
+        description="Passages up to which a scope's vectors are kept with them, 2 KB each; of a larger scope PostgreSQL is asked.",
+    )
+    index_idle: float = Field(
+        3600.0,
+        gt=0,
+        description="Seconds after which an index in memory that nobody asks is let go.",
+    )
+    index_on_disk: bool = Field(
+        default=True,
+        description="Keep the words of knowledge bases of 1,000 passages and more in the data folder, so that a process that starts need not cut all texts again.",
+    )
+    hot_memory: int = Field(
+        default_factory=lambda: usable_memory() // _HOT_PART,
+        ge=0,
+        description="Bytes of knowledge bases that are searched often kept in each process, 4 KB a chunk of 550 bytes; 0: none; default: a 32nd of the machine's memory.",
+    )
+    bm25_rerank: bool = Field(
+        default=True,
+        description="HybridRetriever and the search of chunks order what their lanes found by BM25, too.",
+    )
+    bm25_fusion: Literal["linear", "rrf"] = Field(
+        "linear",
+        description="Weighted sum of similarity and BM25, each brought to 0..1; or a second reciprocal rank fusion.",
+    )
+    bm25_vector_weight: Weight = Field(0.7, description="Weight of the similarity beside BM25.")
+    bm25_weight: Weight = Field(0.3, description="Weight of BM25.")
+    bm25_k1: Weight = Field(1.2, description="How long repetitions of a term count for BM25.")
+    bm25_b: float = Field(0.75, ge=0, le=1, description="How much a text's length counts for BM25.")
+    bm25_memory: int = Field(
+        256_000_000,
+        ge=0,
+        description="Bytes of BM25 indexes kept over all users; about 1 KB a passage.",
+    )
+    bm25_at_start: bool = Field(
+        default=False,
+        description="Build the BM25 index when a HybridRetriever is opened, before the first question.",
+    )
+    rerank_timeout: float = Field(
+        5.0,
+        gt=0,
+        description="Seconds after which a reranker is late and the order stays as it was.",
+    )
+    rerank_pairs: int = Field(
+        50, ge=1, le=1000, description="Passages that a reranker reads at most."
+    )
+    rerank_chars: int = Field(
+        2000, ge=1, description="Characters of a passage that a reranker reads."
+    )
+    slow_ms: float = Field(
+        500.0, gt=0, description="A retrieval slower than this is logged as a warning."
+    )
+
+
+class ChunkSearchSettings(Group):
+    """The ranking `balanced` of the chunk search, and the reranker's share; the latter is seed 004's.
+
+    The seed has no numbers for α to η.
+    """
+
+    vector_weight: Weight = Field(0.50, description="α, weight of similarity to the question.")
+    keyword_weight: Weight = Field(0.25, description="β, weight of the question's keywords.")
+    hierarchy_weight: Weight = Field(0.05, description="γ, weight of the titles above.")
+    recency_weight: Weight = Field(0.02, description="δ, weight of time decay.")
+    topic_weight: Weight = Field(0.08, description="ε, weight of topics, keywords and entities.")
+    modality_weight: Weight = Field(
+        0.05, description="ζ, weight of being a table or image where one is asked for."
+    )
+    neighbour_weight: Weight = Field(0.05, description="η, weight of what is found beside it.")
+    half_life: float = Field(
+        365.0, gt=0, description="Days after which half of a passage's recency is left."
+    )
+    rerank_share: float = Field(
+        0.4,
+        ge=0,
+        le=1,
+        description="The reranker's part of a score; the seven signals have the rest.",
+    )
+
+
+class EntitySearchSettings(Group):
+    """Searching entities; defaults are those of seed 001."""
+
+    vector_weight: Weight = Field(0.5, description="Weight of the lane of meaning.")
+    fts_weight: Weight = Field(0.3, description="Weight of the full-text lane.")
+    graph_weight: Weight = Field(0.2, description="Weight of the graph lane.")
+    threshold: float = Field(
+        0.5, ge=-1, le=1, description="Vector hits up to this cosine are dropped."
+    )
+    candidates: int = Field(20, ge=1, le=200, description="Hits of the vector and full-text lanes.")
+    seeds: int = Field(
+        5, ge=0, le=50, description="Best vector hits that the graph lane starts from."
+    )
+    depth: int = Field(2, ge=1, le=4, description="Levels of the graph lane.")
+    neighbours: int = Field(
+        10, ge=1, le=100, description="New entities that the graph lane takes from a level."
+    )
+    decay: float = Field(
+        0.7, ge=0, le=1, description="What each level leaves of a relation's weight."
+    )
+    bonus: float = Field(0.02, ge=0, description="Added for each further lane that agrees.")
+    related: int = Field(5, ge=1, le=20, description="Related entities shown with a result.")
+    cache_seconds: float = Field(
+        300.0, ge=0, description="How long a ranking is kept for the same search; a write ends it."
+    )
+
+
+class SearchLogSettings(Group):
+    """The log of searches and what they returned (`sextant searches`)."""
+
+    enabled: bool = Field(
+        default=False,
+        description="Keep searches with the ids and scores of their results, to look into later; no text of documents.",
+    )
+    days: int = Field(30, ge=1, le=3650, description="Days for which a search is kept.")

@@ -1,0 +1,166 @@
+"""How well answers without a chat model cite: do their quotations lie in the passages that answer?
+
+    python -m sextant.evals.answers FOLDER mix drcd hotpotqa …
+
+FOLDER has one folder per question set, as for `sextant.evals.loop`. Each question is searched once in the mode, ten
+passages, and answered by quotation (`sextant.nodes.answers.quoting`). Columns, over the questions that the corpus answers:
+
+- answered: share that is answered at all.
+- first in gold: of the answers, those whose first quotation lies in a gold passage; in brackets, of those
+  with a gold passage among the ten.
+- known answer in first | in any: of the answers with a known answer, those that quote it letter for letter.
+- quotations: how many an answer has.
+- further astray: of the quotations behind the first, those that lie in no gold passage and hold no known
+  answer.
+- declined, gold removed | unanswerable: share of questions declined when the gold passages are taken out of the
+  ten, and of those that the corpus does not answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from sextant.domain.answers import Answer
+from sextant.domain.errors import QuestionInvalid
+from sextant.domain.events import Done
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.domain.scope import Scope
+from sextant.evals.arguments import names_of_sets, parser_of_sets
+from sextant.evals.dataset import Question
+from sextant.evals.runner import holds_answer
+from sextant.evals.sets import open_sets, sample
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.nodes.answers.answering import AnswerEvent
+from sextant.nodes.answers.quoting import quoted
+from sextant.nodes.context import Dependencies
+from sextant.text.characters import language_of
+
+_DEPTH = 10
+_MOST_QUESTIONS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one question was answered with.
+
+    Attributes:
+        question: as the set has it.
+        found: whether a gold passage was among the ten.
+        in_gold: for each quotation of the answer, in its order, whether it lies in a gold passage.
+        holds: likewise, whether it holds a known answer. Both are empty where the answer declines.
+        declined_without: whether it declines with the gold passages taken out; None: none were in.
+    """
+
+    question: Question
+    found: bool
+    in_gold: tuple[bool, ...]
+    holds: tuple[bool, ...]
+    declined_without: bool | None
+
+
+async def main(folder: Path, mode: str, names: Sequence[str]) -> None:
+    """Measure each set and print a line of it."""
+    print("| set | questions | answered | first in gold | known answer in first | in any "
+          "| quotations | further astray | declined, gold removed | unanswerable |")  # fmt: skip
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    async for name, opened in open_sets(folder, names):
+        outcomes = [
+            await outcome_of(question, opened.scope, opened.dependencies, mode)
+            for question in sample(opened.questions, _MOST_QUESTIONS)
+        ]
+        print(line(name, outcomes), flush=True)
+
+
+async def outcome_of(
+    question: Question, scope: Scope, dependencies: Dependencies, mode: str
+) -> Outcome:
+    """Search once, quote, and quote again from what is left without the gold passages."""
+    items = await _passages(question, scope, dependencies, mode)
+    others = [item for item in items if _id(item) not in question.gold_ids]
+    answer = await _answered(dependencies.answerer, question, items)
+    without = None
+    if len(others) < len(items):
+        without = not (await _answered(dependencies.answerer, question, others)).grounded
+    passages = {item.id: _id(item) for item in items}
+    cited = {source.marker: passages[source.chunk_id] for source in answer.sources}
+    quotes = answer.citations if answer.grounded else ()
+    return Outcome(
+        question=question,
+        found=without is not None,
+        in_gold=tuple(cited[quote.marker] in question.gold_ids for quote in quotes),
+        holds=tuple(holds_answer(quote.quote, question.answers) for quote in quotes),
+        declined_without=without,
+    )
+
+
+async def _passages(
+    question: Question, scope: Scope, dependencies: Dependencies, mode: str
+) -> list[RetrievedItem]:
+    try:
+        found = await dependencies.retriever.search(scope, question.query, mode=mode, top_k=_DEPTH)
+    except QuestionInvalid:  # a set may hold an empty line; it finds nothing
+        return []
+    return [item for item in found.results if item.kind is ItemKind.CHUNK]
+
+
+def _id(item: RetrievedItem) -> str:
+    return item.external_id or item.id
+
+
+async def _answered(
+    answerer: ExtractiveAnswerer, question: Question, items: Sequence[RetrievedItem]
+) -> Answer:
+    events: AsyncGenerator[AnswerEvent] = quoted(
+        answerer, question.query, items, language_of(question.query)
+    )
+    async with aclosing(events):
+        async for event in events:
+            if isinstance(event, Done):
+                return event.answer
+    raise AssertionError("an answer ends with Done")
+
+
+def line(name: str, outcomes: Sequence[Outcome]) -> str:
+    """A row of the table over what became of the questions of one set."""
+    answerable = [one for one in outcomes if one.question.gold_ids]
+    answers = [one for one in answerable if one.in_gold]
+    known = [one for one in answers if one.question.answers]
+    firsts = share([one.in_gold[0] for one in answers])
+    cells = [
+        f"{len(outcomes)}",
+        share([bool(one.in_gold) for one in answerable]),
+        f"{firsts} ({share([one.in_gold[0] for one in answers if one.found])})",
+        share([one.holds[0] for one in known]),
+        share([any(one.holds) for one in known]),
+        f"{fmean(len(one.in_gold) for one in answers):.1f}" if answers else "–",
+        share(astray(answers)),
+        share([one.declined_without for one in answerable if one.declined_without is not None]),
+        share([not one.in_gold for one in outcomes if not one.question.gold_ids]),
+    ]
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def astray(outcomes: Sequence[Outcome]) -> list[bool]:
+    """Of each quotation behind the first, whether it neither lies in gold nor holds an answer."""
+    return [
+        not (gold or holds)
+        for one in outcomes
+        for gold, holds in list(zip(one.in_gold, one.holds, strict=True))[1:]
+    ]
+
+
+def share(hits: Sequence[bool]) -> str:
+    """The share in percent; a dash for none."""
+    return f"{100 * fmean(hits):.0f} %" if hits else "–"
+
+
+if __name__ == "__main__":
+    parser = parser_of_sets(__doc__)
+    parser.add_argument("mode", help="of the search")
+    given = names_of_sets(parser)
+    asyncio.run(main(given.folder, given.mode, given.names))

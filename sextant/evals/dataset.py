@@ -1,0 +1,158 @@
+"""Question sets: a corpus of passages and questions with the passages that answer them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sextant.domain.errors import OptionInvalid
+from sextant.text.characters import clean_text
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One retrieval unit of a corpus."""
+
+    id: str
+    title: str
+    text: str
+
+    @property
+    def unit(self) -> str:
+        """What is embedded and searched: title, newline, text; the text alone without a title."""
+        return f"{self.title}\n{self.text}" if self.title else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question; no `gold_ids` means that the corpus holds no answer.
+
+    `grades` gives the relevance of passages, 1 for each gold id unless the set grades finer.
+    """
+
+    id: str
+    query: str
+    gold_ids: tuple[str, ...]
+    answers: tuple[str, ...] = ()
+    type: str = ""
+    grades: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+class Named(NamedTuple):
+    """An entity as a triple names it; `kind` is empty where the set does not say."""
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """What a passage states."""
+
+    passage_id: str
+    subject: Named
+    relation: str
+    object: Named
+
+
+def read_set(corpus: Path, queries: Path) -> tuple[list[Passage], list[Question]]:
+    """A corpus and its questions.
+
+    Raises:
+        OptionInvalid: a file cannot be read, or holds nothing.
+    """
+    passages, questions = read_passages(corpus), read_questions(queries)
+    if not passages or not questions:
+        empty = queries if passages else corpus
+        raise OptionInvalid(f"{empty} is empty.", next_step="Name a file with rows.")
+    return passages, questions
+
+
+def read_triples(path: Path) -> list[Triple]:
+    """Read `chunk_id, subject, relation, object`, and types of both ends where given.
+
+    Raises:
+        OptionInvalid: the file is missing, or a line is not such an object; names the line.
+    """
+    return [
+        Triple(
+            row["chunk_id"],
+            Named(row["subject"], row.get("subject_type") or ""),
+            row["relation"],
+            Named(row["object"], row.get("object_type") or ""),
+        )
+        for row in _rows(path, "triples", ("chunk_id", "subject", "relation", "object"))
+        if row["subject"].strip() and row["object"].strip() and row["relation"].strip()
+    ]
+
+
+def read_passages(path: Path) -> list[Passage]:
+    """Read `id, title, text` from JSON lines, plain or gzip-compressed.
+
+    Lines of no title and no text are left out: nothing can be found in them.
+
+    Raises:
+        OptionInvalid: the file is missing, or a line is not such an object; names the line.
+    """
+    passages = (
+        Passage(row["id"], clean_text(row.get("title") or ""), clean_text(row["text"]))
+        for row in _rows(path, "corpus", ("id", "text"))
+    )
+    return [passage for passage in passages if passage.unit.strip()]
+
+
+def read_questions(path: Path) -> list[Question]:
+    """Read `id, query, gold_ids, answers, type, graded` from JSON lines, plain or gzip-compressed.
+
+    Among `answers` may be lists of spellings, as rgb has them; every spelling counts as an answer.
+
+    Raises:
+        OptionInvalid: the file is missing, or a line is not such an object; names the line.
+    """
+    return [
+        Question(
+            id=row["id"],
+            query=clean_text(row["query"]),
+            gold_ids=tuple(row["gold_ids"]),
+            answers=tuple(_spellings(row.get("answers") or ())),
+            type=row.get("type") or "",
+            grades=row.get("graded") or dict.fromkeys(row["gold_ids"], 1),
+        )
+        for row in _rows(path, "queries", ("id", "query", "gold_ids"))
+    ]
+
+
+def _spellings(answers: Iterable[str | list[str]]) -> Iterator[str]:
+    for one in answers:
+        yield from [one] if isinstance(one, str) else one
+
+
+def _rows(path: Path, option: str, required: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    opener = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opener(path, "rt", encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                yield _row(line, required, f"{path}, line {number}", option)
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise OptionInvalid(
+            f"{path} cannot be read: {error}.", next_step="Check the file.", field=option
+        ) from error
+
+
+def _row(line: str, required: tuple[str, ...], place: str, option: str) -> dict[str, Any]:
+    try:
+        row: dict[str, Any] = json.loads(line)
+        missing = [key for key in required if key not in row]
+    except (ValueError, TypeError) as error:
+        missing, row = [str(error)], {}
+    if missing or not isinstance(row, dict):
+        raise OptionInvalid(
+            f"{place}: not a JSON object with {', '.join(required)} ({', '.join(missing)}).",
+            next_step="Mend the line, or leave it out.",
+            field=option,
+        )
+    return row

@@ -1,0 +1,301 @@
+"""The core of `sextant eval`: a corpus in, questions over it, measures out."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from sextant.domain.errors import QuestionInvalid
+from sextant.domain.retrieval import ItemKind, Mode, Retrieval
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.evals.corpus import add_triples, corpus_scope, load_corpus
+from sextant.evals.dataset import Passage, Question, read_set, read_triples
+from sextant.evals.metrics import (
+    Estimate,
+    all_found,
+    auroc,
+    estimate,
+    ndcg,
+    recall,
+    reciprocal_rank,
+)
+from sextant.ingestion.progress import OnStage, silent
+from sextant.models.embedding.choice import build_embedder
+from sextant.models.offline.extractive import ExtractiveAnswerer
+from sextant.models.protocols import Embedder
+from sextant.retrievers.graph_retriever import GraphRetriever
+from sextant.retrievers.index.scope_index import ScopeIndexes
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
+from sextant.text.characters import language_of
+
+_DEPTH = 10
+_AT_ONCE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class EvalOptions:
+    """What to measure.
+
+    `lanes` replaces the mode's own lanes; `answers` also writes extractive answers and checks them;
+    `limit` takes the first so many questions only; `triples` names what is known about the corpus.
+    """
+
+    corpus: Path
+    queries: Path
+    mode: str = Mode.NAIVE
+    lanes: tuple[str, ...] | None = None
+    answers: bool = False
+    limit: int | None = None
+    triples: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EvalReport:
+    """Measures over all answerable questions and per question type, each with its interval.
+
+    `refusal` says how well the first hit's score tells answerable from unanswerable questions
+    (`auroc`) and, with answers, which share of either kind was declined. `milliseconds` holds the
+    median and the 95th percentile of one retrieval. `recall_curve` is recall@1 to recall@10.
+    """
+
+    corpus: str
+    queries: str
+    mode: str
+    lanes: tuple[str, ...] | None
+    embedding: str
+    passages: int
+    questions: int
+    measures: Mapping[str, Estimate]
+    by_type: Mapping[str, Mapping[str, Estimate]]
+    refusal: Mapping[str, float]
+    milliseconds: Mapping[str, float]
+    warnings: tuple[str, ...] = ()
+    recall_curve: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What became of one question."""
+
+    question: Question
+    ranked: tuple[str, ...]
+    top_score: float
+    milliseconds: float
+    warnings: tuple[str, ...]
+    declined: bool | None
+    measures: Mapping[str, float]
+
+
+async def evaluate(
+    options: EvalOptions,
+    settings: Settings,
+    on_progress: OnStage = silent,
+) -> EvalReport:
+    """Load the corpus into the database, unless it is there, and ask every question.
+
+    Args:
+        options: what to measure.
+        settings: which database, embedding model and constants of retrieval.
+        on_progress: called with (`corpus` or `questions`, done, total).
+
+    Raises:
+        OptionInvalid: a file cannot be read, or holds nothing.
+        SextantError: whatever loading and searching raise.
+    """
+    passages, questions = await asyncio.to_thread(read_set, options.corpus, options.queries)
+    triples = await asyncio.to_thread(read_triples, options.triples) if options.triples else []
+    embedder = build_embedder(settings)
+    async with await Database.open(settings) as database:
+        scope = await asyncio.to_thread(corpus_scope, options.corpus, options.triples)
+        await load_corpus(database, embedder, scope, passages, partial(on_progress, "corpus"))
+        await add_triples(database, scope, triples)
+        outcomes = await _ask_all(
+            questions[: options.limit],
+            options=options,
+            scope=scope,
+            database=database,
+            embedder=embedder,
+            on_progress=on_progress,
+        )
+    return _report(options, embedder.name, passages, outcomes)
+
+
+async def _ask_all(
+    questions: Sequence[Question],
+    *,
+    options: EvalOptions,
+    scope: Scope,
+    database: Database,
+    embedder: Embedder,
+    on_progress: OnStage,
+) -> list[_Outcome]:
+    chunks = ChunkStore(database)
+    settings = database.settings
+    indexes = ScopeIndexes(
+        chunks, GraphRecord(database), settings.retrieval.index_passages, settings.data_dir
+    )
+    await indexes.get(scope)  # built once, not in the time of the first questions
+    retriever = GraphRetriever(
+        chunks=chunks,
+        embedder=embedder,
+        settings=settings,
+        indexes=indexes,
+        graph=PostgresGraph(database),
+    )
+    answerer = ExtractiveAnswerer(embedder) if options.answers else None
+    at_once = asyncio.Semaphore(_AT_ONCE)
+    done = 0
+
+    async def ask(question: Question) -> _Outcome:
+        nonlocal done
+        async with at_once:
+            try:
+                found = await retriever.search(
+                    scope, question.query, mode=options.mode, top_k=_DEPTH, lanes=options.lanes
+                )
+            except QuestionInvalid as error:  # a set may hold an empty line; it finds nothing
+                refused = f"{question.id}: {error.message}"
+                found = Retrieval((), Mode.BYPASS, warnings=(refused,), timings={"total": 0.0})
+            outcome = await _outcome(question, found, answerer)
+        done += 1
+        on_progress("questions", done, len(questions))
+        return outcome
+
+    return list(await asyncio.gather(*map(ask, questions)))
+
+
+async def _outcome(
+    question: Question, found: Retrieval, answerer: ExtractiveAnswerer | None
+) -> _Outcome:
+    passages = [item for item in found.results if item.kind is ItemKind.CHUNK]
+    ranked = tuple(item.external_id or item.id for item in passages)
+    measures = _measures(question, ranked) if question.gold_ids else {}
+    declined = None
+    if answerer is not None:
+        language = language_of(question.query)
+        said = await answerer.extract(question.query, passages, language=language)
+        declined = not said.quotations
+        if question.gold_ids and question.answers:
+            quoted = " ".join(quote.sentence for quote in said.quotations)
+            measures["answer_quoted"] = float(holds_answer(quoted, question.answers))
+    return _Outcome(
+        question=question,
+        ranked=ranked,
+        top_score=found.results[0].score if found.results else 0.0,
+        milliseconds=found.timings["total"],
+        warnings=found.warnings,
+        declined=declined,
+        measures=measures,
+    )
+
+
+def _measures(question: Question, ranked: Sequence[str]) -> dict[str, float]:
+    gold = question.gold_ids
+    return {
+        **{f"recall@{k}": recall(ranked, gold, k) for k in (2, 5, 10)},
+        **{f"all@{k}": all_found(ranked, gold, k) for k in (5, 8)},
+        "mrr@10": reciprocal_rank(ranked, gold, 10),
+        "ndcg@10": ndcg(ranked, question.grades, 10),
+    }
+
+
+def holds_answer(text: str, answers: Sequence[str]) -> bool:
+    """Whether one of `answers` stands in `text`, letter case, spaces and punctuation aside."""
+    bare = _bare(text)
+    return any(wanted in bare for answer in answers if (wanted := _bare(answer)))
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).casefold())
+
+
+def _report(
+    options: EvalOptions,
+    embedding: str,
+    passages: Sequence[Passage],
+    outcomes: Sequence[_Outcome],
+) -> EvalReport:
+    by_type = defaultdict[str, list[_Outcome]](list)
+    for outcome in outcomes:
+        by_type[outcome.question.type].append(outcome)
+    times = [outcome.milliseconds for outcome in outcomes]
+    return EvalReport(
+        corpus=str(options.corpus),
+        queries=str(options.queries),
+        mode=options.mode,
+        lanes=options.lanes,
+        embedding=embedding,
+        passages=len(passages),
+        questions=len(outcomes),
+        measures=_estimates(outcomes),
+        by_type={kind: _estimates(of_kind) for kind, of_kind in sorted(by_type.items())},
+        refusal=_refusal(outcomes),
+        milliseconds={
+            "p50": float(np.quantile(times, 0.5)),
+            "p95": float(np.quantile(times, 0.95)),
+        },
+        warnings=(
+            *_unknown_gold(passages, outcomes),
+            *dict.fromkeys(said for outcome in outcomes for said in outcome.warnings),
+        ),
+        recall_curve=_recall_curve(outcomes),
+    )
+
+
+def _unknown_gold(passages: Sequence[Passage], outcomes: Sequence[_Outcome]) -> Iterator[str]:
+    """Of questions that nothing can find, since the corpus is another one: they count as missed."""
+    known = {passage.id for passage in passages}
+    lost = [one.question for one in outcomes if not known.issuperset(one.question.gold_ids)]
+    if lost:
+        yield (
+            f"Passages that the corpus does not have count as not found: {len(lost)} of "
+            f"{len(outcomes)} questions name some, the first is {lost[0].id}."
+        )
+
+
+def _recall_curve(outcomes: Sequence[_Outcome]) -> tuple[float, ...]:
+    answerable = [outcome for outcome in outcomes if outcome.question.gold_ids]
+    if not answerable:
+        return ()
+    return tuple(
+        float(np.mean([recall(one.ranked, one.question.gold_ids, k) for one in answerable]))
+        for k in range(1, _DEPTH + 1)
+    )
+
+
+def _estimates(outcomes: Sequence[_Outcome]) -> dict[str, Estimate]:
+    values = defaultdict[str, list[float]](list)
+    for outcome in outcomes:
+        for name, value in outcome.measures.items():
+            values[name].append(value)
+    return {name: estimate(found) for name, found in values.items()}
+
+
+def _refusal(outcomes: Sequence[_Outcome]) -> dict[str, float]:
+    """How answerable and unanswerable questions are told apart; empty without either kind."""
+    answerable = [outcome for outcome in outcomes if outcome.question.gold_ids]
+    unanswerable = [outcome for outcome in outcomes if not outcome.question.gold_ids]
+    if not answerable or not unanswerable:
+        return {}
+    scores = [[outcome.top_score for outcome in kind] for kind in (answerable, unanswerable)]
+    told = {"auroc": auroc(*scores)}
+    if all(outcome.declined is not None for outcome in outcomes):
+        told["declined_answerable"] = _share_declined(answerable)
+        told["declined_unanswerable"] = _share_declined(unanswerable)
+    return told
+
+
+def _share_declined(outcomes: Sequence[_Outcome]) -> float:
+    return sum(outcome.declined is True for outcome in outcomes) / len(outcomes)

@@ -1,0 +1,90 @@
+"""How well it is told whether a passage supports a statement.
+
+    python -m sextant.evals.support FOLDER xquad cmrc2018 …
+
+The known answer to a question is what an answer says. It is assessed over the gold passages among nine others, over
+these others alone, and, for a wrong answer, as the known answer of another question over the gold passages.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.evals.arguments import names_of_sets, parser_of_sets
+from sextant.evals.dataset import Passage, read_passages, read_questions
+from sextant.evals.sets import CORPUS, QUERIES, sample
+from sextant.nodes.citing.assessing import Evidence, Support
+from sextant.text.sentences import ended
+
+_OTHERS = 9
+_MOST_QUESTIONS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one statement fared: over its gold passages, over others, and a wrong one over the gold passages."""
+
+    gold: Support
+    others: Support
+    wrong: Support
+
+
+def main(folder: Path, names: Sequence[str]) -> None:
+    """Measure each set and print a line of it."""
+    print(
+        "| set | statements | supported by gold | not contradicted | supported by others | wrong one supported |"
+    )
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    for name in names:
+        print(_line(name, _outcomes(folder / name)))
+
+
+def _outcomes(folder: Path) -> list[Outcome]:
+    passages = {p.id: _item(p) for p in read_passages(folder / CORPUS)}
+    questions = [q for q in read_questions(folder / QUERIES) if q.gold_ids and q.answers]
+    chosen = sample(questions, _MOST_QUESTIONS)
+    chance = random.Random(1)  # noqa: S311 - a sample, not a secret
+    outcomes = list[Outcome]()
+    for question, other in zip(chosen, [*chosen[1:], *chosen[:1]], strict=True):
+        drawn = sorted(set(chance.sample(list(passages), _OTHERS)) - set(question.gold_ids))
+        gold = Evidence([passages[id_] for id_ in [*question.gold_ids, *drawn]], question.query)
+        rest = Evidence([passages[id_] for id_ in drawn], question.query)
+        right, wrong = (_sentence(one.answers[0]) for one in (question, other))
+        outcomes.append(
+            Outcome(
+                gold.assess(right).support, rest.assess(right).support, gold.assess(wrong).support
+            )
+        )
+    return outcomes
+
+
+def _sentence(answer: str) -> str:
+    return ended(answer)
+
+
+def _item(passage: Passage) -> RetrievedItem:
+    metadata = {"title": passage.title}
+    return RetrievedItem(ItemKind.CHUNK, passage.id, passage.text, 1.0, metadata=metadata)
+
+
+def _line(name: str, outcomes: Sequence[Outcome]) -> str:
+    shares = [
+        _share([one.gold is Support.SUPPORTED for one in outcomes]),
+        _share([one.gold is not Support.CONTRADICTED for one in outcomes]),
+        _share([one.others is Support.SUPPORTED for one in outcomes]),
+        _share([one.wrong is Support.SUPPORTED for one in outcomes]),
+    ]
+    return f"| {name} | {len(outcomes)} | {' | '.join(shares)} |"
+
+
+def _share(held: Sequence[bool]) -> str:
+    return f"{100 * sum(held) / len(held):.1f} %"
+
+
+if __name__ == "__main__":
+    given = names_of_sets(parser_of_sets(__doc__))
+    main(given.folder, given.names)

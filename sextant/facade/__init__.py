@@ -1,0 +1,13 @@
+"""The facade: `Sextant`, and what it hands its work to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sextant.domain.lazy import lazily
+
+if TYPE_CHECKING:
+    from sextant.facade.sextant import Sextant as Sextant
+
+__all__ = ["Sextant"]
+__getattr__ = lazily(__name__, {"Sextant": "sextant.facade.sextant"})

@@ -1,0 +1,314 @@
+"""What can be asked of one user's knowledge bases: answers, and passages or entities without one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+from sextant.domain.answers import Answer
+from sextant.domain.events import Event, answer_of
+from sextant.domain.filters import ChunkFilters
+from sextant.domain.options import in_range
+from sextant.domain.retrieval import AUTO, Retrieval
+from sextant.domain.scope import DEFAULT_GRAPH, Scope
+from sextant.facade.parts import Parts
+from sextant.retrievers.sync import run_sync
+from sextant.stores.documents.reading import DocumentReader
+from sextant.stores.knowledge_bases import KnowledgeBases
+from sextant.stores.postgresql.database import Database
+
+if TYPE_CHECKING:
+    from sextant.facade.conversations import Conversations
+    from sextant.facade.examples import Example
+    from sextant.facade.knowledge.chunks import Chunks
+    from sextant.retrievers.chunk_search.search import SearchRequest
+    from sextant.retrievers.chunk_search.search import SearchResponse as ChunkSearchResponse
+    from sextant.retrievers.entity_search.options import SearchOptions
+    from sextant.retrievers.entity_search.response import SearchResponse
+    from sextant.retrievers.hybrid_retriever.retriever import HybridRetriever
+
+
+class Options(TypedDict, total=False):
+    """What may be said beside a question; see `Sextant.stream`."""
+
+    graph_id: str
+    mode: str
+    top_k: int | None
+    history: Sequence[Mapping[str, str]]
+    filters: Mapping[str, Any] | None
+    multimodal_content: Sequence[Mapping[str, Any]]
+    rerank: bool
+    thread_id: str | None
+
+
+class MultimodalOptions(TypedDict, total=False):
+    """What may be said beside a question about images and tables."""
+
+    graph_id: str
+    top_k: int | None
+    history: Sequence[Mapping[str, str]]
+    filters: Mapping[str, Any] | None
+
+
+class Asking:
+    """The part of `Sextant` that answers and searches, and changes nothing.
+
+    Args:
+        database: where everything is.
+        parts: what answers and searches, opened when it is first needed.
+    """
+
+    def __init__(self, database: Database, parts: Parts) -> None:
+        self.database = database
+        self.settings = database.settings
+        self.user_id = database.settings.user_id
+        self._knowledge_bases = KnowledgeBases(database)
+        self._parts = parts
+
+    async def find_graph(self, graph_id: str = DEFAULT_GRAPH) -> str:
+        """Return the knowledge base to ask: the one named; in place of a missing `default` the only one there is.
+
+        Where there are several, or none, `default` is returned, and asking it says which there are.
+        """
+        if graph_id != DEFAULT_GRAPH:
+            return graph_id
+        there = [graph.graph_id for graph in await self._knowledge_bases.list(self.user_id)]
+        return there[0] if len(there) == 1 else graph_id
+
+    async def query(self, question: str, **options: Unpack[Options]) -> Answer:
+        """Answer a question, with citations; takes the options of `stream`.
+
+        Raises:
+            SextantError: what went wrong, as the error that says it best.
+        """
+        return await answer_of(self.stream(question, **options))
+
+    async def aquery_with_multimodal(
+        self,
+        query: str,
+        multimodal_content: Sequence[Mapping[str, Any]],
+        mode: str = AUTO,
+        *,
+        graph_id: str = DEFAULT_GRAPH,
+        top_k: int | None = None,
+        history: Sequence[Mapping[str, str]] = (),
+        filters: Mapping[str, Any] | None = None,
+    ) -> Answer:
+        """Answer a question about images and tables, together with the documents (seed 002).
+
+        `img_path` may name any file that this process can read: this is for the caller's own files.
+        What came over a network goes to `query` or `stream`, which read none.
+
+        Args:
+            query: in Chinese or English.
+            multimodal_content: `{"type": "image", "img_path": …}` or `{"type": "table", "table_data":
+                …, "table_caption": …}`, each with the further forms of docs/multimodal.md.
+            mode: one of the six modes, or `auto`.
+            graph_id: the knowledge base.
+            top_k: as for `stream`.
+            history: as for `stream`.
+            filters: as for `stream`.
+
+        Raises:
+            SextantError: what went wrong; an image or table that cannot be used is named by its field.
+        """
+        from sextant.facade.attaching import with_local_images
+
+        return await self.query(
+            query,
+            graph_id=graph_id,
+            mode=mode,
+            top_k=top_k,
+            history=history,
+            filters=filters,
+            multimodal_content=await with_local_images(multimodal_content, self.settings),
+        )
+
+    def query_with_multimodal(
+        self,
+        query: str,
+        multimodal_content: Sequence[Mapping[str, Any]],
+        mode: str = AUTO,
+        **options: Unpack[MultimodalOptions],
+    ) -> Answer:
+        """Answer as `aquery_with_multimodal` does, for callers without an event loop.
+
+        It blocks the calling thread, which may have a running loop.
+
+        Raises:
+            SextantError: as for `aquery_with_multimodal`.
+        """
+        return run_sync(
+            lambda: self.aquery_with_multimodal(query, multimodal_content, mode, **options)
+        )
+
+    async def stream(
+        self,
+        question: str,
+        *,
+        graph_id: str = DEFAULT_GRAPH,
+        mode: str = AUTO,
+        top_k: int | None = None,
+        history: Sequence[Mapping[str, str]] = (),
+        filters: Mapping[str, Any] | None = None,
+        multimodal_content: Sequence[Mapping[str, Any]] = (),
+        rerank: bool = True,
+        thread_id: str | None = None,
+    ) -> AsyncGenerator[Event]:
+        """Answer a question and tell what happens meanwhile.
+
+        Args:
+            question: in Chinese or English.
+            graph_id: the knowledge base.
+            mode: one of the six modes, or `auto`.
+            top_k: passages the answer may use; default `settings.retrieval.top_k`.
+            history: the conversation so far, as `{"role": …, "content": …}`.
+            filters: bounds on what is searched.
+            multimodal_content: images and tables that belong to the question (docs/multimodal.md).
+                Files of this machine are not read, however they are named: see
+                `aquery_with_multimodal`.
+            rerank: let the reranker, where one is configured, order the passages.
+            thread_id: the conversation that this is a turn of, of whatever name (docs/conversations.md).
+
+        Yields:
+            `Status`, `Retrieved`, `Token`, `Cited` and `Sources` as they happen, then one `Done`, or
+            one `Failed`. Closing the generator stops the run and its model call.
+
+        Raises:
+            ConversationBusy: another question of the thread is being answered.
+        """
+        _, workflow = await self._parts.workflow()
+        from sextant.graph.streaming import stream_answer
+
+        asked = {
+            "query": question,
+            "graph_id": graph_id,
+            "user_id": self.user_id,
+            "mode": mode,
+            "top_k": top_k,
+            "history": list(history),
+            "filters": dict(filters) if isinstance(filters, Mapping | ChunkFilters) else filters,
+            "multimodal_content": multimodal_content,
+            "rerank": rerank,
+        }
+        if thread_id is None:
+            answering = stream_answer(workflow, asked)
+        else:
+            answering = self.conversations().stream(workflow, asked, thread_id)
+        async with aclosing(answering) as events:
+            async for event in events:
+                yield event
+
+    def conversations(self) -> Conversations:
+        """The conversations that questions with a `thread_id` make: to list, to read, to forget."""
+        from sextant.facade.conversations import Conversations
+
+        return Conversations(self.database, self.user_id)
+
+    async def search(
+        self,
+        question: str,
+        *,
+        graph_id: str = DEFAULT_GRAPH,
+        mode: str = AUTO,
+        limit: int = 10,
+        filters: Mapping[str, Any] | None = None,
+        rerank: bool = True,
+    ) -> Retrieval:
+        """Retrieve without answering: ranked items, warnings and times.
+
+        `rerank=False` leaves the reranking model out.
+
+        Raises:
+            QuestionInvalid, OptionInvalid, ModeNotAvailable: the request is at fault.
+            RetrievalError: every lane failed.
+        """
+        from sextant.retrievers.graph_retriever import MAX_TOP_K
+
+        limit = in_range(limit, "limit", most=MAX_TOP_K)
+        dependencies, _ = await self._parts.workflow()
+        found = await dependencies.retriever.search(
+            self._scope(graph_id),
+            question,
+            mode=mode,
+            top_k=limit,
+            filters=filters,
+            rerank=rerank,
+        )
+        if self.settings.search_log.enabled:
+            bounds = {"limit": limit, "filters": dict(filters or {}), "rerank": rerank}
+            asked = {"mode": found.mode, **bounds}
+            await self._chunks(graph_id).note_retrieval(question, asked, found)
+        return found
+
+    async def search_entities(
+        self,
+        question: str,
+        *,
+        graph_id: str = DEFAULT_GRAPH,
+        options: SearchOptions | None = None,
+    ) -> SearchResponse:
+        """Search entities by meaning, words and the graph around the best (docs/entity-search.md).
+
+        Raises:
+            QuestionInvalid, OptionInvalid: the request is at fault.
+            RetrievalError: neither meaning nor words could be searched.
+        """
+        searching = await self._parts.entity_search()
+        return await searching.search(question, self._scope(graph_id), options)
+
+    async def search_chunks(
+        self, request: SearchRequest, graph_id: str = DEFAULT_GRAPH
+    ) -> ChunkSearchResponse:
+        """Search chunks with all that is known of them: `(await chunks()).search` in one step less."""
+        return await self._chunks(graph_id).search(request)
+
+    @asynccontextmanager
+    async def hybrid_retriever(
+        self, graph_id: str = DEFAULT_GRAPH, **options: object
+    ) -> AsyncIterator[HybridRetriever]:
+        """A knowledge base as a LangChain retriever: vectors, keywords and BM25 (docs/retrieval.md).
+
+        Args:
+            graph_id: the knowledge base.
+            options: those of `HybridRetrieverOptions`; by default what the settings say.
+
+        Raises:
+            OptionInvalid: an option is unknown or out of range.
+        """
+        scope = await self._known(graph_id)
+        async with (await self._parts.hybrid()).open(scope, **options) as retriever:
+            yield retriever
+
+    async def examples(
+        self, graph_id: str = DEFAULT_GRAPH, *, language: str = "", limit: int = 3
+    ) -> list[Example]:
+        """Questions to begin with, made from headings of the documents, each in its document's language.
+
+        Args:
+            graph_id: the knowledge base.
+            language: of documents to take first, `zh` or `en`.
+            limit: questions at most, 1 to 50.
+        """
+        from sextant.facade.examples import DOCUMENTS, EACH, examples_of
+
+        most = in_range(limit, "limit", most=DOCUMENTS)
+        scope = await self._known(graph_id)
+        reader = DocumentReader(self.database)
+        headings = await reader.headings(scope, documents=DOCUMENTS, each=EACH)
+        return examples_of(headings, language, most)
+
+    def _scope(self, graph_id: str) -> Scope:
+        return Scope(self.user_id, graph_id)
+
+    async def _known(self, graph_id: str) -> Scope:
+        """The scope of a knowledge base that there is."""
+        scope = self._scope(graph_id)
+        await self._knowledge_bases.require(scope)
+        return scope
+
+    def _chunks(self, graph_id: str) -> Chunks:
+        from sextant.facade.knowledge.chunks import Chunks
+
+        return Chunks(self.database, self._scope(graph_id), self._parts.chunk_search)

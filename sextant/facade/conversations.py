@@ -1,0 +1,133 @@
+"""A user's conversations: questions that follow each other in a thread, what was said, forgetting."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.messages import AIMessage, AnyMessage
+from pydantic import TypeAdapter
+
+from sextant.domain.answers import Citation, Source
+from sextant.domain.errors import ConversationNotFound
+from sextant.domain.events import Done, Event
+from sextant.graph.streaming import stream_answer
+from sextant.graph.threads import Thread, Threads
+from sextant.nodes.question.conversing import as_history
+from sextant.stores.postgresql.database import Database
+
+if TYPE_CHECKING:
+    from sextant.graph.workflow import Workflow
+
+_CITATIONS = TypeAdapter(tuple[Citation, ...])
+_SOURCES = TypeAdapter(tuple[Source, ...])
+# What a turn may take beyond the time for an answer: opening models, closing connections.
+_BESIDE = timedelta(minutes=3)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What was said once. The user's turns have but `role` and `text`.
+
+    Of sources the text and the lanes are not kept; the text is in the document.
+    """
+
+    role: str
+    text: str
+    mode: str = ""
+    grounded: bool = False
+    declined: bool = False
+    citations: tuple[Citation, ...] = ()
+    sources: tuple[Source, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class Conversations:
+    """The conversations of one user.
+
+    Args:
+        database: where they are.
+        user_id: whose they are.
+    """
+
+    def __init__(self, database: Database, user_id: str) -> None:
+        self._settings = database.settings
+        self._threads = Threads(database, user_id)
+
+    async def stream(
+        self, workflow: Workflow, question: Mapping[str, Any], thread_id: str
+    ) -> AsyncGenerator[Event]:
+        """Answer a question as the next turn of a conversation.
+
+        Args:
+            workflow: what answers.
+            question: the keys of `InputState`.
+            thread_id: the conversation; begun when it is new.
+
+        Raises:
+            OptionInvalid: the name is empty or too long.
+            ConversationBusy: another question of it is being answered.
+        """
+        most = timedelta(seconds=self._settings.limits.answer_seconds) + _BESIDE
+        keep = timedelta(days=self._settings.conversations.days)
+        first = str(question["query"])
+        remembering = workflow.copy({"checkpointer": self._threads})
+        async with (
+            self._threads.turn(thread_id, first, most, keep) as turn,
+            aclosing(stream_answer(remembering, question, config=turn.config)) as events,
+        ):
+            async for event in events:
+                turn.done = turn.done or isinstance(event, Done)
+                yield event
+
+    async def known(self, limit: int = 100, after: Thread | None = None) -> list[Thread]:
+        """The conversations, the latest first; those that follow `after`, where it is given."""
+        return await self._threads.known(limit, after)
+
+    async def turns(self, thread_id: str) -> list[Turn]:
+        """What was said in a conversation, the oldest first.
+
+        Raises:
+            ConversationNotFound: the user has none of that name.
+        """
+        messages = await self._threads.messages(thread_id)
+        if not messages:
+            raise _not_found()
+        return [_turn(message) for message in messages]
+
+    async def forget(self, thread_id: str) -> None:
+        """Remove a conversation with all that was said in it.
+
+        Raises:
+            ConversationNotFound: the user has none of that name.
+        """
+        if not await self._threads.forget(thread_id):
+            raise _not_found()
+
+
+def _turn(message: AnyMessage) -> Turn:
+    [said] = as_history([message])
+    if not isinstance(message, AIMessage):
+        return Turn(said["role"], said["content"])
+    about: Mapping[str, Any] = message.additional_kwargs
+    return Turn(
+        said["role"],
+        said["content"],
+        mode=about["mode"],
+        grounded=about["grounded"],
+        declined=about.get("declined", False),  # turns of before had none
+        citations=_CITATIONS.validate_python(about["citations"]),
+        sources=_SOURCES.validate_python([{"text": ""} | source for source in about["sources"]]),
+        warnings=tuple(about["warnings"]),
+    )
+
+
+def _not_found() -> ConversationNotFound:
+    return ConversationNotFound(
+        "There is no conversation of that name.",
+        next_step="`sextant chat --list` or GET /api/threads lists those there are.",
+        field="thread_id",
+    )

@@ -1,0 +1,239 @@
+"""Examines everything that Sextant depends on, and says how to mend what is wrong.
+
+Each examination stands alone: one that fails hides no other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import AsyncIterator, Awaitable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from sextant.domain.errors import GraphStoreUnavailable, ModelUnavailable, SextantError
+from sextant.domain.settings import Settings
+from sextant.ingestion.graph.extraction.tagging import build_tagger
+from sextant.models.chat.building import build_chat_model
+from sextant.models.embedding.choice import build_embedder
+from sextant.retrievers.ranking.chat_reranker import CHAT, open_reranker
+from sextant.stores.documents.embedding_space import check_space, has_all_vectors
+from sextant.stores.postgresql.database import Database, RoleRights
+from sextant.stores.postgresql.overview import attendance_of, queue_of
+from sextant.text.characters import counted
+
+# As docs/deployment.md asks for.
+_LEAST_POSTGRES = (15,)
+_LEAST_PGVECTOR = (0, 8)
+_LEAST_FREE_BYTES = 1_000_000_000  # on the disk of the data folder
+_DEPENDENCY_DOWN = 3  # as `sextant.domain.errors.DependencyError` exits
+
+
+class Health(StrEnum):
+    """What an examination found. `OFF`: not configured, and nothing is missing for it."""
+
+    OK = "ok"
+    OFF = "off"
+    WARNING = "warning"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One examined dependency: how it is, what to do if it is not well, and the exit status."""
+
+    name: str
+    health: Health
+    detail: str
+    next_step: str = ""
+    exit_code: int = 0
+
+
+async def examine(settings: Settings) -> AsyncIterator[Finding]:
+    """Examine every dependency, one after the other, and tell each finding as it is made."""
+    yield await _told("data folder", asyncio.to_thread(_data_folder, settings.data_dir))
+    try:
+        async with await Database.open(settings) as database:
+            yield await _told("database", examine_database(database))
+            yield await _told("stored vectors", _stored_vectors(database))
+            yield await _told("workers", _workers(database))
+    except SextantError as error:
+        yield _failed("database", error)
+    yield await _told("graph store", examine_graph_store(settings))
+    yield await _told("embedding model", _embedding(settings))
+    yield await _told("chat model", _chat(settings))
+    yield await _told("reranker", _reranker(settings))
+    yield await examine_named_entities(settings)
+
+
+async def _told(name: str, examination: Awaitable[Finding]) -> Finding:
+    try:
+        return await examination
+    except SextantError as error:
+        return _failed(name, error)
+
+
+def _failed(name: str, error: SextantError) -> Finding:
+    return Finding(name, Health.FAILED, error.message, error.next_step, error.exit_code)
+
+
+def _data_folder(folder: Path) -> Finding:
+    nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not (nearest.is_dir() and os.access(nearest, os.W_OK)):
+        wrong = f"{folder} cannot be written." if nearest.is_dir() else f"{nearest} is no folder."
+        return Finding(
+            "data folder",
+            Health.FAILED,
+            wrong,
+            "Set SEXTANT_DATA_DIR to a folder that you may write.",
+            _DEPENDENCY_DOWN,
+        )
+    free = shutil.disk_usage(nearest).free
+    detail = f"{folder}, {free / 1e9:.1f} GB free"
+    if free < _LEAST_FREE_BYTES:
+        return Finding("data folder", Health.WARNING, detail, "Free at least 1 GB of disk space.")
+    return Finding("data folder", Health.OK, detail)
+
+
+async def examine_database(database: Database) -> Finding:
+    """Examine PostgreSQL: its version, pgvector's, and whether row-level security binds us.
+
+    Raises:
+        DatabaseUnavailable: it does not answer.
+    """
+    rights = await database.role_rights()
+    kind = "DATABASE_URL" if database.settings.database_url else "embedded"
+    detail = (
+        f"PostgreSQL {rights.server_version} ({kind}), pgvector {rights.vector_version}, "
+        f"role {rights.role} bound by row-level security"
+    )
+    if mend := _mend(rights):
+        return Finding("database", Health.FAILED, *mend, exit_code=_DEPENDENCY_DOWN)
+    return Finding("database", Health.OK, detail)
+
+
+def _mend(rights: RoleRights) -> tuple[str, str] | None:
+    """What is wrong with the database and how to mend it, if anything is."""
+    if _numbers(rights.server_version) < _LEAST_POSTGRES:
+        return f"PostgreSQL {rights.server_version} is too old.", "Upgrade to 15 or newer."
+    if _numbers(rights.vector_version or "") < _LEAST_PGVECTOR:
+        return f"pgvector {rights.vector_version} is too old.", "Upgrade to 0.8 or newer."
+    if not rights.safe:
+        return (
+            f"Row-level security does not bind the role {rights.role}.",
+            "Let DATABASE_URL log in as a role that may `SET ROLE sextant_app`; "
+            "that role must be no superuser, have no BYPASSRLS and own no table of Sextant.",
+        )
+    return None
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for word in version.split()[:1] for number in word.split("."))
+
+
+async def _stored_vectors(database: Database) -> Finding:
+    embedder = build_embedder(database.settings)
+    await embedder.warm_up()
+    await check_space(database, embedder)
+    if not await has_all_vectors(database):
+        return Finding(
+            "stored vectors",
+            Health.WARNING,
+            f"not all there: embedding everything anew with {embedder.name} was broken off, or is under way. "
+            "Search by meaning misses passages meanwhile.",
+            "Start a worker (`sextant worker`, `sextant serve`), which goes on with it, or run `sextant reembed`.",
+        )
+    return Finding("stored vectors", Health.OK, f"of {embedder.name}, as configured")
+
+
+async def _workers(database: Database) -> Finding:
+    """Whether anybody sees to what waits; nothing is amiss where nothing does, as on one's own machine."""
+    queue, attendance = await queue_of(database), await attendance_of(database)
+    numbers = ((queue.waiting, "document"), (attendance.waiting_graphs, "graph"))
+    waiting = ", ".join(counted(number, what) for number, what in numbers if number)
+    told = f"waiting: {waiting}" if waiting else "nothing waits"
+    if attendance.workers:
+        at_work = f"{counted(attendance.workers, 'worker')} at work"
+        return Finding("workers", Health.OK, f"{at_work}; {told}")
+    if not waiting:
+        return Finding("workers", Health.OFF, "none at work, and nothing waits for one")
+    if queue.running:  # `sextant ingest` needs no worker
+        return Finding("workers", Health.OK, f"none, but documents are in hand; {told}")
+    return Finding(
+        "workers",
+        Health.WARNING,
+        f"none at work; {told}",
+        "Start one: `sextant worker`, or `sextant serve` without SEXTANT_WORKER__IN_SERVER=false.",
+    )
+
+
+async def examine_graph_store(settings: Settings) -> Finding:
+    """Examine Neo4j: without it nothing fails, but whoever has named one wants to know."""
+    if not settings.neo4j_uri:
+        return Finding("graph store", Health.OFF, "no Neo4j named; the graph is in PostgreSQL")
+    from sextant.stores.graph.neo4j.bolt import Bolt
+
+    bolt = Bolt(settings)
+    try:
+        await bolt.prepare()
+        version = ".".join(map(str, await bolt.version()))
+        search = "within a graph" if await bolt.prefiltered() else "over all graphs, then filtered"
+    except GraphStoreUnavailable as error:
+        return Finding(
+            "graph store",
+            Health.WARNING,
+            f"{error.message} PostgreSQL answers meanwhile.",
+            "Start Neo4j, or check NEO4J_URI, NEO4J_USERNAME and NEO4J_PASSWORD; then run "
+            "`sextant graph sync`.",
+        )
+    finally:
+        await bolt.close()
+    return Finding("graph store", Health.OK, f"Neo4j {version}, vectors searched {search}")
+
+
+async def _embedding(settings: Settings) -> Finding:
+    embedder = build_embedder(settings)
+    vector = await embedder.embed_query("ready?")
+    return Finding("embedding model", Health.OK, f"{embedder.name}, {len(vector)} dimensions")
+
+
+async def _chat(settings: Settings) -> Finding:
+    from langchain_core.messages import HumanMessage
+
+    chat = build_chat_model(settings)
+    if chat is None:
+        detail = "none configured; answers quote the documents"
+        return Finding("chat model", Health.OFF, detail)
+    try:
+        await chat.complete([HumanMessage("Answer with the word yes.")])
+    finally:
+        await chat.close()
+    return Finding("chat model", Health.OK, f"{chat.name} answers")
+
+
+async def _reranker(settings: Settings) -> Finding:
+    chat = build_chat_model(settings) if settings.reranker == CHAT else None
+    reranker = open_reranker(settings, chat)
+    if reranker is None:
+        return Finding("reranker", Health.OFF, "none configured")
+    try:
+        await reranker.score("ready?", ["yes"])
+    finally:
+        if chat is not None:
+            await chat.close()
+    return Finding("reranker", Health.OK, f"{reranker.name} answers")
+
+
+async def examine_named_entities(settings: Settings) -> Finding:
+    """Load the named-entity model that the settings name, and have it read a sentence."""
+    name = "named-entity model"
+    tagger = build_tagger(settings)
+    if tagger is None:
+        return Finding(name, Health.OFF, "none configured; types follow from names and tables")
+    try:
+        await asyncio.to_thread(tagger.tag, ["Marie Curie was born in Warsaw."])
+    except ModelUnavailable as error:
+        return _failed(name, error)
+    return Finding(name, Health.OK, f"{tagger.name} ({tagger.kind}) reads passages")

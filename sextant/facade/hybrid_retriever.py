@@ -1,0 +1,46 @@
+"""A knowledge base as LangChain's retriever."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from sextant.domain.scope import Scope
+from sextant.models.protocols import Embedder
+from sextant.retrievers.hybrid_retriever.bm25_index import BM25Indexes
+from sextant.retrievers.hybrid_retriever.options import HybridRetrieverOptions
+from sextant.retrievers.hybrid_retriever.retriever import HybridRetriever
+from sextant.stores.langchain import open_vector_store
+from sextant.stores.postgresql.database import Database
+
+
+class HybridRetrievers:
+    """Opens retrievers that share their BM25 indexes, as the settings say.
+
+    Args:
+        database: where the chunks are.
+        embedder: which the chunks were embedded with.
+    """
+
+    def __init__(self, database: Database, embedder: Embedder) -> None:
+        self._database = database
+        self._embedder = embedder
+        settings = database.settings.retrieval
+        self._bm25 = BM25Indexes(settings.bm25_memory, settings.index_idle)
+
+    @asynccontextmanager
+    async def open(self, scope: Scope, **options: object) -> AsyncIterator[HybridRetriever]:
+        """A retriever over one knowledge base.
+
+        Raises:
+            OptionInvalid: an option is unknown or out of range.
+        """
+        settings = self._database.settings.retrieval
+        chosen = HybridRetrieverOptions.of(settings, **options)
+        async with open_vector_store(self._database, self._embedder, scope) as store:
+            retriever = HybridRetriever(
+                vector_store=store, user_id=scope.user_id, options=chosen, bm25=self._bm25
+            )
+            if settings.bm25_at_start:
+                await retriever.rebuild_bm25()
+            yield retriever

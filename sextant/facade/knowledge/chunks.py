@@ -1,0 +1,301 @@
+"""A knowledge base's chunks as its owner looks at them: searched, described, and by their sections."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from sextant.domain.documents import JobStage, Section
+from sextant.domain.errors import DatabaseUnavailable, SettingsInvalid, SextantError
+from sextant.domain.retrieval import ItemKind, Retrieval, RetrievedItem
+from sextant.domain.scope import Scope
+from sextant.facade.knowledge.reading import Reading
+from sextant.stores.documents.model_descriptions import ModelDescriptions
+from sextant.stores.documents.reading import DocumentReader, document_id_of, not_found
+from sextant.stores.postgresql.database import Database
+from sextant.stores.search_log import LoggedSearch, SearchLog, logged_item
+
+if TYPE_CHECKING:
+    from sextant.ingestion.metadata.by_model import DescribedByModel, ModelDescriber
+    from sextant.ingestion.metadata.estimating import DescriptionEstimate
+    from sextant.ingestion.progress import OnProgress, OnStage
+    from sextant.retrievers.chunk_search.hits import SearchHit
+    from sextant.retrievers.chunk_search.search import ChunkSearch, SearchRequest, SearchResponse
+
+log = logging.getLogger(__name__)
+
+# The name under which progress shows them, and warnings tell of them.
+_DESCRIPTIONS = "descriptions"
+
+
+@dataclass(frozen=True, slots=True)
+class StructureNode:
+    """A section of a document with its direct subsections, in reading order (seed 004)."""
+
+    section_id: UUID
+    parent_section_id: UUID | None
+    title: str
+    summary: str
+    tags: tuple[str, ...]
+    keywords: tuple[str, ...]
+    level: int
+    page: int | None
+    start: int
+    end: int
+    children: tuple[StructureNode, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DescribingReport:
+    """How many `documents` of older versions were described, and what the chat model did, if it was asked."""
+
+    documents: int
+    by_model: DescribedByModel | None = None
+
+
+class Chunks:
+    """The chunks of one knowledge base; `reading` reads around them.
+
+    Args:
+        database: where they are.
+        scope: whose they are.
+        opened: opens the search, whose models take a while to load.
+    """
+
+    def __init__(
+        self, database: Database, scope: Scope, opened: Callable[[], Awaitable[ChunkSearch]]
+    ) -> None:
+        self._database = database
+        self._documents = DocumentReader(database)
+        self._log = SearchLog(database)
+        self._scope = scope
+        self._opened = opened
+        self.reading = Reading(database, scope)
+
+    async def search(self, request: SearchRequest) -> SearchResponse:
+        """The best chunks with their semantic metadata; see `sextant.retrievers.chunk_search.search`.
+
+        Raises:
+            QuestionInvalid, OptionInvalid: the request is at fault.
+            EmbeddingModelChanged: the stored vectors come from another embedding model.
+            RetrievalError: both lanes failed.
+        """
+        found = await (await self._opened()).search(self._scope, request)
+        results = (
+            {
+                "kind": "chunk",
+                "id": hit.chunk_id,
+                "document_id": hit.document_id,
+                "score": hit.score,
+            }
+            for hit in found.results
+        )
+        asked = request.model_dump(exclude={"query"}, exclude_defaults=True)
+        await self._note(
+            request.query,
+            asked,
+            results,
+            warnings=found.warnings,
+            milliseconds=found.search_time_ms,
+        )
+        return found
+
+    async def shown(
+        self, items: Iterable[RetrievedItem], *, neighbors: bool = False, debug: bool = False
+    ) -> tuple[tuple[SearchHit, ...], list[str]]:
+        """Chunks that a mode has found, as `search` shows its own; with warnings.
+
+        Args:
+            items: what was found; reports are left out.
+            neighbors: with the chunks beside each and linked to it.
+            debug: with what each lane gave.
+        """
+        warnings = list[str]()
+        found = [one for one in items if one.kind is ItemKind.CHUNK]
+        hits = (await self._opened()).hits
+        shown = await hits.of_mode(self._scope, found, warnings, neighbors=neighbors, debug=debug)
+        return shown, warnings
+
+    async def structure(self, document_id: UUID | str) -> StructureNode:
+        """The section tree of a document, from its root, with what every section is about.
+
+        Raises:
+            DocumentNotFound: the knowledge base has no such document, or nothing of it yet.
+        """
+        sections = await self._documents.structure(self._scope, document_id_of(document_id))
+        if not sections:
+            raise not_found(document_id)
+        return tree(sections)
+
+    async def describe(
+        self,
+        *,
+        budget_tokens: int | None = None,
+        budget_cost: float | None = None,
+        on_progress: OnStage | None = None,
+    ) -> DescribingReport:
+        """Describe the chunks that were stored before ingestion described any.
+
+        With `ingestion.metadata=llm` the chat model then describes chunks and sections that it has not
+        described, also those that it failed at too often.
+
+        Args:
+            budget_tokens: stop before more are spent; by default as the settings say.
+            budget_cost: the same in money, by the prices in the settings.
+            on_progress: called with "documents", "passages" or "sections", those done and those to do.
+
+        Raises:
+            SettingsInvalid: the chat model is wanted, and none is named.
+            OptionInvalid: the budget is no amount, or there are no prices.
+            ModelUnavailable: the chat model gives no answers; what was described stays.
+        """
+        if self.by_model:
+            await ModelDescriptions(self._database, self._scope).retry()
+        return await self._describe(on_progress, budget_tokens, budget_cost)
+
+    async def estimate_describing(self) -> DescriptionEstimate:
+        """About what `describe` will take of the chat model; nothing is sent anywhere."""
+        from sextant.ingestion.metadata.estimating import estimate_descriptions
+
+        return await estimate_descriptions(self._database, self._scope, self._database.settings)
+
+    async def describe_ingested(
+        self, on_progress: OnProgress | None = None, *, on_stage: OnStage | None = None
+    ) -> tuple[str, ...]:
+        """Let the chat model describe what is new, where configured; if it fails, what was extracted stays.
+
+        Args:
+            on_progress: called with how far it is, and with the end.
+            on_stage: called with the stages instead, as `describe` does.
+
+        Returns:
+            What was not described, and why; () when all was.
+        """
+        if not self.by_model:
+            return ()
+        from sextant.ingestion.progress import LaterStage, Progress
+
+        def tell(
+            stage: JobStage | LaterStage, done: int = 0, total: int = 0, note: str = ""
+        ) -> None:
+            if on_progress is not None:
+                on_progress(Progress(_DESCRIPTIONS, stage, done, total, note))
+
+        def show(_: str, done: int, total: int) -> None:
+            tell(LaterStage.DESCRIBE, done, total)
+
+        try:
+            by_model = (await self._describe(on_stage or show)).by_model
+        except SextantError as error:
+            log.warning("%s: described by extraction alone: %s", self._scope.graph_id, error)
+            note = f"not all by the chat model. {error} `sextant chunks describe` goes on."
+            tell(JobStage.FAILED, note=note)
+            return (f"{_DESCRIPTIONS}: {note}",)
+        if by_model is None or not (by_model.asked or by_model.left):
+            return ()
+        tell(JobStage.DONE, note=" ".join((f"{by_model.told}.", *by_model.warnings)))
+        return tuple(f"{_DESCRIPTIONS}: {warning}" for warning in by_model.warnings)
+
+    @property
+    def by_model(self) -> bool:
+        """Whether the settings let a chat model describe (`ingestion.metadata` is `llm`)."""
+        return self._database.settings.ingestion.metadata == "llm"
+
+    async def _describe(
+        self,
+        on_progress: OnStage | None,
+        budget_tokens: int | None = None,
+        budget_cost: float | None = None,
+    ) -> DescribingReport:
+        from sextant.ingestion.metadata.filling import fill
+
+        shown = partial(on_progress, "documents") if on_progress is not None else None
+        documents = await fill(self._database, self._scope, shown)
+        if not self.by_model:
+            return DescribingReport(documents)
+        async with self._describer() as describer:
+            if budget_tokens is not None:
+                describer.budget.tokens = budget_tokens
+            if budget_cost is not None:
+                describer.budget.limit_cost(budget_cost)
+            return DescribingReport(documents, await describer.describe(self._scope, on_progress))
+
+    @asynccontextmanager
+    async def _describer(self) -> AsyncIterator[ModelDescriber]:
+        from sextant.ingestion.metadata.by_model import ModelDescriber
+        from sextant.models.chat.building import open_chat_model
+
+        async with AsyncExitStack() as stack:
+            chat = await open_chat_model(self._database.settings, stack)
+            if chat is None:
+                raise SettingsInvalid(
+                    "Passages are to be described by a chat model, and none is named.",
+                    next_step="Set SEXTANT_CHAT_MODEL, or SEXTANT_INGESTION__METADATA=extract.",
+                    field="ingestion.metadata",
+                )
+            yield ModelDescriber(self._database, chat, self._database.settings)
+
+    async def searches(self, limit: int = 50) -> list[LoggedSearch]:
+        """The last searches that were logged, newest first."""
+        return await self._log.list(self._scope, limit)
+
+    async def forget_searches(self) -> int:
+        """Empty the log of searches; says how many it had."""
+        return await self._log.clear(self._scope)
+
+    async def note_retrieval(self, query: str, asked: Mapping[str, Any], found: Retrieval) -> None:
+        """Log what a mode has found."""
+        await self._note(
+            query,
+            asked,
+            map(logged_item, found.results),
+            warnings=found.warnings,
+            milliseconds=found.timings["total"],
+        )
+
+    async def _note(
+        self,
+        query: str,
+        asked: Mapping[str, Any],
+        results: Iterable[Mapping[str, Any]],
+        *,
+        warnings: Iterable[str],
+        milliseconds: float,
+    ) -> None:
+        """Log a search where that is wanted; a log that fails costs no search."""
+        try:
+            await self._log.record(
+                self._scope, query, asked, results, warnings=warnings, milliseconds=milliseconds
+            )
+        except DatabaseUnavailable as error:
+            log.warning("a search was not logged: %s", error)
+
+
+def tree(sections: Iterable[Section]) -> StructureNode:
+    """The sections as a tree; they come in reading order, parents first."""
+    inside: dict[UUID | None, list[Section]] = {}
+    for section in sections:
+        inside.setdefault(section.parent_id, []).append(section)
+    [root, *_] = inside[None]
+    return _node(root, inside)
+
+
+def _node(section: Section, inside: Mapping[UUID | None, list[Section]]) -> StructureNode:
+    return StructureNode(
+        section_id=section.id,
+        parent_section_id=section.parent_id,
+        title=section.title,
+        summary=section.summary,
+        tags=section.tags,
+        keywords=section.keywords,
+        level=section.level,
+        page=section.page,
+        start=section.start,
+        end=section.end,
+        children=tuple(_node(child, inside) for child in inside.get(section.id, ())),
+    )

@@ -1,0 +1,324 @@
+"""The entities of one knowledge base: looking at them, deciding which are one, and extracting more."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from sextant.domain.errors import ConflictError, EntityNotFound, OptionInvalid
+from sextant.domain.graph import Entity, Relation
+from sextant.domain.options import in_range
+from sextant.domain.scope import Scope
+from sextant.facade.knowledge.duplicates import Duplicates, duplicates
+from sextant.facade.knowledge.quotes import Quote, mentioning, stating
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.chunks.stored import StoredChunk
+from sextant.stores.graph.communities.pages import CommunityPages, ListedCommunity
+from sextant.stores.graph.extraction import ExtractionStore
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.protocol import EntityHit, Hop
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.resolution.comparing import ResolutionStore
+from sextant.stores.graph.resolution.deciding import (
+    MergedName,
+    MergeReader,
+    decide_one,
+    decide_two,
+)
+from sextant.stores.graph.resolution.merges import Merge
+from sextant.stores.graph.transfer import entities_by_external_id
+from sextant.stores.postgresql.database import Database
+
+if TYPE_CHECKING:
+    from sextant.ingestion.graph.extraction.cost import Estimate
+    from sextant.ingestion.graph.extraction.extract_llm import ExtractionReport, ModelExtractor
+    from sextant.ingestion.progress import OnCount
+
+# Passages that are shown of what states a relation.
+_MOST_EVIDENCE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A relation of an entity, with the names of both ends.
+
+    `evidence` are some of the passages that state it; none where only the user's own word does.
+    """
+
+    source: str
+    relation_type: str
+    target: str
+    weight: float
+    description: str
+    source_id: UUID
+    target_id: UUID
+    evidence: tuple[Quote, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EntityView:
+    """All that a user may want to see of an entity."""
+
+    entity: Entity
+    relations: list[Related]
+    mentions: list[Quote]
+    merged: list[MergedName]
+    communities: list[ListedCommunity]
+
+
+class Entities:
+    """The entities of one knowledge base; see `Sextant.entities`.
+
+    Args:
+        database: where they are.
+        scope: the knowledge base.
+        extractor: opens the chat model when extraction is asked for.
+        refresh: brings up to date what follows from the graph; returns what was not done.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        scope: Scope,
+        *,
+        extractor: Callable[[], Awaitable[ModelExtractor]],
+        refresh: Callable[[], Awaitable[tuple[str, ...]]],
+    ) -> None:
+        self._database = database
+        self._scope = scope
+        self._extractor = extractor
+        self._refresh = refresh
+        self._graph = PostgresGraph(database)
+        self._record = GraphRecord(database)
+        self._names = ResolutionStore(database)
+        self._merges = MergeReader(database)
+        self._communities = CommunityPages(database)
+        self._chunks = ChunkStore(database)
+
+    async def top(self, limit: int = 50) -> list[Entity]:
+        """The entities with most relations.
+
+        Raises:
+            OptionInvalid: the limit is no number that there can be; also in what follows.
+        """
+        return await self._graph.top_entities(self._scope, in_range(limit, "limit"))
+
+    async def search(self, text: str, limit: int = 20) -> list[EntityHit]:
+        """Entities whose names share words with `text`, best first."""
+        return await self._graph.entities_by_text(self._scope, text, in_range(limit, "limit"))
+
+    async def show(self, entity: str, limit: int = 20) -> EntityView:
+        """An entity with its relations, passages and what was merged into it.
+
+        Args:
+            entity: a name, alias or id, or the user's own id of it.
+            limit: relations and passages at most, the heaviest and the first.
+
+        Raises:
+            OptionInvalid: no entity, or several, are called so.
+        """
+        return await self._view(await self._find(entity, "entity"), in_range(limit, "limit"))
+
+    async def get(self, entity_id: UUID | str, limit: int = 20) -> EntityView:
+        """As `show`, by id alone.
+
+        Raises:
+            EntityNotFound: there is no entity of that id, or it is none.
+        """
+        try:
+            found = await self._graph.get_entities(self._scope, [UUID(str(entity_id))])
+        except ValueError:
+            found = []
+        if not found:
+            raise EntityNotFound(
+                f"No entity {str(entity_id)[:80]} in this knowledge base.",
+                next_step="Search for it; what supported it may have been deleted.",
+                field="entity_id",
+            )
+        return await self._view(found[0], in_range(limit, "limit"))
+
+    async def duplicates(self, limit: int = 50, cursor: str | None = None) -> Duplicates:
+        """Pairs that may be one thing, for `merge` to decide; likeliest first.
+
+        Args:
+            limit: pairs on the page.
+            cursor: `next_cursor` of the page before; pairs that were decided meanwhile are not there.
+
+        Raises:
+            OptionInvalid: also of a cursor that is not one of this list.
+        """
+        return await duplicates(self._names, self._scope, limit, cursor)
+
+    async def merge(self, entity: str, into: str, reason: str = "") -> Entity:
+        """Decide that two entities are one; returns it. `unmerge` takes the decision back.
+
+        Raises:
+            OptionInvalid: no entity, or several, are called so, or both are one already.
+            ConflictError: the last text that mentions them was deleted meanwhile.
+        """
+        one, other = await self._find(entity, "entity"), await self._find(into, "into")
+        if one.id == other.id:
+            raise OptionInvalid(
+                f"{entity:.80} and {into:.80} are one entity already.",
+                next_step="`sextant entities show` lists what was merged.",
+                field="into",
+            )
+        decision = Merge(
+            await self._own_id(entity, one), await self._own_id(into, other), reason or "by hand"
+        )
+        async with self._record.writing(self._scope) as writer:
+            await decide_one(writer, [decision])
+        await self._refresh()
+        merged = await self._graph.get_entities(self._scope, [decision.from_id])
+        if not merged:
+            raise ConflictError(
+                f"What mentions {entity:.80} was deleted meanwhile, and the entity with it.",
+                next_step="Nothing to do.",
+                field="entity",
+            )
+        return merged[0]
+
+    async def unmerge(self, entity: str) -> None:
+        """Take a merge back, for good: it is not made again by itself.
+
+        Args:
+            entity: the name or id of what was merged into another.
+
+        Raises:
+            OptionInvalid: it is not merged into another.
+        """
+        found = await self._find(entity, "entity")
+        own_id = await self._own_id(entity, found)
+        async with self._record.writing(self._scope) as writer:
+            done = await decide_two(writer, own_id)
+        if not done:
+            merged = await self._merges.merged(self._scope, found.id)
+            names = ", ".join((one.name or str(one.from_id))[:80] for one in merged[:5])
+            raise OptionInvalid(
+                f"{found.name:.80} is not merged into another entity.",
+                next_step=f"Merged into it: {names}. Name one of these."
+                if merged
+                else "`sextant entities show` lists what was merged.",
+                field="entity",
+            )
+        await self._refresh()
+
+    async def estimate(self) -> Estimate:
+        """About what `extract` will take; nothing is sent anywhere."""
+        from sextant.ingestion.graph.extraction.extract_llm import estimate_extraction
+
+        return await estimate_extraction(self._database, self._scope, self._database.settings)
+
+    async def extract(
+        self,
+        *,
+        budget_tokens: int | None = None,
+        budget_cost: float | None = None,
+        on_progress: OnCount | None = None,
+    ) -> ExtractionReport:
+        """Let the chat model read the passages that it has not read, also those that failed.
+
+        Args:
+            budget_tokens: stop before more are spent; by default as the settings say.
+            budget_cost: the same in money, by the prices in the settings.
+            on_progress: called with (passages tried, passages to try).
+
+        Raises:
+            SettingsInvalid: no chat model is set.
+        """
+        extractor = await self._extractor()
+        if budget_tokens is not None:
+            extractor.budget.tokens = budget_tokens
+        if budget_cost is not None:
+            extractor.budget.limit_cost(budget_cost)
+        await ExtractionStore(self._database).retry(self._scope)
+        report = await extractor.extract(self._scope, on_progress=on_progress)
+        told = await self._refresh() if report.done else ()
+        return replace(report, warnings=report.warnings + told)
+
+    async def _view(self, found: Entity, limit: int) -> EntityView:
+        mentions, merged, relations, communities = await asyncio.gather(
+            self._merges.mentions(self._scope, found.id, limit),
+            self._merges.merged(self._scope, found.id),
+            self._relations(found, limit),
+            self._communities.holding(self._scope, found.id),
+        )
+        return EntityView(found, relations, list(map(mentioning, mentions)), merged, communities)
+
+    async def _find(self, named: str, field: str) -> Entity:
+        try:
+            found = await self._graph.get_entities(self._scope, [UUID(named)])
+        except ValueError:
+            hits = await self._graph.entities_by_alias(self._scope, [named])
+            found = list({hit.entity.id: hit.entity for hit in hits}.values())
+            found = found or await self._of_own_id(named)
+        if len(found) == 1:
+            return found[0]
+        if found:
+            ids = ", ".join(f"{one.id} ({one.name}, {one.entity_type})" for one in found[:5])
+            raise OptionInvalid(
+                f"{len(found)} entities are called {named!r:.80}.",
+                next_step=f"Give an id: {ids}.",
+                field=field,
+            )
+        near = await self.search(named, 3)
+        names = ", ".join(hit.entity.name for hit in near)
+        raise OptionInvalid(
+            f"No entity is called {named!r:.80}.",
+            next_step=f"Did you mean: {names}?"
+            if near
+            else "`sextant entities search` finds entities by words of their names.",
+            field=field,
+        )
+
+    async def _of_own_id(self, external_id: str) -> list[Entity]:
+        async with self._record.reading(self._scope) as graph:
+            known = await entities_by_external_id(graph, [external_id])
+        return await self._graph.get_entities(self._scope, [one.id for one in known.values()])
+
+    async def _own_id(self, named: str, found: Entity) -> UUID:
+        """The entity that bears the name itself, which may be merged into `found`."""
+        try:
+            own = UUID(named)
+        except ValueError:
+            own = entity_id(self._scope, named)
+        members = await self._merges.component(self._scope, [found.id])
+        return own if any(member.id == own for member in members) else found.id
+
+    async def _relations(self, entity: Entity, limit: int) -> list[Related]:
+        hops = await self._graph.neighbourhood(self._scope, [entity.id], per_node=limit)
+        relations = await self._graph.get_relations(self._scope, [hop.relation_id for hop in hops])
+        said = {one.id: one for one in relations}
+        places = [place for one in relations for place in one.chunk_ids[:_MOST_EVIDENCE]]
+        ends = {end for hop in hops for end in (hop.source_id, hop.target_id)}
+        named, chunks = await asyncio.gather(
+            self._graph.get_entities(self._scope, sorted(ends)),
+            self._chunks.get(self._scope, places),
+        )
+        names = {one.id: one.name for one in named}
+        passages = {one.id: one for one in chunks}
+        return [_related(hop, said.get(hop.relation_id), names, passages) for hop in hops]
+
+
+def _related(
+    hop: Hop,
+    said: Relation | None,
+    names: Mapping[UUID, str],
+    passages: Mapping[UUID, StoredChunk],
+) -> Related:
+    source, target = names.get(hop.source_id, "?"), names.get(hop.target_id, "?")
+    places = said.chunk_ids[:_MOST_EVIDENCE] if said else ()
+    return Related(
+        source,
+        hop.relation_type,
+        target,
+        hop.weight,
+        said.description if said else "",
+        hop.source_id,
+        hop.target_id,
+        tuple(stating(passages[place], (source, target)) for place in places if place in passages),
+    )

@@ -1,0 +1,206 @@
+"""A knowledge base's graph as its owner looks at it: its size, its copy in Neo4j, a part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sextant.domain.errors import EntityNotFound, GraphStoreUnavailable, OptionInvalid
+from sextant.domain.graph import Entity
+from sextant.domain.options import in_range
+from sextant.domain.scope import Scope
+from sextant.stores.graph.neo4j.projector import Projector, open_projector
+from sextant.stores.graph.opening import open_graph_store
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.protocol import Hop
+from sextant.stores.graph.record import GraphCounts, GraphRecord
+from sextant.stores.postgresql.database import Database
+
+OnProgress = Callable[[int], None]
+
+# As far as anybody can follow a drawing, and as a walk costs.
+DEEPEST, MOST_ENTITIES = 2, 500
+# Of each of the entities with most relations so many heaviest relations are read, and those among these
+# entities kept.
+_BETWEEN = 50
+
+
+@dataclass(frozen=True, slots=True)
+class GraphStatus:
+    """The sizes of a graph in the record and in Neo4j, where one is named.
+
+    Attributes:
+        record: what PostgreSQL holds; that is what counts.
+        version: how often the graph has changed.
+        neo4j: version of the server; None where none is named or it does not answer.
+        projection: what Neo4j holds; None where it holds nothing of it.
+        waiting: changes that are still to be copied to Neo4j.
+        problem: why Neo4j could not be asked.
+    """
+
+    record: GraphCounts
+    version: int
+    neo4j: str | None = None
+    projection: GraphCounts | None = None
+    waiting: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a graph that can be drawn; `hops` join the entities, `cut`: there is more around them."""
+
+    entities: tuple[Entity, ...]
+    hops: tuple[Hop, ...]
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SubGraph:
+    """The heaviest relations around an entity; `hops` come nearest first, then by falling weight."""
+
+    center: Entity
+    entities: tuple[Entity, ...]
+    hops: tuple[Hop, ...]
+
+
+class Graph:
+    """The graph of one knowledge base."""
+
+    def __init__(self, database: Database, scope: Scope) -> None:
+        self._database = database
+        self._scope = scope
+
+    async def status(self) -> GraphStatus:
+        """How large the graph is, and how far Neo4j has followed; if it is down, the reason."""
+        record = GraphRecord(self._database)
+        counts, version = await record.counts(self._scope), await record.version(self._scope)
+        async with open_projector(self._database) as projector:
+            if projector is None:
+                return GraphStatus(counts, version)
+            try:
+                held = await projector.status(self._scope)
+            except GraphStoreUnavailable as error:
+                waiting = await projector.waiting(self._scope)
+                return GraphStatus(counts, version, waiting=waiting, problem=str(error))
+        return GraphStatus(counts, version, held.server, held.projection, held.waiting)
+
+    async def sync(self, on_progress: OnProgress | None = None) -> int:
+        """Copy the changes that wait to Neo4j; returns how many rows that were.
+
+        Raises:
+            OptionInvalid: the settings name no Neo4j server.
+            GraphStoreUnavailable: it does not answer; everything still waits.
+        """
+        async with open_projector(self._database) as projector:
+            return await _required(projector).sync(self._scope, on_progress)
+
+    async def rebuild(self, on_progress: OnProgress | None = None) -> int:
+        """Copy the whole graph to Neo4j again; like `sync`."""
+        async with open_projector(self._database) as projector:
+            return await _required(projector).rebuild(self._scope, on_progress)
+
+    async def around(self, name: str, *, depth: int = 1, per_node: int = 10) -> SubGraph:
+        """The part of the graph around an entity.
+
+        Args:
+            name: its name, an alias, or its id.
+            depth: 1 or 2.
+            per_node: relations of each entity, the heaviest.
+
+        Raises:
+            OptionInvalid: no entity is called so.
+        """
+        async with open_graph_store(self._database.settings, self._database) as graph:
+            found: Sequence[Entity] = [
+                hit.entity for hit in await graph.entities_by_alias(self._scope, [name])
+            ]
+            if not found and (own := _uuid(name)) is not None:
+                found = await graph.get_entities(self._scope, [own])
+            if not found:
+                raise OptionInvalid(
+                    f"No entity is called {name!r}.",
+                    next_step="`sextant entities search` finds entities by words of their names.",
+                    field="entity",
+                )
+            center = found[0]
+            hops = await graph.neighbourhood(
+                self._scope, [center.id], depth=depth, per_node=per_node
+            )
+            ends = {end for hop in hops for end in (hop.source_id, hop.target_id)}
+            entities = _each_once(await graph.get_entities(self._scope, sorted(ends | {center.id})))
+        return SubGraph(center, tuple(entities.values()), _between(hops, entities))
+
+    async def part(self, seed: str | None = None, *, depth: int = 1, limit: int = 100) -> Part:
+        """At most `limit` entities and the relations that join them.
+
+        Args:
+            seed: what it is around: a name, an alias or an id. Without, the entities with most relations.
+            depth: 1 or 2 relations away.
+            limit: most entities, 1 to 500.
+
+        Raises:
+            EntityNotFound: no entity is called so.
+            OptionInvalid: the depth or the limit is no such number.
+        """
+        in_range(depth, "depth", most=DEEPEST)
+        in_range(limit, "limit", most=MOST_ENTITIES)
+        graph = PostgresGraph(self._database)
+        starts = await self._starts(graph, seed, limit)
+        own = [one.id for one in starts]
+        per_node = limit if seed else _BETWEEN
+        hops = await graph.neighbourhood(self._scope, own, depth=depth, per_node=per_node)
+        kept = dict.fromkeys(own)
+        if seed:  # nearest and heaviest first, so that what is cut is the farthest
+            kept |= dict.fromkeys(end for hop in hops for end in (hop.source_id, hop.target_id))
+        ids = list(kept)[:limit]
+        inside = _between(hops, ids)
+        entities = _each_once(await graph.get_entities(self._scope, ids))
+        joined = _between(inside, entities)
+        return Part(tuple(entities.values()), joined, len(inside) < len(hops))
+
+    async def _starts(self, graph: PostgresGraph, seed: str | None, limit: int) -> list[Entity]:
+        if seed is None:
+            return await graph.top_entities(self._scope, limit)
+        own = _uuid(seed)
+        found = (
+            await graph.get_entities(self._scope, [own])
+            if own
+            else [hit.entity for hit in await graph.entities_by_alias(self._scope, [seed])]
+        )
+        if not found:
+            raise EntityNotFound(
+                f"No entity is called {seed!r:.80}.",
+                next_step="Search for entities by words of their names.",
+                field="seed",
+            )
+        return found[:limit]
+
+
+def _each_once(entities: Sequence[Entity]) -> dict[UUID, Entity]:
+    """Entities by their ids; one that was merged since its id was read is the one that it was merged into."""
+    return {one.id: one for one in entities}
+
+
+def _between(hops: Sequence[Hop], ids: Collection[UUID]) -> tuple[Hop, ...]:
+    """The relations both of whose ends are there."""
+    there = frozenset(ids)
+    return tuple(hop for hop in hops if {hop.source_id, hop.target_id} <= there)
+
+
+def _required(projector: Projector | None) -> Projector:
+    if projector is None:
+        raise OptionInvalid(
+            "No Neo4j server is named; the graph is in PostgreSQL alone.",
+            next_step="Set NEO4J_URI (and NEO4J_PASSWORD) first.",
+            field="neo4j_uri",
+        )
+    return projector
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

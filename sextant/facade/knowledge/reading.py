@@ -1,0 +1,181 @@
+"""A chunk in its place: what stands around it in its document, and what the graph joins it with."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sextant.domain.documents import Section
+from sextant.domain.errors import ChunkNotFound
+from sextant.domain.options import in_range
+from sextant.domain.scope import Scope
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.chunks.neighbours import Mentioned, beside, entities_of, linked_to
+from sextant.stores.chunks.stored import StoredChunk
+from sextant.stores.documents.reading import DocumentReader
+from sextant.stores.postgresql.database import Database
+
+LINKED = "linked"
+MOST_RELATED = 50
+MOST_CHARS = 20_000
+# Of each chunk, the rarest: two that share only what everything mentions are not related by it.
+_COMPARED = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A chunk beside another one: `previous`, `next`, `section`, `parent`, or only `linked`.
+
+    `shared` are the entities that both mention, the rarest first.
+    """
+
+    chunk: StoredChunk
+    relation: str
+    shared: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A chunk, its section, and the document's text right before and after it."""
+
+    chunk: StoredChunk
+    section: Section | None
+    entities: tuple[Mentioned, ...]
+    before: str
+    after: str
+    previous_id: UUID | None
+    next_id: UUID | None
+
+
+class Reading:
+    """Reads around the chunks of one knowledge base.
+
+    Args:
+        database: where they are.
+        scope: whose they are.
+    """
+
+    def __init__(self, database: Database, scope: Scope) -> None:
+        self._database = database
+        self._documents = DocumentReader(database)
+        self._chunks = ChunkStore(database)
+        self._scope = scope
+
+    async def chunk(self, chunk_id: UUID | str) -> StoredChunk:
+        """One chunk.
+
+        Raises:
+            ChunkNotFound: the knowledge base has no such chunk.
+        """
+        found = await self._chunks.get(self._scope, [_chunk_id(chunk_id)])
+        if not found:
+            raise _not_found(chunk_id)
+        return found[0]
+
+    async def related(self, chunk_id: UUID | str, limit: int = 10) -> list[Related]:
+        """The chunks related to one, by the section tree first and nearest first, then by the graph.
+
+        The graph has a third of the places where there are enough of both.
+
+        Args:
+            chunk_id: the chunk.
+            limit: how many, 1 to 50.
+
+        Raises:
+            ChunkNotFound: the knowledge base has no such chunk.
+            OptionInvalid: the limit is out of range.
+        """
+        limit = in_range(limit, "limit", most=MOST_RELATED)
+        own = await self.chunk(chunk_id)
+        near, linked = await asyncio.gather(
+            beside(self._database, self._scope, own.id, limit),
+            linked_to(self._database, self._scope, [own.id], limit),
+        )
+        others = [other for other in linked.get(own.id, ()) if other not in near]
+        by_tree = list(near)[: max(limit - len(others), limit - limit // 3)]
+        by_graph = others[: limit - len(by_tree)]
+        ids = [*by_tree, *by_graph]
+        shared, stored = await asyncio.gather(
+            self._shared(own.id, ids), self._chunks.get(self._scope, ids)
+        )
+        return [
+            Related(chunk, near.get(chunk.id, LINKED), shared.get(chunk.id, ())) for chunk in stored
+        ]
+
+    async def preview(self, chunk_id: UUID | str, chars: int = 1000) -> Preview:
+        """A chunk with its section and what is written around it.
+
+        Args:
+            chunk_id: the chunk.
+            chars: characters of the document's text before it, and as many after it; 0 to 20,000.
+
+        Raises:
+            ChunkNotFound: the knowledge base has no such chunk.
+            OptionInvalid: `chars` is out of range.
+        """
+        chars = in_range(chars, "contextChars", least=0, most=MOST_CHARS)
+        own = await self.chunk(chunk_id)
+        near, entities, sections, before, after = await asyncio.gather(
+            beside(self._database, self._scope, own.id, 2),
+            entities_of(self._database, self._scope, [own.id]),
+            self._documents.structure(self._scope, own.document_id),
+            self._text(own, max(0, own.start - chars), own.start),
+            self._text(own, own.end, own.end + chars),
+        )
+        ids = {relation: id_ for id_, relation in near.items()}
+        return Preview(
+            chunk=own,
+            section=next((one for one in sections if one.id == own.section_id), None),
+            entities=entities.get(own.id, ()),
+            before=before,
+            after=after,
+            previous_id=ids.get("previous"),
+            next_id=ids.get("next"),
+        )
+
+    async def text(self, document_id: UUID, chars: int) -> str:
+        """How a document begins: up to so many characters.
+
+        Raises:
+            DocumentNotFound: the knowledge base has no such document.
+        """
+        return await self._documents.text(self._scope, document_id, 0, chars)
+
+    async def _text(self, chunk: StoredChunk, start: int, end: int) -> str:
+        if start >= end:
+            return ""
+        return await self._documents.text(self._scope, chunk.document_id, start, end)
+
+    async def _shared(self, own: UUID, others: Sequence[UUID]) -> dict[UUID, tuple[str, ...]]:
+        """The entities that each of the others mentions as well, the rarest first."""
+        if not others:
+            return {}
+        told = await entities_of(self._database, self._scope, [own, *others], _COMPARED)
+        return dict(_in_common(own, others, told))
+
+
+def _in_common(
+    own: UUID, others: Sequence[UUID], told: Mapping[UUID, Sequence[Mentioned]]
+) -> Iterator[tuple[UUID, tuple[str, ...]]]:
+    names = [one.name for one in told.get(own, ())]
+    for other in others:
+        theirs = {one.name for one in told.get(other, ())}
+        yield other, tuple(name for name in names if name in theirs)
+
+
+def _chunk_id(given: UUID | str) -> UUID:
+    try:
+        return UUID(str(given))
+    except ValueError:
+        raise _not_found(given) from None
+
+
+def _not_found(chunk_id: UUID | str) -> ChunkNotFound:
+    """One error for a chunk that does not exist and for one of another user, so that neither can be told."""
+    return ChunkNotFound(
+        f"No passage {str(chunk_id)[:80]} in this knowledge base.",
+        next_step="Search again, in the same knowledge base: a changed document has other passages.",
+        field="chunkId",
+    )

@@ -1,0 +1,142 @@
+"""Bringing up to date what follows from a graph, for the facade: communities, reports, Neo4j's copy."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import TYPE_CHECKING
+
+from sextant.domain.errors import GraphNotFound, GraphStoreUnavailable, SextantError
+from sextant.domain.scope import Scope
+from sextant.models.protocols import Embedder
+from sextant.stores.knowledge_bases import KnowledgeBases
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.queue import Turns
+from sextant.text.characters import counted
+
+if TYPE_CHECKING:
+    from sextant.ingestion.graph.upkeep import GraphUpkeep
+    from sextant.ingestion.progress import OnProgress, OnStage
+
+_log = logging.getLogger(__name__)
+
+# The name under which progress shows work that belongs to no single file.
+_GRAPH = "knowledge graph"
+# After so long a worker sees whether Neo4j is back.
+_GONE_SECONDS = 30.0
+
+
+class Refresher:
+    """Refreshes the graphs of a database, by what its settings say of models."""
+
+    def __init__(self, database: Database, embedder: Embedder) -> None:
+        self._database = database
+        self._embedder = embedder
+
+    async def refresh(
+        self,
+        scope: Scope,
+        on_progress: OnProgress | None = None,
+        *,
+        on_stage: OnStage | None = None,
+        patient: bool = False,
+        told: Sequence[str] = (),
+    ) -> tuple[str, ...]:
+        """Bring communities up to date; a failure costs no document, so it is a warning.
+
+        While Neo4j is down, a worker tries again and again to bring its copy up to date.
+
+        Args:
+            scope: whose graph.
+            on_progress: called with every stage, and with the end.
+            on_stage: called with the stages instead.
+            patient: as `GraphUpkeep.refresh` has it.
+            told: what else of the documents was not done, to be noted with it.
+
+        Returns:
+            What was not done, and how to mend it; () when all was. `GraphInfo.warnings` has it, too.
+        """
+        own = await self._refresh(scope, on_progress, on_stage=on_stage, patient=patient)
+        told = (*told, *own)
+        with suppress(SextantError):  # whoever waits for this is told all the same
+            await KnowledgeBases(self._database).note_upkeep(scope, told)
+        return told
+
+    async def _refresh(
+        self,
+        scope: Scope,
+        on_progress: OnProgress | None,
+        *,
+        on_stage: OnStage | None,
+        patient: bool,
+    ) -> tuple[str, ...]:
+        from sextant.domain.documents import JobStage
+        from sextant.ingestion.progress import Progress
+
+        def tell(stage: JobStage, done: int = 0, total: int = 0, note: str = "") -> None:
+            if on_progress is not None:
+                on_progress(Progress(_GRAPH, stage, done, total, note))
+
+        shown = False
+
+        def show(_: str, done: int, total: int) -> None:
+            nonlocal shown
+            shown = True
+            tell(JobStage.GRAPH, done, total)
+
+        try:
+            async with self.opened() as upkeep:
+                done = await upkeep.refresh(scope, on_stage or show, patient=patient)
+        except GraphStoreUnavailable as error:
+            note = f"up to date, but Neo4j has not taken it over. {error}"
+            with suppress(SextantError):  # the notes wait all the same, for the next change
+                await self.leave_to_worker(scope, wait=_GONE_SECONDS)
+            _log.warning("%s: %s", scope.graph_id, note)
+        except GraphNotFound as error:  # deleted meanwhile, and what follows from it with it
+            note = str(error)
+        except Exception as error:  # noqa: BLE001 - the documents are in, whatever this was
+            note = f"not brought up to date. {error} Run `sextant communities build`."
+            unforeseen = None if isinstance(error, SextantError) else error
+            _log.warning("%s: %s", scope.graph_id, note, exc_info=unforeseen)
+        else:
+            if shown:
+                found = counted(done.communities, "community") if done.communities else "up to date"
+                said = " ".join((f"{found}.", *done.warnings)) if done.warnings else found
+                tell(JobStage.DONE, note=said)
+            return tuple(f"{_GRAPH}: {warning}" for warning in done.warnings)
+        tell(JobStage.FAILED, note=note)
+        return (f"{_GRAPH}: {note}",)
+
+    async def leave_to_worker(self, scope: Scope, *, wait: float = 0.0) -> None:
+        """Have a worker bring the graph up to date, in `wait` seconds at the earliest."""
+        await Turns(self._database).offer_refresh(scope, since=time.time(), wait=wait)
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[GraphUpkeep]:
+        """Open what does the work, with the chat model where that writes reports."""
+        from sextant.ingestion.graph.upkeep import GraphUpkeep
+
+        settings = self._database.settings
+        by_model = settings.communities.reports == "llm" or (
+            settings.communities.reports == "auto" and settings.ingestion.graph == "llm"
+        )
+        async with AsyncExitStack() as stack:
+            chat = None
+            if by_model:
+                from sextant.models.chat.building import open_chat_model
+
+                chat = await open_chat_model(settings, stack)
+            yield GraphUpkeep(self._database, self._embedder, chat)
+
+    async def forget_projection(self, scope: Scope) -> None:
+        """Delete a knowledge base's copy from Neo4j; if Neo4j is down, the next of that name replaces it."""
+        from sextant.stores.graph.neo4j.projector import open_projector
+
+        async with open_projector(self._database) as projector:
+            if projector is not None:
+                try:
+                    await projector.drop(scope)
+                except GraphStoreUnavailable as error:
+                    _log.warning("%s: not deleted from Neo4j: %s", scope.graph_id, error)

@@ -1,0 +1,165 @@
+"""All documents of a user, in whatever knowledge base: added, watched, retried, cancelled, deleted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sextant.domain.documents import Document
+from sextant.domain.errors import DocumentNotFound
+from sextant.domain.scope import Scope
+from sextant.ingestion.transfer.documents import is_packed
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.documents.reading import Original, not_found
+from sextant.stores.documents.registering import Registered, Upload
+from sextant.stores.knowledge_bases import KnowledgeBases
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import JobStore
+from sextant.stores.work.queue import Turns
+from sextant.stores.work.uploads import Standing, UploadStore
+
+# A graph waits a moment for further deletions before it follows.
+_QUIET_SECONDS = 1.0
+# A file is read in parts of so many bytes, so that a large one is never in memory.
+_PART = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """The file that a document was made from, as it was given: its name, bytes in all, and they in parts."""
+
+    filename: str
+    size_bytes: int
+    parts: AsyncIterator[bytes]
+
+
+class Library:
+    """The documents of one user, for those who let workers ingest.
+
+    Whatever names a document raises DocumentNotFound where this user has none of that id.
+    """
+
+    def __init__(self, database: Database, user_id: str) -> None:
+        self._user_id = user_id
+        self._documents = DocumentStore(database)
+        self._knowledge_bases = KnowledgeBases(database)
+        self._uploads = UploadStore(database)
+        self._jobs = JobStore(database)
+        self._turns = Turns(database)
+
+    async def add(self, uploads: Sequence[Upload], graph_id: str) -> list[Registered]:
+        """Store files and queue their ingestion; the knowledge base is made when it is new.
+
+        The same bytes in a knowledge base are one document, however often they come.
+        """
+        registered = await self._documents.register_all(Scope(self._user_id, graph_id), uploads)
+        await self._queue([one.job_id for one in registered if one.job_id])
+        return registered
+
+    async def get(self, document_id: UUID) -> tuple[Document, Standing]:
+        """A document, and where its ingestion stands."""
+        standing = await self.standing(document_id)
+        document = await self._documents.get(self._scope(standing.graph_id), document_id)
+        return document, standing
+
+    async def page(
+        self, graph_id: str, after: tuple[datetime, UUID] | None, most: int
+    ) -> list[Document]:
+        """Documents of a knowledge base, oldest first, after a time and an id.
+
+        Raises:
+            GraphNotFound: the user has no such knowledge base.
+        """
+        await self._knowledge_bases.require(self._scope(graph_id))
+        return await self._documents.list(self._scope(graph_id), after, most)
+
+    async def standing(self, document_id: UUID) -> Standing:
+        """Where the ingestion of a document stands."""
+        found = await self.standings([document_id])
+        if document_id not in found:
+            raise not_found(document_id)
+        return found[document_id]
+
+    async def standings(self, document_ids: Sequence[UUID]) -> dict[UUID, Standing]:
+        """As `standing`, for several; documents that are not there are left out."""
+        return await self._uploads.standings(self._user_id, document_ids)
+
+    async def text(self, document_id: UUID, start: int, end: int) -> str:
+        """Characters `start` to `end` of the text that citations refer to."""
+        return await self._documents.text(
+            await self._scope_of(document_id), document_id, start, end
+        )
+
+    async def file(self, document_id: UUID) -> File:
+        """The file that citations refer to, as it was given.
+
+        Its parts raise DocumentNotFound where it is replaced or deleted while they are read.
+
+        Raises:
+            DocumentNotFound: also where a document was imported as chunks, without a file.
+        """
+        scope = await self._scope_of(document_id)
+        original = await self._documents.original(scope, document_id, head=_PART)
+        if is_packed(original.head):
+            raise DocumentNotFound(
+                f"Document {document_id} was imported as chunks: there is no file of it.",
+                next_step="Read its text, or export the knowledge base.",
+                field="document_id",
+            )
+        parts = self._parts(scope, document_id, original)
+        return File(original.filename, original.size_bytes, parts)
+
+    async def _parts(
+        self, scope: Scope, document_id: UUID, original: Original
+    ) -> AsyncIterator[bytes]:
+        yield original.head
+        for start in range(_PART, original.size_bytes, _PART):
+            yield await self._documents.original_part(
+                scope, document_id, original.version, start, _PART
+            )
+
+    async def retry(self, document_id: UUID) -> Registered:
+        """Queue a document again that could not be taken in.
+
+        Raises:
+            ConflictError: it is ready.
+        """
+        registered = await self._uploads.retry(await self._scope_of(document_id), document_id)
+        await self._queue([registered.job_id] if registered.job_id else [])
+        return registered
+
+    async def cancel(self, document_id: UUID) -> None:
+        """Stop the ingestion of a document.
+
+        Raises:
+            ConflictError: it is not being ingested.
+        """
+        await self._uploads.cancel(await self._scope_of(document_id), document_id)
+
+    async def delete(self, document_id: UUID) -> str | None:
+        """Remove a document with everything that came from it; a worker then refreshes the graph.
+
+        Returns:
+            The name under which it stays, that of another file of the same bytes; None where it is gone.
+        """
+        scope = await self._scope_of(document_id)
+        stays_as = await self._documents.delete(scope, document_id)
+        await self._turns.offer_refresh(scope, since=time.time(), wait=_QUIET_SECONDS)
+        return stays_as
+
+    async def _queue(self, jobs: Sequence[UUID]) -> None:
+        """Wake a worker. If this broke off, the workers' own sweep would find the jobs."""
+        if not jobs:
+            return
+        await self._jobs.hurry(self._user_id, jobs)
+        for backlog in await self._jobs.backlog(self._user_id):
+            await self._turns.offer_all(backlog)
+
+    def _scope(self, graph_id: str) -> Scope:
+        return Scope(self._user_id, graph_id)
+
+    async def _scope_of(self, document_id: UUID) -> Scope:
+        return self._scope(await self._documents.graph_of(self._user_id, document_id))

@@ -1,0 +1,242 @@
+"""What a `Sextant` works with: each part is opened when something first needs it, and then shared.
+
+Listing documents loads no model, ingesting no workflow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import importlib
+import logging
+from contextlib import AsyncExitStack, suppress
+from typing import TYPE_CHECKING
+
+from sextant.domain.errors import ModelUnavailable, SettingsInvalid
+from sextant.models.embedding.cache import CachedEmbedder
+from sextant.models.reranker import LocalReranker
+from sextant.stores.documents.embedding_space import check_space
+from sextant.stores.postgresql.database import Database
+
+if TYPE_CHECKING:
+    from sextant.facade.hybrid_retriever import HybridRetrievers
+    from sextant.graph.workflow import Workflow
+    from sextant.ingestion.captions import Captioner
+    from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
+    from sextant.ingestion.importing import Importer
+    from sextant.ingestion.parsing.hosts import ParserHosts
+    from sextant.ingestion.pipeline import Ingestor
+    from sextant.models.chat.chat_model import ChatModel
+    from sextant.models.chat.vision import VisionModel
+    from sextant.nodes.context import Dependencies
+    from sextant.retrievers.chunk_search.search import ChunkSearch
+    from sextant.retrievers.entity_search.search import EntitySearch
+
+log = logging.getLogger(__name__)
+
+# Python looks for cycles among young objects whenever 700 more were made than freed. A document or a
+# question makes tens of thousands, and next to no cycle: at 20,000 ingestion takes a tenth less CPU
+# (docs/performance.md), and no more memory.
+_YOUNG_OBJECTS = 20_000
+
+
+def _collect_less_often() -> None:
+    """Raise the collector's first threshold, unless somebody has chosen one (0: switched it off)."""
+    young, *older = gc.get_threshold()
+    if 0 < young < _YOUNG_OBJECTS:
+        gc.set_threshold(_YOUNG_OBJECTS, *older)
+
+
+def _read_dictionaries() -> None:
+    """Read those of Chinese, which the first Chinese question would hold up everybody's for."""
+    from sextant.text.segmenting import words_of
+    from sextant.text.simplified import plain_of
+
+    words_of("预热")
+    plain_of("预热")
+
+
+class Parts:
+    """The parts over one database.
+
+    Args:
+        database: where everything is.
+        embedder: which all vectors come from.
+        stack: closes what is opened here.
+    """
+
+    def __init__(self, database: Database, embedder: CachedEmbedder, stack: AsyncExitStack) -> None:
+        self._database = database
+        self._embedder = embedder
+        self._stack = stack
+        self._opening = asyncio.Lock()
+        self._workflow: tuple[Dependencies, Workflow] | None = None
+        self._hosts: ParserHosts | None = None
+        self._chat: ChatModel | None = None
+        self._vision: VisionModel | None = None
+        self._hybrid: HybridRetrievers | None = None
+        self._chunk_search: ChunkSearch | None = None
+        self._entity_search: EntitySearch | None = None
+        _collect_less_often()
+
+    async def check_space(self) -> None:
+        """Load the embedding model, and see that the stored vectors are its own.
+
+        Raises:
+            EmbeddingModelChanged: they come from another one.
+            ModelUnavailable: it cannot be loaded.
+        """
+        await self._embedder.warm_up()
+        await check_space(self._database, self._embedder)
+
+    async def warm_up(self) -> None:
+        """Load what a first question would wait for; a model that is not there is a warning."""
+        try:
+            dependencies, _ = await self.workflow()
+            await asyncio.to_thread(_read_dictionaries)
+            await self._embedder.embed_query("warm up")
+            for scorer in {dependencies.retriever.reranker, dependencies.judge}:
+                if isinstance(scorer, LocalReranker):
+                    await scorer.warm_up()
+        except ModelUnavailable as error:
+            log.warning("not warmed up: %s", error)
+
+    async def workflow(self) -> tuple[Dependencies, Workflow]:
+        """The dependencies of the workflow, and the workflow."""
+        async with self._opening:
+            if self._workflow is None:
+                self._workflow = await self._open_workflow()
+        return self._workflow
+
+    async def _open_workflow(self) -> tuple[Dependencies, Workflow]:
+        # The model loads beside the imports, which take a second and a half of CPU.
+        importing = asyncio.to_thread(importlib.import_module, "sextant.graph.streaming")
+        await asyncio.gather(self._check_space_if_possible(), importing)
+        from sextant.graph.dependencies import dependencies_over
+        from sextant.graph.workflow import create_query_workflow
+
+        dependencies = await self._stack.enter_async_context(
+            dependencies_over(self._database, self._embedder)
+        )
+        return dependencies, create_query_workflow(dependencies=dependencies)
+
+    async def _check_space_if_possible(self) -> None:
+        # Without its embedding model a search goes on by keywords, and says so.
+        with suppress(ModelUnavailable):
+            await self.check_space()
+
+    async def chunk_search(self) -> ChunkSearch:
+        """The search of chunks by their metadata, with the workflow's reranker."""
+        dependencies, _ = await self.workflow()
+        if self._chunk_search is None:
+            from sextant.retrievers.chunk_search.search import ChunkSearch
+
+            shared = dependencies.retriever
+            self._chunk_search = ChunkSearch(
+                self._database, self._embedder, shared.reranker, hot=shared.hot
+            )
+        return self._chunk_search
+
+    async def entity_search(self) -> EntitySearch:
+        """The search of entities."""
+        async with self._opening:
+            if self._entity_search is None:
+                from sextant.facade.entity_search import open_entity_search
+
+                opening = open_entity_search(self._database, self._embedder, self._stack)
+                self._entity_search = await opening
+        return self._entity_search
+
+    async def hybrid(self) -> HybridRetrievers:
+        """LangChain's retrievers, which share their BM25 indexes."""
+        from sextant.facade.hybrid_retriever import HybridRetrievers
+
+        await self.check_space()
+        self._hybrid = self._hybrid or HybridRetrievers(self._database, self._embedder)
+        return self._hybrid
+
+    async def ingestor(self, *, working: bool = False, reads: bool = True) -> Ingestor:
+        """What takes documents in, as the settings say.
+
+        Args:
+            working: it is a worker's: what extraction may cost bounds each document, not all of them.
+            reads: whether the chat model, where it extracts, reads a document before that is done.
+        """
+        from sextant.ingestion.graph.index import GraphIndexer
+        from sextant.ingestion.pipeline import Ingestor
+        from sextant.stores.documents.document_store import DocumentStore
+        from sextant.stores.work.jobs import JobStore
+
+        await self.check_space()
+        settings = self._database.settings
+        has_graph = settings.ingestion.graph != "off"
+        by_model = reads and settings.ingestion.graph == "llm"
+        return Ingestor(
+            DocumentStore(self._database),
+            JobStore(self._database),
+            self._embedder,
+            settings,
+            graph=GraphIndexer(self._database) if has_graph else None,
+            extractor=await self.extractor(renewed=working) if by_model else None,
+            hosts=self._parser_hosts(),
+            captioner=await self._captioner(),
+        )
+
+    async def _captioner(self) -> Captioner | None:
+        """What describes images in documents, where a vision model is configured."""
+        settings = self._database.settings
+        async with self._opening:
+            if self._vision is None and settings.vision_model:
+                from sextant.models.chat.vision import build_vision_model
+
+                self._vision = await asyncio.to_thread(build_vision_model, settings)
+                if self._vision is not None:
+                    self._stack.push_async_callback(self._vision.close)
+        if self._vision is None:
+            return None
+        from sextant.ingestion.captions import Captioner
+        from sextant.stores.documents.captions import CaptionStore
+
+        return Captioner(self._vision, CaptionStore(self._database), settings)
+
+    async def importer(self, *, reads: bool = True) -> Importer:
+        """What imports a graph of the user's own; `reads` as for `ingestor`."""
+        from sextant.ingestion.importing import Importer
+        from sextant.stores.graph.record import GraphRecord
+
+        return Importer(await self.ingestor(reads=reads), GraphRecord(self._database))
+
+    def _parser_hosts(self) -> ParserHosts:
+        """Processes that parse; starting them costs as much as parsing dozens of small files."""
+        from sextant.ingestion.parsing.hosts import ParserHosts
+
+        if self._hosts is None:
+            self._hosts = ParserHosts()
+            self._stack.callback(self._hosts.close)
+        return self._hosts
+
+    async def extractor(self, *, renewed: bool = False) -> ModelExtractor:
+        """What reads passages for entities and relations: a budget of its own, one chat model for all.
+
+        Args:
+            renewed: the budget begins anew with each document.
+
+        Raises:
+            SettingsInvalid: the settings name no chat model.
+        """
+        from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
+
+        settings = self._database.settings
+        async with self._opening:
+            if self._chat is None:
+                from sextant.models.chat.building import open_chat_model
+
+                self._chat = await open_chat_model(settings, self._stack)
+        if self._chat is None:
+            raise SettingsInvalid(
+                "Extraction needs a chat model, and none is set.",
+                next_step="Set SEXTANT_CHAT_MODEL with OPENAI_API_KEY or OPENAI_BASE_URL, "
+                "or SEXTANT_INGESTION__GRAPH=nlp to do without.",
+                field="chat_model",
+            )
+        return ModelExtractor(self._database, self._chat, settings, renewed=renewed)

@@ -1,0 +1,325 @@
+"""The facade: documents in, questions answered, in a few calls.
+
+async with Sextant.open() as rag:
+    await rag.ingest(["handbook.pdf"], graph_id="hr")
+    answer = await rag.query("How many days of leave?", graph_id="hr")
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from copy import copy
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from sextant.domain.configuration import load_settings
+from sextant.domain.documents import Document, GraphInfo
+from sextant.domain.scope import DEFAULT_GRAPH, Scope
+from sextant.domain.settings import Settings
+from sextant.facade.asking import Asking
+from sextant.facade.knowledge.refreshing import Refresher
+from sextant.facade.parts import Parts
+from sextant.models.embedding.cache import CachedEmbedder
+from sextant.models.embedding.choice import build_embedder
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.documents.reading import document_id_of
+from sextant.stores.postgresql.database import Database
+
+if TYPE_CHECKING:
+    from sextant.facade.knowledge.chunks import Chunks
+    from sextant.facade.knowledge.communities import Communities
+    from sextant.facade.knowledge.entities import Entities
+    from sextant.facade.knowledge.graph import Graph
+    from sextant.facade.library import Library
+    from sextant.facade.working import Worker
+    from sextant.ingestion.files import Paths
+    from sextant.ingestion.graph.extraction.extract_llm import ExtractionReport
+    from sextant.ingestion.importing import ImportReport
+    from sextant.ingestion.pipeline import IngestReport
+    from sextant.ingestion.progress import OnCount, OnProgress, OnStage
+    from sextant.ingestion.transfer.reading import Source
+    from sextant.nodes.context import Dependencies
+
+
+class Sextant(Asking):
+    """One user's knowledge bases, opened by `Sextant.open`.
+
+    Documents come in by `ingest` and `import_graph`, answers out by `query` and `stream`, passages and
+    entities by `search`, `search_entities` and `hybrid_retriever`; `chunks`, `entities`, `communities`
+    and `graph` hand out what looks after these.
+
+    Calls that need a knowledge base raise GraphNotFound where there is none; those that embed raise
+    EmbeddingModelChanged where the stored vectors come from another model; and any call may raise a
+    DependencyError when a service that it needs is down. What was stored stays.
+    """
+
+    def __init__(self, database: Database, embedder: CachedEmbedder, stack: AsyncExitStack) -> None:
+        super().__init__(database, Parts(database, embedder, stack))
+        self.embedder = embedder
+        self._documents = DocumentStore(database)
+        self._refresher = Refresher(database, embedder)
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls,
+        settings: Settings | None = None,
+        *,
+        embedder: CachedEmbedder | None = None,
+        **overrides: object,
+    ) -> AsyncIterator[Sextant]:
+        """Open the store and whatever else the settings name; close it at the end.
+
+        Args:
+            settings: all settings; by default those of the environment and `.env`.
+            embedder: what `build_embedder` makes of these settings, if it is there already.
+            overrides: single settings by keyword, like `data_dir=` or `database_url=`.
+
+        Raises:
+            SettingsInvalid: a setting cannot be used.
+            DatabaseUnavailable: PostgreSQL cannot be reached or started.
+        """
+        if settings is None:
+            settings = await asyncio.to_thread(lambda: load_settings(**overrides))
+        async with AsyncExitStack() as stack:
+            if embedder is None:
+                embedder = await asyncio.to_thread(build_embedder, settings)
+            database = await stack.enter_async_context(await Database.open(settings))
+            rag = cls(database, embedder, stack)
+            if settings.warm_up:
+                await rag.warm_up()
+            yield rag
+
+    def as_user(self, user_id: str) -> Sextant:
+        """A facade for the knowledge bases of another user, which shares all that is open.
+
+        Raises:
+            OptionInvalid: the user id is no name.
+        """
+        other = copy(self)
+        other.user_id = Scope(user_id).user_id
+        return other
+
+    async def warm_up(self) -> None:
+        """Load what a first question would wait for; a model that is not there is a warning."""
+        await self._parts.warm_up()
+
+    async def dependencies(self) -> Dependencies:
+        """The workflow's dependencies, for a graph of your own (`graph.create_query_workflow`)."""
+        return (await self._parts.workflow())[0]
+
+    async def ingest(
+        self,
+        paths: Paths,
+        graph_id: str = DEFAULT_GRAPH,
+        on_progress: OnProgress | None = None,
+    ) -> IngestReport:
+        """Take files, and the readable files of folders, into a knowledge base.
+
+        Args:
+            paths: files and folders, or one.
+            graph_id: the knowledge base; made when it is new.
+            on_progress: called whenever a file gets further.
+
+        Returns:
+            What became of each file, a list in order; a file that cannot be ingested carries its error and
+            stops no other. Its `warnings` say what of the descriptions and the graph did not follow.
+        """
+        from sextant.ingestion.pipeline import IngestReport
+
+        ingestor = await self._parts.ingestor()
+        report = IngestReport(await ingestor.ingest(self._scope(graph_id), paths, on_progress))
+        told = await self._chunks(graph_id).describe_ingested(on_progress)
+        report.warnings = await self._refresher.refresh(
+            self._scope(graph_id), on_progress, patient=True, told=told
+        )
+        return report
+
+    def worker(self, concurrency: int | None = None) -> Worker:
+        """What ingests the documents that were queued, of all users; `Worker.run` does it.
+
+        Args:
+            concurrency: turns in hand at a time, all but one of them of one user; default `settings.worker.concurrency`.
+        """
+        from sextant.facade.working import Worker
+
+        most = concurrency or self.settings.worker.concurrency
+        opened = partial(self._parts.ingestor, working=True)
+        return Worker(
+            self.database, opened, self._refresh, concurrency=most, reembed=self._finish_embedding
+        )
+
+    def library(self) -> Library:
+        """All documents of the user, in whatever knowledge base: to add, watch, retry and delete."""
+        from sextant.facade.library import Library
+
+        return Library(self.database, self.user_id)
+
+    async def _finish_embedding(self) -> None:
+        """Embed what was left without a vector, if the configured model is the one that was begun with.
+
+        Raises:
+            EmbeddingModelChanged: it is another one.
+        """
+        from sextant.ingestion.reembedding import reembed
+
+        await self._parts.check_space()
+        await reembed(self.database, self.embedder)
+
+    async def _refresh(self, scope: Scope) -> None:
+        """Bring what derives from a graph up to date, whichever user it belongs to."""
+        from sextant.facade.knowledge.chunks import Chunks
+
+        told = await Chunks(self.database, scope, self._parts.chunk_search).describe_ingested()
+        await self._refresher.refresh(scope, patient=True, told=told)
+        read = await self._extract_waiting(scope)
+        if read is not None and read.done:
+            await self._refresher.refresh(scope, patient=True, told=(*told, *read.warnings))
+
+    async def _extract_waiting(self, scope: Scope) -> ExtractionReport | None:
+        """Let the chat model read the passages that an import left; None where the settings leave it out."""
+        if self.settings.ingestion.graph != "llm":
+            return None
+        extractor = await self._parts.extractor(renewed=True)
+        return await extractor.extract(scope)
+
+    async def import_graph(
+        self,
+        source: Source,
+        graph_id: str = DEFAULT_GRAPH,
+        *,
+        strict: bool = False,
+        facts_as_passages: bool = False,
+        on_progress: OnStage | None = None,
+        patience: float | None = None,
+    ) -> ImportReport:
+        """Bring documents, chunks, entities and relations of your own (docs/import.md).
+
+        Ids are yours and come back in every result; the same import again changes nothing.
+
+        Args:
+            source: a file of JSON Lines, plain or gzip-compressed, or its lines as bytes or dicts, which
+                may come asynchronously.
+            graph_id: the knowledge base; made when it is new.
+            strict: stop at the first line that cannot be used.
+            facts_as_passages: make a passage, which questions find and answers cite, of every relation
+                that no chunk states and of every entity's description and aliases.
+            on_progress: called with (stage, done, total; 0 where the total is not known).
+            patience: seconds to wait for what follows (extraction and descriptions by the chat model, names that are one,
+                vectors, communities, reports, Neo4j) once everything is stored; then the report says `pending`, and a
+                worker goes on. None: until it is done.
+
+        Returns:
+            What was taken, and what was wrong with which line.
+
+        Raises:
+            OptionInvalid: the file cannot be read; or, with `strict`, what is wrong in which line.
+        """
+        from sextant.stores.graph.record import GraphRecord
+
+        # What a chat model reads of the documents is waited for no longer than what follows from the graph.
+        importer = await self._parts.importer(reads=patience is None)
+        report = await importer.import_graph(
+            self._scope(graph_id),
+            source,
+            strict=strict,
+            facts_as_passages=facts_as_passages,
+            on_progress=on_progress,
+        )
+        scope = self._scope(graph_id)
+        try:
+            async with asyncio.timeout(patience):
+                if patience is not None and (read := await self._extract_waiting(scope)):
+                    report.warnings += read.warnings
+                told = await self._chunks(graph_id).describe_ingested(on_stage=on_progress)
+                report.warnings += await self._refresher.refresh(
+                    scope, on_stage=on_progress, told=told
+                )
+        except TimeoutError:
+            await self._refresher.leave_to_worker(scope)
+            report.pending = True
+        report.graph = await GraphRecord(self.database).counts(scope)
+        if report.graph.entities:
+            report.graph_alone = not await self._knowledge_bases.has_passages(scope)
+        return report
+
+    def export_graph(self, graph_id: str = DEFAULT_GRAPH) -> AsyncIterator[dict[str, Any]]:
+        """The lines that import a knowledge base again, one dict each."""
+        from sextant.ingestion.exporting import export_graph
+
+        return export_graph(self.database, self._scope(graph_id))
+
+    async def chunks(self, graph_id: str = DEFAULT_GRAPH) -> Chunks:
+        """The chunks: searched with their metadata, described, by section; the log of searches."""
+        await self._known(graph_id)
+        return self._chunks(graph_id)
+
+    async def communities(self, graph_id: str = DEFAULT_GRAPH) -> Communities:
+        """The communities: the hierarchy, their reports, building them."""
+        from sextant.facade.knowledge.communities import Communities
+
+        return Communities(self.database, await self._known(graph_id), self._refresher.opened)
+
+    async def entities(self, graph_id: str = DEFAULT_GRAPH) -> Entities:
+        """The entities, to look at, to merge and to extract."""
+        from sextant.facade.knowledge.entities import Entities
+
+        scope = await self._known(graph_id)
+        refresh = partial(self._refresher.refresh, scope)
+        return Entities(self.database, scope, extractor=self._parts.extractor, refresh=refresh)
+
+    async def graph(self, graph_id: str = DEFAULT_GRAPH) -> Graph:
+        """The graph: its size, its copy in Neo4j, a part of it to look at."""
+        from sextant.facade.knowledge.graph import Graph
+
+        return Graph(self.database, await self._known(graph_id))
+
+    async def graphs(self) -> list[GraphInfo]:
+        """The knowledge bases, by name."""
+        return await self._knowledge_bases.list(self.user_id)
+
+    async def delete_graph(self, graph_id: str) -> None:
+        """Remove a knowledge base with everything in it; there is no way back."""
+        await self._knowledge_bases.delete(self._scope(graph_id))
+        await self._refresher.forget_projection(self._scope(graph_id))
+
+    async def documents(self, graph_id: str = DEFAULT_GRAPH) -> list[Document]:
+        """The documents of a knowledge base, oldest first."""
+        return await self._documents.list(await self._known(graph_id))
+
+    async def delete_document(
+        self, document_id: UUID | str, graph_id: str = DEFAULT_GRAPH
+    ) -> str | None:
+        """Remove a document with everything that came from it.
+
+        Returns:
+            The name under which it stays, that of another file of the same bytes; None where it is gone.
+
+        Raises:
+            DocumentNotFound: the knowledge base has no such document.
+        """
+        stays_as = await self._documents.delete(self._scope(graph_id), document_id_of(document_id))
+        await self._refresher.refresh(self._scope(graph_id))
+        return stays_as
+
+    async def reembed(self, on_progress: OnCount | None = None) -> int:
+        """Embed everything again with the configured model, after it was changed.
+
+        Entities and reports of this user follow the chunks; those of others at their next ingestion.
+
+        Args:
+            on_progress: called after each batch with the chunks done and those to do.
+
+        Returns:
+            The number of chunks embedded.
+        """
+        from sextant.ingestion.reembedding import reembed
+
+        await self.embedder.warm_up()
+        number = await reembed(self.database, self.embedder, on_progress)
+        for graph in await self.graphs():
+            await self._refresher.refresh(self._scope(graph.graph_id))
+        return number

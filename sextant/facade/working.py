@@ -1,0 +1,238 @@
+"""A worker: takes turns from the queue and does the ingestion jobs of all users, one server or many.
+
+What makes work survive a worker is in the jobs' table (heartbeats, claims, attempts); the queue only
+says who goes next (`sextant.stores.work.queue`). So a worker needs nothing but the database, and may die at any time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from sextant.domain.errors import ConflictError, FileRejected, SextantError
+from sextant.domain.scope import Scope
+from sextant.domain.tasks import end
+from sextant.stores.documents.embedding_space import has_all_vectors, list_scopes
+from sextant.stores.postgresql.database import Database
+from sextant.stores.work.jobs import JobStore
+from sextant.stores.work.queue import INGEST, REFRESH, Turns, answering, free_turns_of_dead, library
+
+if TYPE_CHECKING:
+    from procrastinate import App
+
+    from sextant.ingestion.pipeline import Ingestor
+
+log = logging.getLogger(__name__)
+
+# A turn that becomes due without a notification is noticed after this.
+_POLL_SECONDS = 1.0
+# Pause before a worker that has lost the database starts again.
+_AGAIN_SECONDS = 2.0
+# A graph is refreshed once no documents have come for this long.
+_QUIET_SECONDS = 1.0
+
+
+class Worker:
+    """Ingests what is queued until it is stopped.
+
+    Args:
+        database: where jobs, documents and the queue are.
+        opened: opens what does a job; asked at the first one, because it loads the embedding model.
+        refresh: brings a graph up to date.
+        reembed: gives passages their vectors; None: what was broken off stays so.
+        concurrency: turns in hand at a time; from two on, the last place is for somebody else than who has the others.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        opened: Callable[[], Awaitable[Ingestor]],
+        refresh: Callable[[Scope], Awaitable[None]],
+        *,
+        concurrency: int,
+        reembed: Callable[[], Awaitable[object]] | None = None,
+    ) -> None:
+        self._database = database
+        self._jobs = JobStore(database)
+        self._turns = Turns(database)
+        self._settings = database.settings
+        self._opened = opened
+        self._refresh_graph = refresh
+        self._reembed = reembed
+        self._concurrency = concurrency
+        self._places = Places(max(1, concurrency - 1))
+        self._ingestor: Ingestor | None = None
+        self._opening = asyncio.Lock()
+        self._stopping = asyncio.Event()
+
+    def stop(self) -> None:
+        """Take no more turns, finish what is in hand or give it back, and end."""
+        self._stopping.set()
+
+    async def run(self) -> None:
+        """Work until `stop`; goes on by itself when the database was gone for a while."""
+        while not self._stopping.is_set():
+            try:
+                await self._work()
+            except SextantError as error:
+                log.warning("the worker starts again: %s", error)
+            except Exception:
+                log.exception("the worker starts again")
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), _AGAIN_SECONDS)
+
+    async def _work(self) -> None:
+        """Take turns until `stop`, or until the queue's connection is lost."""
+        await self._jobs.backlog()  # starts an embedded server again, which the library does not
+        app = library(self._database)
+        app.task(name=INGEST)(self._take_turn)
+        app.task(name=REFRESH)(self._refresh)
+        stale = self._settings.ingestion.job_stale
+        with answering():
+            async with app.open_async():
+                taking = asyncio.create_task(
+                    app.run_worker_async(
+                        concurrency=self._concurrency,
+                        fetch_job_polling_interval=_POLL_SECONDS,
+                        shutdown_graceful_timeout=self._settings.worker.drain,
+                        delete_jobs="always",
+                        install_signal_handlers=False,
+                        update_heartbeat_interval=self._settings.ingestion.job_heartbeat,
+                        stalled_worker_timeout=stale,
+                    )
+                )
+                sweeping = asyncio.create_task(self._sweep(app))
+                embedding = asyncio.create_task(self._finish_embedding())
+                stopping = asyncio.create_task(self._stopping.wait())
+                await _until_one_ends(taking, sweeping, embedding, stopping)
+
+    async def _sweep(self, app: App) -> None:
+        """Put back what dead workers have, and offer missing turns: theirs, and those of jobs without one."""
+        stale = self._settings.ingestion.job_stale
+        while True:
+            with suppress(SextantError):
+                await self._turns.set_clock(stale)
+                await free_turns_of_dead(app, self._turns, stale)
+                for backlog in await self._jobs.backlog():
+                    await self._jobs.free_of_dead(backlog.user_id)
+                    await self._turns.offer_all(backlog)
+            await asyncio.sleep(self._settings.worker.sweep)
+
+    async def _finish_embedding(self) -> None:
+        """Go on with embedding everything anew, where whoever began it was stopped or killed."""
+        while True:
+            try:
+                if self._reembed is not None and not await has_all_vectors(self._database):
+                    await self._reembed()
+                    for scope in await list_scopes(self._database):
+                        await self._announce(scope)
+            except SextantError as error:
+                log.warning("passages stay without vectors for now: %s", error)
+            await asyncio.sleep(self._settings.worker.sweep)
+
+    async def _take_turn(self, user_id: str) -> None:
+        """Do the next documents of a user; that user's next turn waits behind everybody else's."""
+        with self._places.take(user_id) as taken:
+            if not taken:
+                return  # whichever of the user's turns ends first offers it again
+            try:
+                ingestor = await self._ready()
+                outcomes = await ingestor.run_next(user_id, on_claimed=self._announce)
+            except SextantError as error:
+                _report(error)  # the sweep offers the turn again, after a while
+                return
+        for outcome in outcomes:
+            if outcome is not None:
+                _report(outcome)
+        if outcomes:
+            await self._offer_next(user_id)
+
+    async def _offer_next(self, user_id: str) -> None:
+        with suppress(SextantError):  # the sweep does it again
+            for backlog in await self._jobs.backlog(user_id):
+                await self._turns.offer_all(backlog)
+
+    async def _ready(self) -> Ingestor:
+        async with self._opening:
+            if self._ingestor is None:
+                self._ingestor = await self._opened()
+        return self._ingestor
+
+    async def _announce(self, scope: Scope) -> None:
+        """Queue the graph's refresh before the document is done: it is due even if this worker dies."""
+        await self._turns.offer_refresh(scope, since=time.time(), wait=_QUIET_SECONDS)
+
+    async def _refresh(self, user_id: str, graph_id: str, since: float) -> None:
+        """Bring a graph up to date, once for all documents that are on their way now."""
+        scope = Scope(user_id, graph_id)
+        late = time.time() - since > self._settings.worker.settle
+        with self._places.take(user_id) as taken:
+            if not taken or (not late and await self._jobs.waiting(scope)):
+                await self._turns.offer_refresh(scope, since=since, wait=_QUIET_SECONDS)
+                return
+            await self._refresh_graph(scope)
+        await self._offer_next(user_id)
+
+
+class Places:
+    """How many turns each user has in hand here.
+
+    Args:
+        most: those of one user.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._taken = Counter[str]()
+
+    @contextmanager
+    def take(self, user_id: str) -> Iterator[bool]:
+        """Hold a place for a user while the block runs; False, and none held, where the user has all that one may."""
+        if self._taken[user_id] >= self._most:
+            yield False
+            return
+        self._taken[user_id] += 1
+        try:
+            yield True
+        finally:
+            self._taken[user_id] -= 1
+            if not self._taken[user_id]:
+                del self._taken[user_id]
+
+
+async def _until_one_ends(taking: asyncio.Task[None], *others: asyncio.Task[Any]) -> None:
+    """Wait for the first, then end all; the library takes being cancelled once as an order to stop gracefully."""
+    try:
+        await asyncio.wait([taking, *others], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (taking, *others):
+            task.cancel()
+        await asyncio.wait([taking])
+        await end(*others)
+    if not taking.cancelled():
+        taking.result()
+
+
+def _report(error: Exception) -> None:
+    """Log why a document was not ingested; a refused file or one that is gone is no operator's matter."""
+    if isinstance(error, SextantError):
+        level = logging.INFO if isinstance(error, FileRejected | ConflictError) else logging.WARNING
+        log.log(level, "a document was not ingested: %s", error)
+    else:
+        log.error("a document was not ingested", exc_info=error)
+
+
+@asynccontextmanager
+async def working(worker: Worker) -> AsyncIterator[None]:
+    """Let a worker work while the block runs."""
+    task = asyncio.create_task(worker.run())
+    try:
+        yield
+    finally:
+        worker.stop()
+        await task

@@ -1,0 +1,92 @@
+"""Descriptions of the images in a document, by the vision model."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sextant import prompts
+from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable
+from sextant.domain.missing import Missing
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.ingestion.parsing.images import Captions, FoundImage
+from sextant.models.chat.pictures import Picture
+from sextant.stores.documents.captions import CaptionStore
+
+if TYPE_CHECKING:
+    from sextant.models.chat.vision import VisionModel
+
+log = logging.getLogger(__name__)
+
+
+class Captioner:
+    """Shows images to a vision model, each of a knowledge base once.
+
+    Args:
+        vision: the model.
+        captions: what it said before.
+        settings: `multimodal` applies.
+    """
+
+    def __init__(self, vision: VisionModel, captions: CaptionStore, settings: Settings) -> None:
+        self._vision = vision
+        self._captions = captions
+        self._at_once = asyncio.Semaphore(settings.multimodal.concurrency)
+
+    async def describe(
+        self,
+        scope: Scope,
+        images: Sequence[FoundImage],
+        *,
+        title: str,
+        language: str,
+        again: bool = False,
+    ) -> Captions:
+        """Describe the images of one document; one that fails is a warning and no more.
+
+        Args:
+            scope: the knowledge base.
+            images: of the document.
+            title: of the document.
+            language: of the descriptions, `zh` or `en`.
+            again: the document was begun before: what failed then is left, so that its text, and the
+                chunks that are stored already, stay what they were.
+        """
+        model = self._vision.name
+        known = await self._captions.known(
+            scope, model, language, [image.sha256 for image in images]
+        )
+        if not again:
+            known = {sha256: text for sha256, text in known.items() if text}
+        reasons = list[str]()
+
+        async def look(image: FoundImage) -> None:
+            try:
+                known[image.sha256] = await self._look(image, title, language)
+            except (ModelUnavailable, ModelOutputInvalid) as error:
+                log.warning("an image of a document was not described: %s", error)
+                known[image.sha256] = ""
+                reasons.append(error.message)
+            await self._captions.keep(scope, model, language, image.sha256, known[image.sha256])
+
+        async with asyncio.TaskGroup() as group:
+            for image in images:
+                if image.sha256 not in known:
+                    group.create_task(look(image))
+        failed = sum(not known[image.sha256] for image in images)
+        warning = Missing.IMAGES_NOT_DESCRIBED.told(
+            failed=failed, images=len(images), reason=next(iter(reasons), "as before")
+        )
+        texts = {sha256: text for sha256, text in known.items() if text}
+        return Captions(texts, (warning,) if failed else ())
+
+    async def _look(self, image: FoundImage, title: str, language: str) -> str:
+        prompt = prompts.PICTURE.messages(
+            language, title=prompts.as_data(title), caption=prompts.as_data(image.alt)
+        )
+        async with self._at_once:
+            said = await self._vision.describe(Picture(image.jpeg, 0, 0), prompt)
+        return " ".join(said.text.split())

@@ -1,0 +1,235 @@
+"""A whole knowledge base as the lines that would import it again.
+
+Exported is what users and models said. What an offline extractor finds in the text, an import finds
+again by itself.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable, Sequence
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+from sextant.domain.documents import LONGEST_FILENAME, Document, DocumentStatus, Modality
+from sextant.domain.scope import Scope
+from sextant.ingestion.runs import runs_of
+from sextant.ingestion.transfer.lines import (
+    LONGEST_TITLE,
+    ChunkLine,
+    DecisionLine,
+    DocumentLine,
+    EntityLine,
+    Line,
+    Mentioned,
+    RelationLine,
+    SectionLine,
+)
+from sextant.stores.documents.reading import DocumentReader
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.transfer import Content, GraphPages, Row
+from sextant.stores.knowledge_bases import KnowledgeBases
+from sextant.stores.postgresql.database import Database
+
+# Passages that are read in one go; a document is read as a whole.
+_TOGETHER = 1000
+
+
+async def export_graph(database: Database, scope: Scope) -> AsyncIterator[dict[str, Any]]:
+    """The lines of docs/import.md, one dict each.
+
+    Documents come with their chunks, then entities, relations and decisions. Some documents at a time
+    are read in a transaction of their own, so that a slow reader holds up nobody; one that is changed
+    meanwhile comes as it was or as it is.
+
+    Raises:
+        GraphNotFound: there is no such knowledge base.
+    """
+    await KnowledgeBases(database).require(scope)
+    pages = GraphPages(database, scope)
+    stored = [
+        one
+        for one in await DocumentReader(database).list(scope)
+        if one.status is DocumentStatus.READY
+    ]
+    for part in (_documents(scope, pages, stored), _entities(pages), _relations(pages)):
+        async for line in part:
+            yield line.wire()
+    for decision in await _decisions(pages):
+        yield decision.wire()
+
+
+async def _documents(
+    scope: Scope, pages: GraphPages, documents: Sequence[Document]
+) -> AsyncIterator[Line]:
+    own_ids = document_ids(documents)
+    for some in runs_of(documents, lambda one: one.chunk_count, _TOGETHER):
+        contents = await pages.contents([one.id for one in some])
+        names = await pages.names(_ends(row for one in contents.values() for row in one.relations))
+        for document in some:
+            if content := contents.get(document.id):
+                for line in _document(scope, document, own_ids[document.id], content, names):
+                    yield line
+
+
+async def _entities(pages: GraphPages) -> AsyncIterator[Line]:
+    async for rows in pages.asserted_entities():
+        for row in rows:
+            yield _entity(row)
+
+
+async def _relations(pages: GraphPages) -> AsyncIterator[Line]:
+    async for rows in pages.asserted_relations():
+        names = await pages.names(_ends(rows))
+        for row in _named(rows, names):
+            yield _relation(row, names)
+
+
+async def _decisions(pages: GraphPages) -> list[DecisionLine]:
+    rows = await pages.decisions()
+    names = await pages.names(_ends(rows))
+    lines = list[DecisionLine]()
+    for row in _named(rows, names):
+        ends = [names[row["source_id"]], names[row["target_id"]]]
+        # Which of two that are not one comes first says nothing.
+        source, target = ends if row["same"] else sorted(ends)
+        lines.append(
+            DecisionLine(source=source, target=target, same=row["same"], reason=row["reason"])
+        )
+    return lines
+
+
+def _named(rows: Sequence[Row], names: dict[UUID, str]) -> list[Row]:
+    """Rows whose ends both have names: an entity without one has no evidence left."""
+    return [row for row in rows if row["source_id"] in names and row["target_id"] in names]
+
+
+def document_ids(documents: Sequence[Document]) -> dict[UUID, str]:
+    """The ids of documents in an export: the user's own, else the name of the file.
+
+    Of several that would have one id the first keeps it; the others get a piece of the hash of the
+    path that they were read from, which says nothing of the machine.
+    """
+    taken = {one.external_id for one in documents if one.external_id}
+    ids = dict[UUID, str]()
+    for one in documents:
+        own = one.external_id or one.filename
+        if not one.external_id and own in taken:
+            own = f"{own}~{sha256(one.source.encode()).hexdigest()[:12]}"
+        taken.add(own)
+        ids[one.id] = own
+    return ids
+
+
+def _document(
+    scope: Scope, document: Document, own_id: str, content: Content, names: dict[UUID, str]
+) -> list[Line]:
+    """A document's line, its chunks', and those of relations that a triple cannot say."""
+    mentions = defaultdict[UUID, list[Row]](list)
+    spelled = dict[tuple[UUID, UUID], str]()
+    for row in content.mentions:
+        # A name alone means the first entity of that name; homonyms come with their relations.
+        if row["entity_id"] == entity_id(scope, row["name"]):
+            mentions[row["chunk_id"]].append(row)
+            spelled[row["chunk_id"], row["entity_id"]] = row["name"]
+    triples, relations = _parted(content.relations, spelled)
+    lines: list[Line] = [
+        DocumentLine.stored(
+            document.metadata,
+            id=own_id,
+            title=document.title[:LONGEST_TITLE],
+            text=content.text,
+            filename=document.filename[:LONGEST_FILENAME],
+            page_count=document.page_count,
+            sections=[_section(row) for row in content.sections],
+        )
+    ]
+    sections = {row["id"]: place for place, row in enumerate(content.sections)}
+    for row in content.chunks:
+        place = sections.get(row["section_id"])
+        lines.append(_chunk(own_id, row, place, mentions[row["id"]], triples[row["id"]]))
+    places = {row["id"]: row["external_id"] for row in content.chunks}
+    lines += [
+        _relation(row, names, places[row["chunk_id"]])
+        for row in relations
+        if row["chunk_id"] in places
+    ]
+    return lines
+
+
+def _parted(
+    stated: Sequence[Row], spelled: dict[tuple[UUID, UUID], str]
+) -> tuple[dict[UUID, list[tuple[str, str, str]]], list[Row]]:
+    """Relations that a triple says completely, by chunk, and the others."""
+    triples, others = defaultdict[UUID, list[tuple[str, str, str]]](list), list[Row]()
+    for row in stated:
+        chunk = row["chunk_id"]
+        source = spelled.get((chunk, row["source_id"]))
+        target = spelled.get((chunk, row["target_id"]))
+        if source and target and row["weight"] == 1 and not row["description"]:
+            triples[chunk].append((source, row["relation_type"], target))
+        else:
+            others.append(row)
+    return triples, others
+
+
+def _section(row: Row) -> SectionLine:
+    kept = ("title", "level", "start", "end", "heading_source", "page")
+    said = {name: row[name] for name in kept}
+    return SectionLine(**said | {"title": row["title"][:LONGEST_TITLE]})
+
+
+def _chunk(
+    document: str,
+    row: Row,
+    section: int | None,
+    mentions: Sequence[Row],
+    triples: list[tuple[str, str, str]],
+) -> ChunkLine:
+    return ChunkLine(
+        id=row["external_id"],
+        document_id=document,
+        title=row["title"][:LONGEST_TITLE],
+        text=row["text"],
+        entities=[_mentioned(one) for one in mentions],
+        triples=sorted(triples),
+        start=row["start"],
+        section=section,
+        page=row["page"],
+        modality=None if row["modality"] == Modality.TEXT else row["modality"],
+        context=row["context"],
+    )
+
+
+def _mentioned(row: Row) -> str | Mentioned:
+    if row["entity_type"] == "TERM" and not row["description"]:
+        return str(row["name"])
+    return Mentioned(
+        name=row["name"], entity_type=row["entity_type"], description=row["description"]
+    )
+
+
+def _entity(row: Row) -> EntityLine:
+    return EntityLine(
+        id=row["external_id"],
+        name=row["name"],
+        entity_type=row["entity_type"],
+        description=row["description"],
+        aliases=[alias for alias in row["aliases"] if alias != row["name"]],
+    )
+
+
+def _relation(row: Row, names: dict[UUID, str], chunk: str | None = None) -> RelationLine:
+    return RelationLine(
+        source=names[row["source_id"]],
+        target=names[row["target_id"]],
+        relation_type=row["relation_type"],
+        description=row["description"],
+        weight=row["weight"],
+        chunk_ids=[chunk] if chunk else [],
+    )
+
+
+def _ends(rows: Iterable[Row]) -> set[UUID]:
+    return {row[end] for row in rows for end in ("source_id", "target_id")}

@@ -1,0 +1,284 @@
+"""Verbalises the facts that the user alone states: each becomes a sentence of a passage that questions can find.
+
+What they say is read from the graph, after the lines of an import have gone into it: so it is all that
+imports have said of an entity, and not the last one's part. Passages are ordinary documents and chunks; each
+relation is then stated by its passage instead of by the user alone. Should an import be broken off in between, the
+relations stand by the user's own word, and the next import makes their passages.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from uuid import UUID
+
+from sextant.domain.errors import DocumentNotFound, FileRejected, Superseded
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.ingestion.facts.passages import Fact, Passage, Subject, document_of, passages_of
+from sextant.ingestion.pipeline import Ingested, Ingestor
+from sextant.ingestion.runs import runs_of
+from sextant.ingestion.transfer.batches import next_of
+from sextant.ingestion.transfer.documents import chunk_id, upload
+from sextant.ingestion.transfer.lines import DocumentLine
+from sextant.ingestion.transfer.spool import Spool
+from sextant.ingestion.transfer.standing import Standing
+from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
+from sextant.stores.graph.facts import (
+    FactsDocument,
+    OwnWord,
+    Profile,
+    facts_documents,
+    other_names,
+    own_word,
+    profiles,
+    replace_own_word,
+)
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.transfer import Graph
+from sextant.text.characters import normalise_name
+
+_BATCH = 200  # entities at a time
+_RELATIONS = 20_000  # of theirs together, but for one that has more
+# How often an entity is verbalised anew because another import changed it meanwhile.
+_ATTEMPTS = 10
+# Errors of a document in whose place another import has put its own, or which it has taken away.
+_OVERTAKEN = (Superseded, DocumentNotFound)
+
+
+@dataclass(slots=True)
+class FactsReport:
+    """What verbalising brought: documents, those of them that were there already, their passages.
+
+    `warnings` name entities whose passages cannot be stored, and say why.
+    """
+
+    documents: int = 0
+    unchanged: int = 0
+    chunks: int = 0
+    warnings: list[str] = field(default_factory=list[str])
+
+
+class EntityFacts(NamedTuple):
+    """An entity with its document and passages; none where the user says nothing of it.
+
+    `there` is the document as it is stored, `others` those it had under another name.
+    """
+
+    id: UUID
+    subject: Subject
+    document: DocumentLine
+    passages: Sequence[Passage]
+    there: FactsDocument | None
+    others: Sequence[FactsDocument]
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether all is stored already: ids of passages are made from all that they say."""
+        wanted = {passage.line.id for passage in self.passages}
+        return self.there is not None and wanted == set(self.there.passages)
+
+    def holds(self, now: EntityFacts | None) -> bool:
+        """Whether this is still what the graph says, and all of it stored; `now`: as it is read anew."""
+        if now is None:
+            return True  # nobody speaks of the entity any more
+        stored = now.unchanged if now.passages else now.there is None
+        return stored and (self.subject, self.passages) == (now.subject, now.passages)
+
+
+class Stored(NamedTuple):
+    """The facts of an entity and the document that holds them; None where there are none."""
+
+    facts: EntityFacts
+    document: UUID | None
+    unchanged: bool
+
+    @property
+    def id(self) -> UUID:
+        """The entity's."""
+        return self.facts.id
+
+
+class FactVerbaliser:
+    """Verbalises what the graph of `scope` says of the entities that an import has noted in its spool."""
+
+    def __init__(
+        self,
+        scope: Scope,
+        lines: Spool,
+        record: GraphRecord,
+        ingestor: Ingestor,
+        standing: Standing,
+    ) -> None:
+        self._scope = scope
+        self._standing = standing
+        self._lines = lines
+        self._record = record
+        self._ingestor = ingestor
+
+    async def verbalise(self, on_done: Callable[[int], None]) -> FactsReport:
+        """Bring the passages of all of them up to date; `on_done` hears how many entities are."""
+        report, done = FactsReport(), 0
+        subjects = self._lines.subjects()
+        while ids := await next_of(subjects, _BATCH):
+            async with self._record.reading(self._scope) as graph:
+                self._standing.found(graph.scope_id)
+                found = await profiles(graph, ids)
+            there = [found[one] for one in ids if one in found]
+            for some in runs_of(there, lambda one: one.degree, _RELATIONS):
+                await self._verbalise([one.id for one in some], report)
+            on_done(done := done + len(ids))
+        return report
+
+    async def _verbalise(self, ids: Sequence[UUID], report: FactsReport) -> None:
+        """Verbalise these, and once more those that another import has changed meanwhile."""
+        for _ in range(_ATTEMPTS):
+            async with self._record.reading(self._scope) as graph:
+                entities = await self._read(graph, ids)
+            left = await self._state(await self._store(entities, report), report)
+            if not left:
+                return
+            ids = [one.id for one in left]
+        report.warnings += [
+            f"What the graph says of {one.subject.name!r:.80} went on changing while it was written into passages. "
+            "Import a line about it again."
+            for one in left
+        ]
+
+    async def _read(self, graph: Graph, ids: Collection[UUID]) -> list[EntityFacts]:
+        self._standing.found(graph.scope_id)
+        found = await profiles(graph, ids)
+        subjects = {one: self._subject(found[one]) for one in ids if one in found}
+        names = {one: self._documents_of(subject) for one, subject in subjects.items()}
+        there = await facts_documents(graph, [name for own in names.values() for name in own])
+        words = await own_word(graph, subjects, [one.id for one in there.values()])
+        targets = await profiles(graph, {word.target_id for word in words})
+        aliases = await other_names(graph, subjects)
+
+        def verbalised() -> list[EntityFacts]:
+            facts = _facts(words, targets)
+            return [
+                EntityFacts(
+                    one,
+                    subject,
+                    document_of(subject),
+                    [*passages_of(subject, facts[one], _aliases(subject, aliases[one]))],
+                    there.get(names[one][0]),
+                    [there[name] for name in names[one][1:] if name in there],
+                )
+                for one, subject in subjects.items()
+            ]
+
+        return await asyncio.to_thread(verbalised)
+
+    def _subject(self, one: Profile) -> Subject:
+        plain = one.id == entity_id(self._scope, one.name)
+        return Subject(_key(one), one.name, one.external_id, one.description.strip(), plain)
+
+    def _documents_of(self, subject: Subject) -> list[str]:
+        """The name of its document; and that of the one which it had before the user gave it an id."""
+        names = [document_of(subject).id]
+        if subject.own_id and subject.plain:
+            names.append(document_of(Subject(_key_of("", subject.name), subject.name)).id)
+        return names
+
+    async def _store(self, entities: Sequence[EntityFacts], report: FactsReport) -> list[Stored]:
+        """Bring their documents up to date; those that cannot be stored get a warning, and are left out."""
+        fresh = [one for one in entities if one.passages and not one.unchanged]
+        results = dict(zip((one.id for one in fresh), await self._ingest(fresh), strict=True))
+        stored = list[Stored]()
+        for one in entities:
+            result = results.get(one.id)
+            error = result.error if result else None
+            if isinstance(error, FileRejected):
+                report.warnings.append(f"What the graph says of {one.subject.name!r:.80}: {error}")
+            elif error is not None and not isinstance(error, _OVERTAKEN):
+                await self._standing.fail(error)
+            else:
+                own = result.document_id if result else one.there and one.there.id
+                stored.append(Stored(one, own, result is None or result.unchanged))
+        for one in entities:
+            gone = [*one.others, *([one.there] if one.there and not one.passages else [])]
+            for document in gone:
+                await self._ingestor.documents.withdraw(self._scope, document.id)
+        return stored
+
+    async def _ingest(self, entities: Sequence[EntityFacts]) -> list[Ingested]:
+        uploads = await asyncio.to_thread(
+            lambda: [upload(one.document, [said.line for said in one.passages]) for one in entities]
+        )
+        return await self._ingestor.ingest_uploads(self._scope, uploads)
+
+    async def _state(self, stored: Sequence[Stored], report: FactsReport) -> list[EntityFacts]:
+        """Let passages state their facts, and mention the entities that they are about.
+
+        All is read once more while nobody else writes: another import may have said more, or stored in the
+        place of these passages what it had read before. Returns those entities; their passages state nothing yet.
+        """
+        async with self._record.writing(self._scope, bare=False) as writer:
+            now = {one.id: one for one in await self._read(writer, [one.id for one in stored])}
+            standing = [one for one in stored if one.facts.holds(now.get(one.id))]
+            evidence = await asyncio.to_thread(_evidence, standing)
+            await writer.add(evidence)
+            await replace_own_word(writer, evidence.relations)
+        for one in standing:
+            if one.facts.passages:
+                report.documents += 1
+                report.unchanged += one.unchanged
+                report.chunks += len(one.facts.passages)
+        stated = {one.id for one in standing}
+        return [one.facts for one in stored if one.id not in stated]
+
+
+def _facts(words: Sequence[OwnWord], targets: dict[UUID, Profile]) -> defaultdict[UUID, list[Fact]]:
+    """What each entity is to others, by type and name."""
+    facts = defaultdict[UUID, list[Fact]](list)
+    for word in words:
+        if (target := targets.get(word.target_id)) is not None:
+            said = word.relation_type, _key(target), target.name, word.description
+            facts[word.source_id].append(Fact(*said, target.id, word.weight))
+    for said_of in facts.values():
+        said_of.sort(key=lambda one: (one.relation_type, normalise_name(one.name), one.target))
+    return facts
+
+
+def _aliases(subject: Subject, names: Sequence[tuple[str, str]]) -> list[str]:
+    own = normalise_name(subject.name)
+    return [name for norm, name in names if norm != own]
+
+
+def _evidence(stored: Sequence[Stored]) -> GraphEvidence:
+    """What passages state, and the entities that they mention."""
+    mentions, relations = list[MentionRow](), list[RelationRow]()
+    for one, document, _ in stored:
+        if document is None:
+            continue
+        for passage in one.passages:
+            chunk = chunk_id(document, passage.line.id)
+            named = {fact.entity_id: fact.name for fact in passage.facts}
+            if passage.facts or passage.line.entities:
+                named[one.id] = one.subject.name
+            mentions += [
+                MentionRow(entity, chunk, MentionKind.IMPORT, name)
+                for entity, name in named.items()
+            ]
+            relations += [
+                RelationRow(
+                    one.id, fact.entity_id, fact.relation_type, chunk, fact.weight, fact.description
+                )
+                for fact in passage.facts
+            ]
+    return GraphEvidence(mentions, relations)
+
+
+def _key(one: Profile) -> str:
+    return _key_of(one.external_id, one.name)
+
+
+def _key_of(own_id: str, name: str) -> str:
+    """What tells an entity from all others: the user's own id, else its name."""
+    return f"id {own_id}" if own_id else f"name {normalise_name(name)}"

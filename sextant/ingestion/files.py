@@ -1,0 +1,78 @@
+"""Find and read the files that a caller names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from sextant.domain.errors import FileRejected, FileTooLarge
+from sextant.ingestion.parsing.detect import EXTENSIONS
+
+Paths = str | Path | Iterable[str | Path]
+
+
+def find_files(paths: Paths) -> list[Path]:
+    """Absolute paths of the files meant, each once: named files, and the readable ones in folders.
+
+    A folder gives, in order of name and recursively, what has an extension we read (`left_out` says of the
+    others); hidden files and folders are left out, and so is what a link leads to outside of the folder. A named file is taken
+    whatever its name is, also when it does not exist, and so is a folder that may not be looked into
+    (reading it says so).
+    """
+    return _each(file for file, is_read in _files(paths) if is_read)
+
+
+def left_out(paths: Paths) -> list[Path]:
+    """The files in folders that `find_files` leaves out; hidden ones do not count."""
+    return _each(file for file, is_read in _files(paths) if not is_read)
+
+
+def read_file(path: Path, most_bytes: int) -> bytes:
+    """A file's bytes; one that is too large is not even read.
+
+    Raises:
+        FileRejected: it is not there, or may not be read.
+        FileTooLarge: longer than `most_bytes`.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(most_bytes + 1)
+    except OSError as error:
+        raise FileRejected(
+            f"{path} cannot be read ({error.strerror}).", next_step="Check the path and its rights."
+        ) from error
+    if len(content) > most_bytes:
+        raise FileTooLarge(
+            f"{path.name} is larger than {most_bytes:,} bytes.",
+            next_step="Split the file, or raise SEXTANT_LIMITS__FILE_BYTES.",
+        )
+    return content
+
+
+def _files(paths: Paths) -> Iterator[tuple[Path, bool]]:
+    """Every file, and whether it is read."""
+    # One path alone is no iterable of its letters: the first is often `/`, the whole machine.
+    named = [paths] if isinstance(paths, str | Path) else paths
+    for path in (Path(path).expanduser().absolute() for path in named):
+        if not path.is_dir():
+            yield path, True
+            continue
+        closed = list[OSError]()
+        for folder, folders, names in os.walk(path, onerror=closed.append):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(names):
+                file = Path(folder, name)
+                if not name.startswith("."):
+                    is_read = file.suffix.lower() in EXTENSIONS and _is_file(file)
+                    yield file, is_read and file.resolve().is_relative_to(path.resolve())
+        yield from ((Path(error.filename), True) for error in closed)
+
+
+def _is_file(path: Path) -> bool:
+    # A link to nothing is one that cannot be read, which is said; a pipe would wait for ever.
+    return path.is_file() or (path.is_symlink() and not path.exists())
+
+
+def _each(files: Iterable[Path]) -> list[Path]:
+    return list(dict.fromkeys(files))

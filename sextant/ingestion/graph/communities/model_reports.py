@@ -1,0 +1,162 @@
+"""Community reports by a chat model: from passages, or for a large community from its parts' reports.
+
+The model sees numbered sources and must say which of them a finding comes from; a finding that names
+none is dropped, so what is left can be cited. Whatever goes wrong, the community has a report of its
+own sentences instead, with a note that says why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from sextant.domain.errors import SextantError
+from sextant.domain.graph import Finding
+from sextant.ingestion.graph.communities.hierarchy import CAP
+from sextant.ingestion.graph.communities.reports import (
+    Evidence,
+    Report,
+    distinct_names,
+    extractive_report,
+    facts,
+)
+from sextant.models.chat.refusals import Refusals
+from sextant.models.chat.replies import Numbers, Text, Weight
+from sextant.models.chat.schemas import AtMost, ModelReply
+from sextant.prompts import REPORT, as_data, numbered
+from sextant.stores.graph.communities.store import StoredReport
+from sextant.text.characters import estimate_tokens
+
+if TYPE_CHECKING:
+    from sextant.models.chat.chat_model import ChatModel  # brings LangChain, half a second
+
+_NAMES = 24  # entities that the model is told by name
+_TITLE_CHARS = 120
+_FINDINGS = 6
+
+
+class _WrittenFinding(ModelReply):
+    text: Text
+    sources: Numbers = Field(default_factory=list[int])
+
+
+class _Written(ModelReply):
+    """What the model is asked for."""
+
+    title: Annotated[Text, AtMost(_TITLE_CHARS)]
+    summary: Text
+    findings: Annotated[list[_WrittenFinding], AtMost(_FINDINGS)] = Field(default_factory=list)
+    rating: Weight = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What one report is written from: the community's evidence, and the reports of its parts."""
+
+    evidence: Evidence
+    parts: Sequence[StoredReport] = ()
+
+    @property
+    def digest(self) -> UUID:
+        """A hash of what the model would be shown, whatever the order of names."""
+        said = [*sorted(self.evidence.names[:_NAMES]), *(one.text for one in self.sources())]
+        return UUID(bytes=hashlib.md5("\0".join(said).encode(), usedforsecurity=False).digest())
+
+    def sources(self) -> Iterator[Finding]:
+        """Statements with their passages, the weightiest first."""
+        if len(self.evidence.outline.group.members) > CAP and self.parts:
+            for part in sorted(self.parts, key=lambda part: (-part.rating, part.id)):
+                chunks = tuple(dict.fromkeys(own for f in part.findings for own in f.chunk_ids))
+                yield Finding(f"{part.title}: {part.summary}", chunks[:3])
+                yield from part.findings
+            return
+        yield from facts(self.evidence)
+        for chunk in self.evidence.chunks:
+            yield Finding(chunk.text, (chunk.id,))
+
+
+class ReportWriter:
+    """Writes reports with a chat model, as many as a run may have.
+
+    Args:
+        chat: the model.
+        tokens: estimated tokens of the sources in one prompt.
+        most: calls in all; further reports are put together from sentences.
+        at_once: calls at a time.
+    """
+
+    def __init__(self, chat: ChatModel, *, tokens: int, most: int, at_once: int) -> None:
+        self._chat = chat
+        self._tokens = tokens
+        self._left = most
+        self._turns = asyncio.Semaphore(at_once)
+        self._refusals = Refusals()
+        self._gone = ""
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._chat.name
+
+    async def write(self, material: Material) -> Report:
+        """A report by the model; by extraction, with a note, where that does not work out."""
+        async with self._turns:
+            if self._gone or self._left < 1:
+                note = self._gone or "The run had written as many reports by model as it may."
+                return await self._extracted(material, note)
+            self._left -= 1
+            try:
+                report = await self._ask(material)
+            except SextantError as error:
+                if self._refusals.gone(error):
+                    self._gone = str(error)
+                return await self._extracted(material, str(error))
+            self._refusals.answered()
+            return report
+
+    async def _ask(self, material: Material) -> Report:
+        sources = list(self._bounded(material))
+        names = ", ".join(distinct_names(material.evidence.names)[:_NAMES])
+        prompt = REPORT.messages(
+            material.evidence.language,
+            names=as_data(names),
+            sources=numbered([one.text for one in sources], "\n"),
+        )
+        # The graph's lock is held meanwhile: silence is waited for once.
+        written, _ = await self._chat.structured(prompt, _Written, patient=False)
+        findings = tuple(_cited(written.findings, sources))
+        if not (findings and written.title.strip() and written.summary.strip()):
+            note = f"{self._chat.name} gave no title, no summary or no finding with a source."
+            return await self._extracted(material, note)
+        rated = min(10.0, max(0.0, written.rating))
+        return Report(
+            written.title.strip(), written.summary.strip(), findings, rated, self._chat.name
+        )
+
+    def _bounded(self, material: Material) -> Iterator[Finding]:
+        """As many sources as the prompt has room for."""
+        room = self._tokens
+        for source in material.sources():
+            room -= estimate_tokens(source.text)
+            if room < 0:
+                return
+            yield source
+
+    async def _extracted(self, material: Material, note: str) -> Report:
+        report = await asyncio.to_thread(extractive_report, material.evidence)
+        return replace(report, note=note)
+
+
+def _cited(written: Sequence[_WrittenFinding], sources: Sequence[Finding]) -> Iterator[Finding]:
+    """Findings whose sources exist, with the passages of those."""
+    for one in written:
+        named = [sources[n - 1] for n in dict.fromkeys(one.sources) if 1 <= n <= len(sources)]
+        chunks = tuple(dict.fromkeys(own for source in named for own in source.chunk_ids))
+        if one.text.strip() and named:
+            yield Finding(one.text.strip(), chunks)

@@ -1,0 +1,159 @@
+"""The weighted network of entities that communities are found in, and how good a partition of it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sextant.domain.graph import CO_OCCURS, MentionKind
+from sextant.stores.graph.arrays import KINDS, GraphArrays
+
+Indices = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """An undirected graph of entities by their numbers: source < target, sorted, each pair once.
+
+    Weights are > 0; `size` counts all entities, also those without an edge.
+    """
+
+    size: int
+    source: Indices
+    target: Indices
+    weight: Floats
+
+    @classmethod
+    def of(cls, size: int, source: Indices, target: Indices, weight: Floats) -> Network:
+        """The network of some edges: sorted, duplicates of either direction summed, loops and edges without weight left out.
+
+        Args:
+            size: how many entities there are.
+            source: one end of each edge, 0 to size - 1, shape (edges,).
+            target: the other end.
+            weight: of each edge, shape (edges,); below 0 counts as 0.
+        """
+        low, high = np.minimum(source, target), np.maximum(source, target)
+        codes, place = np.unique(low * size + high, return_inverse=True)
+        total = np.bincount(place, np.maximum(weight, 0.0), minlength=len(codes))
+        low, high = codes // max(size, 1), codes % max(size, 1)
+        kept = (total > 0) & (low != high)
+        return cls(size, low[kept], high[kept], total[kept])
+
+    @property
+    def strength(self) -> Floats:
+        """The summed weight of each entity's edges, shape (size,)."""
+        return self._sums(self.source) + self._sums(self.target)
+
+    def within(self, members: Indices) -> Network:
+        """The edges among some entities, under the same numbers."""
+        inside = np.zeros(self.size, np.bool_)
+        inside[members] = True
+        both = inside[self.source] & inside[self.target]
+        return Network(self.size, self.source[both], self.target[both], self.weight[both])
+
+    def _sums(self, ends: Indices) -> Floats:
+        return np.bincount(ends, self.weight, minlength=self.size).astype(np.float64)
+
+
+def network_of(arrays: GraphArrays) -> Network:
+    """What joins entities, each kind on the scale of log2(1 + how often), about 1 for once.
+
+    Stated relations count their weight. Terms that share sentences count by how much more often
+    than chance they do (normalised pointwise mutual information, 0 to 1, negative ones 0; Bouma
+    2009). An entity that titles a passage is joined to what the passage links to.
+    """
+    size = len(arrays.entities)
+    by_chance = _is_type(arrays, CO_OCCURS)
+    stated, shared = _relations(arrays, ~by_chance), _relations(arrays, by_chance)
+    linked = _links(arrays)
+    parts = (stated, shared, linked)
+    weights = [np.log2(1 + part.weight) for part in parts]
+    weights[1] *= _information(shared)
+    return Network.of(
+        size,
+        np.concatenate([part.source for part in parts]),
+        np.concatenate([part.target for part in parts]),
+        np.concatenate(weights),
+    )
+
+
+def modularity(network: Network, label: Indices) -> float:
+    """Newman's modularity of a partition; entities with label -1 are alone. 0 without edges."""
+    total = network.weight.sum()
+    if not total:
+        return 0.0
+    alone = np.flatnonzero(label < 0)
+    own = label.copy()
+    own[alone] = np.arange(len(alone)) + label.max(initial=-1) + 1
+    inside = network.weight[own[network.source] == own[network.target]].sum()
+    strength = np.bincount(own, network.strength)
+    return float(inside / total - ((strength / (2 * total)) ** 2).sum())
+
+
+def labels(members: Sequence[Indices], size: int) -> Indices:
+    """Per entity the place of the member list that it is in; -1 for none."""
+    label = np.full(size, -1, np.int64)
+    for place, part in enumerate(members):
+        label[part] = place
+    return label
+
+
+def pairs(left: Indices, right: Indices) -> tuple[Indices, Indices]:
+    """The places (in left, in right) of all pairs of equal keys."""
+    order = np.argsort(right, kind="stable")
+    ranked = right[order]
+    first = np.searchsorted(ranked, left, "left")
+    times = np.searchsorted(ranked, left, "right") - first
+    own = np.repeat(np.arange(len(left)), times)
+    step = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
+    return own, order[np.repeat(first, times) + step]
+
+
+def runs(label: Indices) -> Iterator[tuple[int, slice]]:
+    """The runs of equal labels in a sorted array: each label and where it lies."""
+    ends = np.flatnonzero(np.diff(label, append=label[-1:] + 1)) + 1
+    start = 0
+    for end in ends.tolist():
+        yield int(label[start]), slice(start, end)
+        start = end
+
+
+def _is_type(arrays: GraphArrays, relation_type: str) -> npt.NDArray[np.bool_]:
+    if relation_type not in arrays.relation_types:
+        return np.zeros(len(arrays.relation_type), np.bool_)
+    return np.equal(arrays.relation_type, arrays.relation_types.index(relation_type))
+
+
+def _relations(arrays: GraphArrays, chosen: npt.NDArray[np.bool_]) -> Network:
+    return Network.of(
+        len(arrays.entities),
+        arrays.relation_source[chosen].astype(np.int64),
+        arrays.relation_target[chosen].astype(np.int64),
+        arrays.relation_weight[chosen],
+    )
+
+
+def _information(network: Network) -> Floats:
+    """Per edge its normalised pointwise mutual information, at least 0."""
+    if not len(network.weight):
+        return network.weight
+    both = network.weight / network.weight.sum()
+    strength = network.strength / network.weight.sum() / 2
+    expected = 2 * strength[network.source] * strength[network.target]
+    certain = np.maximum(-np.log2(both), 1e-9)
+    return np.asarray(np.clip(np.log2(both / expected) / certain, 0.0, 1.0), np.float64)
+
+
+def _links(arrays: GraphArrays) -> Network:
+    """What titles a passage, joined to what the passage's text names; weight counts passages."""
+    entity, chunk = arrays.mention_entity.astype(np.int64), arrays.mention_chunk.astype(np.int64)
+    titles = arrays.mention_kind == KINDS.index(MentionKind.TITLE)
+    names = arrays.mention_kind == KINDS.index(MentionKind.ALIAS)
+    one, other = pairs(chunk[titles], chunk[names])
+    source, target = entity[titles][one], entity[names][other]
+    return Network.of(len(arrays.entities), source, target, np.ones(len(source)))

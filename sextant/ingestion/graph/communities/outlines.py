@@ -1,0 +1,168 @@
+"""What a community's report is written from: its most central entities, relations and passages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from sextant.domain.graph import CO_OCCURS
+from sextant.ingestion.graph.communities.hierarchy import Group
+from sextant.ingestion.graph.communities.network import Floats, Indices, Network, labels, runs
+from sextant.stores.graph.arrays import GraphArrays, Ids, places_of
+
+MOST_ENTITIES = 40
+MOST_PASSAGES = 8
+MOST_RELATIONS = 8
+# What a passage is titled with tells more about it than a term of the same weight.
+_TITLED = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A community's evidence, by the numbers that `GraphArrays` gives, the weightiest first.
+
+    Attributes:
+        group: the community.
+        entities: the most central ones, by the weight of their edges inside it.
+        weights: of those; > 0.
+        passages: those that say most about them.
+        telling: how much each of those says; > 0.
+        mentioned: all passages that mention a member.
+        relations: stated ones (more than sharing a sentence) between members.
+    """
+
+    group: Group
+    entities: Indices
+    weights: Floats
+    passages: Indices
+    telling: Floats
+    mentioned: Indices
+    relations: Indices
+
+
+def outlines(
+    arrays: GraphArrays, network: Network, groups: Sequence[Group], reading: Ids
+) -> list[Outline]:
+    """The outlines of communities of any levels, in the order of `groups`.
+
+    Args:
+        arrays: the graph.
+        network: what joins its entities.
+        groups: the communities.
+        reading: the chunks in an order that follows from the documents alone. Of passages that say as much
+            the first is taken; their numbers follow from ids that are others when a document is stored anew.
+    """
+    mentions = _Mentions.of(arrays)
+    rank = _ranks(arrays, reading)
+    by_level = sorted(range(len(groups)), key=lambda place: groups[place].level)
+    found = dict[int, Outline]()
+    for _, part in groupby(by_level, key=lambda place: groups[place].level):
+        places = list(part)
+        level = _Level(arrays, network, mentions, rank, [groups[place] for place in places])
+        found.update(zip(places, level.outlines(), strict=True))
+    return [found[place] for place in range(len(groups))]
+
+
+def _ranks(arrays: GraphArrays, reading: Ids) -> Indices:
+    """Per chunk its place in the order of reading; those that have come meanwhile are the last."""
+    places = places_of(arrays.chunks, reading)
+    ranks = np.full(len(arrays.chunks), len(reading), np.int64)
+    ranks[places[places >= 0]] = np.flatnonzero(places >= 0)
+    return ranks
+
+
+@dataclass(frozen=True, slots=True)
+class _Mentions:
+    """Which passage mentions which entity, each pair once, and how telling an entity is."""
+
+    entity: Indices
+    chunk: Indices
+    information: Floats
+
+    @classmethod
+    def of(cls, arrays: GraphArrays) -> _Mentions:
+        chunks = max(len(arrays.chunks), 1)
+        codes = np.unique(arrays.mention_entity.astype(np.int64) * chunks + arrays.mention_chunk)
+        entity, chunk = codes // chunks, codes % chunks
+        times = np.bincount(entity, minlength=len(arrays.entities))
+        return cls(entity, chunk, np.log2(1 + chunks / np.maximum(times, 1)))
+
+
+class _Level:
+    """Communities that share no member."""
+
+    def __init__(
+        self,
+        arrays: GraphArrays,
+        network: Network,
+        mentions: _Mentions,
+        rank: Indices,
+        groups: Sequence[Group],
+    ) -> None:
+        self._arrays, self._mentions, self._groups = arrays, mentions, groups
+        self._rank = rank
+        self._label = labels([group.members for group in groups], network.size)
+        own = self._label[network.source]
+        inside = (own >= 0) & (own == self._label[network.target])
+        ends = np.concatenate([network.source[inside], network.target[inside]])
+        strength = np.bincount(ends, np.tile(network.weight[inside], 2), minlength=network.size)
+        self._weight = np.log2(1 + strength) * np.where(arrays.titled, _TITLED, 1.0)
+
+    def outlines(self) -> Iterator[Outline]:
+        """One for each community."""
+        members = np.flatnonzero(self._label >= 0)
+        entities = self._best(self._label[members], self._weight[members], members)
+        passages, telling = self._passages()
+        relations = self._relations()
+        for place, group in enumerate(self._groups):
+            central = entities[place][:MOST_ENTITIES]
+            yield Outline(
+                group,
+                central,
+                self._weight[central] + 1e-6,
+                passages[place][:MOST_PASSAGES],
+                telling[place][:MOST_PASSAGES] + 1e-6,
+                passages[place],
+                relations[place][:MOST_RELATIONS],
+            )
+
+    def _passages(self) -> tuple[list[Indices], list[Floats]]:
+        entity, chunk = self._mentions.entity, self._mentions.chunk
+        label = self._label[entity]
+        inside = label >= 0
+        entity, chunk, label = entity[inside], chunk[inside], label[inside]
+        chunks = max(len(self._arrays.chunks), 1)
+        codes, place = np.unique(label * chunks + chunk, return_inverse=True)
+        tells = self._weight[entity] * self._mentions.information[entity]
+        score = np.bincount(place, tells, minlength=len(codes)).astype(np.float64)
+        order, parts = self._ranked(codes // chunks, score, self._rank[codes % chunks])
+        none = np.empty(0, np.int64)
+        rows = [order[part] if part else none for part in parts]
+        return [codes[row] % chunks for row in rows], [score[row] for row in rows]
+
+    def _relations(self) -> list[Indices]:
+        arrays = self._arrays
+        own = self._label[arrays.relation_source]
+        inside = (own >= 0) & (own == self._label[arrays.relation_target])
+        if CO_OCCURS in arrays.relation_types:
+            inside &= arrays.relation_type != arrays.relation_types.index(CO_OCCURS)
+        rows = np.flatnonzero(inside)
+        return self._best(own[rows], arrays.relation_weight[rows], rows)
+
+    def _best(self, label: Indices, weight: Floats, value: Indices) -> list[Indices]:
+        """Per community its values, the heaviest first, equal ones by value."""
+        order, parts = self._ranked(label, weight, value)
+        return [value[order[part]] if part else np.empty(0, np.int64) for part in parts]
+
+    def _ranked(
+        self, label: Indices, weight: Floats, rank: Indices
+    ) -> tuple[Indices, list[slice | None]]:
+        """The order by community, weight and rank, and where in it each community's rows lie."""
+        order = np.lexsort((rank, -weight, label))
+        parts: list[slice | None] = [None for _ in self._groups]
+        for place, part in runs(label[order]):
+            parts[place] = part
+        return order, parts

@@ -1,0 +1,259 @@
+"""Writes the reports of dirty communities, as far as they need new ones."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, groupby
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from sextant.domain.graph import Relation
+from sextant.domain.scope import Scope
+from sextant.ingestion.graph.communities.hierarchy import Group
+from sextant.ingestion.graph.communities.model_reports import Material, ReportWriter
+from sextant.ingestion.graph.communities.network import Network
+from sextant.ingestion.graph.communities.outlines import Outline, outlines
+from sextant.ingestion.graph.communities.reports import Evidence, Report, extractive_report
+from sextant.ingestion.graph.communities.revision import Present, basis_of, ids_of, stays
+from sextant.ingestion.progress import OnStage
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.chunks.stored import StoredChunk
+from sextant.stores.graph.arrays import GraphArrays
+from sextant.stores.graph.communities.store import Basis, CommunityStore, KnownReport, StoredReport
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.database import Database
+from sextant.text.characters import counted
+
+if TYPE_CHECKING:
+    from sextant.models.chat.chat_model import ChatModel  # brings LangChain, half a second
+
+
+_REPORTS_AT_ONCE = 64  # communities at a time
+
+
+class ReportKeeper:
+    """Keeps the reports of one graph's communities, for one run.
+
+    Args:
+        database: where they are.
+        scope: whose graph.
+        arrays: the graph as it is.
+        network: what joins its entities.
+        chat: writes the reports; None: they are put together from sentences.
+        full: rewrite every report that would come out differently now, even where little has changed.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        scope: Scope,
+        arrays: GraphArrays,
+        network: Network,
+        chat: ChatModel | None,
+        *,
+        full: bool = False,
+    ) -> None:
+        self._scope, self._arrays, self._network = scope, arrays, network
+        self._full = full
+        self._failures = Counter[str]()  # by reason
+        self._communities = CommunityStore(database)
+        self._graph = PostgresGraph(database)
+        self._record = GraphRecord(database)
+        self._chunks = ChunkStore(database)
+        settings = database.settings
+        self._writer: ReportWriter | None = None
+        if chat is not None:
+            self._writer = ReportWriter(
+                chat,
+                tokens=settings.limits.context_tokens,
+                most=settings.communities.model_reports,
+                at_once=settings.communities.concurrency,
+            )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """How many reports the model should have written and did not, and the commonest reason."""
+        if not self._failures:
+            return ()
+        number = counted(self._failures.total(), "report")
+        ((reason, _),) = self._failures.most_common(1)
+        return (
+            f"Put together from sentences, not written by the chat model: {number}. {reason} "
+            "`sextant communities build --full` tries again.",
+        )
+
+    async def write(self, groups: Sequence[Group], report: OnStage) -> int:
+        """Write what is due, the innermost first, since a model reads those; returns how many."""
+        waiting = set(await self._communities.dirty(self._scope))
+        due = sorted((one for one in groups if one.id in waiting), key=lambda one: -one.level)
+        reading = await self._record.reading_order(self._scope)
+        drawn = await asyncio.to_thread(outlines, self._arrays, self._network, due, reading)
+        written = done = 0
+        for part in _portions(drawn):
+            written += await self._write_some(part)
+            done += len(part)
+            report("reports", done, len(drawn))
+        return written
+
+    async def _write_some(self, part: Sequence[Outline]) -> int:
+        ids = [one.group.id for one in part]
+        known = await self._communities.known(self._scope, ids)
+        staying = set() if self._full else await self._staying(part, known)
+        due = [one for one in part if one.group.id not in staying]
+        evidence = await self._evidence(due)
+        if self._writer is None:
+            fresh = await asyncio.to_thread(_by_extraction, evidence, known)
+        else:
+            fresh = await self._by_model(evidence, known, self._writer)
+        cited = {own: one.cited for own, one in known.items()} | {
+            one.id: one.cited for one in fresh
+        }
+        bases = await self._bases(due, cited)
+        written = [replace(one, basis=bases.pop(one.id)) for one in fresh]
+        await self._communities.write(self._scope, self._arrays.version, written)
+        await self._communities.settle(
+            self._scope, self._arrays.version, dict.fromkeys(sorted(staying)) | bases
+        )
+        return len(written)
+
+    async def _staying(
+        self, part: Sequence[Outline], known: Mapping[UUID, KnownReport]
+    ) -> set[UUID]:
+        """Communities whose reports are still correct and lack little."""
+        writer = self._writer.name if self._writer else ""
+        asked = [one for one in known.values() if one.writer == writer and one.basis]
+        bases = [one.basis for one in asked if one.basis]
+        present = await self._present(
+            chain.from_iterable(one.entities for one in bases),
+            chain.from_iterable(one.relations for one in bases),
+            chain.from_iterable(one.cited for one in asked),
+        )
+        its = {one.id: one for one in asked}
+        pairs = [(one, its[one.group.id]) for one in part if one.group.id in its]
+        return await asyncio.to_thread(
+            lambda: {known.id for outline, known in pairs if stays(present, outline, known)}
+        )
+
+    async def _bases(
+        self, part: Sequence[Outline], cited: Mapping[UUID, Sequence[UUID]]
+    ) -> dict[UUID, Basis]:
+        """What the reports of some communities are made from now, which cite these passages."""
+        drawn = [ids_of(self._arrays, one) for one in part]
+        present = await self._present(
+            chain.from_iterable(entities for entities, _, _ in drawn),
+            chain.from_iterable(relations for _, _, relations in drawn),
+            chain.from_iterable(cited[one.group.id] for one in part),
+        )
+        return {own: basis_of(present, one, cited[own]) for one in part for own in [one.group.id]}
+
+    async def _present(
+        self, entities: Iterator[UUID], relations: Iterator[UUID], passages: Iterator[UUID]
+    ) -> Present:
+        stated = await self._stated(set(relations))
+        chunks = await self._texts(set(passages))
+        texts = {own: chunk.text for own, chunk in chunks.items()}
+        return Present.of(self._arrays, entities, stated, texts)
+
+    async def _by_model(
+        self,
+        evidence: Sequence[Evidence],
+        known: Mapping[UUID, KnownReport],
+        writer: ReportWriter,
+    ) -> list[StoredReport]:
+        """Ask the model about the communities whose material has changed."""
+        inner = await self._communities.parts(
+            self._scope, [one.outline.group.id for one in evidence]
+        )
+        asked = {
+            own: material
+            for one in evidence
+            for own in [one.outline.group.id]
+            for material in [Material(one, inner.get(own, ()))]
+            if _is_news(known.get(own), writer.name, material.digest)
+        }
+        reports = await asyncio.gather(*(writer.write(material) for material in asked.values()))
+        self._failures.update(report.note for report in reports if report.note)
+        return [
+            _stored(own, report, material.digest)
+            for (own, material), report in zip(asked.items(), reports, strict=True)
+        ]
+
+    async def _evidence(self, part: Sequence[Outline]) -> list[Evidence]:
+        """The texts of some communities' outlines, read at once."""
+        arrays = self._arrays
+        ids = [ids_of(arrays, one) for one in part]
+        chunks = await self._texts({own for _, passages, _ in ids for own in passages})
+        stated = await self._stated({own for _, _, relations in ids for own in relations})
+        return [
+            Evidence(
+                one,
+                [arrays.names[n] for n in one.entities.tolist()],
+                [arrays.entity_types[n] for n in one.entities.tolist()],
+                [chunks[own] for own in passages if own in chunks],
+                [
+                    (arrays.names[source], stated[own], arrays.names[target])
+                    for own, row in zip(relations, one.relations.tolist(), strict=True)
+                    if own in stated
+                    for source in [arrays.relation_source[row]]
+                    for target in [arrays.relation_target[row]]
+                ],
+            )
+            for one, (_, passages, relations) in zip(part, ids, strict=True)
+        ]
+
+    async def _stated(self, ids: set[UUID]) -> dict[UUID, Relation]:
+        found = await self._graph.get_relations(self._scope, sorted(ids)) if ids else []
+        return {relation.id: relation for relation in found}
+
+    async def _texts(self, ids: set[UUID]) -> dict[UUID, StoredChunk]:
+        found = await self._chunks.get(self._scope, sorted(ids)) if ids else []
+        return {chunk.id: chunk for chunk in found}
+
+
+def _portions(drawn: Sequence[Outline]) -> Iterator[list[Outline]]:
+    """Some communities at a time, all of one level, so that parts are written before the whole."""
+    for _, level in groupby(drawn, key=lambda one: one.group.level):
+        rest = list(level)
+        for start in range(0, len(rest), _REPORTS_AT_ONCE):
+            yield rest[start : start + _REPORTS_AT_ONCE]
+
+
+def _by_extraction(
+    evidence: Sequence[Evidence], known: Mapping[UUID, KnownReport]
+) -> list[StoredReport]:
+    """The extracted reports that differ from the stored ones."""
+    reports = [_extracted(one) for one in evidence]
+    return [one for one in reports if _is_news(known.get(one.id), one.writer, one.evidence)]
+
+
+def _is_news(known: KnownReport | None, writer: str, evidence: UUID | None) -> bool:
+    return known is None or (known.writer, known.evidence) != (writer, evidence)
+
+
+def _extracted(evidence: Evidence) -> StoredReport:
+    report = extractive_report(evidence)
+    digest = _hash(report.title, report.summary, repr(report.findings))
+    return _stored(evidence.outline.group.id, report, digest)
+
+
+def _stored(own: UUID, report: Report, evidence: UUID) -> StoredReport:
+    return StoredReport(
+        own,
+        report.title,
+        report.summary,
+        report.findings,
+        report.rating,
+        report.writer,
+        report.note,
+        evidence,
+    )
+
+
+def _hash(*texts: str) -> UUID:
+    digest = hashlib.md5("\0".join(texts).encode(), usedforsecurity=False)
+    return UUID(bytes=digest.digest())

@@ -1,0 +1,223 @@
+"""Community reports without any model: a title, and the sentences that tell most of the members.
+
+A finding is a sentence of a passage, or what was said of a relation, with the passages it comes from;
+so every finding can be cited, and the same graph gives the same report.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from itertools import islice
+from uuid import UUID
+
+from sextant.domain.graph import Finding, Relation
+from sextant.ingestion.graph.communities.outlines import Outline
+from sextant.ingestion.graph.communities.statements import leans_on_others, statements
+from sextant.ingestion.graph.communities.titling import title_of
+from sextant.models.offline.passages import heads_in, quotable_spans
+from sextant.models.offline.wording import terms
+from sextant.stores.chunks.stored import StoredChunk
+from sextant.text.characters import language_of, normalise
+from sextant.text.sentences import ended
+
+MOST_FINDINGS = 6
+_MOST_FACTS = 3
+_MOST_OF_ONE_PASSAGE = 2
+_SUMMARY_NAMES, _SUMMARY_FINDINGS = 6, 2
+_LONGEST_NAME = 60
+# A name that a finding has named already still counts, but little.
+_REPEATED = 0.2
+# What a further sentence of a document that is quoted already is worth, and one that leans on others.
+_SAME_DOCUMENT, _LEANING = 0.7, 0.5
+# Two sentences that share so much of their words (Jaccard) say the same.
+_SAME_WORDS = 0.7
+_LONGEST_ROW = 400
+_SEPARATORS = {"zh": "、", "en": ", "}
+_ABOUT = {"zh": "关于{names}。{findings}", "en": "About {names}. {findings}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is said of a community; `rating` is in 0..10.
+
+    `writer` is the chat model's name, empty for a report put together here; `note` says why a report
+    is not what was asked for.
+    """
+
+    title: str
+    summary: str
+    findings: tuple[Finding, ...]
+    rating: float
+    writer: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A community's outline with the texts: names by weight, best passages, stated relations.
+
+    `types` are those of the names; `relations` come with the names of their ends.
+    """
+
+    outline: Outline
+    names: Sequence[str]
+    types: Sequence[str]
+    chunks: Sequence[StoredChunk]
+    relations: Sequence[tuple[str, Relation, str]]
+
+    @property
+    def language(self) -> str:
+        """Of most of the passages' letters, or of the names where there is no passage."""
+        return language_of(" ".join(chunk.text for chunk in self.chunks) or " ".join(self.names))
+
+
+def extractive_report(evidence: Evidence) -> Report:
+    """A report of a community's own sentences; deterministic."""
+    findings = _findings(evidence)
+    language = evidence.language
+    types = dict(zip(evidence.names, evidence.types, strict=True))
+    names = distinct_names(evidence.names)
+    title = title_of(
+        names,
+        [types.get(name, "TERM") for name in names],
+        evidence.chunks,
+        evidence.outline.telling.tolist(),
+        language=language,
+        members=len(evidence.outline.group.members),
+    )
+    about = _SEPARATORS[language].join(names[:_SUMMARY_NAMES])
+    leading = [ended(one.text) for one in findings[:_SUMMARY_FINDINGS]]
+    said = "".join(f"{one} " if one[-1].isascii() else one for one in leading)
+    summary = _ABOUT[language].format(names=about, findings=said).strip()
+    return Report(title, summary, tuple(findings), rating(evidence.outline))
+
+
+def rating(outline: Outline) -> float:
+    """How much there is to a community, 0..10: the geometric mean of log2 of members and passages.
+
+    A pair in one passage gets 1.3, a hundred entities in two hundred passages 7.1.
+    """
+    size, passages = len(outline.group.members), max(len(outline.mentioned), 1)
+    return round(min(10.0, math.sqrt(math.log2(1 + size) * math.log2(1 + passages))), 1)
+
+
+def distinct_names(names: Sequence[str]) -> list[str]:
+    """Names without those that an earlier one contains, or that contain an earlier one."""
+    kept: dict[str, str] = {}
+    for name in names:
+        folded = normalise(name)
+        if not any(folded in one or one in folded for one in kept):
+            kept[folded] = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+    return list(kept.values())
+
+
+def facts(evidence: Evidence) -> list[Finding]:
+    """What was stated of relations, the heaviest first."""
+    return [
+        Finding(relation.description or f"{source} — {relation.relation_type} — {target}", chunks)
+        for source, relation, target in evidence.relations
+        for chunks in [relation.chunk_ids[:3]]
+    ]
+
+
+def sentences(
+    evidence: Evidence, cut: Callable[[str], Iterator[str]] = statements
+) -> list[Finding]:
+    """The passages' sentences that name most of the community, each adding names if it can.
+
+    They come from several documents where there are several, and none says what another says.
+    """
+    candidates = list(_candidates(evidence, cut))
+    chosen: list[_Candidate] = []
+    while candidates and len(chosen) < MOST_FINDINGS:
+        known = {name for one in chosen for name in one.named}
+        quoted = Counter(one.chunk.document_id for one in chosen)
+        best = max(candidates, key=lambda one: (one.worth(known, quoted), -one.place))
+        chosen.append(best)
+        taken = Counter(one.chunk.id for one in chosen)
+        full = {chunk_id for chunk_id, number in taken.items() if number >= _MOST_OF_ONE_PASSAGE}
+        candidates = [
+            one
+            for one in candidates
+            if one is not best and one.chunk.id not in full and not one.repeats(best)
+        ]
+    return [Finding(one.text, (one.chunk.id,)) for one in chosen]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A sentence with the weights of the names in it; `place` counts over all passages, `leans` on others."""
+
+    place: int
+    chunk: StoredChunk
+    text: str
+    named: Mapping[str, float]
+    words: frozenset[str]
+    leans: bool
+
+    def worth(self, known: Set[str], quoted: Mapping[UUID, int]) -> float:
+        """What it adds to a report that has these names, which count little, and quotes documents so often."""
+        told = sum(
+            weight * (_REPEATED if name in known else 1.0) for name, weight in self.named.items()
+        )
+        alike = _SAME_DOCUMENT ** quoted.get(self.chunk.document_id, 0)
+        return told * alike * (_LEANING if self.leans else 1.0)
+
+    def repeats(self, other: _Candidate) -> bool:
+        """Whether it says what another says."""
+        shared = len(self.words & other.words)
+        return shared > _SAME_WORDS * len(self.words | other.words)
+
+
+def _candidates(evidence: Evidence, cut: Callable[[str], Iterator[str]]) -> Iterator[_Candidate]:
+    weights = dict(zip(map(normalise, evidence.names), evidence.outline.weights, strict=True))
+    seen: set[str] = set()
+    place = 0
+    for chunk in evidence.chunks:
+        for text in cut(chunk.text):
+            folded = normalise(text)
+            if folded in seen or folded in weights:
+                continue
+            seen.add(folded)
+            place += 1
+            named = {name: float(weight) for name, weight in weights.items() if name in folded}
+            if named:
+                words, leans = frozenset(terms(text)), leans_on_others(text)
+                yield _Candidate(place, chunk, text, named, words, leans)
+
+
+def _fragments(text: str) -> Iterator[str]:
+    """Rows of tables but not their heads, headings and unfinished sentences."""
+    heads = {head.strip("| ") for head in heads_in(text)}
+    for start, end in quotable_spans(text):
+        fragment = " ".join(text[start:end].split())
+        if len(fragment) <= _LONGEST_ROW and text[start:end] not in heads:
+            yield fragment
+
+
+def _findings(evidence: Evidence) -> list[Finding]:
+    """What models or users said of relations, then sentences; bare relations if there are no others.
+
+    A community without any of these, such as a list without sentences, falls back on its rows and, if
+    those name no member, on the beginning of its best passage.
+    """
+    said = facts(evidence)
+    described = [
+        fact
+        for fact, (_, relation, _) in zip(said, evidence.relations, strict=True)
+        if relation.description
+    ]
+    found = [*described[:_MOST_FACTS], *sentences(evidence)][:MOST_FINDINGS]
+    bare = [fact for fact in said if fact not in found]
+    told = [*found, *bare][:MOST_FINDINGS] or sentences(evidence, _fragments)
+    return told or [*islice(_openings(evidence), 1)]
+
+
+def _openings(evidence: Evidence) -> Iterator[Finding]:
+    for cut in (statements, _fragments):
+        for chunk in evidence.chunks:
+            for text in cut(chunk.text):
+                yield Finding(text, (chunk.id,))

@@ -1,0 +1,339 @@
+"""Terms of a passage without any model: Chinese by part of speech, other scripts by their form.
+
+Chinese: neighbouring nouns are one term ("胰岛素" + "受体"), as tagged by rjieba (jieba's dictionary and
+tag set, 10 MB/s). Other scripts: runs of capitalised words, also with a number ("Plover 5"), abbreviations,
+identifiers such as INC-2025-017, and content words side by side that the passage repeats. Which terms matter in the
+collection is not decided here: readers weigh terms by how many passages share them.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate, combinations, groupby, pairwise
+from typing import NamedTuple
+
+from sextant.ingestion.graph.extraction.openings import openings
+from sextant.text.characters import CJK_LETTERS, MARKS, has_cjk, normalise_name
+from sextant.text.segmenting import tagged_words_of
+from sextant.text.sentences import sentence_spans
+from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+
+MOST_TERMS = 12  # of a passage
+MOST_PAIRS = 24  # of a passage
+_LONGEST_CHINESE = 16  # characters; longer runs of "nouns" are tables of contents and mistakes
+_LONGEST = 80  # characters of a name of several words, and of a code
+
+# Nouns, names of people, places, organisations and works, abbreviations; nominal verbs.
+_NOUNS = frozenset({"n", "nr", "nrfg", "nrt", "ns", "nt", "nz", "nw", "ng", "j"})
+_NAMES = frozenset({"nr", "nrfg", "nrt", "ns", "nt", "nz", "nw"})
+_VERBAL = "vn"
+# Nouns by their tag that name nothing: units, which end a run ("2 小时血糖" is 血糖), and what anything
+# has, where it stands alone ("血糖情况" is a term).
+_UNITS = "小时 小時 分钟 分鐘 工作日 星期 周岁 毫升 毫米 厘米 公里 公斤 美元 欧元"
+_UNIT_WORDS = frozenset(_UNITS.split())
+_OF_ANYTHING = """
+情况 情況 情形 内容 內容 时间 時間 时刻 時刻 时期 時期 方面 部分 方式 方法 问题 問題 结果 結果 原因 地方 东西 東西 事情
+"""
+_NAMELESS = CHINESE_STOP_WORDS | frozenset(_OF_ANYTHING.split())
+_LETTERS = rf"[^\W\d_{CJK_LETTERS}]+(?:[{MARKS}]+[^\W\d_{CJK_LETTERS}]*)*"
+_PART = rf"{_LETTERS}(?:['’](?!s\b){_LETTERS})*(?:-[^\W_{CJK_LETTERS}]+)*"
+_IDENTIFIER = re.compile(
+    r"(?<![A-Za-z0-9_-])(?=[A-Za-z_-]*[0-9])(?=[0-9_-]*[A-Za-z])"
+    r"[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*(?![A-Za-z0-9_-])"
+)
+_DIGIT = re.compile(r"[0-9]")
+# With the word itself in what it splits a text into; the second finds the same words in ASCII, in half the time.
+_WORD = re.compile(f"({_PART})")
+_ASCII_WORD = re.compile(r"([A-Za-z]+(?:'(?!s\b)[A-Za-z]+)*(?:-[A-Za-z0-9]+)*)", re.ASCII)
+# I'm, don't, we'll, he'd, they've, you're: two words in one, and neither names anything. O'Brien does.
+_CONTRACTION = re.compile(
+    r"(?:[^\W\d_]+n['’]t|[^\W\d_]+['’](?:m|ll|d|ve|re|s)|['’]?tis)", re.IGNORECASE
+)
+_JOINERS = frozenset({"of", "the", "de", "la", "von", "van"})
+_CALENDAR = """
+january february march april may june july august september october november december
+monday tuesday wednesday thursday friday saturday sunday
+"""
+_CALENDAR_WORDS = frozenset(_CALENDAR.split())
+
+# A number behind a name ("Plover 5"), unless it is a part of another one, an amount, or a year.
+_NUMBER = re.compile(r" (?!(?:1[5-9]|20)\d\d\b)\d{1,4}(?!\w|[.,:/–-]\d| ?[%°€$£％])", re.ASCII)
+# Words whose number says which of many, where or how much, and makes no name.
+_COUNTED = """
+act aisle annex appendix area article batch block book box building bus case channel chapter class clause column
+day district door edition episode eq equation example exercise exhibit fig figure floor footnote game gate grade
+group highway issue item lane lesson level line lot match module month no nos note number option order page
+paragraph part phase pin plan platform point port problem psalm quarter question rack region road room round route
+row rule sample scenario scene schedule season section sector sheet shelf slide slot stage step street table task
+team test ticket top track trial type unit verse version vol volume ward week year zone
+length founded released series side suite terminal
+aud chf cny eur gbp jpy rmb usd ad am bc pm kg
+jan feb mar apr jun jul aug sep sept oct nov dec
+"""
+_UNNAMED = frozenset(_COUNTED.split()) | _CALENDAR_WORDS | ENGLISH_STOP_WORDS
+_PLACED = re.compile(r"\b(?:at|by|for|from|in|of|on|to|with) $", re.IGNORECASE)
+_LOWER_WORD = re.compile(r" ([^\W\d_A-Z][\w-]*)")
+# After a number these count things: "Apple 15 台".
+_MEASURES = re.compile(
+    r" ?[个個台部件名人年月日岁歲元万萬亿億米克度次家种種位只隻条條款章节節页頁倍天]"
+)
+_INNER_CAPITAL = re.compile(r"[a-z]{1,3}[A-Z]\w+")  # iPhone, macOS
+
+# How much one occurrence tells: a code or a name more than a noun.
+_IDENTIFIES, NAMED, _JOINED, _PLAIN = 3.0, 2.0, 1.5, 1.0
+
+
+# Terms, the sentence that tells most, and what shares a sentence are asked for one after the other,
+# each for all the passages of a document.
+sentences_of = lru_cache(maxsize=1024)(sentence_spans)
+
+
+# A word of letters with its start and end; a plain tuple costs a fifth of a named one, a hundred times
+# a passage.
+_Word = tuple[str, int, int]
+
+
+class Span(NamedTuple):
+    """One occurrence of a term; `weight` says how telling its form is (> 0)."""
+
+    start: int
+    end: int
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A term of a passage: its spelling where it first occurs, and all its places, in order."""
+
+    name: str
+    spans: tuple[Span, ...]
+
+    @property
+    def weight(self) -> float:
+        """How much the passage is about it."""
+        return sum(span.weight for span in self.spans)
+
+
+def extract_terms(text: str) -> list[Term]:
+    """The most telling terms of a passage, in the order of their first occurrence.
+
+    Spellings that name the same entity (`sextant.text.characters.normalise_name`) are one term.
+    """
+    spans: dict[tuple[int, int], Span] = {}
+    for span in sorted((*_chinese(text), *_latin(text)), key=lambda span: span.weight):
+        spans[span[:2]] = span
+    places: dict[str, list[Span]] = {}
+    for span in sorted(spans.values()):
+        places.setdefault(normalise_name(text[span.start : span.end]), []).append(span)
+    terms = [Term(text[s[0].start : s[0].end], tuple(s)) for s in places.values()]
+    best = sorted(terms, key=lambda term: (-term.weight, term.spans[0].start))[:MOST_TERMS]
+    return sorted(best, key=lambda term: term.spans[0].start)
+
+
+def co_occurrences(text: str, terms: Sequence[Term]) -> list[tuple[int, int, int]]:
+    """Pairs of terms that share a sentence: `(place, place, number of sentences)`, commonest first.
+
+    Places are those in `terms`, the smaller first; equally common pairs come in order of place.
+    """
+    sentences = sentences_of(text)
+    begins = [start for start, _ in sentences]
+    inside: dict[int, dict[int, None]] = {}
+    for place, term in enumerate(terms):
+        for span in term.spans:
+            sentence = bisect_right(begins, span.start) - 1
+            if sentence >= 0 and span.start < sentences[sentence][1]:
+                inside.setdefault(sentence, {})[place] = None
+    counts: Counter[tuple[int, int]] = Counter()
+    for places in inside.values():
+        counts.update(combinations(places, 2))
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [(first, second, times) for (first, second), times in ranked[:MOST_PAIRS]]
+
+
+def _chinese(text: str) -> Iterator[Span]:
+    """Neighbouring nouns that are Chinese, with the verb that may qualify them ("检修" + "报告")."""
+    if not has_cjk(text):
+        return
+    for run, group in groupby(_tagged(text), key=lambda word: word[2]):
+        words = list(group)
+        if not run or all(tag == _VERBAL for *_, tag in words):
+            continue
+        start, end = words[0][0], words[-1][1]
+        name = text[start:end]
+        if 2 <= len(name) <= _LONGEST_CHINESE and has_cjk(name) and name not in _NAMELESS:
+            named = any(tag in _NAMES for *_, tag in words)
+            yield Span(start, end, NAMED if named else _JOINED if len(words) > 1 else _PLAIN)
+
+
+def _tagged(text: str) -> Iterator[tuple[int, int, int, str]]:
+    """Words with their places, the number of the run they belong to (0: none), and their tags.
+
+    A nominal verb may begin a run ("检修报告"); after a noun it is a verb ("医院检查设备"), and ends it.
+    The words make up the text.
+    """
+    at = run = 0
+    inside = False
+    for word, tag in tagged_words_of(text):
+        start, at = at, at + len(word)
+        is_noun = tag in _NOUNS and word not in _UNIT_WORDS
+        opens = tag == _VERBAL and not inside
+        run += (is_noun or opens) and not inside
+        inside = is_noun or opens
+        yield start, at, run if inside else 0, tag
+
+
+def _latin(text: str) -> list[Span]:
+    # A longer one is no code that people call a thing by: a file in base64, a hash of many.
+    codes = [m.span() for m in _IDENTIFIER.finditer(text)] if _DIGIT.search(text) else []
+    spans = [Span(*at, _IDENTIFIES) for at in codes if at[1] - at[0] <= _LONGEST]
+    words = _words(text)
+    if words:
+        spans += _capitalised(text, words, openings(text, sentences_of(text)))
+        spans += _numbered(text, words, spans)
+    return [*spans, *_outside(_repeated(text, words), spans)]
+
+
+def _words(text: str) -> list[_Word]:
+    parts = (_ASCII_WORD if text.isascii() else _WORD).split(text)
+    ends = list(accumulate(map(len, parts)))
+    return list(zip(parts[1::2], ends[::2], ends[1::2], strict=False))
+
+
+def _outside(spans: list[Span], others: list[Span]) -> list[Span]:
+    """The spans that lie within none of the others."""
+    ordered = sorted(others)
+    begins = [other.start for other in ordered]
+    ends = [0, *accumulate((other.end for other in ordered), max)]
+    return [span for span in spans if ends[bisect_right(begins, span.start)] < span.end]
+
+
+def _capitalised(text: str, words: Sequence[_Word], begins: Sequence[int]) -> Iterator[Span]:
+    """Runs of capitalised words in a sentence, joined by "of" and its like.
+
+    A single word where a sentence, an item or a cell begins is capitalised anyway, so it does not count.
+    """
+    capitals = {
+        place
+        for place, (spelt, _, _) in enumerate(words)
+        if spelt[0].isupper() and not _is_contraction(spelt)
+    }
+    first, end = set(begins), 0
+    for start in sorted(capitals):
+        if start < end:
+            continue
+        end = start + 1
+        while (
+            end < len(words)
+            and (end in capitals or words[end][0] in _JOINERS)
+            and _goes_on(text, words[end - 1], words[end], begins)
+        ):
+            end += 1
+        yield from _name(words[start:end], opens=words[start][1] in first)
+
+
+def _goes_on(text: str, last: _Word, word: _Word, begins: Sequence[int]) -> bool:
+    """Whether `word` may be of the same name: a space away, or after an initial ("J. Doe")."""
+    spelt, start, end = last
+    gap = text[end : word[1]]
+    if gap != " " and not (gap == ". " and len(spelt) == 1):
+        return False
+    return bisect_right(begins, start) == bisect_right(begins, word[1])
+
+
+def _name(run: Sequence[_Word], *, opens: bool) -> Iterator[Span]:
+    if opens and len(run) == 1 and not _is_upper(run[0][0]):
+        return
+    words = list(run)
+    while words and (words[-1][0] in _JOINERS or words[-1][0].casefold() in _CALENDAR_WORDS):
+        words.pop()
+    while words and (words[0][0].casefold() in ENGLISH_STOP_WORDS and not _is_upper(words[0][0])):
+        words.pop(0)
+        opens = False
+    if not words or words[-1][2] - words[0][1] > _LONGEST:
+        return
+    [(first, start, _), *more] = words
+    if first.casefold() in _CALENDAR_WORDS or all(len(word) < 2 for word, _, _ in words):
+        return
+    if more or _is_upper(first) or not opens:
+        yield Span(start, words[-1][2], NAMED)
+
+
+def _numbered(text: str, words: Sequence[_Word], named: Sequence[Span]) -> list[Span]:
+    """Names with the number behind them, beside the names alone: "Plover 5" is of the Plovers.
+
+    "In Paris 12 people met" names no Paris 12, but what the passage has twice is a name; so must be a word that is
+    capitalised only because something begins with it.
+    """
+    numbers = list(_NUMBER.finditer(text))
+    if not numbers:
+        return []
+    begins = {span.end: span.start for span in named}
+    before = {word[2]: word for word in words}
+    found = list[tuple[str, int, int]]()
+    seen, telling = set[str](), set[str]()
+    for number in numbers:
+        word, start, end = before.get(number.start(), ("", 0, 0))
+        if not (word and _may_be_numbered(word)):
+            continue
+        place = begins.get(end, start), number.end()
+        spelt = text[slice(*place)]
+        closed = end in begins and _is_closed(text, *place)
+        if spelt in seen or closed or _INNER_CAPITAL.fullmatch(word):
+            telling.add(spelt)
+        seen.add(spelt)
+        found.append((spelt, *place))
+    return [Span(start, end, NAMED) for spelt, start, end in found if spelt in telling]
+
+
+def _may_be_numbered(word: str) -> bool:
+    is_name = word[0].isupper() or _INNER_CAPITAL.fullmatch(word)
+    return bool(is_name) and len(word) > 1 and word.casefold() not in _UNNAMED
+
+
+def _is_closed(text: str, start: int, end: int) -> bool:
+    """Whether the number behind a name counts nothing that follows."""
+    after = _LOWER_WORD.match(text, end)
+    counts = after is not None and after[1] not in ENGLISH_STOP_WORDS and not has_cjk(after[1])
+    is_placed = _PLACED.search(text, max(0, start - 6), start) is not None
+    return not (counts and is_placed) and _MEASURES.match(text, end) is None
+
+
+def _is_upper(word: str) -> bool:
+    return len(word) > 1 and word.isupper()
+
+
+def _repeated(text: str, words: Sequence[_Word]) -> list[Span]:
+    """Two content words, a space apart, that the passage has more than once."""
+    folded = [word.casefold() for word, _, _ in words]
+    pairs = list(pairwise(folded))
+    often = {
+        pair
+        for pair, number in Counter(pairs).items()
+        if number > 1 and all(map(_is_content, pair))
+    }
+    found: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for place, pair in enumerate(pairs):
+        if pair in often:
+            (_, begin, last), (_, start, end) = words[place : place + 2]
+            if text[last:start] == " ":
+                found.setdefault(pair, []).append((begin, end))
+    places = [place for same in found.values() if len(same) > 1 for place in same]
+    return [Span(*place, _PLAIN) for place in places]
+
+
+@lru_cache(maxsize=16_384)
+def _is_content(word: str) -> bool:
+    return len(word) > 2 and word not in ENGLISH_STOP_WORDS and not _is_contraction(word)
+
+
+def _is_contraction(word: str) -> bool:
+    # Nearly all words have no apostrophe, and asking for one costs a tenth of the pattern. "'tis" has
+    # none either once it is cut into words.
+    return ("'" in word or "’" in word or word.lower() == "tis") and bool(
+        _CONTRACTION.fullmatch(word)
+    )

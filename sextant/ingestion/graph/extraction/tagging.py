@@ -1,0 +1,196 @@
+"""A named-entity model that says which names a passage has, and of what type: optional, by a name or path."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from threading import Lock
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from sextant.domain.errors import ModelUnavailable
+from sextant.domain.extras import install_extra
+from sextant.domain.graph import UNTYPED
+from sextant.domain.settings import Settings
+from sextant.ingestion.graph.extraction.gliner import Gliner, is_gliner
+from sextant.ingestion.graph.extraction.model_evidence import entity_types, relation_type
+from sextant.stores.graph.evidence import one_line
+from sextant.text.characters import language_of
+from sextant.text.linking import is_linkable
+
+# The labels of spaCy's pipelines (OntoNotes, and the four of its multilingual one) by our types. Numbers, times
+# and amounts are left out: they name nothing that passages could be linked by.
+_LABELS = {
+    "PER": "PERSON",
+    "ORG": "ORGANIZATION",
+    "GPE": "LOCATION",
+    "LOC": "LOCATION",
+    "FAC": "LOCATION",
+    "WORK_OF_ART": "WORK",
+    "NORP": "GROUP",
+    "MISC": UNTYPED,
+}
+_LEFT_OUT = frozenset({"DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL"})
+_LONGEST_NAME = 80  # characters
+_BATCH = 64  # passages
+# Pipelines of these read ideographs; of those, any script.
+_IDEOGRAPHIC, _ANY_LANGUAGE = frozenset({"zh", "ja"}), frozenset({"xx", "mul"})
+_PACKAGE = re.compile(r"\w+")
+_OTHER = "Try another model, or leave SEXTANT_INGESTION__NER_MODEL empty."
+T = TypeVar("T")
+
+
+class Tag(NamedTuple):
+    """A name in a text, where it stands, and its type."""
+
+    text: str
+    start: int
+    entity_type: str
+
+
+class EntityTagger(Protocol):
+    """Finds names in texts, with their types.
+
+    `name` is the setting's; `kind` is what runs it.
+    """
+
+    name: str
+    kind: str
+
+    def tag(self, texts: Sequence[str]) -> list[tuple[Tag, ...]]:
+        """Return the names of each text, in order.
+
+        Raises:
+            ModelUnavailable: the model is not installed, or cannot be loaded or run.
+        """
+        ...
+
+
+class _ModelTagger(ABC):
+    """A model that is loaded by the first text, and serves one thread at a time.
+
+    Args:
+        name: what the setting says.
+    """
+
+    kind: str
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._model: Any = None  # a class of a package that this one does not need
+        self._lock = Lock()
+
+    def tag(self, texts: Sequence[str]) -> list[tuple[Tag, ...]]:
+        """Return the names of each text."""
+        with self._lock:
+            self._model = self._model or self._guard("cannot be loaded", self._load)
+            return self._guard("failed", lambda: self._read(texts))
+
+    def _guard(self, failure: str, work: Callable[[], T]) -> T:
+        try:
+            return work()
+        except ModelUnavailable:
+            raise
+        except Exception as error:
+            message = f"The named-entity model {self.name} {failure}: {str(error)[:200]}"
+            raise ModelUnavailable(message, next_step=_OTHER) from error
+
+    @abstractmethod
+    def _load(self) -> Any: ...  # noqa: ANN401 - as above
+
+    @abstractmethod
+    def _read(self, texts: Sequence[str]) -> list[tuple[Tag, ...]]: ...
+
+
+class SpacyTagger(_ModelTagger):
+    """A spaCy pipeline by name (`en_core_web_sm`) or folder; texts in a script that it does not read have no names."""
+
+    kind = "spaCy"
+
+    def _load(self) -> Any:  # noqa: ANN401 - as above
+        try:
+            spacy = import_module("spacy")
+        except ImportError as error:
+            raise ModelUnavailable(
+                f"The named-entity model {self.name} needs spaCy, which is not installed.",
+                next_step=install_extra("ner"),
+            ) from error
+        try:
+            return spacy.load(self.name, exclude=["parser", "lemmatizer"])
+        except OSError as error:
+            raise ModelUnavailable(
+                f"The named-entity model {self.name} is not there: {str(error)[:200]}",
+                next_step=_install_pipeline(self.name),
+            ) from error
+
+    def _read(self, texts: Sequence[str]) -> list[tuple[Tag, ...]]:
+        readable = [one if _reads(self._model.lang, one) else "" for one in texts]
+        return [tuple(_spacy_tags(one)) for one in self._model.pipe(readable, batch_size=_BATCH)]
+
+
+class GlinerTagger(_ModelTagger):
+    """A GLiNER model by folder or name at the hub, which looks for the types that it is given."""
+
+    kind = "GLiNER"
+
+    def __init__(self, name: str, types: Sequence[str]) -> None:
+        super().__init__(name)
+        self._types = [relation_type(one) for one in types]
+        self._labels = [one.replace("_", " ").lower() for one in types]
+
+    def _load(self) -> Gliner:
+        return Gliner(self.name, self._labels)
+
+    def _read(self, texts: Sequence[str]) -> list[tuple[Tag, ...]]:
+        found = zip(texts, self._model.find(texts), strict=True)
+        return [
+            tuple(
+                Tag(name, start, self._types[label])
+                for start, end, label in names
+                if (name := _name(text[start:end]))
+            )
+            for text, names in found
+        ]
+
+
+def build_tagger(settings: Settings) -> EntityTagger | None:
+    """Return the tagger that the settings name; None where they name none."""
+    name = settings.ingestion.ner_model
+    if not name:
+        return None
+    if is_gliner(name):
+        return GlinerTagger(name, entity_types(settings.extraction.entity_types))
+    return SpacyTagger(name)
+
+
+def _install_pipeline(name: str) -> str:
+    """What to run or set for a pipeline that is not there."""
+    if _PACKAGE.fullmatch(name):
+        return (
+            f"Install it: `.venv/bin/python -m spacy download {name}` brings those of spaCy, pip others; "
+            "or leave SEXTANT_INGESTION__NER_MODEL empty."
+        )
+    return (
+        "Set SEXTANT_INGESTION__NER_MODEL to the folder of a spaCy pipeline or of a GLiNER export."
+    )
+
+
+def _reads(language: str, text: str) -> bool:
+    """Whether a pipeline of a language can read a text: one of English makes names of any Chinese, and back."""
+    if language in _ANY_LANGUAGE:
+        return True
+    return (language_of(text) == "zh") == (language in _IDEOGRAPHIC)
+
+
+def _spacy_tags(document: Any) -> Iterator[Tag]:  # noqa: ANN401 - as above
+    for entity in document.ents:
+        name = _name(entity.text)
+        if name and entity.label_ not in _LEFT_OUT:
+            yield Tag(name, entity.start_char, _LABELS.get(entity.label_, entity.label_.upper()))
+
+
+def _name(text: str) -> str:
+    """The name of an entity, on one line; "" for what no passage could be found by, as two cells of a row."""
+    name = one_line(text)
+    return name if len(name) <= _LONGEST_NAME and "|" not in name and is_linkable(name) else ""

@@ -1,0 +1,136 @@
+"""The names that a document gives to itself and its sections, and which of them say something."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from sextant.domain.documents import HeadingSource, ParsedDocument
+from sextant.stores.graph.evidence import one_line
+from sextant.text.characters import normalise_name
+from sextant.text.linking import is_linkable, names_of_title
+
+LONGEST_TITLE = 120  # characters; a longer heading is a sentence, which no text repeats
+
+_NUMBERING = re.compile(
+    r"""^\s*(?:
+    第\s*[0-9一二三四五六七八九十百零〇两]+\s*[章节節篇部分条條卷编編回]+分?\s*[:：、.．]?
+    |(?:chapter|section|part|appendix|figure|table)\s+(?:[0-9]+(?:\.[0-9]+)*|[ivxlc]+|[a-z])(?!\w)\s*[:.、-]?
+    |附?[图圖表]\s*(?:[0-9]+(?:[-–.．][0-9]+)*|[一二三四五六七八九十]+(?![^\s:：、.．]))\s*[:：、.．]?
+    |附[录錄]\s*[0-9A-Za-z一二三四五六七八九十]*\s*[:：、.．]?
+    |[（(]\s*[0-9一二三四五六七八九十]+\s*[)）]
+    |[0-9]+(?:[.．][0-9]+)+[.．、)）:：]?(?![0-9])
+    |[0-9]{1,3}(?:\s*[.．、)）:：]|\s)(?![0-9])
+    |[一二三四五六七八九十]+\s*[、.．]
+    |[ivx]+\s*[.)]
+    )\s*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_BRACKETED = re.compile(
+    r"[(（]\s*(?:简称|簡稱|缩写为?|縮寫|以下简称|abbr\.?)?\s*[:：]?([^()（）]+?)\s*[)）]"
+)
+_ABBREVIATION = re.compile(r"[A-Z][A-Za-z]{0,2}[A-Z0-9][A-Za-z0-9&+-]{0,8}")
+_LEAST_CHINESE = 3
+
+# Headings that stand in documents about anything.
+_GENERIC = frozenset(
+    normalise_name(name)
+    for name in """
+概述|综述|简介|介绍|引言|前言|导言|绪论|序言|背景|背景介绍|研究背景|项目背景|目的|目标|方法|研究方法|材料与方法|结果
+讨论|结论|结果与讨论|总结|小结|摘要|关键词|正文|目录|附录|附件|参考文献|参考资料|致谢|注释|备注|说明|其他|其它|定义|术语
+术语和定义|适用范围|范围|总则|附则|内容|主要内容|基本信息|历史|生平|早年|早期生活|个人生活|作品|评价|影响|外部链接|相关条目
+参见|延伸阅读|图片|表格|问题|常见问题|问答|使用说明|注意事项|更新日志|版本历史|修订记录|概況|概要|簡介|歷史|參考文獻|參考資料
+外部連結|相關條目|總結|結論|討論|結果|導言|緒論|說明|目錄|附錄
+表|图|圖|附表|附图|附圖|图表|圖表|插图|插圖|图示|图例|章|节|節|章节|章節|部分|篇|小节
+section|sections|chapter|chapters|part|parts|table|tables|figure|figures|chart|charts|diagram|image|images
+introduction|overview|abstract|summary|background|motivation|methods|method|methodology|materials and methods
+results|discussion|results and discussion|conclusion|conclusions|references|bibliography|acknowledgements
+acknowledgments|appendix|contents|table of contents|index|preface|foreword|notes|see also|external links
+further reading|history|early life|personal life|career|biography|life|works|legacy|reception|plot|cast|production
+definitions|definition|scope|purpose|general|misc|miscellaneous|other|faq|questions|usage|installation|examples
+example|getting started|changelog|license|contact|about|details|description|document|untitled|home|readme|main
+""".replace("\n", "|").split("|")
+    if name
+)
+
+
+class Title(NamedTuple):
+    """A title that names something: what it covers and what else it is called.
+
+    `path` is None for the document's own title, else the section path that its chunks begin with.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    path: tuple[str, ...] | None
+
+
+def titles_of(parsed: ParsedDocument) -> list[Title]:
+    """The document's title and its informative section titles, in reading order.
+
+    A title that the user gave in an import names something, as a document's own does. A passage that came
+    alone and without one is called by its id, which names nothing.
+    """
+    found = [None if _is_an_id(parsed) else _title(parsed.title, None)]
+    for section in parsed.sections:
+        if section.path and section.heading_source is HeadingSource.GIVEN:
+            found.append(_named(one_line(section.title), section.path))
+        elif section.path:
+            found.append(_informative(_title(section.title, section.path)))
+    return [title for title in found if title is not None]
+
+
+def _is_an_id(parsed: ParsedDocument) -> bool:
+    return [(chunk.title, chunk.external_id) for chunk in parsed.chunks] == [("", parsed.title)]
+
+
+def bare_title(title: str) -> str:
+    """A heading without its numbering: "第3章 治疗原则" → "治疗原则", "3.1 Dosage" → "Dosage"."""
+    line = one_line(title)
+    bare = _NUMBERING.sub("", line, count=1)
+    while bare != line and bare:
+        line, bare = bare, _NUMBERING.sub("", bare, count=1)
+    return bare
+
+
+def _title(title: str, path: tuple[str, ...] | None) -> Title | None:
+    bare = bare_title(title)
+    if path is not None:
+        return _named(bare, path)
+    # A document may well be called "1984" or "2001太空漫游"; numbering stands before sections only. But what
+    # is a number of a table or chapter alone ("Table 3", 第三章) names no document either.
+    line = one_line(title)
+    return _named(line, None) if bare or line[:1].isdigit() else None
+
+
+def is_generic(heading: str) -> bool:
+    """Whether a heading stands in documents about anything, as 备注 and "Description" do."""
+    return normalise_name(heading) in _GENERIC
+
+
+def _named(name: str, path: tuple[str, ...] | None) -> Title | None:
+    if not name or len(name) > LONGEST_TITLE or is_generic(name):
+        return None
+    names = tuple(n for n in (*names_of_title(name), *_abbreviations(name)) if is_linkable(n))
+    return Title(name, tuple(dict.fromkeys(names)), path)
+
+
+def _informative(title: Title | None) -> Title | None:
+    """A section's title of at least three ideographs or two words: less is said in every document."""
+    if title is None or not title.names or not _says_something(title.name):
+        return None
+    return title
+
+
+def _says_something(name: str) -> bool:
+    ideographs = sum("\u3400" <= char <= "\u9fff" for char in name)
+    words = re.findall(r"[A-Za-z][\w-]+", name)
+    return (
+        ideographs >= _LEAST_CHINESE or len(words) > 1 or any(w[1:].upper() == w[1:] for w in words)
+    )
+
+
+def _abbreviations(name: str) -> list[str]:
+    """What a bracket gives as the short form: "胰岛素样生长因子（IGF）" is also called "IGF"."""
+    found = [match.group(1).strip() for match in _BRACKETED.finditer(name)]
+    return [short for short in found if _ABBREVIATION.fullmatch(short)]

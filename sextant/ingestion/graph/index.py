@@ -1,0 +1,195 @@
+"""A published document enters the knowledge graph: its titles, its terms, and links by name.
+
+Everything said is evidence of the document's own chunks, except that its titles are new names, which
+passages of other documents may have used all along; those are linked too. A document's evidence
+follows from its content alone, and a link from one passage and one name, so the graph does not
+depend on the order in which documents came. Removing a document's evidence is the record's task
+(`sextant.stores.graph.writing.forget_document`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from sextant.domain.documents import ParsedDocument
+from sextant.domain.graph import FACTS_OF
+from sextant.domain.scope import Scope
+from sextant.ingestion.graph.extraction.chunk_evidence import term_evidence
+from sextant.ingestion.graph.extraction.extract_terms import Term
+from sextant.ingestion.graph.extraction.link import (
+    Bearer,
+    Names,
+    core,
+    links,
+    name_trie,
+    texts,
+    title_evidence,
+)
+from sextant.ingestion.graph.extraction.tagging import EntityTagger, build_tagger
+from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow
+from sextant.stores.graph.names import chunks_containing, has_chunks, live, read_names
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.writing import GraphWriter
+from sextant.stores.postgresql.database import Database
+from sextant.text.characters import normalise_name
+
+# Tries of names that are kept; one of 100,000 names takes about 100 MB.
+_SCOPES = 4
+_TEXTS_AT_ONCE = 256
+_NAMES_AT_ONCE = 500
+
+
+@dataclass(slots=True)
+class _Known:
+    """The names of one graph as of one version of it."""
+
+    trie: Names
+    spellings: dict[Bearer, set[Bearer]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, bearers: Iterable[Bearer]) -> _Known:
+        known = cls(name_trie(()))
+        for bearer in bearers:
+            known.add(bearer)
+        return known
+
+    def add(self, bearer: Bearer) -> bool:
+        """Add a name; False when it is known in this spelling."""
+        same = self.spellings.setdefault(_normal(bearer), set())
+        if bearer in same:
+            return False
+        same.add(bearer)
+        self.trie.add(bearer.name, [bearer])
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """A published version, as its parser has left it; `terms` of its chunks, where they are known."""
+
+    document_id: UUID
+    version: int
+    parsed: ParsedDocument
+    terms: Mapping[UUID, Sequence[Term]] = field(default_factory=dict[UUID, Sequence[Term]])
+
+
+class GraphIndexer:
+    """Enters documents into the graphs of a database, without any model but the one that `ingestion.ner_model` names."""
+
+    def __init__(self, database: Database) -> None:
+        self._record = GraphRecord(database)
+        self._tagger = build_tagger(database.settings)
+        # By the scope's number: one that is deleted and made again has another, and begins anew with its versions.
+        self._names: OrderedDict[int, tuple[int, _Known]] = OrderedDict()
+
+    async def index_document(
+        self, scope: Scope, document_id: UUID, version: int, parsed: ParsedDocument
+    ) -> None:
+        """Add what a published version says to the graph; doing it again changes nothing.
+
+        Nothing happens when the version was replaced or deleted meanwhile.
+
+        Raises:
+            DatabaseUnavailable: nothing was added.
+            ModelUnavailable: the named-entity model cannot be had; nothing was added.
+        """
+        await self.index_documents(scope, [Indexed(document_id, version, parsed)])
+
+    async def index_documents(self, scope: Scope, documents: Sequence[Indexed]) -> list[None]:
+        """As `index_document`, for several at once, all or none."""
+        said = await asyncio.to_thread(
+            lambda: [_said(scope, one, self._tagger) for one in documents]
+        )
+        # One that was deleted meanwhile stays so.
+        async with self._record.writing(scope, bare=False) as writer:
+            live_now = await live(writer, {one.document_id: one.version for one in documents})
+            known = await self._known(writer)
+            there = [
+                pair
+                for pair in zip(documents, said, strict=True)
+                if pair[0].document_id in live_now
+            ]
+            named = [alias for _, evidence in there for alias in evidence.aliases]
+            fresh = [bearer for bearer in map(_bearer, named) if known.add(bearer)]
+            mentions = [row for _, evidence in there for row in evidence.mentions]
+            relations = [row for _, evidence in there for row in evidence.relations]
+            chunks = [chunk for one, _ in there for chunk in one.parsed.chunks]
+            mentions += await asyncio.to_thread(_links, known.trie, texts(chunks))
+            await writer.add(GraphEvidence(mentions, relations, named))
+            await _link_others(writer, known, fresh, live_now)
+        self._remember(writer, known)
+        return [None] * len(documents)
+
+    async def _known(self, writer: GraphWriter) -> _Known:
+        """The names as the writer sees them, removed from the cache, since a failure would leave them wrong."""
+        version, known = self._names.pop(writer.scope_id, (-1, None))
+        if known is not None and version == writer.version:
+            return known
+        rows = await read_names(writer)
+        return await asyncio.to_thread(_Known.of, (Bearer(*row) for row in rows))
+
+    def _remember(self, writer: GraphWriter, known: _Known) -> None:
+        self._names[writer.scope_id] = (writer.version, known)
+        while len(self._names) > _SCOPES:
+            self._names.popitem(last=False)
+
+
+def _said(scope: Scope, document: Indexed, tagger: EntityTagger | None) -> GraphEvidence:
+    """What a document says by itself: its titles and its terms.
+
+    What tells a graph's facts has none: what these are about has names, which passages are linked by, and the
+    words of relations (症状, use) would be entities that everything is related to.
+    """
+    aliases, titled = title_evidence(scope, document.document_id, document.parsed)
+    if FACTS_OF in document.parsed.metadata:
+        return GraphEvidence(titled, (), aliases)
+    terms, relations = term_evidence(scope, document.parsed.chunks, document.terms, tagger)
+    return GraphEvidence([*titled, *terms], relations, aliases)
+
+
+async def _link_others(
+    writer: GraphWriter, known: _Known, fresh: Sequence[Bearer], own: Collection[UUID]
+) -> None:
+    """Link the passages of other documents that contain names which are new here."""
+    if not fresh:
+        return
+    found = await chunks_containing(writer, [core(b.name) for b in fresh], outside=list(own))
+    # With the other spellings of a name its first place is the same as if all had been there before.
+    trie = name_trie(spelling for b in fresh for spelling in known.spellings[_normal(b)])
+    for start in range(0, len(found), _TEXTS_AT_ONCE):
+        part = found[start : start + _TEXTS_AT_ONCE]
+        await writer.add(GraphEvidence(await asyncio.to_thread(_links, trie, part)))
+
+
+async def link_names(writer: GraphWriter, fresh: Sequence[Bearer]) -> None:
+    """Link the passages that contain names which the user has just given to entities.
+
+    So it does not matter whether the names or the passages came first.
+    """
+    if not await has_chunks(writer):
+        return
+    await writer.derive()  # a mention by a name that is not stored would be dropped
+    wanted = {_normal(bearer) for bearer in fresh}
+    known = _Known(name_trie(()))
+    for bearer in (Bearer(*row) for row in await read_names(writer)):
+        if (normal := _normal(bearer)) in wanted:
+            known.spellings.setdefault(normal, set()).add(bearer)
+    there = [bearer for bearer in fresh if _normal(bearer) in known.spellings]
+    for start in range(0, len(there), _NAMES_AT_ONCE):
+        await _link_others(writer, known, there[start : start + _NAMES_AT_ONCE], ())
+
+
+def _links(trie: Names, chunks: Sequence[tuple[UUID, str]]) -> list[MentionRow]:
+    return list(links(trie, chunks))
+
+
+def _bearer(alias: AliasRow) -> Bearer:
+    return Bearer(alias.entity_id, alias.name)
+
+
+def _normal(bearer: Bearer) -> Bearer:
+    return Bearer(bearer.entity_id, normalise_name(bearer.name))

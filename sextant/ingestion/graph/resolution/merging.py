@@ -1,0 +1,199 @@
+"""Which entities are one by their names: a function of what is there, and of nothing that was.
+
+Merges happen by themselves only where a mistake is unlikely: spellings with one key, an alias that
+the user gave, an abbreviation that texts define and that stands for one thing only, and pairs that a
+chat model has confirmed. They never join two types, two of the user's own ids, or what the user has
+told apart.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from sextant.domain.scope import Scope
+from sextant.ingestion.graph.resolution.naming import spelling_key
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.resolution.comparing import Named, Names
+from sextant.stores.graph.resolution.merges import Merge
+from sextant.text.characters import has_cjk
+
+SAME_KEY = "the same name, written differently"
+USER_ALIAS = "an alias that the user gave"
+DEFINED = "an abbreviation that a text defines"
+CONFIRMED = "the chat model says that they are the same"
+_UNTYPED = "TERM"
+_SHORTEST_ABBREVIATION = 3  # letters; two stand for too much
+
+
+def automatic_merges(scope: Scope, names: Names) -> list[Merge]:
+    """All automatic merges, each directly into the entity that the others of its group become.
+
+    Equal names, decisions and pairs give equal merges, in whatever order they are listed.
+    """
+    groups = _Groups(names)
+    for one, other, reason in _pairs(scope, names):
+        groups.join(one, other, reason)
+    _join_defined(groups, names)
+    return sorted(groups.merges(), key=lambda merge: merge.from_id)
+
+
+def _pairs(scope: Scope, names: Names) -> Iterator[tuple[UUID, UUID, str]]:
+    for group in _by_key(names.named):
+        # Each with all before it, so that one which may not be joined does not part the others.
+        for place, one in enumerate(group[1:], start=1):
+            yield from ((one, other, SAME_KEY) for other in group[:place])
+    for one, other in _by_alias(scope, names):
+        yield one, other, USER_ALIAS
+    for pair in sorted(names.pairs, key=lambda pair: (-pair.score, pair.one_id, pair.other_id)):
+        if pair.verdict == "same":
+            yield pair.one_id, pair.other_id, CONFIRMED
+
+
+def _by_key(named: Iterable[Named]) -> Iterator[list[UUID]]:
+    groups: dict[str, list[tuple[str, UUID]]] = defaultdict(list)
+    for one in named:
+        if key := spelling_key(one.name):
+            groups[key].append((one.name, one.id))
+    for key in sorted(groups):
+        if len(groups[key]) > 1:
+            yield [own for _, own in sorted(groups[key])]
+
+
+def _by_alias(scope: Scope, names: Names) -> Iterator[tuple[UUID, UUID]]:
+    """Entities that bear as their name what the user calls another, and only that one."""
+    bearers: dict[str, set[UUID]] = defaultdict(set)
+    for bearer, norm in names.own_aliases:
+        bearers[norm].add(bearer)
+    there = {one.id: one for one in names.named}
+    for norm in sorted(bearers):
+        named = there.get(entity_id(scope, norm))
+        bearers[norm] -= {named.id} if named else set()  # its name is no alias
+        if named is not None and len(bearers[norm]) == 1 and named.external_id is None:
+            (bearer,) = bearers[norm]
+            if bearer in there and bearer != named.id:
+                yield named.id, bearer
+
+
+def _join_defined(groups: _Groups, names: Names) -> None:
+    """Join abbreviations with what they stand for, unless texts give them several meanings."""
+    there = {one.id: one for one in names.named}
+    meanings: dict[UUID, set[UUID]] = defaultdict(set)
+    for short, full in names.definitions:
+        if short in there and full in there and _is_telling(there[short].name):
+            meanings[short].add(full)
+    single: list[tuple[UUID, UUID]] = []
+    for short in sorted(meanings, key=lambda one: (there[one].name, one)):
+        roots = {groups.find(full) for full in meanings[short]}
+        if len(roots) == 1:
+            single.append((short, min(meanings[short])))
+    for short, full in single:
+        groups.join(short, full, DEFINED)
+
+
+def _is_telling(short: str) -> bool:
+    return has_cjk(short) or len(short) >= _SHORTEST_ABBREVIATION
+
+
+@dataclass(slots=True)
+class _Group:
+    """Entities that are one, and what keeps others out."""
+
+    members: set[UUID] = field(default_factory=set[UUID])
+    types: set[str] = field(default_factory=set[str])
+    own_ids: set[str] = field(default_factory=set[str])
+
+
+class _Groups:
+    """Disjoint sets of entities; the user's merges are there from the beginning."""
+
+    def __init__(self, names: Names) -> None:
+        self._named = {one.id: one for one in names.named}
+        self._abbreviations = {short for short, _ in names.definitions}
+        self._into = {one.from_id: one.into_id for one in names.merges if not one.automatic}
+        self._apart: dict[UUID, set[UUID]] = defaultdict(set)
+        for one, other in names.distinctions:
+            self._apart[one].add(other)
+            self._apart[other].add(one)
+        self._parents: dict[UUID, UUID] = {}
+        self._groups: dict[UUID, _Group] = {}
+        self._reasons: dict[UUID, str] = {}
+        for from_id in sorted(self._into):
+            self._unite(self.find(from_id), self.find(self._into[from_id]))
+
+    def find(self, entity: UUID) -> UUID:
+        """The entity that stands for the group."""
+        root = entity
+        while (parent := self._parents.get(root, root)) != root:
+            root = parent
+        while entity != root:
+            self._parents[entity], entity = root, self._parents[entity]
+        return root
+
+    def join(self, one: UUID, other: UUID, reason: str) -> None:
+        """Make two groups one, unless something speaks against it."""
+        if one not in self._named or other not in self._named:
+            return
+        first, second = self.find(one), self.find(other)
+        if first != second and self._fit(self._group(first), self._group(second)):
+            self._unite(first, second)
+            for entity in (one, other):
+                self._reasons.setdefault(entity, reason)
+
+    def merges(self) -> Iterator[Merge]:
+        """What follows: everything that no decision of the user merges goes into the best of its group."""
+        for group in self._groups.values():
+            tops = defaultdict(list)
+            for member in group.members:
+                tops[self._top(member)].append(member)
+            if len(tops) < 2:
+                continue
+            best = max(tops, key=lambda top: max(map(self._rank, tops[top])))
+            for top in tops:
+                if top != best:
+                    reasons = [
+                        self._reasons[one] for one in sorted(tops[top]) if one in self._reasons
+                    ]
+                    yield Merge(top, best, reasons[0] if reasons else SAME_KEY, automatic=True)
+
+    def _top(self, entity: UUID) -> UUID:
+        while entity in self._into:
+            entity = self._into[entity]
+        return entity
+
+    def _rank(self, entity: UUID) -> tuple[bool, bool, int, int, str, int]:
+        """Whose name a group takes: with the user's own id, in full, and mentioned most.
+
+        Names decide before ids, which a copy of the knowledge base does not share.
+        """
+        named = self._named.get(entity)
+        if named is None:
+            return False, False, 0, 0, "", entity.int
+        own, full = named.external_id is not None, entity not in self._abbreviations
+        return own, full, named.mentions, len(named.name), named.name, entity.int
+
+    def _group(self, root: UUID) -> _Group:
+        if root not in self._groups:
+            named = self._named.get(root)
+            types = {named.entity_type} - {_UNTYPED} if named else set()
+            own = {named.external_id} if named and named.external_id else set[str]()
+            self._groups[root] = _Group({root}, types, own)
+        return self._groups[root]
+
+    def _fit(self, one: _Group, other: _Group) -> bool:
+        if len(one.types | other.types) > 1 or len(one.own_ids | other.own_ids) > 1:
+            return False
+        fewer, more = sorted((one.members, other.members), key=len)
+        return not any(self._apart.get(member, set()) & more for member in fewer)
+
+    def _unite(self, first: UUID, second: UUID) -> None:
+        if first == second:
+            return
+        kept, gone = self._group(first), self._group(second)
+        self._parents[second] = first
+        kept.members |= gone.members
+        kept.types |= gone.types
+        kept.own_ids |= gone.own_ids
+        del self._groups[second]

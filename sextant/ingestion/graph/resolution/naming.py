@@ -1,0 +1,161 @@
+"""When two names are one: keys that equal names share, and marks that must not differ.
+
+Precision comes first. A key forgives only what does not tell names apart: hyphens (also e-mail's), apostrophes,
+dots of initials, characters that nobody sees, an article, "&" for "and", accents of longer Latin names, the
+plural of a lower-case term. Numbers, signs (C++, C#), single letters (vitamin B) and counting characters
+(一型, 二型) always count. Chinese stays as it is written: simplified and traditional forms have different keys.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from sextant.text.characters import CJK_LETTERS, MARKS, has_cjk, normalise_name
+from sextant.text.number_words import CARDINALS, ORDINALS
+
+# A word with the dot that makes it (.NET), a character of Chinese or Japanese, a run of letters with their
+# marks, a number with its points, or a sign.
+_PIECES = re.compile(
+    rf"(?<!\S)\.[^\W\d_{CJK_LETTERS}]+|[{CJK_LETTERS}]|\d+(?:[.,:/-]\d+)*|(?:(?![{CJK_LETTERS}])[^\W\d_]|[{MARKS}])+|[^\w\s]"
+)
+_INITIALS = re.compile(r"(?<![^\W\d_])((?:[^\W\d_]\.)+[^\W\d_]?)(?![^\W\d_])")
+# Soft hyphens, spaces and joiners without width, marks of direction: left behind by copying from pages and PDFs.
+_INVISIBLE = re.compile(
+    "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
+)
+_APOSTROPHES = re.compile(r"['’‘`´]")
+# The e of e-mail tells no names apart, as letters before other words do (B-cell and T-cell, hepatitis E-virus).
+_ELECTRONIC = re.compile(
+    r"(?<![\w-])e[-‐‑](?=(?:banking|bike|billing|book|business|cigarette|commerce|government|health|invoice|learning"
+    r"|mail|paper|payment|procurement|reader|scooter|shop|signature|sport|ticket|voting|wallet|waste)s?(?!\w))"
+)
+_SEPARATORS = frozenset('-‐‑‒–—―_·・•,，、.;；"“”«»《》〈〉「」『』()（）[]')
+_LEAST_LETTERS = 6  # of a single word from which accents may be a matter of taste
+_SHORTEST_CJK, _SHORTEST_LATIN = 4, 6  # characters, letters (docs/graph.md, Candidates)
+_ROMAN = re.compile(r"(?=[ivxl])x{0,3}(?:ix|iv|v?i{0,3})|xl")
+# Characters that count or oppose: whoever differs in one of them is somebody else.
+_COUNTING = frozenset(
+    "零〇一二三四五六七八九十百千万两首次末甲乙丙丁戊己庚辛壬癸上下左右东東西南北前后後内內外大小高低男女新旧舊正反阴陰阳陽长長短多少初中"
+)
+_OPPOSING = frozenset(
+    [
+        *ORDINALS[:10],
+        *CARDINALS[1:11],
+        "north",
+        "south",
+        "east",
+        "west",
+        "northern",
+        "southern",
+        "eastern",
+        "western",
+        "upper",
+        "lower",
+        "left",
+        "right",
+        "old",
+        "new",
+        "men",
+        "women",
+        "male",
+        "female",
+        "boys",
+        "girls",
+        "senior",
+        "junior",
+        "sr",
+        "jr",
+        "father",
+        "son",
+        "mother",
+        "daughter",
+        "brother",
+        "sister",
+    ]
+)
+
+
+@lru_cache(maxsize=262_144)
+def spelling_key(name: str) -> str:
+    """What spellings of one name share; empty for names without letters, which share nothing."""
+    norm = _plainly(name)
+    norm = _INITIALS.sub(lambda match: match.group().replace(".", ""), norm)
+    pieces = ["and" if piece == "&" else piece for piece in _PIECES.findall(norm)]
+    pieces = [piece for piece in pieces if piece not in _SEPARATORS]
+    if pieces[0:1] == ["the"] and len(pieces) > 2:
+        pieces = pieces[1:]
+    if not any(map(str.isalpha, "".join(pieces))):
+        return ""
+    if len(pieces) > 1 or len(norm) >= _LEAST_LETTERS:
+        pieces = [_plain(piece) for piece in pieces]
+    if len(pieces) > 1 and name == name.lower():
+        pieces[-1] = _singular(pieces[-1])
+    return " ".join(pieces)
+
+
+def marks(name: str) -> tuple[str, ...]:
+    """The pieces of a name that must be the same in all its spellings, in order."""
+    found = _PIECES.findall(_plainly(name))
+    return tuple(sorted(piece for piece in found if _tells_apart(piece)))
+
+
+def _plainly(name: str) -> str:
+    """A name in one case and width, without apostrophes, what nobody sees, and the hyphen of "e-mail"."""
+    seen = name if name.isascii() else _INVISIBLE.sub("", name)
+    return _ELECTRONIC.sub("e", _APOSTROPHES.sub("", normalise_name(seen)))
+
+
+def is_comparable(name: str) -> bool:
+    """Whether a name is long enough for a likeness to mean something."""
+    norm = normalise_name(name)
+    letters = sum(char.isalnum() for char in norm)
+    return letters >= (_SHORTEST_CJK if has_cjk(norm) else _SHORTEST_LATIN)
+
+
+def grams(name: str) -> frozenset[str]:
+    """Pairs of CJK characters and triples of others, with a space at both ends."""
+    padded = f" {normalise_name(name)} "
+    width = [2 if has_cjk(char) else 3 for char in padded]
+    return frozenset(
+        padded[at : at + size]
+        for at, size in enumerate(width)
+        if at + size <= len(padded) - (size == 2)
+    )
+
+
+def likeness(one: str, other: str) -> float:
+    """Jaccard's coefficient of the n-grams of two names, 0..1."""
+    first, second = grams(one), grams(other)
+    return len(first & second) / len(first | second) if first and second else 0.0
+
+
+def initials(name: str) -> str:
+    """The first letters of a name's words, in capitals: "World Health Organization" → "WHO".
+
+    Empty unless at least three words begin with a capital and hold no ideograph. Words that are not
+    capitalised, like "of", count for nothing.
+    """
+    words = re.findall(r"[^\W\d_]+", name)
+    letters = [word[0] for word in words if word[0].isupper()]
+    return "".join(letters) if len(letters) > 2 and not has_cjk(name) else ""
+
+
+def _tells_apart(piece: str) -> bool:
+    if len(piece) == 1:
+        return piece in _COUNTING or (piece not in _SEPARATORS and not has_cjk(piece))
+    return piece[0].isdigit() or piece in _OPPOSING or bool(_ROMAN.fullmatch(piece))
+
+
+def _plain(piece: str) -> str:
+    """A Latin word without accents; other scripts' marks make other letters (か, が)."""
+    decomposed = unicodedata.normalize("NFKD", piece)
+    if not decomposed[0].isascii():
+        return piece
+    return "".join(char for char in decomposed if not unicodedata.combining(char))
+
+
+def _singular(word: str) -> str:
+    ends = word.endswith("s") and not word.endswith(("ss", "us", "is", "ics", "ies"))
+    return word[:-1] if len(word) > 3 and word.isascii() and ends else word

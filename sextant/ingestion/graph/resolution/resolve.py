@@ -1,0 +1,357 @@
+"""Entity resolution: names that mean one thing become one entity, safely, or are listed as candidates.
+
+After every change of a graph the automatic merges are recomputed from its names and the user's decisions
+(`sextant.ingestion.graph.resolution.merging`), and those that no longer follow are taken back. So merges are the same
+whatever the order in which documents came and went. Looking for similar names, which only gives
+candidates, is done for names that are new or have changed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import numpy as np
+from pydantic import Field
+
+from sextant.domain.errors import GraphNotFound, SextantError
+from sextant.domain.scope import Scope
+from sextant.ingestion.graph.resolution.merging import automatic_merges
+from sextant.ingestion.graph.resolution.minhash import like_pairs
+from sextant.ingestion.graph.resolution.naming import (
+    initials,
+    is_comparable,
+    likeness,
+    marks,
+    spelling_key,
+)
+from sextant.ingestion.progress import OnStage, silent
+from sextant.models.chat.refusals import Refusals
+from sextant.models.chat.replies import Numbers
+from sextant.models.chat.schemas import ModelReply
+from sextant.prompts import SAME, as_data
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.resolution.comparing import (
+    Candidate,
+    CandidatePlace,
+    Decided,
+    Named,
+    Names,
+    Pair,
+    ResolutionStore,
+    note_compared,
+    note_pairs,
+    note_version,
+)
+from sextant.stores.graph.resolution.merges import Merge, replace_merges
+from sextant.stores.graph.writing import GraphWriter
+from sextant.stores.postgresql.database import Database
+from sextant.text.characters import language_of
+
+if TYPE_CHECKING:
+    from sextant.models.chat.chat_model import ChatModel  # brings LangChain, half a second
+
+_log = logging.getLogger(__name__)
+
+LEAST_LIKENESS = 0.6  # Jaccard's coefficient of n-grams (docs/graph.md, Candidates)
+_MOST_CANDIDATES = 20_000  # of one run, the likeliest
+_UNTYPED = "TERM"
+_SAME, _SIMILAR, _INITIALS = "the same name", "similar spelling", "the initials of"
+# For the chat model; what is left is judged by the next run.
+_PAIRS_A_CALL, _CALLS = 20, 10
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What a run did: automatic merges made and taken back, candidates found, pairs the model judged."""
+
+    merged: int = 0
+    unmerged: int = 0
+    candidates: int = 0
+    judged: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+async def resolve(
+    database: Database,
+    scope: Scope,
+    chat: ChatModel | None = None,
+    *,
+    on_progress: OnStage | None = None,
+) -> Resolved:
+    """Bring the automatic merges of a graph up to date; does nothing when it has not changed.
+
+    Args:
+        database: where the graph is.
+        scope: the knowledge base.
+        chat: judges candidates, the likeliest first; None: they stay for the user.
+        on_progress: called with (`names` or `merges`, done, total; 0 = not known), if there is anything to do.
+
+    Raises:
+        DatabaseUnavailable: what was stored stays; the same call later goes on from there.
+        GraphNotFound: the knowledge base was deleted meanwhile.
+    """
+    store = ResolutionStore(database)
+    version, compared_version = await store.versions(scope)
+    undecided = chat is not None and await candidates(store, scope, 1, both_owned=False)
+    if not version or (version == compared_version and not undecided):
+        return Resolved()
+    report = on_progress or silent
+    report("names", 0, 0)
+    names = await store.names(scope)
+    report("names", 0, len(names.named))
+    compared = await asyncio.to_thread(_compare, names)
+    judged = await _judged(chat, store, scope, names, compared.kept)
+    told = replace(names, pairs=judged.known)
+    wanted = await asyncio.to_thread(automatic_merges, scope, told)
+    old, new = _difference(names.merges, wanted)
+    report("names", len(names.named), len(names.named))
+    if new:
+        report("merges", 0, len(new))
+    async with GraphRecord(database).writing(scope) as writer:
+        unchanged = _version_of(writer, scope) == names.version
+        await note_compared(writer, compared.gone, compared.hashes, compared.found)
+        await note_pairs(writer, judged.fresh)
+        await replace_merges(writer, old, new)
+        if unchanged:  # else the next run compares what has come meanwhile
+            await note_version(writer)
+    if new:
+        report("merges", len(new), len(new))
+    lasting = {merge.from_id for merge in new}
+    unmerged = sum(one not in lasting for one in old)
+    return Resolved(len(new), unmerged, len(compared.found), len(judged.fresh), judged.warnings)
+
+
+def _version_of(writer: GraphWriter, scope: Scope) -> int:
+    if not writer.version:
+        raise GraphNotFound(
+            f"The knowledge base {scope.graph_id!r} was deleted meanwhile.",
+            next_step="Nothing to do.",
+            field="graph_id",
+        )
+    return writer.version
+
+
+async def candidates(
+    store: ResolutionStore,
+    scope: Scope,
+    limit: int,
+    *,
+    after: CandidatePlace | None = None,
+    both_owned: bool = True,
+) -> list[Candidate]:
+    """Pairs for the user to decide, those after a place: alike in spelling first, then in meaning.
+
+    With `both_owned` also those of which the user has given each an id, which nothing but his own
+    word can make one.
+    """
+    alike = list[Candidate]()
+    if after is None or not after.near:
+        alike = await store.candidates(scope, limit, after=after, both_owned=both_owned)
+    if len(alike) == limit:
+        return alike
+    near = await _near(store, scope, both_owned=both_owned)
+    return [*alike, *_following(near, after)][:limit]
+
+
+def _following(near: Sequence[Candidate], after: CandidatePlace | None) -> Sequence[Candidate]:
+    """Those after a place; a pair that is still there is gone by itself, since cosines are taken anew."""
+    if after is None or not after.near:
+        return near
+    own = (after.first_id, after.second_id)
+    for place, one in enumerate(near, start=1):
+        if (one.first_id, one.second_id) == own:
+            return near[place:]
+    return [one for one in near if CandidatePlace.of(one).follows(after)]
+
+
+async def _near(store: ResolutionStore, scope: Scope, *, both_owned: bool) -> list[Candidate]:
+    """Pairs alike in meaning of which nothing is known yet, without those whose marks tell them apart."""
+    near = await store.near(scope, both_owned=both_owned)
+    return [one for one in near if marks(one.one_name) == marks(one.other_name)]
+
+
+def _open(one: Candidate) -> Pair:
+    return Pair(one.one_id, one.other_id, "open", one.reason, one.score)
+
+
+def _by_ids(pairs: Iterable[Pair]) -> dict[tuple[UUID, UUID], Pair]:
+    return {(pair.one_id, pair.other_id): pair for pair in pairs}
+
+
+def _difference(
+    decided: Sequence[Decided], wanted: Sequence[Merge]
+) -> tuple[list[UUID], list[Merge]]:
+    """The entities whose automatic merges are no longer wanted, and the merges that are new."""
+    there = {one.from_id: one.into_id for one in decided if one.automatic}
+    into = {merge.from_id: merge.into_id for merge in wanted}
+    old = sorted(one for one, root in there.items() if into.get(one) != root)
+    return old, [merge for merge in wanted if there.get(merge.from_id) != merge.into_id]
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """Which names are new or gone, the candidates found, and all pairs that are known now."""
+
+    gone: list[UUID]
+    hashes: dict[UUID, int]
+    found: list[Pair]
+    kept: list[Pair]
+
+
+def _compare(names: Names) -> _Compared:
+    hashes = {one.id: _hash(one) for one in names.named}
+    fresh = {one: value for one, value in hashes.items() if names.compared.get(one) != value}
+    gone = {one for one in names.compared if hashes.get(one) != names.compared[one]}
+    known = [pair for pair in names.pairs if pair.one_id not in gone and pair.other_id not in gone]
+    found = {(pair.one_id, pair.other_id): pair for pair in _candidates(names.named, set(fresh))}
+    for pair in known:
+        found.pop((pair.one_id, pair.other_id), None)
+    return _Compared(sorted(gone), fresh, list(found.values()), [*known, *found.values()])
+
+
+def _candidates(named: Sequence[Named], fresh: set[UUID]) -> Iterator[Pair]:
+    """Pairs of which at least one name is new."""
+    comparable = [one for one in named if is_comparable(one.name)]
+    is_new = np.array([one.id in fresh for one in comparable], np.bool_)
+    names = [one.name for one in comparable]
+    for first, second in like_pairs(names, is_new, _MOST_CANDIDATES).tolist():
+        one, other = comparable[first], comparable[second]
+        if _may_be_one(one, other) and marks(one.name) == marks(other.name):
+            score = likeness(one.name, other.name)
+            if score >= LEAST_LIKENESS:
+                yield _pair(one, other, _SIMILAR, score)
+    yield from _by_initials(named, fresh)
+    yield from _under_two_ids(named, fresh)
+
+
+def _under_two_ids(named: Sequence[Named], fresh: set[UUID]) -> Iterator[Pair]:
+    """Spellings of one name that only the user's own ids keep apart, each with one before it that fits."""
+    spelt: dict[str, list[Named]] = defaultdict(list)
+    for one in named:
+        if one.external_id is not None and (key := spelling_key(one.name)):
+            spelt[key].append(one)
+    for same in spelt.values():
+        before = dict[str, Named]()  # by type
+        for one in sorted(same, key=lambda one: (one.entity_type != _UNTYPED, one.name, one.id)):
+            other = before.get(one.entity_type) or before.get(_UNTYPED)
+            if other is not None and not fresh.isdisjoint((one.id, other.id)):
+                yield _pair(one, other, _SAME, 1.0)
+            before[one.entity_type] = one
+
+
+def _by_initials(named: Sequence[Named], fresh: set[UUID]) -> Iterator[Pair]:
+    """Abbreviations that no text defines but that are the initials of exactly one name."""
+    full: dict[str, list[Named]] = defaultdict(list)
+    for one in named:
+        if letters := initials(one.name):
+            full[letters].append(one)
+    for short in named:
+        meant = full.get(short.name, [])
+        is_new = len(meant) == 1 and (short.id in fresh or meant[0].id in fresh)
+        if is_new and _may_be_one(short, meant[0]):
+            yield _pair(short, meant[0], _INITIALS, LEAST_LIKENESS)
+
+
+def _may_be_one(one: Named, other: Named) -> bool:
+    types = {one.entity_type, other.entity_type} - {_UNTYPED}
+    return len(types) < 2 and spelling_key(one.name) != spelling_key(other.name)
+
+
+def _pair(one: Named, other: Named, reason: str, score: float) -> Pair:
+    first, second = sorted((one.id, other.id))
+    return Pair(first, second, "open", reason, score)
+
+
+def _hash(one: Named) -> int:
+    digest = hashlib.blake2b(f"{one.name}\0{one.entity_type}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+class SameNames(ModelReply):
+    """The numbers of the pairs that are the same."""
+
+    same: Numbers = Field(default_factory=list[int])
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """All pairs that are known now, those that the chat model has just judged, and why there are not more."""
+
+    known: list[Pair]
+    fresh: Sequence[Pair] = ()
+    warnings: tuple[str, ...] = ()
+
+
+async def _judged(
+    chat: ChatModel | None,
+    store: ResolutionStore,
+    scope: Scope,
+    names: Names,
+    kept: list[Pair],
+) -> _Judged:
+    """Have the chat model judge pairs that are alike or near, the likeliest first.
+
+    A batch without a usable answer, or that is refused, is passed over: it comes first in the next run too,
+    and must not keep others from being judged. Others wait for their turn at the graph meanwhile.
+    """
+    if chat is None:
+        return _Judged(kept)
+    near = await _near(store, scope, both_owned=False)
+    known = _by_ids(map(_open, near)) | _by_ids(kept)
+    named = {one.id: one for one in names.named}
+    waiting = _waiting(named, known.values())
+    judged, failures, refusals = list[Pair](), dict[str, None](), Refusals()
+    for start in range(0, min(len(waiting), _CALLS * _PAIRS_A_CALL), _PAIRS_A_CALL):
+        try:
+            judged += await _verdicts(chat, named, waiting[start : start + _PAIRS_A_CALL])
+        except SextantError as error:
+            _log.warning("similar names were not compared by the chat model: %s", error)
+            failures[f"Similar names were not compared by the chat model: {error}"] = None
+            if refusals.gone(error):
+                break
+        else:
+            refusals.answered()
+    return _Judged(list((known | _by_ids(judged)).values()), judged, tuple(failures))
+
+
+def _waiting(named: Mapping[UUID, Named], pairs: Iterable[Pair]) -> list[Pair]:
+    """The pairs that a chat model may decide; near ones were read a moment later than the names."""
+    return sorted(
+        (
+            pair
+            for pair in pairs
+            if pair.verdict == "open"
+            and named.keys() >= {pair.one_id, pair.other_id}
+            and None in {named[pair.one_id].external_id, named[pair.other_id].external_id}
+        ),
+        key=lambda pair: (-pair.score, pair.one_id, pair.other_id),
+    )
+
+
+async def _verdicts(
+    chat: ChatModel, named: Mapping[UUID, Named], batch: Sequence[Pair]
+) -> list[Pair]:
+    lines = [
+        f"{place}. {_shown(named[pair.one_id])} | {_shown(named[pair.other_id])}"
+        for place, pair in enumerate(batch, start=1)
+    ]
+    listed = as_data("\n".join(lines))
+    prompt = SAME.messages(language_of(listed), pairs=listed)
+    answer, _ = await chat.structured(prompt, SameNames, patient=False)
+    same = set(answer.same)
+    return [
+        replace(pair, verdict="same" if place in same else "different")
+        for place, pair in enumerate(batch, start=1)
+    ]
+
+
+def _shown(one: Named) -> str:
+    name = one.name[:200]
+    return name if one.entity_type == _UNTYPED else f"{name} ({one.entity_type})"

@@ -1,0 +1,265 @@
+"""What follows from a graph that has changed: merges, vectors of entities, communities, reports.
+
+Called once after documents came or went. Every step works from what the store says is missing or
+dirty, and commits as it goes, so a refresh that was killed goes on where it was, and one with nothing
+to do costs a query or two.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import numpy as np
+
+from sextant.domain.errors import ModelUnavailable
+from sextant.domain.scope import Scope
+from sextant.ingestion.graph.communities.hierarchy import Group, build, is_outdated, top
+from sextant.ingestion.graph.communities.joining import join
+from sextant.ingestion.graph.communities.network import Network, modularity, network_of
+from sextant.ingestion.graph.communities.reporting import ReportKeeper
+from sextant.ingestion.graph.resolution.resolve import resolve
+from sextant.ingestion.progress import OnStage, silent
+from sextant.models.protocols import Embedder
+from sextant.stores.chunks.partitions import look_at_sizes
+from sextant.stores.documents.embedding_space import check_space
+from sextant.stores.graph.arrays import GraphArrays
+from sextant.stores.graph.communities.hierarchy import Change, Follows, HierarchyStore, Standing
+from sextant.stores.graph.communities.store import CommunityStore
+from sextant.stores.graph.neo4j.projector import open_projector, standing
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.vectors import EntityText, EntityVectors
+from sextant.stores.postgresql.database import Database
+
+if TYPE_CHECKING:
+    from sextant.models.chat.chat_model import ChatModel  # brings LangChain, half a second
+
+_NAMES_AT_ONCE = 512
+# Who waits sees them pass, about a second each on two busy cores; fewer would leave an endpoint's requests unused.
+_NAMES_EMBEDDED_AT_ONCE = 128
+_EMBEDDED_AT_ONCE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """What a refresh did: entities embedded, communities there are, reports written, whether in full.
+
+    `names_merged` and `names_parted` are those that have become one with another, or are no longer;
+    `pairs_judged` are pairs of names that the chat model has decided. `warnings`: what it could not do, and why.
+    """
+
+    names_merged: int = 0
+    names_parted: int = 0
+    pairs_judged: int = 0
+    entities_embedded: int = 0
+    communities: int = 0
+    reports_written: int = 0
+    full_run: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+class GraphUpkeep:
+    """Brings what is derived from whole graphs up to date.
+
+    Args:
+        database: where the graphs are.
+        embedder: for names and reports; loaded only when there is something to embed.
+        chat: writes the reports; None: they are put together from sentences.
+    """
+
+    def __init__(
+        self, database: Database, embedder: Embedder, chat: ChatModel | None = None
+    ) -> None:
+        self._database = database
+        self._chat = chat
+        self._embedder = embedder
+        self._settings = database.settings.communities
+        self._record = GraphRecord(database)
+        self._hierarchy = HierarchyStore(database)
+        self._communities = CommunityStore(database)
+        self._vectors = EntityVectors(database)
+
+    async def refresh(
+        self,
+        scope: Scope,
+        on_progress: OnStage | None = None,
+        *,
+        full: bool = False,
+        patient: bool = False,
+    ) -> Refreshed:
+        """Bring one graph up to date; a second process waits, and finds little left to do.
+
+        Args:
+            scope: whose graph.
+            on_progress: called with (stage, done, total; 0 where the total is not known).
+            full: partition the whole graph again, whatever has changed, and rewrite the reports whose
+                writer (a chat model, or none) is not the one that would write them now.
+            patient: communities of a large graph may wait until `communities.patience` of it is new.
+                Their cost grows with the graph; waiting keeps the cost of a passage the same.
+
+        Raises:
+            ModelUnavailable: vectors are missing, all else is done.
+            DatabaseUnavailable: what was committed stays; the next refresh goes on from there.
+            GraphStoreUnavailable: Neo4j is gone, all else is done; the changes wait for it.
+        """
+        report = on_progress or silent
+        missing: ModelUnavailable | None = None
+        async with self._hierarchy.alone(scope):
+            await look_at_sizes(self._database, scope.user_id)  # an import has not
+            resolved = await resolve(self._database, scope, self._chat, on_progress=report)
+            embedded, unembedded = 0, tuple[str, ...]()
+            try:
+                embedded = await self._embed_entities(scope, report)
+                unembedded = await self._warn_of_unembedded(scope)
+            except ModelUnavailable as error:
+                missing = error
+            done = Refreshed()
+            if self._settings.enabled:
+                share = self._settings.patience if patient else 0.0
+                if full or await self._hierarchy.is_due(scope, share):
+                    done = await self._refresh_communities(scope, report, full=full)
+            if missing is None:
+                await self._embed_reports(scope, report)
+        await self._project(scope, report)
+        if missing is not None:
+            raise missing
+        warnings = resolved.warnings + unembedded + done.warnings
+        return replace(
+            done,
+            names_merged=resolved.merged,
+            names_parted=resolved.unmerged,
+            pairs_judged=resolved.judged,
+            entities_embedded=embedded,
+            warnings=warnings,
+        )
+
+    async def _embed_entities(self, scope: Scope, report: OnStage) -> int:
+        most = self._settings.entity_vectors
+        done = total = 0
+        while texts := await self._vectors.to_embed(scope, _NAMES_AT_ONCE, most=most):
+            if not done:
+                total = await self._vectors.count_to_embed(scope, most=most)
+                report("entities", 0, total)
+                await self._load_model()
+            vectors = []
+            for start in range(0, len(texts), _NAMES_EMBEDDED_AT_ONCE):
+                part = texts[start : start + _NAMES_EMBEDDED_AT_ONCE]
+                vectors.append(await self._embedder.embed_passages([_passage(one) for one in part]))
+                done += len(part)
+                report("entities", done, max(done, total))
+            await self._vectors.store(scope, texts, np.concatenate(vectors))
+        if done:
+            await self._vectors.index_if_large(scope)
+        return done
+
+    async def _warn_of_unembedded(self, scope: Scope) -> tuple[str, ...]:
+        """Say how many entities are beyond the most that may have a vector; () where all have one."""
+        left = await self._vectors.count_to_embed(scope)
+        if not left:
+            return ()
+        most = self._settings.entity_vectors
+        entities = "1 entity has" if left == 1 else f"{left:,} entities have"
+        return (
+            f"{entities} no vector, and will be found by words alone: a knowledge base embeds {most:,}. "
+            "Raise SEXTANT_COMMUNITIES__ENTITY_VECTORS to embed more.",
+        )
+
+    async def _embed_reports(self, scope: Scope, report: OnStage) -> None:
+        done = 0
+        while texts := await self._communities.to_embed(scope, _EMBEDDED_AT_ONCE):
+            if not done:
+                await self._load_model()
+            vectors = await self._embedder.embed_passages([text.text for text in texts])
+            await self._communities.store_vectors(scope, texts, vectors)
+            done += len(texts)
+            report("report vectors", done, 0)
+
+    async def _project(self, scope: Scope, report: OnStage) -> None:
+        """Copy what has changed to Neo4j, where the settings name a server."""
+        async with open_projector(self._database) as projector:
+            if projector is not None and await standing(self._database, scope) is not None:
+                await projector.sync(scope, lambda rows: report("projection", rows, 0))
+
+    async def _load_model(self) -> None:
+        await self._embedder.warm_up()
+        await check_space(self._database, self._embedder)
+
+    async def _refresh_communities(self, scope: Scope, report: OnStage, *, full: bool) -> Refreshed:
+        report("communities", 0, 0)
+        if full:
+            await self._communities.reopen(scope, self._chat.name if self._chat else "")
+        moment = await self._hierarchy.moment(scope)
+        arrays = await self._record.arrays(scope)
+        follows, standing = await self._hierarchy.read(scope)
+        old = _groups(arrays, standing)
+        network = await asyncio.to_thread(network_of, arrays)
+        groups, now, full_run = await asyncio.to_thread(
+            _next, arrays, network, old, None if full else follows
+        )
+        changes, gone = await asyncio.to_thread(_changes, arrays, old, groups)
+        await self._hierarchy.write(scope, changes, gone, now, moment)
+        keeper = ReportKeeper(self._database, scope, arrays, network, self._chat, full=full)
+        written = await keeper.write(groups, report)
+        return Refreshed(
+            communities=len(groups),
+            reports_written=written,
+            full_run=full_run,
+            warnings=keeper.warnings,
+        )
+
+
+def _next(
+    arrays: GraphArrays,
+    network: Network,
+    old: Sequence[Group],
+    follows: Follows | None,
+) -> tuple[list[Group], Follows, bool]:
+    """The communities now, what they reflect, and whether they were built from scratch or joined to.
+
+    Without `follows` they are built from scratch.
+    """
+    if follows is not None:
+        joined = join(network, arrays, old)
+        if not is_outdated(
+            network, joined, edges=follows.edges, modularity_then=follows.modularity
+        ):
+            return joined, replace(follows, version=arrays.version), False
+    built = build(network, arrays, old)
+    best = modularity(network, top(built, network.size))
+    return built, Follows(arrays.version, len(network.source), best), True
+
+
+def _groups(arrays: GraphArrays, standing: Sequence[Standing]) -> list[Group]:
+    """Stored communities by the numbers of those members that are still seen."""
+    groups = []
+    for one in standing:
+        places = arrays.entity_places(one.members).astype(np.int64)
+        groups.append(Group(one.id, one.level, one.parent_id, np.sort(places[places >= 0])))
+    return groups
+
+
+def _changes(
+    arrays: GraphArrays, old: Sequence[Group], groups: Sequence[Group]
+) -> tuple[list[Change], list[UUID]]:
+    """Communities that are new or have changed, and those that are gone."""
+    before, changes = {group.id: group for group in old}, []
+    for group in groups:
+        known = before.pop(group.id, None)
+        same = known is not None and np.array_equal(known.members, group.members)
+        if known is not None and same and _place(known) == _place(group):
+            continue
+        members = None if same else [arrays.entity_id(n) for n in group.members.tolist()]
+        changes.append(Change(group.id, group.level, group.parent_id, members))
+    return changes, sorted(before)
+
+
+def _place(group: Group) -> tuple[int, UUID | None]:
+    return group.level, group.parent_id
+
+
+def _passage(text: EntityText) -> str:
+    name, _, description = text.text.partition("\n")
+    return f"{name}: {description}" if description else name

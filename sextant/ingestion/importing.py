@@ -1,0 +1,264 @@
+"""Bring your own graph: documents, chunks, entities and relations from JSON Lines.
+
+All lines are read into a spool first, so that they may come in any order. Then each document is
+ingested as a durable job of its own, and what the lines say about entities becomes evidence in one
+transaction. Everything goes by the user's own ids: the same import again changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from sextant.domain.errors import DocumentNotFound, FileRejected, OptionInvalid, Superseded
+from sextant.domain.scope import Scope
+from sextant.ingestion.facts.verbalising import FactVerbaliser
+from sextant.ingestion.pipeline import Ingested, Ingestor
+from sextant.ingestion.progress import OnStage, silent
+from sextant.ingestion.transfer.batches import next_of
+from sextant.ingestion.transfer.documents import GAP, aligned, chunk_id, upload
+from sextant.ingestion.transfer.evidence import EvidenceWriter
+from sextant.ingestion.transfer.lines import (
+    ChunkLine,
+    DocumentLine,
+    LineInvalid,
+    Problem,
+    check_sections,
+)
+from sextant.ingestion.transfer.reading import Source, read_into
+from sextant.ingestion.transfer.spool import DOCUMENTS_ROOM, Numbered, Spool, size_of, spool
+from sextant.ingestion.transfer.standing import Standing
+from sextant.stores.documents.registering import Upload
+from sextant.stores.graph.record import GraphCounts, GraphRecord
+
+_BATCH = 20  # documents at a time: two groups of small ones
+# A file of nothing but bad lines is a wrong file: the first so many say so.
+_PROBLEMS_KEPT = 1000
+_OVERTAKEN = (
+    "The document was replaced or deleted by somebody else, or its ingestion cancelled, while it was stored "
+    "from here. If this is what it shall be, import it again."
+)
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What an import brought: lines that were taken, by kind, and what was wrong with others.
+
+    `unchanged` counts the documents that were there already; `relations` includes triples;
+    `problem_count` also counts the problems beyond the first thousand, which are not listed, and
+    `left_out` those of all whose line, or the part named, was left out;
+    `warnings` say what of the graph did not follow, and how to mend it; `pending`: it is still to follow, which
+    a worker does; `graph` is how large the whole graph is then, with what was found in the texts;
+    `graph_alone`: the knowledge base has no passage, so that no question finds anything in it.
+    """
+
+    documents: int = 0
+    unchanged: int = 0
+    chunks: int = 0
+    entities: int = 0
+    relations: int = 0
+    problem_count: int = 0
+    left_out: int = 0
+    problems: list[Problem] = field(default_factory=list[Problem])
+    warnings: tuple[str, ...] = ()
+    pending: bool = False
+    graph: GraphCounts | None = None
+    graph_alone: bool = False
+
+
+class Importer:
+    """Imports into knowledge bases: documents through the ingestor, the graph into its record."""
+
+    def __init__(self, ingestor: Ingestor, record: GraphRecord) -> None:
+        self._ingestor = ingestor
+        self._record = record
+
+    async def import_graph(
+        self,
+        scope: Scope,
+        source: Source,
+        *,
+        strict: bool = False,
+        facts_as_passages: bool = False,
+        on_progress: OnStage | None = None,
+    ) -> ImportReport:
+        """Take a whole knowledge base in.
+
+        Args:
+            scope: the knowledge base; made when it is new and there is something to put in.
+            source: a file of JSON Lines (docs/import.md), plain or gzip-compressed, or dicts as they come.
+            strict: stop at the first line that cannot be used. Such a line stops the import before
+                anything is stored, except one that names what is neither in the import nor stored,
+                which stops it after the documents, and sections beyond a text that only the chunks
+                make, which stop it at their document.
+            facts_as_passages: tell in passages what the graph then says of each entity of the lines: its
+                description and aliases, and by the user's own word what it is to others, where no chunk
+                states that. So questions find it: a document for each entity (`sextant/ingestion/facts`).
+            on_progress: called with (`lines`, `documents`, `graph`, `storing` or `facts`, done, total; 0 = not
+                known).
+
+        Raises:
+            OptionInvalid: the file cannot be read; or, with `strict`, what is wrong in which line.
+            GraphNotFound: the knowledge base was deleted meanwhile.
+            DependencyError: the database or the embedding model is gone; the same import again goes
+                on from there.
+        """
+        standing = Standing(scope, self._record)
+        run = _Run(ImportReport(), strict, on_progress or silent, standing)
+        with spool() as lines:
+            await self._read(lines, source, run)
+            await standing.check()
+            await self._store_documents(scope, lines, run)
+            async with self._record.writing(scope, bare=False) as writer:
+                standing.found(writer.scope_id)
+                evidence = EvidenceWriter(scope, writer, lines, subjects=facts_as_passages)
+                done = 0
+                total = lines.document_count()
+                total += sum(map(lines.count, ("entity", "relation", "decision")))
+                async for problems, count in evidence.write_all():
+                    done += count
+                    run.note(problems)
+                    run.on_progress("graph", done, total)
+                run.on_progress("storing", 0, 0)
+                run.report.entities = evidence.entities
+                run.report.relations = evidence.relations
+            if facts_as_passages:
+                await self._verbalise_facts(scope, lines, run)
+        return run.report
+
+    async def _read(self, lines: Spool, source: Source, run: _Run) -> None:
+        async for problems in read_into(lines, source):
+            run.note(problems)
+            run.on_progress("lines", lines.size, 0)
+        run.note(await asyncio.to_thread(lines.orphans))
+
+    async def _verbalise_facts(self, scope: Scope, lines: Spool, run: _Run) -> None:
+        total = await asyncio.to_thread(lines.count, "subject")
+        verbaliser = FactVerbaliser(scope, lines, self._record, self._ingestor, run.standing)
+        facts = await verbaliser.verbalise(lambda done: run.on_progress("facts", done, total))
+        run.report.documents += facts.documents
+        run.report.unchanged += facts.unchanged
+        run.report.chunks += facts.chunks
+        run.report.warnings += tuple(facts.warnings)
+
+    async def _store_documents(self, scope: Scope, lines: Spool, run: _Run) -> None:
+        total, done = await asyncio.to_thread(lines.document_count), 0
+        waiting = lines.documents()
+        while batch := await next_of(waiting, _BATCH, size_of, DOCUMENTS_ROOM):
+            usable = [one for one in batch if _is_usable(*one, run)]
+            uploads = await asyncio.to_thread(_uploads, usable)
+            taken = await self._ingestor.ingest_uploads(scope, uploads)
+            await run.standing.check()
+            for (document, chunks), stored in zip(usable, taken, strict=True):
+                await self._note(lines, document.number, chunks, stored, run)
+            done += len(batch)
+            run.on_progress("documents", done, total)
+
+    async def _note(
+        self, lines: Spool, number: int, chunks: Sequence[ChunkLine], stored: Ingested, run: _Run
+    ) -> None:
+        """Take down under which ids a document was stored, or why it was not."""
+        if isinstance(stored.error, FileRejected):
+            run.note([Problem(number, str(stored.error))])
+            return
+        overtaken = isinstance(stored.error, Superseded | DocumentNotFound)
+        if overtaken and run.standing.is_there:
+            run.note([Problem(number, _OVERTAKEN)])
+            return
+        if stored.error is not None:
+            await run.standing.fail(stored.error)
+        assert stored.document_id is not None  # noqa: S101 - it was stored
+        await asyncio.to_thread(lines.note_stored, _ids(stored.document_id, chunks))
+        run.report.documents += 1
+        run.report.unchanged += stored.unchanged
+        run.report.chunks += len(chunks) or stored.chunks
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    report: ImportReport
+    strict: bool
+    on_progress: OnStage
+    standing: Standing
+
+    def note(self, problems: Sequence[Problem]) -> None:
+        for problem in problems:
+            if self.strict and not problem.kept:
+                raise OptionInvalid(
+                    f"Line {problem.line}: {problem.reason}",
+                    next_step="Mend the line, or leave `strict` out: such lines are then passed over.",
+                    field="strict",
+                )
+        self.report.problem_count += len(problems)
+        self.report.left_out += sum(not problem.kept for problem in problems)
+        room = _PROBLEMS_KEPT - len(self.report.problems)
+        self.report.problems.extend(problems[: max(0, room)])
+
+
+def _is_usable(document: Numbered[DocumentLine], chunks: Sequence[ChunkLine], run: _Run) -> bool:
+    """Whether a document can be stored; what is wrong with it is noted."""
+    line = document.line
+    if fault := _fault(line, chunks):
+        run.note([Problem(document.number, fault)])
+        return False
+    remarks = _misplaced(line, chunks) if chunks else _passed_over(line)
+    run.note([Problem(document.number, one, kept=True) for one in remarks])
+    return True
+
+
+def _uploads(
+    documents: Sequence[tuple[Numbered[DocumentLine], Sequence[ChunkLine]]],
+) -> list[Upload]:
+    return [upload(one.line, chunks) for one, chunks in documents]
+
+
+def _fault(line: DocumentLine, chunks: Sequence[ChunkLine]) -> str:
+    """Why a document cannot be stored, as a sentence; empty when it can."""
+    if not chunks and not (line.text or "").strip():
+        return "The document has neither text nor chunks."
+    try:
+        if not line.text:  # else its sections were checked when the line was read
+            check_sections(line.sections, len(GAP.join(chunk.text for chunk in chunks)))
+    except LineInvalid as error:
+        return str(error)
+    return ""
+
+
+def _misplaced(line: DocumentLine, chunks: Sequence[ChunkLine]) -> Iterator[str]:
+    """A remark on each chunk that names a section or a place which its document does not have."""
+    for chunk, start in _elsewhere(line.text or "", chunks):
+        yield (
+            f"Its chunk {chunk.id!r:.80} does not stand at {chunk.start} of its text, where `start` puts it; "
+            f"it was put at {start}. Count characters, not bytes."
+        )
+    for chunk in chunks:
+        if chunk.section is not None and chunk.section >= len(line.sections):
+            yield (
+                f"Its chunk {chunk.id!r:.80} names section {chunk.section}, of "
+                f"{len(line.sections)} (from 0); it was put in none."
+            )
+
+
+def _elsewhere(text: str, chunks: Sequence[ChunkLine]) -> list[tuple[ChunkLine, int]]:
+    """The chunks that lie elsewhere than they say, and where."""
+    if all(one.start is None or text.startswith(one.text, one.start) for one in chunks):
+        return []
+    _, starts = aligned(text, chunks)
+    pairs = zip(chunks, starts, strict=True)
+    return [(one, start) for one, start in pairs if one.start not in (None, start)]
+
+
+def _passed_over(line: DocumentLine) -> Iterator[str]:
+    """A remark on what is said only of a document that comes with its chunks."""
+    said = {"sections": line.sections, "filename": line.filename, "pageCount": line.page_count}
+    if given := [name for name, value in said.items() if value]:
+        yield (
+            f"Without chunks its text is cut as a text file's is; {', '.join(given)} were passed over. "
+            "Give its chunks, too, to keep them."
+        )
+
+
+def _ids(document_id: UUID, chunks: Sequence[ChunkLine]) -> dict[str, UUID]:
+    return {chunk.id: chunk_id(document_id, chunk.id) for chunk in chunks}

@@ -1,0 +1,192 @@
+"""How a chat model is asked what chunks and sections are about: a few in a call, and what such a call takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from sextant.domain.answers import Usage
+from sextant.domain.settings import Settings
+from sextant.ingestion.metadata.describing import KEYWORDS, TOPICS, short
+from sextant.ingestion.runs import runs_of
+from sextant.models.chat.replies import Number, Sentence, Words
+from sextant.models.chat.schemas import AtMost, ModelReply
+from sextant.models.chat.structured import instruction
+from sextant.prompts import DESCRIBE, DESCRIBE_SECTIONS, LANGUAGES, Messages, as_data, numbered
+from sextant.stores.documents.model_descriptions import Kind, Part, Said, ToAsk
+from sextant.text.characters import estimate_tokens, language_of
+from sextant.text.vocabulary import Vocabulary
+
+TOGETHER = 8  # chunks or sections in one call
+_CALL_CHARS = 16_000  # of them together
+_TITLE_CHARS = 100  # of a subsection
+_WORD_CHARS = 60  # of each word that the model gives
+# Tokens of what is said of one chunk or section, as JSON: a sentence of 30 words or 60 ideographs, eight
+# keywords, three topics and three tags, and the marks and keys around them.
+_ANSWER_TOKENS = 150
+_PROMPTS = {Kind.PASSAGES: DESCRIBE, Kind.SECTIONS: DESCRIBE_SECTIONS}
+
+
+def _objects(value: object) -> object:
+    """What can be read of a list, or of an object with a passage under each number; the rest says nothing."""
+    if isinstance(value, dict):
+        value = [{"passage": key} | one for key, one in value.items() if isinstance(one, dict)]
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else value
+
+
+class _ToldSection(ModelReply):
+    passage: Number = None
+    summary: Sentence = ""
+    keywords: Annotated[Words, AtMost(KEYWORDS)] = Field(default_factory=list[str])
+    tags: Annotated[Words, AtMost(TOPICS)] = Field(default_factory=list[str])
+
+
+class _ToldChunk(_ToldSection):
+    topics: Annotated[Words, AtMost(TOPICS)] = Field(default_factory=list[str])
+
+
+class ToldSections(ModelReply):
+    """What the model is asked for of sections."""
+
+    passages: Annotated[list[_ToldSection], BeforeValidator(_objects), AtMost(TOGETHER)]
+
+
+class ToldChunks(ModelReply):
+    """What the model is asked for of chunks."""
+
+    passages: Annotated[list[_ToldChunk], BeforeValidator(_objects), AtMost(TOGETHER)]
+
+
+Told = ToldChunks | ToldSections
+SCHEMAS: dict[Kind, type[ToldChunks] | type[ToldSections]] = {
+    Kind.PASSAGES: ToldChunks,
+    Kind.SECTIONS: ToldSections,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Echo:
+    """What a model may give back of its prompt without having read anything."""
+
+    instructions: Vocabulary
+    data: Vocabulary
+
+    def repeats(self, word: str) -> bool:
+        """Return whether a word stands in the instructions, and in none of the texts."""
+        return self.instructions.has(word) and not self.data.share(word)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Chunks or sections that are asked about together; `need`: about what it takes."""
+
+    asked: Sequence[ToAsk]
+    prompt: Messages
+    need: Usage
+
+    def said(self, told: Told) -> list[Said]:
+        """What an answer says of these; of one that it leaves out nothing."""
+        by_number = _numbered(told.passages, len(self.asked))
+        (_, instructions), (_, data) = self.prompt
+        echo = _Echo(Vocabulary(instructions), Vocabulary(data))
+        return [
+            _said(one, by_number[number], echo)
+            for number, one in enumerate(self.asked, 1)
+            if number in by_number and by_number[number].summary
+        ]
+
+
+def calls_of(kind: Kind, found: Iterable[ToAsk], settings: Settings) -> Iterator[Call]:
+    """The calls that ask about these, each in one language.
+
+    What the model has failed at is asked about alone, so that nothing else fails with it again.
+    """
+    spoken: dict[str, list[tuple[ToAsk, str]]] = {language: [] for language in LANGUAGES}
+    for one in found:
+        text = _shown(one)
+        spoken[language_of(text)].append((one, text))
+    for language, own in spoken.items():
+        for some in runs_of(own, _share, _CALL_CHARS):
+            yield _call(kind, language, some, settings)
+
+
+def copied(section: ToAsk) -> Said | None:
+    """What the only part of a section says of it; None where there are more, or the model did not say it."""
+    if len(section.parts) != 1 or not section.parts[0].by_model:
+        return None
+    (part,) = section.parts
+    return Said(section.id, section.version, part.summary, part.keywords, tags=part.tags)
+
+
+def tells(section: ToAsk) -> bool:
+    """Whether the model said something of what is in a section."""
+    return any(part.by_model for part in section.parts)
+
+
+def need_of(prompt_tokens: int, number: int, settings: Settings) -> Usage:
+    """About what a call takes that asks about so many."""
+    answer = min(number * _ANSWER_TOKENS, settings.limits.answer_tokens)
+    return Usage(1, prompt_tokens, answer, estimated=True)
+
+
+def prompt_of(kind: Kind, language: str, titles: Iterable[str], texts: Iterable[str]) -> Messages:
+    """What the model is sent about texts of some documents."""
+    title = as_data(" / ".join(dict.fromkeys(titles)))
+    return _PROMPTS[kind].messages(language, title=title, passages=numbered(texts))
+
+
+def tokens_of(prompt: Messages) -> int:
+    """About how many tokens a prompt has, with the sentence that asks for JSON."""
+    return estimate_tokens(
+        "\n".join([*(text for _, text in prompt), instruction(ToldChunks, with_schema=False)])
+    )
+
+
+def _numbered(told: Sequence[_ToldSection], asked: int) -> dict[int, _ToldSection]:
+    """What was said by number from 1; a model may count from 0, or number nothing where it leaves nothing out."""
+    if len(told) == asked and all(one.passage is None for one in told):
+        return dict(enumerate(told, 1))
+    by_number = {number: one for one in told if (number := one.passage) is not None}
+    if 0 in by_number and asked not in by_number:
+        return {number + 1: one for number, one in by_number.items()}
+    return by_number
+
+
+def _call(kind: Kind, language: str, some: Sequence[tuple[ToAsk, str]], settings: Settings) -> Call:
+    titles, texts = (one.document_title for one, _ in some), (text for _, text in some)
+    prompt = prompt_of(kind, language, titles, texts)
+    return Call([one for one, _ in some], prompt, need_of(tokens_of(prompt), len(some), settings))
+
+
+def _share(shown: tuple[ToAsk, str]) -> int:
+    """How much of a call's room one takes."""
+    one, text = shown
+    return _CALL_CHARS if one.tries else max(len(text), _CALL_CHARS // TOGETHER)
+
+
+def _shown(one: ToAsk) -> str:
+    return "\n".join(filter(None, [one.text, *map(_line, one.parts)]))
+
+
+def _line(part: Part) -> str:
+    title = short(part.title, _TITLE_CHARS)
+    return f"- {title}: {part.summary}" if title else f"- {part.summary}"
+
+
+def _said(one: ToAsk, told: _ToldSection, echo: _Echo) -> Said:
+    return Said(
+        one.id,
+        one.version,
+        short(told.summary),
+        _words(told.keywords, KEYWORDS, echo),
+        _words(told.topics if isinstance(told, _ToldChunk) else (), TOPICS, echo),
+        _words(told.tags, TOPICS, echo),
+    )
+
+
+def _words(given: Sequence[str], most: int, echo: _Echo) -> tuple[str, ...]:
+    own = (word[:_WORD_CHARS] for word in given if not echo.repeats(word))
+    return tuple(dict.fromkeys(own))[:most]

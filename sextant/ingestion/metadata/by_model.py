@@ -1,0 +1,217 @@
+"""What chunks and sections are about in a chat model's words; where it fails, what was extracted stays.
+
+Chunks come first, then sections from the deepest to the whole document, each told from what is said of the
+chunks directly in it and of its subsections; one with a single part says what that says, without a call. The
+outcome is kept with each, described or failed and how often, so that a run which was stopped goes on, none is
+tried for ever, and a section is asked about again only when more of what is in it was described.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sextant.domain.answers import Usage
+from sextant.domain.errors import ContextTooLong, ModelOutputInvalid, ModelUnavailable, SextantError
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.ingestion.graph.extraction.cost import Budget, cost_of
+from sextant.ingestion.metadata.asking import SCHEMAS, Call, calls_of, copied, tells
+from sextant.ingestion.progress import OnStage, silent
+from sextant.stores.documents.model_descriptions import Kind, ModelDescriptions, Said, ToAsk
+from sextant.stores.postgresql.database import Database
+from sextant.text.characters import counted
+
+if TYPE_CHECKING:
+    from sextant.models.chat.chat_model import ChatModel  # brings LangChain, half a second
+
+log = logging.getLogger(__name__)
+
+
+TRIES = 3  # for each chunk or section
+_PAGE = 32  # chunks or sections in hand
+_AT_ONCE = 4  # calls
+# So many calls in a row that get no answer at all: the endpoint is gone.
+_GONE_AFTER = 3
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedByModel:
+    """What one run did: passages and sections described, those of both that the model failed at, and the price.
+
+    `left` are not asked about, for the budget is used up; `warnings` say what to do.
+    """
+
+    passages: int = 0
+    sections: int = 0
+    failed: int = 0
+    left: int = 0
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def asked(self) -> int:
+        """How many descriptions there are now, or could not be had."""
+        return self.passages + self.sections + self.failed
+
+    @property
+    def told(self) -> str:
+        """What was described, in words."""
+        return f"{counted(self.passages, 'passage')} and {counted(self.sections, 'section')} described by the chat model"
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    call: Call
+    said: Sequence[Said] = ()
+    error: SextantError | None = None
+
+    @property
+    def came(self) -> bool:
+        """Whether the endpoint answers at all; that a prompt is too long is an answer."""
+        return not isinstance(self.error, ModelUnavailable) or isinstance(
+            self.error, ContextTooLong
+        )
+
+
+@dataclass(slots=True)
+class _Run:
+    """One run: what was described of each kind, and whether the endpoint is there."""
+
+    stored: ModelDescriptions
+    on_progress: OnStage
+    described: Counter[Kind] = field(default_factory=Counter[Kind])
+    failed: int = 0
+    answered: bool = False
+    unanswered: int = 0
+
+    def gone(self, answers: Sequence[_Answer]) -> bool:
+        """Whether the endpoint gives no answers: none to the first calls of the run, or to several in a row."""
+        if any(answer.came for answer in answers):
+            self.answered, self.unanswered = True, 0
+        else:
+            self.unanswered += len(answers)
+        return self.unanswered >= (_GONE_AFTER if self.answered else 1)
+
+
+class ModelDescriber:
+    """Describes the chunks and sections of a database with a chat model.
+
+    Args:
+        database: where they are.
+        chat: the model.
+        settings: `extraction` has prices and what one run may cost.
+    """
+
+    def __init__(self, database: Database, chat: ChatModel, settings: Settings) -> None:
+        self._database = database
+        self._chat = chat
+        self._settings = settings
+        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self.budget = Budget.of(settings.extraction)
+
+    async def describe(self, scope: Scope, on_progress: OnStage | None = None) -> DescribedByModel:
+        """Ask about all that is not described so yet, three times at most over all runs.
+
+        Args:
+            scope: whose chunks and sections.
+            on_progress: called with "passages" or "sections", those done and those to do.
+
+        Raises:
+            ModelUnavailable: the endpoint gives no answers (`ModelRejected`: refuses them all).
+            DatabaseUnavailable: as above, what was described before stays.
+        """
+        run = _Run(ModelDescriptions(self._database, scope), on_progress or silent)
+        for kind in Kind:
+            await self._all(run, kind)
+        left = 0
+        if self.budget.exhausted:
+            left = sum([await run.stored.waiting(kind, TRIES) for kind in Kind])
+        spent = self.budget.spent
+        return DescribedByModel(
+            run.described[Kind.PASSAGES],
+            run.described[Kind.SECTIONS],
+            run.failed,
+            left,
+            spent,
+            cost_of(spent, self._settings.extraction),
+            tuple(_warnings(run.failed, left)),
+        )
+
+    async def _all(self, run: _Run, kind: Kind) -> None:
+        asked, after, total = 0, None, 0
+        while not self.budget.exhausted:
+            found = await run.stored.to_ask(kind, after, TRIES, _PAGE)
+            if not found:
+                return
+            if (
+                not total
+            ):  # all are counted, which reads the whole knowledge base, only where there are many
+                total = len(found) if len(found) < _PAGE else await run.stored.waiting(kind, TRIES)
+            # Sections of one level at a time: those above are told from what is said of these.
+            wave = [one for one in found if one.place.rank == found[0].place.rank]
+            after, asked = wave[-1].place, asked + len(wave)
+            await self._describe(run, kind, wave)
+            run.on_progress(kind.name.lower(), asked, max(asked, total))
+
+    async def _describe(self, run: _Run, kind: Kind, wave: Sequence[ToAsk]) -> None:
+        """Ask about some and store the outcome; where the endpoint is gone, that costs nothing its first try."""
+        said = [one for one in map(copied, wave) if one is not None]
+        known = {one.id for one in said}
+        asked = [one for one in wave if one.id not in known and _worth_asking(kind, one)]
+        calls = calls_of(kind, asked, self._settings)
+        answers = await asyncio.gather(*(self._ask(kind, call) for call in calls))
+        sent = [one for one in answers if one is not None]
+        said += [one for answer in sent for one in answer.said]
+        known = {one.id for one in said}
+        vain = [one for answer in sent for one in answer.call.asked if one.id not in known]
+        gone = run.gone(sent)
+        await run.stored.write(kind, said, [one.id for one in vain if one.tries or not gone])
+        run.described[kind] += len(said)
+        run.failed += len(vain)
+        if gone and (error := sent[0].error) is not None:
+            raise error
+
+    async def _ask(self, kind: Kind, call: Call) -> _Answer | None:
+        """What the model says to a call; None where the budget does not allow it."""
+        async with self._turns:
+            if not self.budget.reserve(call.need):
+                return None
+            used = Usage()
+            try:
+                told, used = await self._chat.structured(call.prompt, SCHEMAS[kind])
+                return _Answer(call, call.said(told))
+            except SextantError as error:
+                number = counted(len(call.asked), kind.name.lower().removesuffix("s"))
+                log.warning("%s: described by extraction alone: %s", number, error)
+                used = _paid(error) or Usage(1, call.need.prompt_tokens, 0, estimated=True)
+                return _Answer(call, error=error)
+            finally:
+                self.budget.settle(call.need, used)
+
+
+def _worth_asking(kind: Kind, one: ToAsk) -> bool:
+    return kind is Kind.PASSAGES or tells(one)
+
+
+def _paid(error: SextantError) -> Usage | None:
+    """What a call that failed took, where that is known."""
+    return error.usage if isinstance(error, ModelOutputInvalid | ModelUnavailable) else None
+
+
+def _warnings(failed: int, left: int) -> Iterator[str]:
+    if failed:
+        yield (
+            f"The chat model failed at {counted(failed, 'description')}; what was extracted stays. "
+            "`sextant chunks describe` asks again."
+        )
+    if left:
+        yield (
+            f"The budget is used up; passages and sections left to describe: {left}. Raise it, and run "
+            "`sextant chunks describe` to go on."
+        )

@@ -1,0 +1,258 @@
+"""What a document's chunks and sections are about, by extraction: no model, and the same every time.
+
+A term counts by how often and in what form it stands in a chunk (`extract_terms`), and the more the
+fewer chunks of the document have it (tf-idf within the document, Spärck Jones 1972). What a document
+says about itself follows from the document alone, whatever else is stored.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from sextant.domain.documents import Chunk, Modality, ParsedDocument, Section
+from sextant.ingestion.graph.extraction.extract_terms import (
+    NAMED,
+    Term,
+    extract_terms,
+    sentences_of,
+)
+from sextant.ingestion.graph.extraction.titles import bare_title
+from sextant.text.characters import has_cjk, normalise, normalise_name
+from sextant.text.stopwords import ENGLISH_STOP_WORDS
+
+KEYWORDS = 8  # of a chunk or section
+TOPICS = 3  # of a section
+SUMMARY_CHARS = 200
+# Where two sentences tell as much, the one that opens the passage says what it is about.
+_OPENING = 1.1
+# Shorter sentences carry a term or two without saying anything of them.
+_TELLING_CHARS = 12
+_FEW = 3
+_WORD = re.compile(r"[^\W\d_]{4,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A document that tells what it is about, and the terms of its chunks, by chunk."""
+
+    parsed: ParsedDocument
+    terms: Mapping[UUID, Sequence[Term]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Summary:
+    text: str
+    worth: float
+
+
+class _Worths:
+    """Of the terms of one document's chunks: how much each tells there, by its normal form."""
+
+    def __init__(self, terms: Mapping[UUID, Sequence[Term]]) -> None:
+        holders = Counter(
+            name for own in terms.values() for name in {normalise_name(one.name) for one in own}
+        )
+        self._rarity = {name: math.log(1 + len(terms) / number) for name, number in holders.items()}
+        self.spelled: dict[str, str] = {}
+
+    def of(self, term: Term) -> tuple[str, float]:
+        """A term's normal form and its worth."""
+        name = normalise_name(term.name)
+        self.spelled.setdefault(name, term.name)
+        return name, term.weight * self._rarity[name]
+
+    def best(self, worths: Mapping[str, float], number: int) -> tuple[str, ...]:
+        """The most telling, in the spelling that came first; equal ones in the order of the text."""
+        ranked = sorted(worths, key=lambda name: -worths[name])
+        return tuple(self.spelled[name] for name in ranked[:number])
+
+
+def describe(
+    parsed: ParsedDocument, terms: Mapping[UUID, Sequence[Term]] | None = None
+) -> Described:
+    """Give chunks and sections what can be extracted; what they have already, they keep.
+
+    Chunks get `summary` (their most telling sentence), `keywords`, `entities` (names and codes among
+    their terms), `topics` (keywords of their section), `topic_labels` (titles above them without
+    their numbers, and topics), `tags` (language, format, tables and images) and `neighbours` (the
+    chunks before and after in their section). Sections get `summary`, `keywords` and `tags` from the
+    chunks in them and below.
+
+    Args:
+        parsed: the document.
+        terms: of its chunks, where they are known.
+    """
+    if terms is None:
+        terms = {chunk.id: extract_terms(chunk.text) for chunk in parsed.chunks}
+    worths = _Worths(terms)
+    by_chunk = {own: dict(map(worths.of, found)) for own, found in terms.items()}
+    summaries = {one.id: _summary(one, terms[one.id], by_chunk[one.id]) for one in parsed.chunks}
+    above = _lines_of(parsed.sections)
+    by_section = _added_up(parsed.chunks, by_chunk, above)
+    topics = {own: worths.best(found, TOPICS) for own, found in by_section.items()}
+    kind, beside = _kind(parsed), _neighbours(parsed.chunks)
+    chunks = tuple(
+        replace(
+            chunk,
+            summary=chunk.summary or summaries[chunk.id].text,
+            keywords=chunk.keywords or _keywords(chunk, worths.best(by_chunk[chunk.id], KEYWORDS)),
+            entities=chunk.entities or _names(terms[chunk.id]),
+            topics=chunk.topics or topics.get(chunk.section_id, ()),
+            topic_labels=chunk.topic_labels or _labels(chunk, topics.get(chunk.section_id, ())),
+            tags=chunk.tags or tuple(dict.fromkeys((*kind, *_form(chunk.modality)))),
+            neighbours=chunk.neighbours or beside[chunk.id],
+        )
+        for chunk in parsed.chunks
+    )
+    keywords = {own: worths.best(found, KEYWORDS) for own, found in by_section.items()}
+    sections = _sections(parsed, chunks, summaries, keywords, above)
+    return Described(replace(parsed, chunks=chunks, sections=sections), terms)
+
+
+def _added_up(
+    chunks: Sequence[Chunk],
+    by_chunk: Mapping[UUID, Mapping[str, float]],
+    above: Mapping[UUID, Sequence[UUID]],
+) -> dict[UUID, Counter[str]]:
+    """How much each term tells in a section and below: the sum over the chunks."""
+    sums: defaultdict[UUID, Counter[str]] = defaultdict(Counter)
+    for chunk in chunks:
+        for section in above.get(chunk.section_id, ()):
+            sums[section].update(by_chunk[chunk.id])
+    return sums
+
+
+def _lines_of(sections: Iterable[Section]) -> dict[UUID, tuple[UUID, ...]]:
+    """Every section with those above it, itself first; parents come before their children."""
+    above: dict[UUID, tuple[UUID, ...]] = {}
+    for section in sections:
+        higher = above.get(section.parent_id, ()) if section.parent_id else ()
+        above[section.id] = (section.id, *higher)
+    return above
+
+
+def _summary(chunk: Chunk, terms: Sequence[Term], worths: Mapping[str, float]) -> _Summary:
+    """The sentence whose terms tell most for its length; of a table its columns."""
+    spans = sentences_of(chunk.text)
+    if not spans:
+        return _Summary("", 0.0)
+    if chunk.modality is Modality.TABLE:
+        return _Summary(short(_columns(chunk.text[slice(*spans[0])])), 0.0)
+    told = [0.0] * len(spans)
+    begins = [start for start, _ in spans]
+    for term in terms:
+        worth = worths[normalise_name(term.name)]
+        for place in {bisect_right(begins, span.start) - 1 for span in term.spans}:
+            told[place] += worth
+    rates = [
+        worth / math.sqrt(max(end - start, _TELLING_CHARS))
+        for worth, (start, end) in zip(told, spans, strict=True)
+    ]
+    rates[0] *= _OPENING
+    best = max(range(len(spans)), key=lambda place: (rates[place], -place))
+    return _Summary(short(chunk.text[slice(*spans[best])]), rates[best])
+
+
+def _columns(line: str) -> str:
+    """A table's first line without its bars: `| item | price |` is `item · price`."""
+    return " · ".join(cell for part in line.split("|") if (cell := part.strip()))
+
+
+def short(sentence: str, chars: int = SUMMARY_CHARS) -> str:
+    """A text on one line, with a mark where it was cut."""
+    line = " ".join(sentence.split())
+    return line if len(line) <= chars else line[: chars - 1].rstrip() + "…"
+
+
+def _keywords(chunk: Chunk, terms: tuple[str, ...]) -> tuple[str, ...]:
+    """The terms; English prose without names and repeated phrases has few, so its words join them."""
+    if len(terms) >= _FEW or has_cjk(chunk.text):
+        return terms
+    counted = Counter(normalise(word) for word in _WORD.findall(chunk.text))
+    words = [word for word, _ in counted.most_common() if word not in ENGLISH_STOP_WORDS]
+    known = " ".join(map(normalise, terms))
+    return (*terms, *[word for word in words if word not in known][: KEYWORDS - len(terms)])
+
+
+def _words_of(
+    chunks: Sequence[Chunk], above: Mapping[UUID, Sequence[UUID]]
+) -> defaultdict[UUID, dict[str, None]]:
+    """The keywords of the chunks in every section and below, in the order of the text."""
+    words: defaultdict[UUID, dict[str, None]] = defaultdict(dict)
+    for chunk in chunks:
+        for section in above.get(chunk.section_id, ()):
+            words[section].update(dict.fromkeys(chunk.keywords))
+    return words
+
+
+def _filled(terms: tuple[str, ...], words: Iterable[str]) -> tuple[str, ...]:
+    """The terms; few of them are followed by keywords of the chunks."""
+    more = words if len(terms) < _FEW else ()
+    return tuple(dict.fromkeys((*terms, *more)))[:KEYWORDS]
+
+
+def _names(terms: Sequence[Term]) -> tuple[str, ...]:
+    return tuple(one.name for one in terms if any(span.weight >= NAMED for span in one.spans))
+
+
+def _labels(chunk: Chunk, topics: Sequence[str]) -> tuple[str, ...]:
+    titles = (bare_title(title) for title in chunk.section_path)
+    return tuple(dict.fromkeys([*filter(None, titles), *topics]))
+
+
+def _kind(parsed: ParsedDocument) -> tuple[str, ...]:
+    """What the whole document is: tags that the user gave it, its language, its format."""
+    given = parsed.metadata.get("tags", ())
+    own = [given] if isinstance(given, str) else given if isinstance(given, list | tuple) else []
+    words = [*own, parsed.language, parsed.metadata.get("format", "")]
+    return tuple(dict.fromkeys(word for word in words if isinstance(word, str) and word))
+
+
+def _form(modality: Modality) -> tuple[str, ...]:
+    return () if modality is Modality.TEXT else (modality.value,)
+
+
+def _neighbours(chunks: Sequence[Chunk]) -> dict[UUID, tuple[UUID, ...]]:
+    """The chunk before and the one after each in its section."""
+    rows: defaultdict[UUID, list[UUID]] = defaultdict(list)
+    for chunk in sorted(chunks, key=lambda one: one.ordinal):
+        rows[chunk.section_id].append(chunk.id)
+    beside: dict[UUID, tuple[UUID, ...]] = {}
+    for row in rows.values():
+        for place, own in enumerate(row):
+            beside[own] = (*row[max(place - 1, 0) : place], *row[place + 1 : place + 2])
+    return beside
+
+
+def _sections(
+    parsed: ParsedDocument,
+    chunks: Sequence[Chunk],
+    summaries: Mapping[UUID, _Summary],
+    keywords: Mapping[UUID, tuple[str, ...]],
+    above: Mapping[UUID, Sequence[UUID]],
+) -> tuple[Section, ...]:
+    """Sections with the most telling summary of their chunks, the tags that these have, and their keywords."""
+    best: dict[UUID, _Summary] = {}
+    tags: defaultdict[UUID, dict[str, None]] = defaultdict(dict)
+    for chunk in chunks:
+        own = summaries[chunk.id]
+        for section in above.get(chunk.section_id, ()):
+            tags[section].update(dict.fromkeys(chunk.tags))
+            if section not in best or own.worth > best[section].worth:
+                best[section] = own
+    words = _words_of(chunks, above)
+    return tuple(
+        replace(
+            section,
+            summary=section.summary or (best[section.id].text if section.id in best else ""),
+            tags=section.tags or tuple(tags[section.id]),
+            keywords=section.keywords or _filled(keywords.get(section.id, ()), words[section.id]),
+        )
+        for section in parsed.sections
+    )

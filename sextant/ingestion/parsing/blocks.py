@@ -1,0 +1,71 @@
+"""What every parser makes of a file: headings, paragraphs and tables in reading order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sextant.domain.documents import HeadingSource
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """Opens a section. `level` counts from 1; level 0 is the document's own title line."""
+
+    text: str
+    level: int
+    source: HeadingSource = HeadingSource.STYLE
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Prose, a list or a code block; line breaks inside are kept."""
+
+    text: str
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cell texts. The first `header_rows` rows name the columns; 0: no row does.
+
+    `repeated` are the places (row, column) that only repeat the text of a merged cell.
+    """
+
+    rows: Sequence[Sequence[str]]
+    header_rows: int = 1
+    page: int | None = None
+    repeated: frozenset[tuple[int, int]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture's file, and what the document says it shows."""
+
+    content: bytes
+    alt: str = ""
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """The words that stand for an image."""
+
+    text: str
+    page: int | None = None
+
+
+Block = Heading | Paragraph | Table | Image | Caption
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """A parsed file before it has offsets. `title` is the file's own metadata title, if it has one."""
+
+    blocks: Sequence[Block]
+    title: str = ""
+    page_count: int | None = None
+    warnings: tuple[str, ...] = ()
+    metadata: dict[str, Any] = field(default_factory=dict[str, Any])

@@ -1,0 +1,153 @@
+"""What a parser process does: it limits itself, then turns one file into a draft or a typed error.
+
+Forked by `sextant.ingestion.parsing.host` for one file, or several small texts. It limits itself before it looks at
+the file: address space, CPU time, no files written, no network where the system allows it to leave.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import sys
+import time
+from collections import defaultdict
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+import orjson
+
+from sextant.domain.errors import FileBroken, FileEmpty, FileRejected, FileUnsafe
+from sextant.ingestion.parsing.detect import CONTAINERS, FileType, detect
+from sextant.ingestion.parsing.draft import Draft, draft, to_wire
+from sextant.ingestion.parsing.formats import parser_for
+from sextant.ingestion.parsing.guards import check_container
+from sextant.ingestion.parsing.images import with_captions
+from sextant.ingestion.parsing.limits import Limits
+
+if TYPE_CHECKING:
+    import ctypes
+
+_NO_TEXT = defaultdict(
+    lambda: "Check that it holds text.",
+    {
+        FileType.IMAGE: "Set SEXTANT_VISION_MODEL to a model that takes images, and see that it answers.",
+    },
+)
+_KILL_WITH_PARENT = 1  # PR_SET_PDEATHSIG, prctl(2)
+_NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000  # clone(2)
+
+
+def answer(content: bytes, filename: str, limits: Limits) -> bytes:
+    """One JSON line that says how it went; after success the draft follows."""
+    try:
+        return b'{"ok":true}\n' + to_wire(parse(content, filename, limits))
+    except FileRejected as error:
+        return orjson.dumps(
+            {"code": error.code, "message": error.message, "next_step": error.next_step}
+        )
+
+
+def parse(content: bytes, filename: str, limits: Limits) -> Draft:
+    """Detect, guard, parse and cut one file, in this process.
+
+    Raises:
+        FileRejected: one of its kinds; whatever a library throws at a damaged file is FileBroken.
+    """
+    file_type = detect(content, filename)
+    check_container(content, file_type, limits)
+    try:
+        if file_type in CONTAINERS:
+            from sextant.ingestion.parsing.formats.opc import (
+                to_transitional,  # only these need lxml
+            )
+
+            content = to_transitional(content)
+        blocks, images = with_captions(parser_for(file_type)(content, limits), limits)
+        made = draft(blocks, filename, limits.chunk_tokens)
+    except FileRejected:
+        raise
+    except (MemoryError, RecursionError) as error:
+        raise FileUnsafe(
+            "The file needs more memory than the limit allows.",
+            next_step="Split the file, or raise SEXTANT_LIMITS__PARSE_MEMORY_BYTES.",
+        ) from error
+    except Exception as error:  # the edge: parsers of damaged files raise anything
+        raise FileBroken(
+            f"The file cannot be read as {file_type.value.upper()} ({type(error).__name__}: {error}).",
+            next_step="Open it in its program, save it again and retry.",
+        ) from error
+    if not made.cuts and (limits.captions or not images):
+        raise FileEmpty("No text was found in the file.", next_step=_NO_TEXT[file_type])
+    if not limits.captions:
+        made = replace(made, images=tuple(images))
+    made.metadata["format"] = file_type.value
+    return made
+
+
+def restrict(limits: Limits) -> None:
+    """Take from this process what parsing does not need. Linux and macOS; a no-op elsewhere."""
+    try:
+        import resource
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    if sys.platform == "linux":
+        most = _address_space() + limits.memory_bytes
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def restrict_time(limits: Limits, *, shared: bool) -> None:
+    """Let this process have the CPU time of one file, or of one more where several share it.
+
+    Linux and macOS; a no-op elsewhere.
+    """
+    with suppress(ImportError):
+        import resource
+
+        until = math.ceil(time.process_time()) + limits.cpu_seconds
+        # What is granted may be lowered, and never raised again.
+        _, granted = resource.getrlimit(resource.RLIMIT_CPU)
+        most = math.inf if granted == resource.RLIM_INFINITY else granted
+        last = granted if shared else int(min(until + 1, most))
+        resource.setrlimit(resource.RLIMIT_CPU, (int(min(until, most)), last))
+
+
+def _address_space() -> int:
+    import resource
+
+    # Without the layers of `open`: in a process just forked, each page they write to is copied.
+    statm = os.open("/proc/self/statm", os.O_RDONLY)
+    try:
+        return int(os.read(statm, 64).split()[0]) * resource.getpagesize()
+    finally:
+        os.close(statm)
+
+
+def leave_network() -> None:
+    """Move this process and those it forks into a network namespace without interfaces. Linux only.
+
+    Unprivileged namespaces may be switched off; then the process keeps the network it never uses.
+    """
+    # Root may do so by itself, and in a user namespace would lose its way into others' folders.
+    _libc("unshare", _NEW_NETWORK if os.geteuid() == 0 else _NEW_USER | _NEW_NETWORK)
+
+
+def die_with_parent() -> None:
+    """Have the kernel kill this process when the one that forked it ends. Linux only."""
+    _libc("prctl", _KILL_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+
+
+def _libc(function: str, *arguments: int) -> None:
+    if sys.platform == "linux":
+        getattr(_c_library(), function)(*arguments)
+
+
+@cache
+def _c_library() -> ctypes.CDLL:
+    import ctypes
+
+    return ctypes.CDLL(None, use_errno=True)

@@ -1,0 +1,198 @@
+"""Cut a structured document into retrieval units.
+
+Promises: a chunk lies in one section; chunks come in order and do not overlap; every character
+that is not blank and not part of a heading is in exactly one chunk; prose ends at a sentence where
+the text has sentences; a table is never mixed with prose; a line that ends in a colon is not parted from
+what it introduces. A heading is in its section's path, not in a chunk, except that a section with nothing
+but a heading gives a chunk of it (a title slide).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from sextant.domain.documents import Modality
+from sextant.ingestion.parsing.structure import Piece, Span, Structure
+from sextant.text.characters import estimate_tokens
+from sextant.text.sentences import sentence_spans
+
+_CAPTION = re.compile(r"(?:表|表格|附表|Table|TABLE)\s*[\d一二三四五六七八九十A-Z]")
+_CAPTION_CHARS = 120
+_BLANKS = re.compile(r"\s*")
+_PAUSE = re.compile(r"[，、；：,;:]+[”’」』）)]*|\s+")
+_INTRODUCES = re.compile(r"[:：]\W{0,4}$")
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A chunk by offset, before it has an id. `context` is a table's header for later rows."""
+
+    section: int
+    start: int
+    end: int
+    page: int | None
+    tokens: int
+    modality: Modality = Modality.TEXT
+    context: str = ""
+
+
+def cut_chunks(structure: Structure, max_tokens: int) -> list[Cut]:
+    """Chunks of at most `max_tokens` estimated tokens (see `sextant.text.characters.estimate_tokens`)."""
+    cutter = _Cutter(structure.text, max_tokens)
+    pieces = [*_with_captions(structure), *_lonely_headings(structure)]
+    pieces.sort(key=lambda piece: piece.span.start)
+    cuts: list[Cut] = []
+    for (_, is_table, is_image), group in groupby(
+        pieces, key=lambda piece: (piece.section, bool(piece.rows), piece.is_image)
+    ):
+        if is_image:
+            for image in group:
+                cuts.extend(cutter.prose([image], Modality.IMAGE))
+        elif is_table:
+            for table in group:
+                cuts.extend(cutter.table(table))
+        else:
+            cuts.extend(cutter.prose(list(group)))
+    return cuts
+
+
+def _with_captions(structure: Structure) -> list[Piece]:
+    """Make a caption above a table (表 2 …, Table 2: …) part of the table's first row."""
+    pieces: list[Piece] = []
+    for piece in structure.pieces:
+        above = pieces[-1] if pieces else None
+        if above and piece.rows and not above.rows and above.section == piece.section:
+            text = structure.text[above.span.start : above.span.end]
+            if _CAPTION.match(text) and len(text) <= _CAPTION_CHARS and "\n" not in text:
+                pieces[-1] = _from(above.span.start, piece)
+                continue
+        pieces.append(piece)
+    return pieces
+
+
+def _from(start: int, table: Piece) -> Piece:
+    first, *others = table.rows
+    return replace(table, span=Span(start, table.span.end), rows=(Span(start, first.end), *others))
+
+
+def _lonely_headings(structure: Structure) -> Iterator[Piece]:
+    occupied = {piece.section for piece in structure.pieces}
+    occupied.update(section.parent for section in structure.sections if section.parent is not None)
+    for index, section in enumerate(structure.sections):
+        if index not in occupied and section.heading.start < section.heading.end:
+            yield Piece(index, section.heading, section.page)
+
+
+@dataclass(frozen=True, slots=True)
+class _Atom:
+    """The smallest part that packing moves: a paragraph or row, or a part of one too long.
+
+    `introduces`: it says little without the next one.
+    """
+
+    span: Span
+    page: int | None
+    tokens: int
+    introduces: bool
+
+
+class _Cutter:
+    def __init__(self, text: str, max_tokens: int) -> None:
+        self._text = text
+        self._max_tokens = max_tokens
+
+    def prose(self, pieces: Sequence[Piece], modality: Modality = Modality.TEXT) -> Iterator[Cut]:
+        """Pack neighbouring paragraphs of one section."""
+        atoms = [
+            atom
+            for piece in pieces
+            for atom in self._atoms(piece.span, piece.page, self._max_tokens)
+        ]
+        for pack in _pack(atoms, self._max_tokens):
+            yield self._cut(pieces[0].section, pack, modality)
+
+    def table(self, table: Piece) -> Iterator[Cut]:
+        """Pack rows; all but the first chunk carry the header rows as context.
+
+        A header of more than half a chunk is not repeated: it would leave the rows no room.
+        """
+        rows = table.rows
+        header = ""
+        if 0 < table.header_lines < len(rows):
+            header = self._text[rows[0].start : rows[table.header_lines - 1].end]
+            rows = (
+                Span(rows[0].start, rows[table.header_lines].end),
+                *rows[table.header_lines + 1 :],
+            )
+        header_tokens = estimate_tokens(header)
+        if header_tokens > self._max_tokens / 2:
+            header, header_tokens = "", 0
+        room = self._max_tokens - header_tokens
+        atoms = [atom for row in rows for atom in self._atoms(row, table.page, room)]
+        for index, pack in enumerate(_pack(atoms, room)):
+            yield self._cut(table.section, pack, Modality.TABLE, header if index else "")
+
+    def _cut(
+        self,
+        section: int,
+        pack: Sequence[_Atom],
+        modality: Modality = Modality.TEXT,
+        context: str = "",
+    ) -> Cut:
+        tokens = sum(atom.tokens for atom in pack) + estimate_tokens(context)
+        start, end = pack[0].span.start, pack[-1].span.end
+        return Cut(section, start, end, pack[0].page, tokens, modality, context)
+
+    def _atoms(self, span: Span, page: int | None, room: int) -> list[_Atom]:
+        text = self._text[span.start : span.end]
+        if estimate_tokens(text) <= room:
+            return [self._atom(span, page)]
+        return [
+            self._atom(Span(span.start + part.start, span.start + part.end), page)
+            for part in _split(text, max(1, room))
+        ]
+
+    def _atom(self, span: Span, page: int | None) -> _Atom:
+        text = self._text[span.start : span.end]
+        return _Atom(span, page, estimate_tokens(text), bool(_INTRODUCES.search(text[-5:])))
+
+
+def _pack(atoms: Sequence[_Atom], room: int) -> Iterator[list[_Atom]]:
+    pack: list[_Atom] = []
+    filled = 0
+    for atom in atoms:
+        if pack and filled + atom.tokens > room:
+            *whole, last = pack
+            carried = whole and last.introduces and last.tokens + atom.tokens <= room
+            yield whole if carried else pack
+            pack, filled = ([last], last.tokens) if carried else ([], 0)
+        pack.append(atom)
+        filled += atom.tokens
+    if pack:
+        yield pack
+
+
+def _split(text: str, room: int) -> Iterator[Span]:
+    """Cut a text into sentences, and a sentence that is too long at its last comma or space."""
+    for begin, end in sentence_spans(text):
+        start = begin
+        while start < end:
+            # A letter is a fifth of a token, so what fits lies within this window.
+            window = text[start : min(end, start + room * 5)]
+            length = len(window) if estimate_tokens(window) <= room else _fitting(window, room)
+            yield Span(start, start + len(window[:length].rstrip()))
+            blanks = _BLANKS.match(text, start + length, end)
+            start = blanks.end() if blanks else end
+
+
+def _fitting(text: str, room: int) -> int:
+    """The length of the longest beginning of `text` within `room` tokens, at a pause if it has one."""
+    fitting = bisect_right(
+        range(1, len(text)), room, key=lambda length: estimate_tokens(text[:length])
+    )
+    pauses = [pause.end() for pause in _PAUSE.finditer(text, fitting // 2, max(fitting, 1))]
+    return pauses[-1] if pauses else max(fitting, 1)

@@ -1,0 +1,195 @@
+"""A parsed file on its way from the parser process: plain data by offset, without ids."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode, b64encode
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+from uuid import UUID, uuid5
+
+import orjson
+
+from sextant.domain.documents import Chunk, HeadingSource, Modality, ParsedDocument, Section
+from sextant.ingestion.parsing.blocks import Blocks
+from sextant.ingestion.parsing.chunking import Cut, cut_chunks
+from sextant.ingestion.parsing.images import FoundImage
+from sextant.ingestion.parsing.structure import SectionNode, Span, Structure, build_structure
+from sextant.text.characters import clean_text, language_of
+
+_TITLE_CHARS = 200
+_GENERIC_TITLE = re.compile(
+    r"$|untitled|microsoft |powerpoint|presentation\d*$|document\d*$|word |无标题|未命名|演示文稿|文档\d*$|工作簿",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A document's text, sections and chunks, before it belongs to a stored document.
+
+    `images` are those that nobody has described yet.
+    """
+
+    title: str
+    text: str
+    language: str
+    sections: tuple[SectionNode, ...]
+    cuts: tuple[Cut, ...]
+    page_count: int | None = None
+    warnings: tuple[str, ...] = ()
+    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+    images: tuple[FoundImage, ...] = ()
+
+
+def draft(blocks: Blocks, filename: str, max_tokens: int) -> Draft:
+    """Lay blocks out as one text with sections and cut it."""
+    structure = build_structure(blocks.blocks)
+    return Draft(
+        title=_title(structure, blocks.title, filename),
+        text=structure.text,
+        language=language_of(structure.text),
+        sections=structure.sections,
+        cuts=tuple(cut_chunks(structure, max_tokens)),
+        page_count=blocks.page_count,
+        warnings=blocks.warnings,
+        metadata=blocks.metadata,
+    )
+
+
+def _title(structure: Structure, own: str, filename: str) -> str:
+    """The title line, else what the file's metadata say, else a heading at its top, else its name.
+
+    Metadata come second because programs fill them with templates' and files' names.
+    """
+    root, *sections = structure.sections
+    name = clean_text(PurePath(filename).stem)
+    own = " ".join(clean_text(own).split())
+    generic = _GENERIC_TITLE.match(own) or own == name
+    top = next(
+        (section.title for section in sections if section.level == 1 and not section.start), ""
+    )
+    line = structure.text[root.heading.start : root.heading.end]
+    return (line or ("" if generic else own) or top or name)[:_TITLE_CHARS]
+
+
+def to_wire(made: Draft) -> bytes:
+    """JSON without field names for what comes in thousands."""
+    return orjson.dumps(
+        {
+            "title": made.title,
+            "text": made.text,
+            "language": made.language,
+            "page_count": made.page_count,
+            "warnings": made.warnings,
+            "metadata": made.metadata,
+            "images": [
+                (image.sha256, b64encode(image.jpeg).decode(), image.alt) for image in made.images
+            ],
+            "sections": [
+                (
+                    s.title,
+                    s.level,
+                    s.parent,
+                    s.start,
+                    s.end,
+                    s.heading.start,
+                    s.heading.end,
+                    s.source,
+                    s.page,
+                )
+                for s in made.sections
+            ],
+            "cuts": [
+                (c.section, c.start, c.end, c.page, c.tokens, c.modality, c.context)
+                for c in made.cuts
+            ],
+        }
+    )
+
+
+def from_wire(data: bytes) -> Draft:
+    """The opposite of `to_wire`."""
+    plain = orjson.loads(data)
+    return Draft(
+        title=plain["title"],
+        text=plain["text"],
+        language=plain["language"],
+        sections=tuple(
+            SectionNode(
+                title, level, parent, start, end, Span(*heading), HeadingSource(source), page
+            )
+            for title, level, parent, start, end, *heading, source, page in plain["sections"]
+        ),
+        cuts=tuple(
+            Cut(section, start, end, page, tokens, Modality(modality), context)
+            for section, start, end, page, tokens, modality, context in plain["cuts"]
+        ),
+        page_count=plain["page_count"],
+        warnings=tuple(plain["warnings"]),
+        metadata=plain["metadata"],
+        images=tuple(
+            FoundImage(sha256, b64decode(jpeg), alt) for sha256, jpeg, alt in plain["images"]
+        ),
+    )
+
+
+def finish(made: Draft, document_id: UUID, version: str) -> ParsedDocument:
+    """Give sections and chunks their ids.
+
+    Args:
+        made: what the parser process returned.
+        document_id: the stored document.
+        version: sha256 of the file. Ids follow from document, version and place, so that a
+            resumed job finds its own chunks again while a changed file gets new ones.
+    """
+    sections = _sections(made, document_id, version)
+    chunks = tuple(
+        Chunk(
+            id=uuid5(document_id, f"{version}:chunk:{ordinal}:{cut.start}:{cut.end}"),
+            section_id=sections[cut.section].id,
+            ordinal=ordinal,
+            start=cut.start,
+            end=cut.end,
+            text=made.text[cut.start : cut.end],
+            page=cut.page,
+            section_path=sections[cut.section].path,
+            modality=cut.modality,
+            context=cut.context,
+            token_count=cut.tokens,
+            title=sections[cut.section].title or made.title,
+        )
+        for ordinal, cut in enumerate(made.cuts)
+    )
+    return ParsedDocument(
+        made.title,
+        made.text,
+        made.language,
+        tuple(sections),
+        chunks,
+        made.page_count,
+        made.warnings,
+        made.metadata,
+    )
+
+
+def _sections(made: Draft, document_id: UUID, version: str) -> list[Section]:
+    sections: list[Section] = []
+    for ordinal, node in enumerate(made.sections):
+        parent = None if node.parent is None else sections[node.parent]
+        sections.append(
+            Section(
+                id=uuid5(document_id, f"{version}:section:{ordinal}:{node.start}:{node.end}"),
+                parent_id=parent.id if parent else None,
+                title=node.title or made.title,
+                level=node.level,
+                ordinal=ordinal,
+                start=node.start,
+                end=node.end,
+                path=(*parent.path, node.title) if parent else (),
+                heading_source=node.source,
+                page=node.page,
+            )
+        )
+    return sections

@@ -1,0 +1,27 @@
+"""One module per file format; each turns bytes into blocks with `parse(content, limits)`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, cast
+
+from sextant.ingestion.parsing.blocks import Blocks
+from sextant.ingestion.parsing.detect import FileType
+
+if TYPE_CHECKING:
+    from sextant.ingestion.parsing.limits import Limits
+
+
+class Parser(Protocol):
+    """What a format's module offers as `parse`."""
+
+    def __call__(self, content: bytes, limits: Limits) -> Blocks:
+        """Read a whole file; raises a `FileRejected` that says what is wrong with it."""
+        ...
+
+
+def parser_for(file_type: FileType) -> Parser:
+    """Import only the one format's module, so that a parser process starts fast."""
+    return cast(
+        "Parser", import_module(f"sextant.ingestion.parsing.formats.{file_type.value}").parse
+    )

@@ -1,0 +1,193 @@
+"""A chart as the table behind it, with its values as it shows them (ECMA-376 part 1, 21.2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from sextant.ingestion.parsing.blocks import Block, Paragraph, Table
+from sextant.ingestion.parsing.formats.opc import Element, qn
+from sextant.ingestion.parsing.number_formats import format_value
+
+_AXES = {qn("c:catAx"), qn("c:dateAx"), qn("c:valAx"), qn("c:serAx")}
+_SHARES = {qn("c:pieChart"), qn("c:pie3DChart"), qn("c:doughnutChart"), qn("c:ofPieChart")}
+_MOST_POINTS = (
+    32_000  # of a series (the limit of Excel's charts before 2010; more is no table to read)
+)
+_SCALED = re.compile(r"[0#?],+(?![0#?])")  # shown in thousands, of which only the format tells
+_Values = dict[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Series:
+    """One row of points: what each is called (or where it stands), and its values by columns."""
+
+    names: _Values
+    columns: tuple[tuple[str, _Values], ...]
+
+
+def read_chart(root: Element, page: int | None = None) -> list[Block]:
+    """Return a chart's title and one table for the series that share their categories; [] where it has no values.
+
+    Plots of all kinds have their points in the same elements, three-dimensional ones among them.
+    """
+    plots = root.find(f"{qn('c:chart')}/{qn('c:plotArea')}")
+    if plots is None:
+        return []
+    axes = _axis_titles(plots)
+    series = [one for plot in plots.iterchildren() for one in _series_of(plot, axes)]
+    tables = [
+        _table(list(group), axes, page) for _, group in groupby(series, key=lambda one: one.names)
+    ]
+    tables = [table for table in tables if len(table.rows) > 1]
+    title = _title(root.find(f"{qn('c:chart')}/{qn('c:title')}"))
+    heading = f"{title} ({axes.values})" if title and axes.values else title or axes.values
+    return [*([Paragraph(heading, page)] if heading and tables else []), *tables]
+
+
+@dataclass(frozen=True, slots=True)
+class _Axes:
+    """What the axes are called: of the categories (or x), and of the values (or y)."""
+
+    categories: str
+    values: str
+    value_format: str
+
+
+def _axis_titles(plots: Element) -> _Axes:
+    axes = [axis for axis in plots.iterchildren() if axis.tag in _AXES]
+    values = [axis for axis in axes if axis.tag == qn("c:valAx")]
+    others = [axis for axis in axes if axis.tag in {qn("c:catAx"), qn("c:dateAx")}]
+    if not others and len(values) > 1:  # x and y of a scatter chart
+        others, values = values[:1], values[1:]
+    titles = (_title(axis.find(qn("c:title"))) for axis in values)
+    codes = (_own_format(axis) for axis in values)
+    return _Axes(
+        next((_title(axis.find(qn("c:title"))) for axis in others), ""),
+        " / ".join(dict.fromkeys(filter(None, titles))),
+        next(codes, ""),
+    )
+
+
+def _series_of(plot: Element, axes: _Axes) -> Iterator[_Series]:
+    for series in plot.iterchildren(qn("c:ser")):
+        name = " ".join(_points(series.find(qn("c:tx")), "").values())
+        points = series.find(qn("c:val"))
+        if points is None:
+            points = series.find(qn("c:yVal"))
+        labels = _labels(series, plot)
+        code = _own_format(labels) if _shows(labels, "c:showVal") else ""
+        if not code and "%" in axes.value_format and _format_of(points) in {"", "General"}:
+            code = axes.value_format
+        columns = [(name or axes.values, _points(points, code))]
+        sizes = _points(series.find(qn("c:bubbleSize")), "")
+        if sizes:
+            columns.append(("size", sizes))
+        if plot.tag in _SHARES and _shows(labels, "c:showPercent"):
+            columns.append(("%", _shares(points, _own_format(labels))))
+        places = series.find(qn("c:cat"))
+        if places is None:
+            places = series.find(qn("c:xVal"))
+        yield _Series(_points(places, ""), tuple(columns))
+
+
+def _table(group: Sequence[_Series], axes: _Axes, page: int | None) -> Table:
+    names = group[0].names
+    columns = [column for series in group for column in series.columns]
+    indexes = sorted({*names, *(index for _, values in columns for index in values)})
+    rows = [
+        [names.get(index, str(index + 1)), *(values.get(index, "") for _, values in columns)]
+        for index in indexes[:_MOST_POINTS]
+    ]
+    return Table([[axes.categories, *(name for name, _ in columns)], *rows], 1, page)
+
+
+def _points(source: Element | None, code: str) -> _Values:
+    """The cached points below an element by their index, numbers in the format given, else in their own."""
+    if source is None:
+        return {}
+    levels = list(source.iter(qn("c:lvl")))
+    if levels:
+        return _joined_levels(levels)
+    written = source.findtext(qn("c:v"))  # a name written into the chart
+    if written is not None:
+        return {0: written}
+    common = _format_of(source)
+    is_numbers = any(True for _ in source.iter(qn("c:numCache"), qn("c:numLit")))
+    shown = _Values()
+    for point in source.iter(qn("c:pt")):
+        text = (point.findtext(qn("c:v")) or "").strip()
+        own = code or point.get("formatCode") or common
+        shown[_index(point)] = _shown(text, own) if is_numbers else text
+    return shown
+
+
+def _format_of(source: Element | None) -> str:
+    """The number format that the data have in their sheet."""
+    codes = source.iter(qn("c:formatCode")) if source is not None else ()
+    return next((str(node.text or "") for node in codes), "")
+
+
+def _joined_levels(levels: Sequence[Element]) -> _Values:
+    """Names of several levels, the innermost first; an outer one goes on until the next: "2025 Q1", "2025 Q2"."""
+    read = [
+        {_index(point): point.findtext(qn("c:v")) or "" for point in one.iter(qn("c:pt"))}
+        for one in levels
+    ]
+    joined = _Values()
+    for index in sorted(read[0]):
+        outer = [max((at for at in level if at <= index), default=-1) for level in read[1:]]
+        words = [level[at] for level, at in zip(read[1:], outer, strict=True) if at >= 0]
+        joined[index] = " ".join([*reversed(words), read[0][index]])
+    return joined
+
+
+def _shown(text: str, code: str) -> str:
+    try:
+        return format_value(float(text), code or "General")
+    except (ValueError, OverflowError):
+        return text
+
+
+def _shares(points: Element | None, code: str) -> _Values:
+    """The percentages that a pie's labels show."""
+    raw = _points(points, "General")
+    numbers = {index: float(text) for index, text in raw.items() if re.fullmatch(r"-?[\d.]+", text)}
+    whole = sum(map(abs, numbers.values()))
+    code = code if "%" in code else "0%"
+    return {index: format_value(abs(n) / whole, code) for index, n in numbers.items() if whole}
+
+
+def _labels(series: Element, plot: Element) -> Element | None:
+    own = series.find(qn("c:dLbls"))
+    return own if own is not None else plot.find(qn("c:dLbls"))
+
+
+def _shows(labels: Element | None, what: str) -> bool:
+    shown = labels.find(qn(what)) if labels is not None else None
+    return shown is not None and shown.get("val", "1") in {"1", "true"}
+
+
+def _own_format(element: Element | None) -> str:
+    """The number format that labels or an axis have of their own; "" where it is that of the data."""
+    found = element.find(qn("c:numFmt")) if element is not None else None
+    if found is None or found.get("sourceLinked", "0") in {"1", "true"}:
+        return ""
+    code = str(found.get("formatCode") or "")
+    return "" if code.lower() == "general" or _SCALED.search(code) else code
+
+
+def _title(title: Element | None) -> str:
+    if title is None:
+        return ""
+    texts = [node.text or "" for node in title.iter(qn("a:t"))]
+    if not texts:
+        texts = [node.text or "" for node in title.iter(qn("c:v"))]
+    return " ".join("".join(texts).split())
+
+
+def _index(point: Element) -> int:
+    index = point.get("idx", "0")
+    return int(index) if index.isdigit() else 0

@@ -1,0 +1,158 @@
+"""CSV and its kin: a sheet of one table, mostly."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from sextant.domain.missing import Missing
+from sextant.ingestion.parsing.blocks import Block, Blocks, Table
+from sextant.ingestion.parsing.encodings import decode
+from sextant.ingestion.parsing.grids import Merged, sheet_blocks
+from sextant.ingestion.parsing.limits import CellBudget, Limits
+from sextant.ingestion.parsing.tables import header_rows
+from sextant.text.characters import counted
+
+_DELIMITERS = ",\t;|"
+_SNIFFED_ROWS = 100
+_SNIFFED_CHARS = 1_000_000
+_SEPARATOR = re.compile(r"sep=(.)[\r\n]+", re.IGNORECASE)  # as Excel writes it above the rows
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_MOST_LINES = 200  # of one cell, where quotation marks are in disorder
+_MOST_NAMED = 5
+
+
+def parse(content: bytes, limits: Limits) -> Blocks:
+    """Read a delimited file; the delimiter is the one it names, or that gives most rows the same width.
+
+    A quotation mark that is never closed ends with its line, and a warning names the line.
+
+    Raises:
+        FileUnsafe: it has more cells than the limit.
+    """
+    decoded = decode(content)
+    text = decoded.text.lstrip("\r\n")
+    csv.field_size_limit(limits.file_bytes)
+    if named := _SEPARATOR.match(text):
+        text, delimiter = text[named.end() :], named[1]
+    else:
+        sample = list(islice(_lines(text[:_SNIFFED_CHARS]), _SNIFFED_ROWS))
+        delimiter = max(_DELIMITERS, key=lambda mark: _regularity(sample, mark))
+    budget = CellBudget(limits)
+    reader, rows = _Reader(delimiter, limits), dict[int, list[str]]()
+    for number, row in enumerate(reader.rows(_lines(text)), 1):
+        if any(map(str.strip, row)):
+            budget.spend(len(row))
+            rows[number] = row
+    return Blocks(
+        _blocks(rows),
+        warnings=(*decoded.warnings, *reader.warnings),
+        metadata=decoded.metadata,
+    )
+
+
+def _blocks(rows: dict[int, list[str]]) -> Sequence[Block]:
+    if len(rows) > 1 and max(map(len, rows.values())) > 1:
+        return list(sheet_blocks(rows, Merged()))
+    table = list(rows.values())
+    return [Table(table, header_rows(table))]
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The lines of a text with their ends, one at a time."""
+    start = 0
+    for end in _LINE_END.finditer(text):
+        yield text[start : end.end()]
+        start = end.end()
+    if start < len(text):
+        yield text[start:]
+
+
+@dataclass
+class _Reader:
+    """Reads rows, and notes the lines whose quotation marks are in disorder."""
+
+    delimiter: str
+    limits: Limits | None = None
+    disordered: list[int] = field(default_factory=list[int])
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Which lines hold an open quotation mark."""
+        if not self.disordered:
+            return ()
+        named = ", ".join(map(str, self.disordered[:_MOST_NAMED]))
+        more = ", …" if len(self.disordered) > _MOST_NAMED else ""
+        rows = counted(len(self.disordered), "row")
+        return (Missing.QUOTES_NOT_CLOSED.told(rows=rows, lines=named + more),)
+
+    def rows(self, lines: Iterator[str]) -> Iterator[list[str]]:
+        """Return the cells of each row; of a blank line, none."""
+        ahead, number, width = list[str](), 0, 0
+        plain = list[str]()
+        plain_rows = self._reader(iter(plain.pop, ""))
+        while line := (ahead.pop(0) if ahead else next(lines, "")):
+            number += 1
+            if '"' not in line:
+                if self.limits:  # before it is cut into more cells than memory holds
+                    CellBudget(self.limits).spend(line.count(self.delimiter) + 1)
+                plain.append(line)
+                row = next(plain_rows)
+                yield row
+                width = len(row)
+                continue
+            used, is_open = 0, line.count('"') % 2 > 0 and not self._is_row(line)
+            if is_open:
+                ahead += islice(lines, max(_MOST_LINES - len(ahead), 0))
+                used = self._lines_of_cell(line, ahead, width)
+                self.disordered += [] if used else [number]
+            row = self._split(line + "".join(ahead[:used]), as_it_stands=is_open and not used)
+            yield row
+            del ahead[:used]
+            number, width = number + used, len(row)
+
+    def _lines_of_cell(self, line: str, ahead: Sequence[str], width: int) -> int:
+        """How many lines more a row has whose first line ends within quotation marks; 0: they are never closed.
+
+        A mark that another row opens does not close it: then text follows behind it, or the row is no longer as
+        wide as the one above while the line behind it is.
+        """
+        open_row = line
+        for used, further in enumerate(ahead, 1):
+            open_row += further
+            if further.count('"') % 2:
+                if not self._is_row(open_row):
+                    return 0
+                is_other = len(self._split(open_row)) != width == len(self._split(ahead[0]))
+                return 0 if is_other else used
+        return 0
+
+    def _is_row(self, text: str) -> bool:
+        """Whether a text is one row, each quotation mark of it in its place."""
+        try:
+            return len(list(self._reader(_lines(text), strict=True))) == 1
+        except csv.Error:
+            return False
+
+    def _split(self, row: str, *, as_it_stands: bool = False) -> list[str]:
+        quoting = csv.QUOTE_NONE if as_it_stands else csv.QUOTE_MINIMAL
+        return next(self._reader(_lines(row), quoting), [])
+
+    def _reader(
+        self, lines: Iterator[str], quoting: int = csv.QUOTE_MINIMAL, *, strict: bool = False
+    ) -> Iterator[list[str]]:
+        return csv.reader(lines, delimiter=self.delimiter, quoting=quoting, strict=strict)  # type: ignore[arg-type]
+
+
+def _regularity(sample: Sequence[str], delimiter: str) -> float:
+    """Share of the first rows that have the most frequent width; of equal shares the wider wins."""
+    rows = _Reader(delimiter).rows(iter(sample))
+    widths = Counter(len(row) for row in rows if any(row))
+    if not widths:
+        return 0.0
+    width, rows_of_it = widths.most_common(1)[0]
+    return rows_of_it / widths.total() + width / 1e6 if width > 1 else 0.0

@@ -1,0 +1,289 @@
+"""Word documents: headings by style or outline level, lists with their numbers, tables, notes, heads and feet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from sextant.domain.documents import HeadingSource
+from sextant.ingestion.parsing.blocks import Block, Blocks, Heading, Image, Paragraph, Table
+from sextant.ingestion.parsing.encodings import decode
+from sextant.ingestion.parsing.formats.docx_numbering import Numbering
+from sextant.ingestion.parsing.formats.docx_styles import Style, Styles, is_on, value_of
+from sextant.ingestion.parsing.formats.docx_text import (
+    DELETED,
+    Line,
+    NoteTexts,
+    TextReader,
+    plain_text,
+    without_page_numbers,
+)
+from sextant.ingestion.parsing.formats.drawingml import DrawingReader, chosen_content
+from sextant.ingestion.parsing.formats.html import html_blocks
+from sextant.ingestion.parsing.formats.opc import Element, Package, Part, qn
+from sextant.ingestion.parsing.formulas import read_omml
+from sextant.ingestion.parsing.headings import Styled, infer_levels
+from sextant.ingestion.parsing.limits import CellBudget, Limits
+from sextant.ingestion.parsing.omissions import Omissions
+from sextant.ingestion.parsing.raised import note, write_raised
+from sextant.ingestion.parsing.tables import (
+    Cell,
+    header_rows,
+    lay_out,
+    repeated_places,
+    rows_across,
+    title_rows,
+)
+
+_DELETED = {qn("w:del"), qn("w:moveFrom")}
+_PROPERTIES = {
+    qn(name)
+    for name in ("w:sectPr", "w:sdtPr", "w:sdtEndPr", "w:tblPr", "w:tblGrid", "w:trPr", "w:tcPr")
+}
+_REFERENCES = (qn("w:headerReference"), qn("w:footerReference"))
+
+
+def parse(content: bytes, limits: Limits) -> Blocks:
+    """Read a DOCX as its reader sees it with all changes accepted.
+
+    What is struck through, hidden or deleted under review is left out, and counted in a warning; so is each part
+    that cannot be read.
+
+    Raises:
+        FileBroken: what is in the container is no such document.
+        FileUnsafe: its tables have more cells than the limit.
+    """
+    package = Package(content)
+    main = package.main()
+    context = _Context(main, limits)
+    body = list(_Reader(context, main).blocks(main.root))
+    if not any(isinstance(block, Heading) and block.level for block in body):
+        body = _with_inferred_headings(body, context.looks)
+    blocks = _with_furniture(body, list(_furniture(context, main)))
+    return Blocks(write_raised(blocks), package.title(), warnings=context.omissions.warnings())
+
+
+class _Context:
+    """What all the stories of a document share: body, notes, heads and feet."""
+
+    def __init__(self, main: Part, limits: Limits) -> None:
+        self.limits = limits
+        self.omissions = Omissions()
+        self.styles = Styles(self._root(main, "styles"))
+        self.numbering = Numbering(self._root(main, "numbering"))
+        self.notes = NoteTexts(self._root(main, "footnotes"), self._root(main, "endnotes"))
+        self.note_parts = {
+            qn("w:footnote"): next(main.related("footnotes"), main),
+            qn("w:endnote"): next(main.related("endnotes"), main),
+        }
+        self.looks: dict[int, Styled] = {}  # id of a paragraph block → its look
+
+    def _root(self, main: Part, kind: str) -> Element | None:
+        part = next(main.related(kind), None)
+        if part is not None and part.root is None:
+            self.omissions.add_part(f"{kind} part")
+        return part.root if part is not None else None
+
+
+class _Reader:
+    """Reads one story: the body, a head or foot, or a note."""
+
+    def __init__(self, context: _Context, part: Part, *, on_each_page: bool = False) -> None:
+        self._context = context
+        self._part = part
+        self._text = TextReader(
+            part, context.styles, context.notes, context.omissions, on_each_page=on_each_page
+        )
+        self._drawings = DrawingReader(part, context.omissions)
+        self._unfinished: Line | None = None  # whose end is deleted, so that it goes on in the next
+        self._beside: list[Block] | None = (
+            None  # what will stand below the table that is being read
+        )
+
+    def blocks(self, elements: Iterable[Element]) -> Iterator[Block]:
+        """Yield what stands in elements, through whatever wraps it (content controls, custom XML, insertions)."""
+        for element in elements:
+            tag = element.tag
+            if tag == qn("w:p"):
+                yield from self._paragraph(element)
+            elif tag == qn("w:tbl"):
+                yield from self._table(element)
+            elif tag in {qn("m:oMathPara"), qn("m:oMath")}:
+                yield Paragraph(read_omml(element))
+            elif tag == qn("w:altChunk"):
+                yield from self._other_document(element)
+            elif tag == qn("mc:AlternateContent"):
+                yield from self.blocks(chosen_content(element))
+            elif tag in _DELETED:
+                self._context.omissions.add_text(DELETED, plain_text(element))
+            elif tag not in _PROPERTIES:
+                yield from self.blocks(element)
+
+    def _paragraph(self, element: Element) -> Iterator[Block]:
+        style = self._context.styles.of_paragraph(element)
+        line = self._unfinished or Line()
+        self._text.read(element, style, line)
+        mark = element.find(f"{qn('w:pPr')}/{qn('w:rPr')}")
+        is_unfinished = mark is not None and any(child.tag in _DELETED for child in mark)
+        self._unfinished = line if is_unfinished else None
+        if not is_unfinished:
+            yield from self._line(line, style)
+
+    def _line(self, line: Line, style: Style) -> Iterator[Block]:
+        text = without_page_numbers(str(line.text)).strip()
+        if text and not style.is_contents:
+            numbering = self._context.numbering
+            depth = style.list_depth
+            if depth is None:
+                depth = numbering.depth(style.list_id, style.style_id)
+            label = numbering.label(style.list_id, depth)
+            if label:
+                indent = "" if style.level else "  " * depth
+                text = f"{indent}{label} {text}"
+            if style.is_title:
+                yield Heading(text, 0)
+            elif style.level:
+                yield Heading(text, style.level)
+            else:
+                block = Paragraph(text)
+                if label != "-":
+                    self._context.looks[id(block)] = Styled(text, *line.look(style))
+                yield block
+        yield from self._hanging(line)
+
+    def _hanging(self, line: Line) -> Iterator[Block]:
+        """What hangs on a paragraph: text boxes; pictures, charts and notes, which stand below a table that holds it."""
+        for box in line.boxes:
+            yield from self.blocks(box)
+        beside = [block for one in line.objects for block in self._drawings.blocks(one)]
+        for mark, element in line.notes:
+            reader = _Reader(self._context, self._context.note_parts[element.tag])
+            if text := "\n".join(_lines_of(reader.blocks(element))):
+                beside.append(Paragraph(f"{note(mark)} {text}".strip()))
+        if self._beside is None:
+            yield from beside
+        else:
+            self._beside += beside
+
+    def _table(self, element: Element) -> Iterator[Block]:
+        lines = [line for line in _inside(element, qn("w:tr")) if not self._is_deleted(line)]
+        inner = [cell for line in lines for cell in _inside(line, qn("w:tc"))]
+        if len(inner) == 1:  # a box around text
+            yield from self.blocks(inner[0])
+            return
+        outer, self._beside = self._beside, []
+        cells = self._cells(lines)
+        beside, self._beside = self._beside, outer
+        rows = lay_out(cells, CellBudget(self._context.limits))
+        marked = sum(is_on(line.find(qn("w:trPr")), "w:tblHeader") for line in lines)
+        titles = 0 if marked else title_rows(rows)
+        yield from (Paragraph("".join(row)) for row in rows[:titles])
+        across = {row - titles for row in rows_across(cells, len(rows[0]))} if rows else set[int]()
+        repeated = frozenset((row - titles, column) for row, column in repeated_places(cells))
+        body = rows[titles:]
+        yield Table(body, marked or header_rows(body, across), repeated=repeated)
+        if outer is None:
+            yield from beside
+        else:
+            outer += beside
+
+    def _is_deleted(self, row: Element) -> bool:
+        properties = row.find(qn("w:trPr"))
+        is_deleted = properties is not None and properties.find(qn("w:del")) is not None
+        if is_deleted:
+            self._context.omissions.add_text(DELETED, plain_text(row))
+        return is_deleted
+
+    def _cells(self, lines: Sequence[Element]) -> list[Cell]:
+        """Cells with their spans: `w:gridSpan` across, `w:vMerge` downwards."""
+        found: list[Cell] = []
+        open_merges: dict[
+            int, int
+        ] = {}  # column → index in `found` of the cell that goes on downwards
+        for row, line in enumerate(lines):
+            column = _number(value_of(line.find(qn("w:trPr")), "w:gridBefore"), 0)
+            for element in _inside(line, qn("w:tc")):
+                properties = element.find(qn("w:tcPr"))
+                columns = max(_number(value_of(properties, "w:gridSpan"), 1), 1)
+                merge = properties.find(qn("w:vMerge")) if properties is not None else None
+                goes_on = merge is not None and merge.get(qn("w:val")) != "restart"
+                if goes_on and column in open_merges:
+                    above = found[open_merges[column]]
+                    found[open_merges[column]] = replace(above, rows=row + 1 - above.row)
+                else:
+                    open_merges.pop(column, None)
+                    if merge is not None:
+                        open_merges[column] = len(found)
+                    text = "\n".join(_lines_of(self.blocks(element)))
+                    found.append(Cell(row, column, text, 1, columns))
+                column += columns
+        return found
+
+    def _other_document(self, element: Element) -> Iterator[Block]:
+        """A document of another format inside this one (`w:altChunk`): HTML and text are read."""
+        part = self._part.target(element.get(qn("r:id")))
+        content = part.content if part is not None else None
+        suffix = part.name.rpartition(".")[2].lower() if part is not None else ""
+        if content and suffix in {"htm", "html", "xhtml"}:
+            yield from html_blocks(decode(content).text, self._context.limits)
+        elif content and suffix == "txt":
+            yield Paragraph(decode(content).text)
+        else:
+            self._context.omissions.add_part("embedded document")
+
+
+def _furniture(context: _Context, main: Part) -> Iterator[Block]:
+    """What stands at the head and foot of the pages, each text once, without the pages' numbers."""
+    seen = set[str]()
+    for reference in main.root.iter(*_REFERENCES):
+        part = main.target(reference.get(qn("r:id")))
+        if part is None or part.root is None:
+            context.omissions.add_part("head or foot of the pages")
+            continue
+        reader = _Reader(context, part, on_each_page=True)
+        lines = "\n".join(_lines_of(reader.blocks(part.root))).split("\n")
+        text = "\n".join(line for line in lines if line.strip() and line not in seen)
+        seen.update(text.split("\n"))
+        if text:
+            yield Paragraph(text)
+
+
+def _with_furniture(body: list[Block], furniture: list[Block]) -> list[Block]:
+    """Heads and feet below the first heading, where they do not stand in the way of the document's title."""
+    place = 1 if body and isinstance(body[0], Heading) else 0
+    return [*body[:place], *furniture, *body[place:]]
+
+
+def _lines_of(blocks: Iterable[Block]) -> Iterator[str]:
+    """The texts of blocks where only text can stand; a table is one line ("Area: 400; Staff: 12")."""
+    for block in blocks:
+        if isinstance(block, Table):
+            rows = ([" ".join(cell.split()) for cell in row if cell.strip()] for row in block.rows)
+            yield "; ".join((": " if len(row) == 2 else ", ").join(row) for row in rows if row)
+        elif not isinstance(block, Image):
+            yield block.text
+
+
+def _inside(element: Element, tag: str) -> Iterator[Element]:
+    """The rows of a table or cells of a row, through what wraps them, but none of a table inside a cell."""
+    for child in element.iterchildren():
+        if child.tag == tag:
+            yield child
+        elif child.tag not in _DELETED and child.tag not in _PROPERTIES:
+            yield from _inside(child, tag)
+
+
+def _number(value: str | None, default: int) -> int:
+    return int(value) if value is not None and value.isdigit() else default
+
+
+def _with_inferred_headings(blocks: Sequence[Block], looks: dict[int, Styled]) -> list[Block]:
+    """For documents whose author made headings by hand, with bold type and large letters."""
+    nothing = Styled("")
+    levels = infer_levels([looks.get(id(block), nothing) for block in blocks])
+    return [
+        Heading(block.text, level, HeadingSource.INFERRED)
+        if level is not None and isinstance(block, Paragraph)
+        else block
+        for block, level in zip(blocks, levels, strict=True)
+    ]

@@ -1,0 +1,181 @@
+"""Styles of a Word document: what a paragraph or run inherits, and which styles are headings."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from sextant.ingestion.parsing.formats.opc import Element, qn
+
+_VAL = qn("w:val")
+_MOVED = 4  # half points; less is a correction of the line
+_OFF = {"0", "false", "off"}
+_NUMERALS = "一二三四五六七八九"
+_LEVEL, _HEADING = f"[1-9{_NUMERALS}]", "[标標][题題]"
+# Names of heading styles, for those that have no outline level: Heading 2, 标题 2, 二级标题, 章标题, Chapter Title, and
+# of GB/T 1.1 一级条标题. A heading of something else (of a table, a figure, the contents) is none.
+_HEADING_STYLE = re.compile(
+    rf"(?:.*\bheading|.*?{_HEADING})\s*(?P<after>{_LEVEL})"
+    rf"|.*?(?P<before>{_LEVEL})\s*[级級]\s*(?P<clause>[条條])?\s*{_HEADING}"
+    rf"|.*?(?P<kind>[篇章节節条條小])\s*{_HEADING}"
+    r"|.*?(?P<part>\bpart|\bchapter|\bsection|\bsubsection)[\s_-]*(?:heading|head|title)\b",
+    re.IGNORECASE,
+)
+_LEVEL_OF_KIND = {
+    "篇": 1, "章": 1, "节": 2, "節": 2, "条": 2, "條": 2, "小": 2, "part": 1,
+    "chapter": 1, "section": 2, "subsection": 3,
+}  # fmt: skip
+_NO_HEADING = re.compile(r"toc|contents|table|figure|index|目[录錄次]|[图圖表副]", re.IGNORECASE)
+_TITLE_STYLE = re.compile(r"(?:title|标题|標題|(?:文档|文件|公文)标题)$", re.IGNORECASE)
+_CONTENTS_STYLE = re.compile(r"(?:toc|目录|目錄)(?:\s*\d|\s*heading)?$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What a paragraph and its runs look like. `level`: of a heading, from 1; `raised`: `w:vertAlign`."""
+
+    style_id: str = ""
+    name: str = ""
+    level: int | None = None
+    list_id: str | None = None
+    list_depth: int | None = None
+    size: float = 0.0
+    bold: bool = False
+    struck: bool = False
+    hidden: bool = False
+    raised: str = ""
+
+    @property
+    def is_title(self) -> bool:
+        """Whether it is of the document's own title."""
+        return _TITLE_STYLE.match(self.name) is not None
+
+    @property
+    def is_contents(self) -> bool:
+        """Whether it is of a line in a table of contents."""
+        return _CONTENTS_STYLE.match(self.name) is not None
+
+
+class Styles:
+    """All styles of a document, each with what it inherits."""
+
+    def __init__(self, root: Element | None) -> None:
+        """`root` is the `w:styles` element, None where the document has none."""
+        elements = root.findall(qn("w:style")) if root is not None else ()
+        self._elements = {element.get(qn("w:styleId")): element for element in elements}
+        self._known: dict[str, Style] = {}
+        self._default = next(
+            (
+                style_id
+                for style_id, element in self._elements.items()
+                if element.get(qn("w:default")) in {"1", "true", "on"}
+                and element.get(qn("w:type")) == "paragraph"
+            ),
+            "",
+        )
+
+    def of_paragraph(self, paragraph: Element) -> Style:
+        """Return a paragraph's style with its own outline level and list laid over it."""
+        properties = paragraph.find(qn("w:pPr"))
+        name = value_of(properties, "w:pStyle") or self._default
+        return _with_properties(self._style(name), properties)
+
+    def of_run(self, run: Element, paragraph: Style) -> Style:
+        """Return how a run looks inside a paragraph of that style."""
+        look = run.find(qn("w:rPr"))
+        if look is None:
+            return paragraph
+        style_id = value_of(look, "w:rStyle")
+        element = self._elements.get(style_id) if style_id else None
+        return _with_look(self._inherit(element, paragraph, 0), look)
+
+    def _inherit(self, element: Element | None, look: Style, depth: int) -> Style:
+        """Lay a character style, and before it what that is based on, over a look."""
+        if element is None or depth > len(self._elements):
+            return look
+        parent = self._elements.get(value_of(element, "w:basedOn") or "")
+        return _with_look(self._inherit(parent, look, depth + 1), element.find(qn("w:rPr")))
+
+    def _style(self, style_id: str) -> Style:
+        if style_id not in self._known:
+            self._known[style_id] = Style()  # ends a cycle of styles based on each other
+            element = self._elements.get(style_id)
+            if element is not None:
+                self._known[style_id] = self._read(element)
+        return self._known[style_id]
+
+    def _read(self, element: Element) -> Style:
+        name = value_of(element, "w:name") or ""
+        parent = self._style(value_of(element, "w:basedOn") or "")
+        level = heading_level(name) or parent.level
+        own = replace(parent, style_id=element.get(qn("w:styleId"), ""), name=name, level=level)
+        look = _with_look(own, element.find(qn("w:rPr")))
+        properties = element.find(qn("w:pPr"))
+        if properties is not None and properties.find(qn("w:numPr")) is not None:
+            look = replace(look, list_depth=None)
+        return _with_properties(look, properties)
+
+
+def heading_level(name: str) -> int | None:
+    """Return the level that a style's name stands for; None if it is no heading's name."""
+    found = _HEADING_STYLE.match(name)
+    if found is None or _NO_HEADING.search(name):
+        return None
+    if kind := found["kind"] or found["part"]:
+        return _LEVEL_OF_KIND[kind.lower()]
+    level = found["after"] or found["before"]
+    number = int(level) if level.isdigit() else _NUMERALS.index(level) + 1
+    return number + 1 if found["clause"] else number
+
+
+def value_of(parent: Element | None, name: str) -> str | None:
+    """Return the `w:val` of a child, None where there is no such child."""
+    child = parent.find(qn(name)) if parent is not None else None
+    return None if child is None else child.get(_VAL)
+
+
+def is_on(parent: Element | None, name: str, *, inherited: bool = False) -> bool:
+    """Whether a property that is on or off is on (`<w:b/>`, `<w:b w:val="0"/>`)."""
+    mark = parent.find(qn(name)) if parent is not None else None
+    return inherited if mark is None else mark.get(_VAL, "1") not in _OFF
+
+
+def _with_look(style: Style, look: Element | None) -> Style:
+    if look is None:
+        return style
+    size = value_of(look, "w:sz") or ""
+    return replace(
+        style,
+        size=int(size) / 2 if size.isdigit() else style.size,  # w:sz counts half points
+        bold=is_on(look, "w:b", inherited=style.bold),
+        struck=is_on(look, "w:strike", inherited=style.struck) or is_on(look, "w:dstrike"),
+        hidden=is_on(look, "w:vanish", inherited=style.hidden),
+        raised=value_of(look, "w:vertAlign") or _by_position(look) or style.raised,
+    )
+
+
+def _by_position(look: Element) -> str:
+    """Whether letters were moved up or down by hand, by so much that they stand for an index (`w:position`)."""
+    try:
+        half_points = int(value_of(look, "w:position") or 0)
+    except ValueError:
+        return ""
+    if abs(half_points) < _MOVED:
+        return ""
+    return "superscript" if half_points > 0 else "subscript"
+
+
+def _with_properties(style: Style, properties: Element | None) -> Style:
+    if properties is None:
+        return style
+    outline = value_of(properties, "w:outlineLvl")
+    level = style.level
+    if outline is not None and outline.isdigit():
+        level = int(outline) + 1 if int(outline) < 9 else None  # 9: body text (ECMA-376 17.3.1.20)
+    listed = properties.find(qn("w:numPr"))
+    list_id, depth = style.list_id, style.list_depth
+    if listed is not None:
+        list_id = value_of(listed, "w:numId") or list_id
+        given = value_of(listed, "w:ilvl") or ""
+        depth = int(given) if given.isdigit() else depth
+    return replace(style, level=level, list_id=list_id, list_depth=depth)

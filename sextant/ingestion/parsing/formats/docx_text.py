@@ -1,0 +1,332 @@
+"""The text of a Word paragraph as its reader sees it, and what else hangs on it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from sextant.ingestion.parsing.formats.docx_numbering import format_number
+from sextant.ingestion.parsing.formats.docx_styles import Style, Styles, is_on, value_of
+from sextant.ingestion.parsing.formats.drawingml import chosen_content, descend
+from sextant.ingestion.parsing.formats.opc import Element, Part, qn
+from sextant.ingestion.parsing.formulas import read_omml
+from sextant.ingestion.parsing.links import LinkedText
+from sextant.ingestion.parsing.omissions import Omissions
+from sextant.ingestion.parsing.raised import lowered, note, raised
+
+_WHITE = {
+    qn("w:tab"): "\t",
+    qn("w:ptab"): "\t",
+    qn("w:br"): "\n",
+    qn("w:cr"): "\n",
+    qn("w:noBreakHyphen"): "-",
+}
+_SKIPPED = {
+    qn(name)
+    for name in (
+        "w:pPr", "w:rPr", "w:sdtPr", "w:sdtEndPr", "w:customXmlPr", "w:smartTagPr", "w:tblPr", "w:tcPr", "w:trPr",
+        "w:instrText", "w:delInstrText", "w:footnoteRef", "w:endnoteRef", "w:rt",
+    )
+}  # fmt: skip
+DELETED = "deleted under review"
+_DELETED = {qn("w:del"), qn("w:moveFrom")}
+_NOTE_REFERENCES = {qn("w:footnoteReference"), qn("w:endnoteReference")}
+_OBJECTS = {qn("w:drawing"), qn("w:pict"), qn("w:object")}
+_FORMULAS = {qn("m:oMath"), qn("m:oMathPara")}
+_PAGE_FIELD = re.compile(r"\s*(?:PAGE|NUMPAGES|SECTIONPAGES)\b", re.IGNORECASE)
+_LINK_FIELD = re.compile(r"\s*HYPERLINK\s+(?!\\)\"?([^\"\s]+)", re.IGNORECASE)
+_FORMULA_FIELD = re.compile(r"\s*EQ\s", re.IGNORECASE)  # drawn from its code, without a result
+_PAGE_MARK = "\ufdd8"  # a noncharacter: stands for a page's number until the line is looked at
+_PAGE_WORDS = 16  # letters in the part of a line that only tells the page ("Page 3 of 7")
+# Signs of the symbol fonts (w:sym), which Unicode has elsewhere: boxes, ticks, arrows, and Greek by its letters.
+_WINGDINGS = {
+    0x6E: "■", 0x6F: "☐", 0x6C: "●", 0x71: "❑", 0x78: "☒", 0xA1: "○", 0xA3: "☐", 0xA7: "▪", 0xA8: "☐", 0xD8: "➢",
+    0xE0: "→", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑",
+}  # fmt: skip
+_SYMBOLS = {
+    0xA3: "≤", 0xA5: "∞", 0xAB: "↔", 0xAC: "←", 0xAE: "→", 0xB0: "°", 0xB1: "±", 0xB3: "≥", 0xB4: "×", 0xB7: "•",
+    0xB8: "÷", 0xB9: "≠", 0xBB: "≈", 0xBC: "…", 0xC5: "⊕", 0xCE: "∈", 0xD6: "√", 0xE5: "∑",
+}  # fmt: skip
+_GREEK = dict(zip("abcdefghijklmnopqrstuvwxyz", "αβχδεφγηιϕκλμνοπθρστυϖωξψζ", strict=True)) | dict(
+    zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ", strict=True)
+)
+
+
+@dataclass(slots=True)
+class Line:
+    """A paragraph as it was read: its text, what hangs on it, and the size and weight of its runs."""
+
+    text: LinkedText = field(default_factory=LinkedText)
+    notes: list[tuple[str, Element]] = field(default_factory=list[tuple[str, Element]])
+    boxes: list[Element] = field(default_factory=list[Element])
+    objects: list[Element] = field(default_factory=list[Element])
+    looks: list[tuple[float, bool]] = field(default_factory=list[tuple[float, bool]])
+
+    def look(self, style: Style) -> tuple[float, bool]:
+        """Return the size in points and weight that all its runs share; the style's where it has none."""
+        size = min((size for size, _ in self.looks), default=style.size)
+        return size, bool(self.looks) and all(bold for _, bold in self.looks)
+
+
+@dataclass(slots=True)
+class _Field:
+    """A complex field: its code is not shown, its result is."""
+
+    code: str = ""
+    in_code: bool = True
+    form: Element | None = None
+
+
+class TextReader:
+    """Reads paragraphs in their order; fields may reach over several of them."""
+
+    def __init__(
+        self,
+        part: Part,
+        styles: Styles,
+        notes: NoteTexts,
+        omissions: Omissions,
+        *,
+        on_each_page: bool = False,
+    ) -> None:
+        """`on_each_page`: the part is a head or foot, in which the page's number stands for nothing."""
+        self._part = part
+        self._on_each_page = on_each_page
+        self._styles = styles
+        self._notes = notes
+        self._omissions = omissions
+        self._fields: list[_Field] = []
+
+    def read(self, paragraph: Element, style: Style, line: Line) -> None:
+        """Add what a paragraph holds to `line`."""
+        self._children(paragraph, style, line, "")
+        # A field that never reaches its result would swallow the rest of the document.
+        self._fields = [one for one in self._fields if not one.in_code]
+
+    def _children(self, element: Element, style: Style, line: Line, address: str) -> None:
+        for child in element.iterchildren():
+            self._child(child, style, line, address)
+
+    def _child(self, element: Element, style: Style, line: Line, address: str) -> None:
+        tag = element.tag
+        if tag == qn("w:r"):
+            self._run(element, style, line, address)
+        elif tag == qn("w:hyperlink"):
+            found = self._part.address(element.get(qn("r:id")))
+            self._children(element, style, line, found or address)
+        elif tag == qn("w:fldSimple"):
+            self._simple_field(element, style, line, address)
+        elif tag in _FORMULAS:
+            self._add(read_omml(element), line, address, apart=True)
+        elif tag in _DELETED:
+            self._omissions.add_text(DELETED, plain_text(element))
+        elif tag == qn("mc:AlternateContent"):
+            for chosen in chosen_content(element):
+                self._child(chosen, style, line, address)
+        elif tag not in _SKIPPED:
+            self._children(element, style, line, address)
+
+    def _run(self, run: Element, paragraph: Style, line: Line, address: str) -> None:
+        style = self._styles.of_run(run, paragraph)
+        left_out = "hidden" if style.hidden else "struck through" if style.struck else ""
+        if run.find(qn("w:t")) is not None and not left_out:
+            line.looks.append((style.size, style.bold))
+        for child in run.iterchildren():
+            if left_out and child.tag == qn("w:t"):
+                self._omissions.add_text(left_out, child.text or "")
+            elif not (left_out and child.tag in _WHITE):
+                self._in_run(child, style, line, address)
+
+    def _in_run(self, element: Element, style: Style, line: Line, address: str) -> None:
+        tag = element.tag
+        if (text := _characters(element)) is not None:
+            self._add(_placed(text, style), line, address)
+        elif tag == qn("w:fldChar"):
+            self._field(element, line, address)
+        elif tag == qn("w:instrText"):
+            self._code(element)
+        elif tag in _NOTE_REFERENCES:
+            self._note(element, line)
+        elif tag == qn("w:commentReference"):
+            self._omissions.add_part("comment")
+        elif tag == qn("mc:AlternateContent"):
+            for chosen in chosen_content(element):
+                self._in_run(chosen, style, line, address)
+        else:
+            self._larger(element, style, line, address)
+
+    def _larger(self, element: Element, style: Style, line: Line, address: str) -> None:
+        """What in a run is more than characters: drawings, text with its reading above it, runs inside."""
+        if element.tag in _OBJECTS:
+            line.objects.append(element)
+            line.boxes += _boxes(element)
+        elif element.tag == qn("w:ruby"):
+            self._ruby(element, style, line, address)
+        elif element.tag not in _SKIPPED:
+            self._children(element, style, line, address)
+
+    def _code(self, element: Element) -> None:
+        if self._fields and self._fields[-1].in_code:
+            self._fields[-1].code += element.text or ""
+
+    def _add(self, text: str, line: Line, address: str, *, apart: bool = False) -> None:
+        if any(one.in_code for one in self._fields):
+            return
+        codes = [one.code for one in self._fields]
+        link = next((found[1] for code in codes if (found := _LINK_FIELD.match(code))), "")
+        if self._on_each_page and any(map(_PAGE_FIELD.match, codes)):
+            text = _PAGE_MARK
+        line.text.add(text, address or link, apart=apart)
+
+    def _simple_field(self, element: Element, style: Style, line: Line, address: str) -> None:
+        self._fields.append(_Field(element.get(qn("w:instr"), ""), in_code=False))
+        self._children(element, style, line, address)
+        self._fields.pop()
+
+    def _field(self, mark: Element, line: Line, address: str) -> None:
+        kind = mark.get(qn("w:fldCharType"))
+        if kind == "begin":
+            self._fields.append(_Field(form=mark.find(qn("w:ffData"))))
+        elif self._fields and kind == "separate":
+            self._fields[-1].in_code = False
+        elif self._fields and kind == "end":
+            ended = self._fields.pop()
+            if ended.form is not None:
+                self._add(_form_value(ended.form), line, address)
+            elif _FORMULA_FIELD.match(ended.code):
+                self._omissions.add_part("EQ formula")
+
+    def _note(self, reference: Element, line: Line) -> None:
+        found = self._notes.find(reference)
+        if found is None:
+            self._omissions.add_part("note")
+        else:
+            mark, element = found
+            if not is_custom(reference):
+                line.text.add(note(mark))
+            line.notes.append((mark if not is_custom(reference) else "", element))
+
+    def _ruby(self, element: Element, style: Style, line: Line, address: str) -> None:
+        """Base text with its reading behind it: 漢字(かんじ)."""
+        base = element.find(qn("w:rubyBase"))
+        if base is not None:
+            self._children(base, style, line, address)
+        if reading := plain_text(element.find(qn("w:rt"))):
+            self._add(f"({reading})", line, address)
+
+
+class NoteTexts:
+    """Footnotes and endnotes by their ids, numbered in the order in which they are referred to."""
+
+    def __init__(self, footnotes: Element | None, endnotes: Element | None) -> None:
+        self._texts = {
+            qn("w:footnoteReference"): _by_id(footnotes),
+            qn("w:endnoteReference"): _by_id(endnotes),
+        }
+        self._marks: dict[tuple[str, str], str] = {}
+        self._counts = dict.fromkeys(self._texts, 0)
+
+    def find(self, reference: Element) -> tuple[str, Element] | None:
+        """Return the mark and the element of the note that is referred to."""
+        kind, note_id = reference.tag, reference.get(qn("w:id"), "")
+        element = self._texts[kind].get(note_id)
+        if element is None:
+            return None
+        if (kind, note_id) not in self._marks:
+            self._counts[kind] += not is_custom(reference)
+            number = self._counts[kind]
+            is_footnote = kind == qn("w:footnoteReference")
+            self._marks[kind, note_id] = (
+                str(number) if is_footnote else format_number(number, "lowerRoman")
+            )
+        return self._marks[kind, note_id], element
+
+
+def is_custom(reference: Element) -> bool:
+    """Whether a note's mark is written by hand behind the reference."""
+    return reference.get(qn("w:customMarkFollows"), "0") in {"1", "true", "on"}
+
+
+def without_page_numbers(text: str) -> str:
+    """Leave out the parts of a head or foot line that only tell the page, which differs from page to page."""
+    if _PAGE_MARK not in text:
+        return text
+    return re.sub(r"[^\t\n]+", _without_page, text).strip()
+
+
+def _without_page(part: re.Match[str]) -> str:
+    if _PAGE_MARK not in part[0]:
+        return part[0]
+    rest = part[0].replace(_PAGE_MARK, "")
+    letters = [char for char in rest if char.isalnum()]
+    return (
+        "" if len(letters) <= _PAGE_WORDS and not any(map(str.isdigit, letters)) else rest.strip()
+    )
+
+
+def _characters(element: Element) -> str | None:
+    """The characters that an element of a run stands for; None where it is something else."""
+    if element.tag == qn("w:t"):
+        return element.text or ""
+    return _symbol(element) if element.tag == qn("w:sym") else _WHITE.get(element.tag)
+
+
+def _placed(text: str, style: Style) -> str:
+    match style.raised:
+        case "superscript":
+            return raised(text)
+        case "subscript":
+            return lowered(text)
+        case _:
+            return text
+
+
+def _symbol(element: Element) -> str:
+    try:
+        code = int(element.get(qn("w:char"), ""), 16)
+    except ValueError:
+        return ""
+    font, low = element.get(qn("w:font"), "").lower(), code & 0xFF
+    if "wingdings" in font:
+        return _WINGDINGS.get(low, "")
+    if font == "symbol":
+        return _SYMBOLS.get(low) or _GREEK.get(chr(low), chr(low) if low < 0x7F else "")
+    return chr(code) if 0x20 <= code < 0xD800 else ""
+
+
+def _form_value(form: Element) -> str:
+    """Return what a form field without text of its own shows: a ticked box, the chosen entry of a list."""
+    box, choices = form.find(qn("w:checkBox")), form.find(qn("w:ddList"))
+    if box is not None:
+        name = "w:checked" if box.find(qn("w:checked")) is not None else "w:default"
+        return "☒" if is_on(box, name) else "☐"
+    if choices is not None:
+        entries = [entry.get(qn("w:val"), "") for entry in choices.findall(qn("w:listEntry"))]
+        chosen = value_of(choices, "w:result") or value_of(choices, "w:default") or "0"
+        return entries[int(chosen)] if chosen.isdigit() and int(chosen) < len(entries) else ""
+    return ""
+
+
+def _boxes(element: Element) -> list[Element]:
+    """The text boxes of a drawing, none of them inside another, and none of a fallback."""
+    box = qn("w:txbxContent")
+    return [inner for inner in descend(element, box) if inner.tag == box]
+
+
+def plain_text(element: Element | None) -> str:
+    """Return all the characters inside an element, deleted ones too."""
+    if element is None:
+        return ""
+    texts = (node.text or "" for node in element.iter(qn("w:t"), qn("w:delText")))
+    return "".join(texts)
+
+
+def _by_id(root: Element | None) -> dict[str, Element]:
+    """The notes themselves; separators have a type."""
+    if root is None:
+        return {}
+    return {
+        one.get(qn("w:id"), ""): one
+        for one in root.iterchildren(qn("w:footnote"), qn("w:endnote"))
+        if one.get(qn("w:type"), "normal") == "normal"
+    }

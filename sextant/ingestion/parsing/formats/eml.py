@@ -1,0 +1,196 @@
+"""E-mail: who wrote to whom, when and about what, all its text, and the names of what was attached (RFC 5322, MIME)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from email.errors import HeaderParseError
+from email.header import decode_header
+from email.message import Message
+from email.parser import BytesParser
+from email.policy import compat32
+from typing import TypeAlias
+
+from sextant.domain.errors import FileTypeUnknown
+from sextant.domain.missing import Missing
+from sextant.ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph
+from sextant.ingestion.parsing.encodings import decode
+from sextant.ingestion.parsing.formats.html import html_blocks
+from sextant.ingestion.parsing.formats.txt import text_blocks
+from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.lines import join_lines
+from sextant.ingestion.parsing.structure import build_structure
+from sextant.text.characters import clean_text
+
+_TEXTS = {"text/plain", "text/html"}
+_TOLD = ("From", "To", "Cc", "Date")
+_DEEPEST = 8  # messages forwarded inside each other
+# A plain text with less than this share of the words of its HTML says only that there is one.
+_WHOLE = 0.5
+
+Part: TypeAlias = "Message[str, str]"
+
+
+def parse(content: bytes, limits: Limits) -> Blocks:
+    """Read a message: every text part in its order, forwarded messages as sections. Attachments are named, not read."""
+    # Under the newer policies one malformed header makes the message unreadable.
+    message = BytesParser(policy=compat32).parsebytes(content)
+    reader = _Reader(limits)
+    blocks = list(reader.message(message, 0))
+    attached = reader.attached
+    if attached:
+        blocks.append(Paragraph(f"Attachments: {', '.join(attached)}"))
+    warnings = (
+        (Missing.ATTACHMENTS_NOT_READ.told(number=len(attached), names=", ".join(attached)),)
+        if attached
+        else ()
+    )
+    return Blocks(blocks, _header(message, "Subject"), warnings=warnings)
+
+
+class _Reader:
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self.attached: list[str] = []
+
+    def message(self, message: Part, depth: int) -> Iterator[Block]:
+        """Yield a message's subject, who it is from and to, and its text."""
+        subject = _header(message, "Subject")
+        if subject:
+            yield Heading(subject, depth)
+        told = [f"{name}: {value}" for name in _TOLD if (value := _header(message, name))]
+        if told:
+            yield Paragraph("\n".join(told))
+        yield from self._part(message, depth)
+
+    def _part(self, part: Part, depth: int) -> Iterator[Block]:
+        kind = part.get_content_type()
+        is_attached = part.get_content_disposition() == "attachment"
+        if kind == "message/rfc822" and part.is_multipart() and depth < _DEEPEST:
+            for inner in _inner(part):
+                yield from self.message(inner, depth + 1)
+        elif kind == "multipart/alternative":
+            yield from self._alternative(part, depth)
+        elif part.is_multipart() and kind.startswith("multipart/"):
+            for inner in _inner(part):
+                yield from self._part(inner, depth)
+        elif kind == "message/delivery-status":
+            fields = (field for inner in _inner(part) for field in inner.raw_items())
+            yield Paragraph("\n".join(f"{name}: {_plain(str(text))}" for name, text in fields))
+        elif kind.startswith("multipart/") or (kind in _TEXTS and not is_attached):
+            yield from self._text(part)
+        elif not _is_inline_picture(part):
+            self.attached.append(_filename(part) or kind)
+
+    def _alternative(self, part: Part, depth: int) -> Iterator[Block]:
+        """One of several versions of the same text: plain, unless it only points to the HTML."""
+        versions = list[list[Block]]()
+        named, attached = list[str](), self.attached
+        for inner in sorted(_inner(part), key=lambda one: one.get_content_type() != "text/plain"):
+            self.attached = []
+            versions.append(list(self._part(inner, depth)))
+            named += (name for name in self.attached if name not in named)
+        self.attached = [*attached, *named]
+        longest = max(map(_size, versions), default=0)
+        yield from next((one for one in versions if _size(one) >= _WHOLE * longest), [])
+
+    def _text(self, part: Part) -> Iterator[Block]:
+        """A part of text; a container whose parts cannot be told apart is one, too."""
+        payload = part.get_payload(decode=True)
+        if not isinstance(payload, bytes) or not payload.strip():
+            return
+        text = _decoded(payload, part.get_content_charset())
+        if str(part.get_param("format", "")).lower() == "flowed":
+            text = _unflow(text, without_space=str(part.get_param("delsp", "")).lower() == "yes")
+        if part.get_content_type() == "text/html":
+            yield from html_blocks(text, self._limits)
+            return
+        for block in text_blocks(text):  # as a text file is read, but a greeting is no title
+            if isinstance(block, Heading) and block.level == 0:
+                yield Paragraph(block.text)
+            else:
+                yield block
+
+
+def _unflow(text: str, *, without_space: bool) -> str:
+    """Join the lines that end in a blank, which the sender broke to fit a screen (RFC 3676)."""
+    lines, goes_on, depth = list[str](), False, 0
+    for line in text.replace("\r\n", "\n").split("\n"):
+        words = line.lstrip(">")
+        quoted = len(line) - len(words)
+        words = words.removeprefix(" ")
+        is_broken = words.endswith(" ") and words != "-- "
+        if is_broken and without_space:
+            words = words[:-1]
+        if not (goes_on and quoted == depth):
+            lines.append(f"{'>' * quoted} {words}" if quoted else words)
+        elif without_space:
+            lines[-1] += words
+        else:
+            lines[-1] = join_lines((lines[-1], words))
+        goes_on, depth = is_broken, quoted
+    return "\n".join(lines)
+
+
+def _inner(part: Part) -> list[Part]:
+    payload = part.get_payload()
+    return [one for one in payload if isinstance(one, Message)] if isinstance(payload, list) else []
+
+
+def _size(blocks: Sequence[Block]) -> int:
+    return len(build_structure(blocks).text)
+
+
+def _is_inline_picture(part: Part) -> bool:
+    """Whether it is a picture of the HTML text itself: a logo, a line."""
+    is_placed = (
+        part.get("Content-ID") is not None and part.get_content_disposition() != "attachment"
+    )
+    return part.get_content_maintype() == "image" and is_placed
+
+
+def _filename(part: Part) -> str:
+    """A part's name, be it encoded by RFC 2231, by RFC 2047, or not at all."""
+    for header, name in (("Content-Disposition", "filename"), ("Content-Type", "name")):
+        line = Message()
+        line[header] = _readable(_raw(part, header))
+        value = line.get_param(name, header=header)
+        if isinstance(value, tuple):
+            charset, _, text = value
+            return _decoded(text.encode("latin-1", "replace"), charset)
+        if value:
+            return _plain(str(value))
+    return ""
+
+
+def _header(message: Part, name: str) -> str:
+    return " ".join(clean_text(_plain(_raw(message, name))).split())
+
+
+def _raw(message: Part, name: str) -> str:
+    """A header on one line; the blank that begins a folded line may be all that parts two words."""
+    found = (str(text) for key, text in message.raw_items() if key.lower() == name.lower())
+    return "".join(next(found, "").splitlines())
+
+
+def _plain(header: str) -> str:
+    """A header as its sender wrote it: encoded words by what they hold, also where they name a charset too small."""
+    text = _readable(header)
+    try:
+        words = decode_header(text)
+    except (HeaderParseError, ValueError):
+        return text
+    return "".join(
+        word if isinstance(word, str) else _decoded(word, charset) for word, charset in words
+    )
+
+
+def _readable(header: str) -> str:
+    """A header that was written in bytes of some encoding, without saying which."""
+    return header if header.isascii() else _decoded(header.encode("utf-8", "surrogateescape"), None)
+
+
+def _decoded(content: bytes, charset: str | None) -> str:
+    try:
+        return decode(content, charset).text
+    except FileTypeUnknown:
+        return content.decode("utf-8", "replace")

@@ -1,0 +1,70 @@
+"""HTML to blocks: what a reader of the page reads, without its navigation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from selectolax.lexbor import LexborHTMLParser
+
+from sextant.domain.documents import HeadingSource
+from sextant.ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph
+from sextant.ingestion.parsing.encodings import decode
+from sextant.ingestion.parsing.formats.html_reader import Prose, Reader
+from sextant.ingestion.parsing.formats.html_visibility import Visibility, find_main
+from sextant.ingestion.parsing.headings import Styled, infer_levels
+from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.omissions import Omissions
+from sextant.ingestion.parsing.raised import write_raised
+
+_META_CHARSET = re.compile(
+    rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", re.IGNORECASE
+)
+
+
+def parse(content: bytes, limits: Limits) -> Blocks:
+    """Read an HTML page; of what stands outside its `<main>` or articles no menus, and no foot."""
+    declared = _META_CHARSET.search(content[:4096])
+    decoded = decode(content, declared[1].decode("ascii") if declared else None)
+    tree = LexborHTMLParser(decoded.text)
+    visibility, omissions = Visibility(tree), Omissions()
+    body, title = tree.body, tree.css_first("title")
+    reader = Reader(limits, visibility, main=find_main(tree, visibility), omissions=omissions)
+    blocks = _with_headings(reader.read(body) if body else [])
+    return Blocks(
+        write_raised(blocks),
+        " ".join(title.text().split()) if title else "",
+        warnings=(*decoded.warnings, *omissions.warnings()),
+        metadata=decoded.metadata,
+    )
+
+
+def html_blocks(fragment: str, limits: Limits) -> list[Block]:
+    """Blocks of a piece of HTML inside another format."""
+    return write_raised(fragment_blocks(fragment, limits, Omissions()))
+
+
+def fragment_blocks(fragment: str, limits: Limits, omissions: Omissions) -> list[Block]:
+    """Blocks of a piece of HTML, what is raised in them still marked (see `raised`)."""
+    tree = LexborHTMLParser(fragment)
+    reader = Reader(limits, Visibility(tree), omissions=omissions)
+    return [prose.block for prose in reader.read(tree.body)] if tree.body else []
+
+
+def _with_headings(read: Sequence[Prose]) -> list[Block]:
+    """The blocks; where the page marks no headings but its title, bold lines are its headings."""
+    blocks = [prose.block for prose in read]
+    marked = [block for block in blocks if isinstance(block, Heading) and block.text]
+    if len(marked) > 1 or any(heading.level > 1 for heading in marked):
+        return blocks
+    lines = [at for at, block in enumerate(blocks) if isinstance(block, Paragraph)]
+    levels = infer_levels([Styled(_text(blocks[at]), bold=read[at].bold) for at in lines])
+    for at, level in zip(lines, levels, strict=True):
+        if level is not None and read[at].bold:
+            level_below = max(level, 1) + len(marked) if marked else level
+            blocks[at] = Heading(_text(blocks[at]), level_below, HeadingSource.INFERRED)
+    return blocks
+
+
+def _text(block: Block) -> str:
+    return block.text if isinstance(block, Paragraph) else ""

@@ -1,0 +1,331 @@
+"""A tree of HTML elements to blocks, in the order of the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from selectolax.lexbor import LexborNode
+
+from sextant.ingestion.parsing.blocks import Block, Heading, Paragraph, Table
+from sextant.ingestion.parsing.formats.docx_numbering import format_number
+from sextant.ingestion.parsing.formats.html_tables import holds_data, read_table
+from sextant.ingestion.parsing.formats.html_visibility import Visibility, input_value, is_struck
+from sextant.ingestion.parsing.formats.mathml import read_mathml
+from sextant.ingestion.parsing.images import image_in
+from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.lines import ends_sentence
+from sextant.ingestion.parsing.links import with_address
+from sextant.ingestion.parsing.omissions import Omissions
+from sextant.ingestion.parsing.raised import lowered, note, raised
+
+_BLOCKS = frozenset({
+    "address", "article", "aside", "blockquote", "body", "button", "caption", "center", "dd", "details",
+    "dialog", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4",
+    "h5", "h6", "header", "hgroup", "hr", "html", "legend", "li", "main", "ol", "p", "pre", "search",
+    "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
+})  # fmt: skip
+_LISTS = frozenset({"ul", "ol", "dl"})
+_NUMBERS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
+_SPACE = re.compile(r"[ \t\r\n\f]+")
+_BOLD = re.compile(r"font-weight:(?:bold|[6-9]00)")
+_NOTE_REFERENCE = re.compile(r"#\D*(?:fn|note|ref|cite|foot|end)", re.IGNORECASE)
+_FILE_NAME = re.compile(r"[\w.-]+\.\w{2,4}|\W*\w*\W*")  # or a single word, as icons have
+_DEEPEST = 3  # table within table
+_SHORT = 20  # characters, of a sentence outside the main part that says little
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """A block, and whether all of its text is bold."""
+
+    block: Block
+    bold: bool = False
+
+
+class Reader:
+    """Walks a tree without recursion: hostile pages nest deeper than a stack of calls."""
+
+    def __init__(
+        self,
+        limits: Limits,
+        visibility: Visibility,
+        *,
+        main: set[int] | None = None,
+        omissions: Omissions | None = None,
+        depth: int = 0,
+    ) -> None:
+        self._limits = limits
+        self._visibility = visibility
+        self._main = main or set()
+        self._omissions = omissions or Omissions()
+        self._depth = depth
+        self._found: list[Prose] = []
+        self._aside: list[
+            Prose
+        ] = []  # headings outside the main part, until something follows them
+        self._zones = [not self._main]  # whether what is open stands in the main part
+        self._inline: list[str] = []
+        self._linked = 0  # characters of links in what is open
+        self._links: list[int] = []  # where the open links begin in `_inline`
+        self._bold = 0  # open bold elements
+        self._is_plain = False  # whether some of what is open is not bold
+        self._items: list[str] = []
+        self._linked_items = 0
+        self._lists: list[tuple[str, int]] = []  # open lists: (tag, number of the last item)
+        self._marker = ""
+
+    def read(self, root: LexborNode) -> list[Prose]:
+        """Blocks below `root` in document order."""
+        todo = [(root, False)]
+        while todo:
+            node, leaving = todo.pop()
+            if leaving:
+                self._leave(node)
+            elif node.is_text_node:
+                self._add_text(node.text_content or "")
+            elif node.is_element_node and not self._replace(node):
+                self._enter(node)
+                todo.append((node, True))
+                todo.extend((child, False) for child in _children(node))
+        self._flush()
+        self._flush_list()
+        return self._found
+
+    def _replace(self, node: LexborNode) -> bool:
+        """Put something else in the place of an element, or nothing; False where its children are to be read."""
+        tag = node.tag or ""
+        if formula := _formulas(node, self._visibility):
+            self._add_text(formula)
+        elif self._visibility.is_hidden(node):
+            pass
+        elif is_struck(node):
+            self._omissions.add_text("struck through", node.text())
+        elif tag in {"sup", "sub"}:
+            self._add_text(_mark(node))
+        elif tag == "img":
+            self._add_image(node)
+        elif tag == "input":
+            self._add_text(f" {input_value(node)} ")
+        elif tag == "pre":
+            self._add_whole(Paragraph(f"```\n{_verbatim(node).strip(chr(10))}\n```"))
+        elif tag == "table" and self._depth < _DEEPEST and holds_data(node):
+            self._add_table(node)
+        else:
+            return False
+        return True
+
+    def _enter(self, node: LexborNode) -> None:
+        tag, attributes = node.tag or "", node.attributes
+        if tag in _BLOCKS:
+            self._flush()
+        self._zones.append(self._zone_of(node))
+        self._bold += _is_bold(node)
+        if tag == "br":
+            self._inline.append("\v")
+        elif tag == "a":
+            self._links.append(len(self._inline))
+        elif tag == "q":
+            self._inline.append("“")
+        elif tag in _LISTS:
+            self._place_term()
+            start = _number(attributes.get("start"))
+            self._lists.append((tag, 0 if start is None else start - 1))
+        elif tag == "li" and self._lists:
+            self._marker = self._next_marker(node)
+
+    def _zone_of(self, node: LexborNode) -> bool:
+        """Whether an element stands in the main part of the page."""
+        if self._zones[-1] and node.tag == "aside":
+            return bool(self._main)  # beside a page without a main part it stands outside
+        return self._zones[-1] or node.mem_id in self._main
+
+    def _next_marker(self, item: LexborNode) -> str:
+        kind, count = self._lists[-1]
+        value = _number(item.attributes.get("value"))
+        count = count + 1 if value is None else value
+        self._lists[-1] = (kind, count)
+        style = item.parent.attributes.get("type") if item.parent is not None else None
+        return (
+            f"{format_number(count, _NUMBERS.get(style or '', 'decimal'))}. "
+            if kind == "ol"
+            else "- "
+        )
+
+    def _leave(self, node: LexborNode) -> None:
+        tag = node.tag or ""
+        if tag == "a":
+            self._close_link(node.attributes.get("href"))
+        elif tag == "q":
+            self._inline.append("”")
+        if tag in _BLOCKS:
+            self._close_block(tag)
+        self._bold -= _is_bold(node)
+        self._zones.pop()
+
+    def _close_link(self, address: str | None) -> None:
+        start = self._links.pop()
+        text = "".join(self._inline[start:])
+        self._linked += len("".join(text.split()))
+        if text.strip() and "\v" not in text:
+            self._inline[start:] = [with_address(text, address)]
+
+    def _close_block(self, tag: str) -> None:
+        if tag[0] == "h" and tag[1:].isdigit():
+            text = self._take().replace("\n", " ")
+            self._flush_list()
+            self._emit(Heading(text, int(tag[1:])), 0)
+        elif tag == "dt" and self._lists:
+            term = self._take().rstrip(":：")
+            self._place_term()
+            self._marker = f"{term}: " if term else ""
+        else:
+            self._flush()
+        if tag in _LISTS and self._lists:
+            self._place_term()
+            self._lists.pop()
+            if not self._lists:
+                self._flush_list()
+
+    def _place_term(self) -> None:
+        """Keep a term that nothing explains, or a list."""
+        if self._marker.endswith(": "):
+            self._items.append("  " * (len(self._lists) - 1) + self._marker.rstrip())
+            self._marker = ""
+
+    def _add_text(self, text: str) -> None:
+        self._inline.append(text)
+        if not self._bold and text.strip():
+            self._is_plain = True
+
+    def _take(self) -> str:
+        lines = "".join(self._inline).split("\v")
+        self._inline.clear()
+        self._links = [0] * len(self._links)  # a link around blocks begins anew in each
+        return "\n".join(_SPACE.sub(" ", line).strip() for line in lines).strip()
+
+    def _flush(self) -> None:
+        text = self._take()
+        linked, self._linked = self._linked, 0
+        is_plain, self._is_plain = self._is_plain, False
+        if text and self._lists:
+            self._items.append("  " * (len(self._lists) - 1) + self._marker + text)
+            self._linked_items += linked
+            self._marker = ""
+        elif text:
+            self._flush_list()
+            self._emit(Paragraph(text), linked, bold=not is_plain)
+
+    def _flush_list(self) -> None:
+        if self._items:
+            self._emit(Paragraph("\n".join(self._items)), self._linked_items)
+            self._items, self._linked_items = [], 0
+
+    def _emit(self, block: Block, linked: int, *, bold: bool = False) -> None:
+        """Keep a block; outside the main part only sentences, which menus and buttons are not."""
+        if self._zones[-1]:
+            self._aside.clear()
+        elif isinstance(block, Heading):
+            self._aside.append(Prose(block))
+            return
+        elif isinstance(block, Paragraph):
+            length = len("".join(block.text.split()))
+            if linked * 2 > length or not (length > _SHORT and ends_sentence(block.text)):
+                return
+        self._found += [*self._aside, Prose(block, bold)]
+        self._aside.clear()
+
+    def _add_whole(self, block: Block) -> None:
+        self._flush()
+        self._flush_list()
+        self._emit(block, 0)
+
+    def _add_image(self, node: LexborNode) -> None:
+        alt = " ".join((node.attributes.get("alt") or "").split())
+        image = image_in(node.attributes.get("src"), alt)
+        if image and self._limits.images:
+            self._add_whole(image)
+            return
+        if image:  # counted, as a picture that nobody has looked at
+            self._found.append(Prose(image))
+        if not _FILE_NAME.fullmatch(alt):
+            self._add_text(f" {alt} ")
+
+    def _add_table(self, table: LexborNode) -> None:
+        self._flush()
+        self._flush_list()
+        for caption in (child for child in table.iter() if child.tag == "caption"):
+            self._emit(Paragraph(self._read_cell(caption)), 0)
+        self._emit(read_table(table, self._limits, self._read_cell, self._visibility.is_hidden), 0)
+
+    def _read_cell(self, node: LexborNode) -> str:
+        reader = Reader(
+            self._limits, self._visibility, omissions=self._omissions, depth=self._depth + 1
+        )
+        texts = (_in_cell(prose.block) for prose in reader.read(node))
+        return " ".join(filter(None, texts))
+
+
+def _in_cell(block: Block) -> str:
+    match block:
+        case Heading() | Paragraph():
+            return block.text
+        case Table():
+            return "; ".join(" ".join(filter(None, row)) for row in block.rows)
+        case _:
+            return ""
+
+
+def _children(node: LexborNode) -> list[LexborNode]:
+    """Children from last to first, as a stack wants them."""
+    return list(node.iter(include_text=True))[::-1]
+
+
+def _is_bold(node: LexborNode) -> bool:
+    style = (node.attributes.get("style") or "").replace(" ", "").lower()
+    return node.tag in {"b", "strong"} or _BOLD.search(style) is not None
+
+
+def _formulas(node: LexborNode, visibility: Visibility) -> str:
+    """The formulas that an element is, or holds hidden: a page with pictures of formulas has their MathML for the blind."""
+    if node.tag == "math":
+        return read_mathml(node)
+    if node.tag == "script" and (node.attributes.get("type") or "").startswith("math/tex"):
+        return " ".join(node.text().split())
+    return " ".join(map(read_mathml, node.css("math"))) if visibility.is_hidden(node) else ""
+
+
+def _number(value: str | None) -> int | None:
+    return int(value) if value and re.fullmatch(r"-?\d{1,7}", value) else None
+
+
+def _mark(node: LexborNode) -> str:
+    """What stands raised or lowered, as a reference to a note where it is a link to one."""
+    text = node.text()
+    if node.tag == "sub":
+        return lowered(text)
+    parent = node.parent
+    link = node.css_first("a") or (parent if parent is not None and parent.tag == "a" else None)
+    is_note = link is not None and (
+        link.attributes.get("role") == "doc-noteref"
+        or _NOTE_REFERENCE.match(link.attributes.get("href") or "")
+    )
+    return note(text.strip()) if is_note else raised(text)
+
+
+def _verbatim(node: LexborNode) -> str:
+    """Text with its lines and indentation, those that `<br>` makes among them."""
+    return "".join(_verbatim_parts(node))
+
+
+def _verbatim_parts(root: LexborNode) -> Iterator[str]:
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        if node.is_text_node:
+            yield node.text_content or ""
+        elif node.tag == "br":
+            yield "\n"
+        else:
+            todo.extend(_children(node))

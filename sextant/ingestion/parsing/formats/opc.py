@@ -1,0 +1,196 @@
+"""Office Open XML packages (ECMA-376 part 2), read part by part so that a broken one costs only itself."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+from io import BytesIO
+from typing import Any, Self
+from urllib.parse import unquote
+
+from lxml import etree
+
+from sextant.domain.errors import FileBroken
+
+Element = Any  # of lxml, which ships no types
+
+NAMESPACES = {
+    "w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
+    "a": "http://schemas.openxmlformats.org/drawingml/2006/main",
+    "cx": "http://schemas.microsoft.com/office/drawing/2014/chartex",
+    "c": "http://schemas.openxmlformats.org/drawingml/2006/chart",
+    "dgm": "http://schemas.openxmlformats.org/drawingml/2006/diagram",
+    "m": "http://schemas.openxmlformats.org/officeDocument/2006/math",
+    "mc": "http://schemas.openxmlformats.org/markup-compatibility/2006",
+    "o": "urn:schemas-microsoft-com:office:office",
+    "p": "http://schemas.openxmlformats.org/presentationml/2006/main",
+    "r": "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
+    "rel": "http://schemas.openxmlformats.org/package/2006/relationships",
+    "v": "urn:schemas-microsoft-com:vml",
+    "wp": "http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing",
+    "dc": "http://purl.org/dc/elements/1.1/",
+}
+# Relationships are told by the last words of their type, which both editions of the standard share.
+MAIN, CORE = "officeDocument", "core-properties"
+# ISO/IEC 29500 strict has names of its own for what all programs write under the transitional ones.
+_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/([\w/]+)")
+_STRICT_NAMES = {
+    b"extendedProperties": b"extended-properties",
+    b"customProperties": b"custom-properties",
+}
+
+
+@cache
+def qn(name: str) -> str:
+    """Return a tag or attribute as lxml names it: `w:p` → `{http://…/main}p`."""
+    prefix, _, local = name.partition(":")
+    return f"{{{NAMESPACES[prefix]}}}{local}"
+
+
+def to_transitional(content: bytes) -> bytes:
+    """Rewrite a strict package (ISO/IEC 29500) with the transitional names; any other is returned as it is."""
+    with zipfile.ZipFile(BytesIO(content)) as package:
+        try:
+            is_strict = _STRICT.search(package.read("_rels/.rels"))
+        except KeyError:
+            return content
+        if not is_strict:
+            return content
+        rewritten = BytesIO()
+        with zipfile.ZipFile(rewritten, "w", zipfile.ZIP_DEFLATED) as target:
+            for entry in package.infolist():
+                part = package.read(entry)
+                if entry.filename.lower().endswith((".xml", ".rels", ".vml")):
+                    part = _STRICT.sub(_transitional_name, part)
+                target.writestr(entry.filename, part)
+    return rewritten.getvalue()
+
+
+def _transitional_name(strict: re.Match[bytes]) -> bytes:
+    family, rest = strict.groups()
+    head, slash, last = rest.rpartition(b"/")
+    rest = head + slash + _STRICT_NAMES.get(last, last)
+    return b"http://schemas.openxmlformats.org/" + family + b"/2006/" + rest
+
+
+@dataclass(frozen=True, slots=True)
+class _Relationship:
+    kind: str
+    target: str
+    is_external: bool
+
+
+class Package:
+    """The parts of one file, each read when it is asked for."""
+
+    def __init__(self, content: bytes) -> None:
+        try:
+            self._archive = zipfile.ZipFile(BytesIO(content))
+        except zipfile.BadZipFile as error:
+            raise _broken(str(error)) from error
+        # Some programs write `\` for `/`; names differ in more than case from each other (part 2, 6.2.2.3).
+        self._names = {
+            name.replace("\\", "/").lstrip("/").lower(): name for name in self._archive.namelist()
+        }
+
+    def main(self) -> Part:
+        """Return the part that the document begins with; raises `FileBroken` where it cannot be read."""
+        part = next(Part(self, "").related(MAIN), None)
+        if part is None:
+            raise _broken("its main part is missing")
+        if part.root is None:
+            raise _broken(f"{part.name} is no XML")
+        return part
+
+    def title(self) -> str:
+        """Return the title among the file's properties, "" if it has none."""
+        core = next(Part(self, "").related(CORE), None)
+        root = core.root if core is not None else None
+        return ("" if root is None else root.findtext(qn("dc:title")) or "").strip()
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a part."""
+        return name.lower() in self._names
+
+    def read(self, name: str) -> bytes | None:
+        """Return a part's bytes; None where it is missing or damaged."""
+        try:
+            return self._archive.read(self._names[name.lower()])
+        except (KeyError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError):
+            return None
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a package, and the parts it refers to. The package itself is the part named ""."""
+
+    package: Package
+    name: str
+
+    @cached_property
+    def content(self) -> bytes | None:
+        """Its bytes; None where they cannot be read."""
+        return self.package.read(self.name)
+
+    @cached_property
+    def root(self) -> Element:
+        """Its root element; None where it is no XML."""
+        if not self.content:
+            return None
+        parser = etree.XMLParser(
+            resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
+        )
+        try:
+            return etree.fromstring(self.content, parser)
+        except etree.XMLSyntaxError:
+            return None
+
+    def target(self, relationship_id: str | None) -> Self | None:
+        """Return the part that an id refers to; None where it is missing, or outside the file."""
+        found = self._relationships.get(relationship_id or "")
+        return None if found is None or found.is_external else self._at(found)
+
+    def address(self, relationship_id: str | None) -> str:
+        """Return the address outside the file that an id refers to, "" if it does not."""
+        found = self._relationships.get(relationship_id or "")
+        return found.target if found is not None and found.is_external else ""
+
+    def related(self, *kinds: str) -> Iterator[Self]:
+        """Yield the parts of these kinds that it refers to, such as `styles`, `notesSlide`."""
+        for found in self._relationships.values():
+            if found.kind in kinds and not found.is_external:
+                part = self._at(found)
+                if part is not None:
+                    yield part
+
+    def _at(self, found: _Relationship) -> Self | None:
+        base = posixpath.dirname(self.name)
+        target = unquote(found.target.replace("\\", "/"))
+        name = posixpath.normpath(posixpath.join("/", base, target)).lstrip("/")
+        return type(self)(self.package, name) if self.package.has(name) else None
+
+    @cached_property
+    def _relationships(self) -> dict[str, _Relationship]:
+        folder, name = posixpath.split(self.name)
+        listed = Part(self.package, posixpath.join(folder, "_rels", f"{name}.rels")).root
+        found = listed.iterchildren(qn("rel:Relationship")) if listed is not None else ()
+        return {
+            one.get("Id", ""): _Relationship(
+                one.get("Type", "").rpartition("/")[2],
+                one.get("Target", ""),
+                one.get("TargetMode") == "External",
+            )
+            for one in found
+        }
+
+
+def _broken(reason: str) -> FileBroken:
+    return FileBroken(
+        f"The Office file cannot be read: {reason}.",
+        next_step="Open it in its program, save it again and retry.",
+    )

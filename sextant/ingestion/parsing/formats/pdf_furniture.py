@@ -1,0 +1,239 @@
+"""What stands around the text of a PDF's pages: running heads and feet, page numbers, stamps, contents lines."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from sextant.ingestion.parsing.formats.pdf_page import Box, Line
+from sextant.ingestion.parsing.formats.pdf_rows import Item, around_leaders, rows_of
+from sextant.ingestion.parsing.lines import ends_sentence
+from sextant.ingestion.parsing.numbering import width
+
+_MARGIN = 0.15  # of the page's height, above and below
+_EDGE_ROWS = 4  # in which heads and feet stand
+_PAGES = 3  # on which a head stands, at least
+_APART = 0.8  # of the letters' size: the gap between a head and the text
+_LARGER, _SMALLER = 1.12, 0.93  # times the body's size: a title; small print
+_STAMP = 2.0  # times the body's size
+_SENTENCE_WIDTH = 24  # columns
+_OF = r"(?:\s*(?:/|of|von|de|sur|，|,|共)\s*(?:共\s*)?\d{1,4}\s*页?)?"
+_WORDED = rf"(?:page|seite|p\.|página|第)\s*(\d{{1,4}})\s*页?{_OF}"
+_PLAIN = rf"(\d{{1,4}}|[ivxlc]{{1,6}}){_OF}"
+_PAGE_NUMBER = re.compile(rf"[-–—|·\s]*(?:{_WORDED}|{_PLAIN})[-–—|·\s]*", re.IGNORECASE)
+_BEHIND = re.compile(rf"(.+?)(?:\s+{_WORDED}|\s*[/|·•–—-]\s*{_PLAIN})", re.IGNORECASE)
+_BEFORE = re.compile(rf"(?:{_WORDED}\s+|{_PLAIN}\s*[/|·•–—-]\s*)(.+)", re.IGNORECASE)
+_ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """Pages without their furniture, and what running heads and feet said."""
+
+    pages: list[list[Item]]
+    heads: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Label:
+    """A line of a margin: its words, and how far the page number among it is from the page's place."""
+
+    words: str
+    size: float
+    offset: int | None
+    is_worded: bool
+
+    @property
+    def key(self) -> tuple[str, float]:
+        """What is the same in each of a head's lines."""
+        return self.words, self.size
+
+
+@dataclass(frozen=True, slots=True)
+class _Margin:
+    """The rows of a page's upper or lower margin from outside in, and the line of text that follows them."""
+
+    rows: list[list[Line]]
+    inner: Line | None
+
+
+def without_furniture(pages: Sequence[Sequence[Item]], frames: Sequence[Box]) -> Body:
+    """Drop page numbers, running heads and feet, slanted stamps, and contents lines.
+
+    Furniture stands outermost in the margin, apart from the text, and says the same on at least three pages; at most
+    a page number that is set apart from its words differs. Whatever differs in more, or is larger than the text, is
+    content, and so is all that stands further in.
+    """
+    margins = [list(_margins(items, frame)) for items, frame in zip(pages, frames, strict=True)]
+    labels = {
+        id(line): _label(line, number)
+        for number, edges in enumerate(margins)
+        for margin in edges
+        for row in margin.rows
+        for line in row
+    }
+    usual = _usual_size(pages)
+    judge = _Judge(labels, margins, usual)
+    heads = {
+        id(line): labels[id(line)].words
+        for edges in margins
+        for margin in edges
+        for line in judge.furniture(margin)
+    }
+    return _body(pages, heads | _stamps(pages, usual), _contents_lines(pages))
+
+
+class _Judge:
+    """Tells furniture from content, by what stands in the margins of all pages."""
+
+    def __init__(
+        self, labels: Mapping[int, _Label], margins: Sequence[Sequence[_Margin]], usual: float
+    ) -> None:
+        self._labels, self._usual = labels, usual
+        on_page = [
+            {labels[id(line)] for margin in edges for row in margin.rows for line in row}
+            for edges in margins
+        ]
+        self._pages_of = Counter(key for page in on_page for key in {one.key for one in page})
+        self._counted = Counter(
+            offset for page in on_page for offset in {one.offset for one in page}
+        )
+
+    def furniture(self, margin: _Margin) -> list[Line]:
+        """The lines of a margin, from outside in up to the first content, that are furniture."""
+        found, inner = list[Line](), margin.inner
+        for row in margin.rows:
+            heads = [line for line in row if self._is_furniture(line)]
+            found += heads
+            if len(heads) < len(row):
+                inner = row[0]
+                break
+        if inner is None or (found and self._is_apart(found[-1], inner)):
+            return found
+        return [line for line in found if not self._labels[id(line)].words]
+
+    def _is_furniture(self, line: Line) -> bool:
+        label = self._labels[id(line)]
+        counts = label.is_worded or self._counted[label.offset] > 1
+        if not label.words:
+            return counts
+        is_steady = label.offset is None or counts
+        is_small = line.size <= self._usual * _LARGER
+        return is_small and is_steady and self._pages_of[label.key] >= _PAGES
+
+    def _is_apart(self, head: Line, inner: Line) -> bool:
+        if head.size < self._usual * _SMALLER:
+            return True
+        above, below = sorted((head.box, inner.box), key=lambda box: -box.top)
+        return above.bottom - below.top > _APART * self._usual
+
+
+def _body(pages: Sequence[Sequence[Item]], heads: Mapping[int, str], others: set[int]) -> Body:
+    """The pages without what was found; of a head that is a sentence the first one stays."""
+    kept, seen = list[list[Item]](), dict[str, None]()
+    for items in pages:
+        page = list[Item]()
+        for item in items:
+            words = heads.get(id(item))
+            stays = words is None or (words not in seen and _is_sentence(words))
+            if words:
+                seen[words] = None
+            if stays and id(item) not in others:
+                page.append(item)
+        kept.append(page)
+    return Body(kept, tuple(seen))
+
+
+def _margins(items: Sequence[Item], frame: Box) -> Iterator[_Margin]:
+    """The upper and the lower margin of a page."""
+    lines = [item for item in items if isinstance(item, Line) and not item.turned]
+    reach = _MARGIN * (frame.top - frame.bottom)
+    falling = sorted(lines, key=lambda line: -line.base)
+    for ordered, is_inside in (
+        (falling, lambda line: line.base > frame.top - reach),
+        (falling[::-1], lambda line: line.base < frame.bottom + reach),
+    ):
+        inside = list(takewhile(is_inside, ordered))
+        inner = ordered[len(inside)] if len(inside) < len(ordered) else None
+        yield _Margin(rows_of(inside)[:_EDGE_ROWS], inner)
+
+
+def _label(line: Line, page: int) -> _Label:
+    text = " ".join(line.text.split())
+    words, number, is_worded = text, "", False
+    if found := _PAGE_NUMBER.fullmatch(text):
+        words, number, is_worded = "", found[1] or found[2], found[1] is not None
+    elif found := _BEHIND.fullmatch(text):
+        words, number, is_worded = found[1], found[2] or found[3], found[2] is not None
+    elif found := _BEFORE.fullmatch(text):
+        words, number, is_worded = found[3], found[1] or found[2], found[1] is not None
+    return _Label(words, line.size, _value(number) - page if number else None, is_worded)
+
+
+def _value(number: str) -> int:
+    if number.isdigit():
+        return int(number)
+    digits = [_ROMAN[sign] for sign in number.lower()]
+    return sum(-digit if digit < max(digits[at:]) else digit for at, digit in enumerate(digits))
+
+
+def _usual_size(pages: Sequence[Sequence[Item]]) -> float:
+    sizes = Counter[float]()
+    for items in pages:
+        for item in items:
+            if isinstance(item, Line):
+                sizes[item.size] += len(item.text)
+    return sizes.most_common(1)[0][0] if sizes else 0.0
+
+
+def _is_sentence(words: str) -> bool:
+    return ends_sentence(words) and width(words) >= _SENTENCE_WIDTH
+
+
+def _stamps(pages: Sequence[Sequence[Item]], usual: float) -> dict[int, str]:
+    """Lines that lie aslant over level text, large or on several pages, with what they say."""
+    slanted = [line for items in pages for line in _slanted(items)]
+    pages_of = Counter(text for text, _ in {(line.text, line.page) for line in slanted})
+    return {
+        id(line): line.text
+        for line in slanted
+        if line.size >= _STAMP * usual or pages_of[line.text] >= _PAGES
+    }
+
+
+def _slanted(items: Sequence[Item]) -> list[Line]:
+    """The lines of a page that lie aslant; where most do, the page was scanned so, and none is meant."""
+    lines = [item for item in items if isinstance(item, Line)]
+    slanted = [line for line in lines if line.slanted]
+    return slanted if 2 * len(slanted) <= len(lines) else []
+
+
+def _contents_lines(pages: Sequence[Sequence[Item]]) -> set[int]:
+    """Lines of a title, leaders and a page on which that title stands as a line of its own.
+
+    The numbers that are printed on pages differ from their places, all by as much; prices do not.
+    """
+    lines = [item for items in pages for item in items if isinstance(item, Line)]
+    entries = {id(line): ends for line in lines if (ends := around_leaders(line.text))}
+    if not entries:
+        return set()
+    pages_of = defaultdict[str, set[int]](set)
+    for line in lines:
+        if id(line) not in entries:
+            pages_of[_squash(line.text)].add(line.page)
+    offsets = {
+        entry: {_value(number) - page for page in pages_of[_squash(title)]}
+        for entry, (title, value) in entries.items()
+        if (found := _PAGE_NUMBER.fullmatch(value)) and (number := found[1] or found[2])
+    }
+    counted = Counter(offset for each in offsets.values() for offset in each)
+    usual, agreeing = next(iter(counted.most_common(1)), (0, 0))
+    is_sure = agreeing > 1 or usual == 0
+    return {entry for entry, each in offsets.items() if is_sure and usual in each}
+
+
+def _squash(text: str) -> str:
+    return "".join(text.casefold().split())

@@ -1,0 +1,536 @@
+"""What stands on a PDF page: lines of text with their look, and ruled lines."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import cache
+from io import BytesIO
+from itertools import pairwise
+
+import pypdfium2 as pdfium
+from pypdfium2 import raw
+
+from sextant.ingestion.parsing.blocks import Image
+from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.raised import lowered, raised
+
+_BOLD_WEIGHT = 600  # semi-bold, of OpenType's weight classes
+_BOLD_NAME = re.compile(r"bold|black|heavy|simhei|黑体", re.IGNORECASE)
+_MONO_NAME = re.compile(r"mono|courier|consol|menlo|typewriter|cmtt|fixed", re.IGNORECASE)
+_WORD = re.compile(r"\S+")
+_LEFTWARD = re.compile("[\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufeff]")  # Hebrew, Arabic
+_COULD_BE_SHIFTED = re.compile(r"\d+|[*†‡§¶]+|(?<=\d)[a-z]\b")
+_SIGNS = "+-−–"
+# In sizes of letters: a gap no justified line has; a step back; the gap up to which a line goes on, and that of a blank.
+_GAP, _BACK, _WORD_GAP, _SPACE = 1.5, 0.5, 1.0, 0.15
+# In sizes of letters, too: how far raised and lowered characters are from the line, at least and at most.
+_RISE, _FALL, _REACH = 0.15, 0.08, 0.8
+_SMALL = 0.86  # of the size of the line's letters, at most: raised and lowered characters
+_MARK_CHARS = 12
+_UNPRINTABLE = 0.02  # of the characters, at most
+_NAME_BYTES = 128
+_TURN = 0.02  # the slope of letters that do not stand upright
+_WRITTEN_OVER = {raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT}
+_WORDLESS = {raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP}
+# PDFium puts a mark in place of a hyphen at a line's end, and leaves the line break out.
+_LINE_END = re.compile("\r\n|\r|\n|(?<=[\x02\ufffe])")
+_MARKS = str.maketrans({"\x02": "-", "\ufffe": "-", "\uffff": "\ufffd"})
+_BAR, _SHORTEST = 3.0, 4.0  # points: the width of a filled bar at most, the length of a stroke
+# Asked for every word: by addresses and without giving up the interpreter's lock it takes half the time.
+_loose_box = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(
+    ctypes.cast(raw.FPDFText_GetLooseCharBox, ctypes.c_void_p).value or 0
+)
+# A page with more drawings than this is a map or a plan, not a table.
+_MAX_DRAWINGS = 3000
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle in PDF points; `bottom` < `top`, the origin is the page's lower left corner."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+
+class Shift(Enum):
+    """Whether characters stand on the line, above or below it; `write` marks their text so."""
+
+    NONE = 0
+    RAISED = 1
+    LOWERED = -1
+
+    def write(self, text: str) -> str:
+        """The text, marked."""
+        match self:
+            case Shift.RAISED:
+                return raised(text)
+            case Shift.LOWERED:
+                return lowered(text)
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Characters of the page from `start` to `end` that stand at one height; `space`: a blank comes before."""
+
+    start: int
+    end: int
+    text: str
+    shift: Shift = Shift.NONE
+    space: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of text, or what stands of it up to a wide gap. `base` is where its letters stand.
+
+    `is_row`: it holds the cells of a table's row, or a title, leaders and a value. `turned`: its letters do not
+    stand upright; `slanted`: nor do they lie. `rightward`: they stand upright, and go from left to right.
+    """
+
+    page: int
+    box: Box
+    size: float
+    bold: bool
+    mono: bool
+    turned: bool
+    slanted: bool
+    rightward: bool
+    base: float
+    runs: tuple[Run, ...]
+    is_row: bool = False
+    text: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        if len(self.runs) == 1:
+            text = self.runs[0].shift.write(self.runs[0].text)
+        else:
+            parts = ((" " if run.space else "") + run.shift.write(run.text) for run in self.runs)
+            text = "".join(parts).strip()
+        object.__setattr__(self, "text", text)
+
+
+class Page:
+    """One page (counted from 1), to be read and closed before the next is opened."""
+
+    def __init__(self, document: pdfium.PdfDocument, number: int) -> None:
+        self.number = number
+        self._page = document[number - 1]
+        annotations = list(self._annotations())
+        self._drawn: int | None = None
+        self.unmapped = 0  # characters of which the file does not say what they mean
+        if any(kind in _WRITTEN_OVER for kind, _ in annotations):
+            self._draw_annotations(document)
+        self._text = self._page.get_textpage()
+        notes = [note for _, note in annotations if note]
+        said = "".join(self._text.get_text_range().split()) if notes else ""
+        self.notes = [note for note in notes if "".join(note.split()) not in said]
+        self._rectangle, self._matrix = raw.FS_RECTF(), raw.FS_MATRIX()
+        self._box_address = ctypes.addressof(self._rectangle)
+        self._text_address = ctypes.cast(self._text.raw, ctypes.c_void_p).value
+        self._x, self._y = ctypes.c_double(), ctypes.c_double()
+        self._name = ctypes.create_string_buffer(_NAME_BYTES)
+
+    def _annotations(self) -> Iterator[tuple[int, str]]:
+        """The kind of each annotation, and what is written in it; links and fields have no words of their own."""
+        for index in range(raw.FPDFPage_GetAnnotCount(self._page)):
+            annotation = raw.FPDFPage_GetAnnot(self._page, index)
+            kind = raw.FPDFAnnot_GetSubtype(annotation)
+            yield kind, "" if kind in _WORDLESS else _contents(annotation)
+            raw.FPDFPage_CloseAnnot(annotation)
+
+    def _draw_annotations(self, document: pdfium.PdfDocument) -> None:
+        """Make what is filled in and written over the page a part of it, behind all other text."""
+        text = self._page.get_textpage()
+        self._drawn = text.count_chars()
+        text.close()
+        raw.FPDFPage_Flatten(self._page, raw.FLAT_NORMALDISPLAY)
+        self._page.close()
+        self._page = document[self.number - 1]
+
+    @property
+    def frame(self) -> Box:
+        """The part of the page that is shown."""
+        return Box(*self._page.get_cropbox())
+
+    def close(self) -> None:
+        """Give PDFium's memory back."""
+        self._text.close()
+        self._page.close()
+
+    def lines(self) -> list[Line]:
+        """Its lines in the order in which the file draws them, cut at wide gaps."""
+        text, start = self._characters(), 0
+        pieces = list[Line]()
+        for end in [*(found.span() for found in _LINE_END.finditer(text)), (len(text), len(text))]:
+            pieces += self._pieces(text, start, end[0])
+            start = end[1]
+        drawn = len(text) if self._drawn is None else self._drawn
+        lines = [line for line in pieces if line.runs[0].start < drawn]
+        fields = [line for line in pieces if line.runs[0].start >= drawn]
+        return place_fields(_join_pieces(lines), _join_pieces(fields))
+
+    def is_readable(self, lines: Sequence[Line]) -> bool:
+        """Whether the lines have characters with a meaning.
+
+        Codes that the file gives none are taken for characters; among wrong ones are always some that nobody prints.
+        """
+        unknown = sum(
+            raw.FPDFText_HasUnicodeMapError(self._text, (run.start + run.end) // 2) == 1
+            for run in (line.runs[0] for line in lines)
+        )
+        if 2 * unknown <= len(lines):
+            return True
+        text = "".join(run.text for line in lines for run in line.runs)
+        return sum(not char.isprintable() for char in text) <= _UNPRINTABLE * len(text)
+
+    def has_images(self) -> bool:
+        """Whether any picture is drawn on it."""
+        return any(self._type(item) == raw.FPDF_PAGEOBJ_IMAGE for item in self._objects())
+
+    def pictures(self, limits: Limits) -> Iterator[Image]:
+        """Its pictures as image files: a JPEG as it is, any other as a PNG; broken ones are left out."""
+        for item in self._pictures(limits):
+            with suppress(pdfium.PdfiumError, ValueError, OSError):
+                yield Image(_picture_file(item), page=self.number)
+
+    def pictures_unread(self, limits: Limits) -> Iterator[bytes]:
+        """The sha256 of each of them as the file has it; nothing is decoded."""
+        for item in self._pictures(limits):
+            with suppress(pdfium.PdfiumError, ValueError, OSError):
+                yield hashlib.sha256(item.get_data()).digest()
+
+    def _pictures(self, limits: Limits) -> Iterator[pdfium.PdfImage]:
+        for item in self._page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE]):
+            with suppress(pdfium.PdfiumError):
+                width, height = item.get_px_size()
+                large = min(width, height) >= limits.smallest_edge
+                if large and width * height <= limits.image_pixels:
+                    yield item
+
+    def strokes(self) -> list[Box]:
+        """Straight horizontal and vertical strokes that are drawn, and the edges of drawn rectangles.
+
+        A bar that is filled is a stroke; a larger area that is filled, such as a background, has no edges.
+        """
+        if raw.FPDFPage_CountObjects(self._page) > _MAX_DRAWINGS:
+            return []
+        paths = (item for item in self._objects() if self._type(item) == raw.FPDF_PAGEOBJ_PATH)
+        strokes = [stroke for path in paths for stroke in _path_strokes(path)]
+        return strokes if len(strokes) <= _MAX_DRAWINGS else []
+
+    def characters(self, line: Line) -> Iterator[tuple[str, float, float]]:
+        """Each character of a line with the middle of its box; blanks have none of their own."""
+        for run in line.runs:
+            if run.space:
+                yield " ", math.nan, math.nan
+            if run.shift is not Shift.NONE:
+                yield run.shift.write(run.text), *self._middle(run.start)
+                continue
+            for offset, char in enumerate(run.text):
+                place = (math.nan, math.nan) if char.isspace() else self._middle(run.start + offset)
+                yield char, *place
+
+    def _middle(self, index: int) -> tuple[float, float]:
+        box = self._box(index)
+        return (box.left + box.right) / 2, (box.bottom + box.top) / 2
+
+    def _characters(self) -> str:
+        count = self._text.count_chars()
+        text: str = self._text.get_text_range()
+        if len(text) != count:  # surrogates or unmapped glyphs: indices would drift
+            codes = (raw.FPDFText_GetUnicode(self._text, index) for index in range(count))
+            text = "".join(chr(code) if 0 < code < 0x110000 else "\uffff" for code in codes)
+            self.unmapped = text.count("\uffff")
+        return text
+
+    def _pieces(self, text: str, start: int, end: int) -> Iterator[Line]:
+        """What one line of PDFium's says, cut where a gap is wider than any between words."""
+        words = [found.span() for found in _WORD.finditer(text, start, end)]
+        if not words:
+            return
+        start, end = words[0][0], words[-1][1]
+        letter = self._letter(text, start, end)
+        size, slope = look = self._look(letter)
+        is_rightward = slope <= _TURN and not _LEFTWARD.search(text, start, end)
+        cuts = self._wide_gaps(words, size) if is_rightward else []
+        if not cuts:
+            yield self._piece(text, start, end, letter, look)
+            return
+        for first, last in pairwise([0, *cuts, len(words)]):
+            start, end = words[first][0], words[last - 1][1]
+            letter = self._letter(text, start, end)
+            yield self._piece(text, start, end, letter, self._look(letter))
+
+    def _wide_gaps(self, words: Sequence[tuple[int, int]], size: float) -> list[int]:
+        """The words before which a line is cut; this asks for every word's place, so it does without `Box`."""
+        box, to, page = self._rectangle, self._box_address, self._text_address
+        widest, back, cuts = _GAP * size, -_BACK * size, list[int]()
+        for at in range(1, len(words)):
+            _loose_box(page, words[at - 1][1] - 1, to)
+            right = box.right
+            _loose_box(page, words[at][0], to)
+            if not back <= box.left - right <= widest:
+                cuts.append(at)
+        return cuts
+
+    def _piece(
+        self, text: str, start: int, end: int, letter: int, look: tuple[float, float]
+    ) -> Line:
+        size, slope = look
+        base, is_turned = self._base(letter), slope > _TURN
+        is_rightward = not (is_turned or _LEFTWARD.search(text, start, end))
+        name, weight = self._font(letter)
+        whole = Run(start, end, text[start:end].translate(_MARKS))
+        return Line(
+            self.number,
+            unite((self._box(start), self._box(end - 1))),
+            size,
+            _is_bold(name, weight) and self._is_bold_throughout(text, start, end),
+            _is_mono(name),
+            is_turned,
+            is_turned and slope < 1 / _TURN,
+            is_rightward,
+            base,
+            tuple(self._runs(text, start, end, size, base)) if is_rightward else (whole,),
+        )
+
+    def _runs(self, text: str, start: int, end: int, size: float, base: float) -> Iterator[Run]:
+        """The characters parted where figures and signs stand raised or lowered."""
+        at = start
+        for found in _COULD_BE_SHIFTED.finditer(text, start, end):
+            ends = (found.start(), found.end() - 1)
+            if found.start() < at or not any(self._is_small(index, size) for index in ends):
+                continue
+            last = first = next(i for i in range(*found.span()) if self._is_small(i, size))
+            while last < end and not text[last].isspace() and self._is_small(last, size):
+                last += 1
+            while first - 1 > at and text[first - 1] in _SIGNS and self._is_small(first - 1, size):
+                first -= 1
+            shift = _shift(self._base(first) - base, size)
+            if shift is not Shift.NONE:
+                yield from self._plain(text, at, first)
+                yield Run(first, last, text[first:last], shift)
+                at = last
+        yield from self._plain(text, at, end)
+
+    def _plain(self, text: str, start: int, end: int) -> Iterator[Run]:
+        words = text[start:end].strip()
+        if words:
+            first = text.index(words, start)
+            yield Run(first, first + len(words), words.translate(_MARKS), space=first > start)
+
+    def _is_small(self, index: int, size: float) -> bool:
+        return self._look(index)[0] < _SMALL * size
+
+    def _letter(self, text: str, start: int, end: int) -> int:
+        """A letter of the line that tells its look: bullets and numbers often differ."""
+        return next((index for index in range(start, end) if text[index].isalpha()), start)
+
+    def _is_bold_throughout(self, text: str, start: int, end: int) -> bool:
+        """Whether its middle and its last letter are bold, too."""
+        middle = self._letter(text, (start + end) // 2, end)
+        last = next((at for at in range(end - 1, start, -1) if text[at].isalpha()), start)
+        return all(_is_bold(*self._font(index)) for index in (middle, last))
+
+    def _box(self, index: int) -> Box:
+        box = self._rectangle
+        if not _loose_box(self._text_address, index, self._box_address):
+            return Box(0, 0, 0, 0)
+        return Box(box.left, box.bottom, box.right, box.top)
+
+    def _base(self, index: int) -> float:
+        """The height at which a character stands."""
+        raw.FPDFText_GetCharOrigin(self._text, index, self._x, self._y)
+        return float(self._y.value)
+
+    def _look(self, index: int) -> tuple[float, float]:
+        """A character's size, and the slope at which it stands."""
+        matrix = self._matrix
+        size = float(raw.FPDFText_GetFontSize(self._text, index))
+        if not raw.FPDFText_GetMatrix(self._text, index, matrix):
+            return round(size, 1), 0.0
+        size *= math.hypot(matrix.c, matrix.d)
+        return round(size, 1), abs(matrix.b) / abs(matrix.a) if matrix.a else math.inf
+
+    def _font(self, index: int) -> tuple[bytes, int]:
+        """The name and the weight of a character's font."""
+        name = self._name
+        name.value = b""
+        raw.FPDFText_GetFontInfo(self._text, index, name, _NAME_BYTES, None)
+        return name.value, raw.FPDFText_GetFontWeight(self._text, index)
+
+    def _objects(self) -> Iterator[ctypes.c_void_p]:
+        for index in range(raw.FPDFPage_CountObjects(self._page)):
+            yield raw.FPDFPage_GetObject(self._page, index)
+
+    @staticmethod
+    def _type(item: ctypes.c_void_p) -> int:
+        return int(raw.FPDFPageObj_GetType(item))
+
+
+@cache
+def _is_bold(name: bytes, weight: int) -> bool:
+    return weight >= _BOLD_WEIGHT or _BOLD_NAME.search(name.decode(errors="ignore")) is not None
+
+
+@cache
+def _is_mono(name: bytes) -> bool:
+    return _MONO_NAME.search(name.decode(errors="ignore")) is not None
+
+
+def _contents(annotation: raw.FPDF_ANNOTATION) -> str:
+    length = raw.FPDFAnnot_GetStringValue(annotation, b"Contents", None, 0)
+    written = ctypes.create_string_buffer(length)
+    raw.FPDFAnnot_GetStringValue(
+        annotation, b"Contents", ctypes.cast(written, ctypes.POINTER(raw.FPDF_WCHAR)), length
+    )
+    return written.raw.decode("utf-16-le", "ignore").rstrip("\0").strip()
+
+
+def _shift(rise: float, size: float) -> Shift:
+    if rise > _RISE * size:
+        return Shift.RAISED
+    return Shift.LOWERED if rise < -_FALL * size else Shift.NONE
+
+
+def place_fields(lines: Sequence[Line], fields: Iterable[Line]) -> list[Line]:
+    """What is filled in comes after its label: to the left of it, else above it; a tick before what it ticks."""
+    placed = list(lines)
+    for one in fields:
+        beside = [line for line in placed if abs(line.base - one.base) < _REACH * line.size]
+        left = [line for line in beside if line.box.left <= one.box.left]
+        right = [line for line in beside if line.box.left > one.box.left]
+        above = [
+            line
+            for line in placed
+            if line.box.bottom >= one.box.bottom
+            and line.box.left <= one.box.right
+            and line.box.right >= one.box.left
+        ]
+        if right and not (left and any(map(str.isalnum, one.text))):
+            label = min(right, key=lambda line: line.box.left)
+            placed.insert(placed.index(label), replace(one, base=label.base))
+        elif left:
+            label = max(left, key=lambda line: line.box.left)
+            placed.insert(placed.index(label) + 1, replace(one, base=label.base))
+        elif above:
+            label = min(above, key=lambda line: line.box.bottom)
+            placed.insert(placed.index(label) + 1, one)
+        else:
+            placed.append(one)
+    return placed
+
+
+def _join_pieces(pieces: Iterable[Line]) -> list[Line]:
+    """Whole lines again of what PDFium parts at raised and lowered characters."""
+    lines = list[Line]()
+    for piece in pieces:
+        joined = _joined(lines[-1], piece) if lines else None
+        if joined:
+            lines[-1] = joined
+        else:
+            lines.append(piece)
+    return lines
+
+
+def _joined(line: Line, piece: Line) -> Line | None:
+    """Both as one line, if `piece` goes on where `line` ends."""
+    size = max(line.size, piece.size)
+    gap = piece.box.left - line.box.right
+    rise = piece.base - line.base
+    apart = not -_BACK * size <= gap <= _WORD_GAP * size or abs(rise) > _REACH * size
+    if apart or not (line.rightward and piece.rightward):
+        return None
+    small, large = sorted((line, piece), key=lambda one: one.size)
+    shift = Shift.NONE
+    if small.size < _SMALL * large.size and len(small.text) <= _MARK_CHARS:
+        shift = _shift(small.base - large.base, large.size)
+    if shift is Shift.NONE and abs(rise) > _FALL * size:
+        return None
+    space = gap > _SPACE * size or piece.runs[0].space
+    runs = [list(line.runs), [replace(piece.runs[0], space=space), *piece.runs[1:]]]
+    if shift is not Shift.NONE:
+        side = 0 if small is line else 1
+        runs[side] = [replace(run, shift=shift, space=False) for run in runs[side]]
+    leading = large if shift is not Shift.NONE else max(line, piece, key=lambda one: len(one.text))
+    return replace(
+        leading,
+        box=unite((line.box, piece.box)),
+        bold=leading.bold if shift is not Shift.NONE else line.bold and piece.bold,
+        runs=(*runs[0], *runs[1]),
+    )
+
+
+def unite(boxes: Iterable[Box]) -> Box:
+    """The smallest box around all."""
+    around = list(boxes)
+    return Box(
+        min(box.left for box in around),
+        min(box.bottom for box in around),
+        max(box.right for box in around),
+        max(box.top for box in around),
+    )
+
+
+def _path_strokes(path: ctypes.c_void_p) -> Iterator[Box]:
+    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    raw.FPDFPath_GetDrawMode(path, fill, stroke)
+    if stroke.value:
+        yield from _edges(path)
+    elif fill.value:
+        yield from _bars(path)
+
+
+def _bars(path: ctypes.c_void_p) -> Iterator[Box]:
+    """The path as one stroke, if it is a narrow filled rectangle."""
+    sides = [ctypes.c_float() for _ in range(4)]
+    if raw.FPDFPageObj_GetBounds(path, *sides):
+        box = Box(*(side.value for side in sides))
+        short, long = sorted((box.right - box.left, box.top - box.bottom))
+        if short <= _BAR and long > _SHORTEST:
+            yield box
+
+
+def _edges(path: ctypes.c_void_p) -> Iterator[Box]:
+    matrix = raw.FS_MATRIX()
+    raw.FPDFPageObj_GetMatrix(path, matrix)
+    x, y = ctypes.c_float(), ctypes.c_float()
+    begin = here = (0.0, 0.0)
+    for index in range(min(raw.FPDFPath_CountSegments(path), _MAX_DRAWINGS)):
+        segment = raw.FPDFPath_GetPathSegment(path, index)
+        raw.FPDFPathSegment_GetPoint(segment, x, y)
+        there = (
+            matrix.a * x.value + matrix.c * y.value + matrix.e,
+            matrix.b * x.value + matrix.d * y.value + matrix.f,
+        )
+        if raw.FPDFPathSegment_GetType(segment) == raw.FPDF_SEGMENT_MOVETO:
+            begin = there
+        elif raw.FPDFPathSegment_GetType(segment) == raw.FPDF_SEGMENT_LINETO:
+            yield from _stroke(here, there)
+        if raw.FPDFPathSegment_GetClose(segment):
+            yield from _stroke(there, begin)
+        here = there
+
+
+def _picture_file(item: pdfium.PdfImage) -> bytes:
+    if item.get_filters() == ["DCTDecode"]:
+        return bytes(item.get_data())
+    written = BytesIO()
+    item.get_bitmap().to_pil().convert("RGB").save(written, "PNG", compress_level=1)
+    return written.getvalue()
+
+
+def _stroke(a: tuple[float, float], b: tuple[float, float]) -> Iterator[Box]:
+    short, long = sorted((abs(a[0] - b[0]), abs(a[1] - b[1])))
+    if short < 1 and long > _SHORTEST:
+        yield Box(min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1]))

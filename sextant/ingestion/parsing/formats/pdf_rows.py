@@ -1,0 +1,160 @@
+"""Lines that stand side by side: columns of text drawn row by row, and rows of tables without rules."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby, pairwise
+from statistics import median
+
+from sextant.ingestion.parsing.formats.pdf_page import Line, unite
+from sextant.ingestion.parsing.formats.pdf_tables import RuledTable
+from sextant.ingestion.parsing.numbering import width
+
+_DOTS = re.compile(r"(?:[.…·．_]\s?){4}")
+_LEADERS = re.compile(r"(.*?[^\s.…·．_])\s*(?:[.…·．_]\s?){4,}\s*(\S.{0,40})")
+_SAME_ROW = 0.5  # of the letters' size: how far lines of one row stand from one height
+_NEXT_ROW = 3.0  # of the letters' size: how far rows of one block stand apart
+_COLUMN_ROWS = 3  # at least, of a column of text
+_COLUMN_WIDTH = 18  # characters of its usual line, at least
+_EVEN = 0.7  # of the longest line: the usual one of a column of text
+_LETTERS = 0.6  # of its characters, at least
+# The number or the bullet that a line begins with, set off by a tab.
+_ITEM_MARK = re.compile(
+    r"[^\w\s]{1,2}|[(（\[]?\w{1,4}[.)）、\]]|(?:§\s?)?\d{1,3}(?:\.\d{1,3})*\.?|第.{1,5}"
+)
+
+Item = Line | RuledTable
+
+
+def around_leaders(text: str) -> tuple[str, str] | None:
+    """The title and the value that a line of dots leads from one to the other."""
+    found = _LEADERS.fullmatch(text) if _DOTS.search(text) else None
+    return (found[1], found[2]) if found else None
+
+
+def rows_of(lines: Sequence[Line]) -> list[list[Line]]:
+    """Group lines that follow each other at one height."""
+    rows = list[list[Line]]()
+    for line in lines:
+        if rows and _stand_side_by_side(rows[-1][-1], line):
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    return rows
+
+
+def arrange(items: Sequence[Item]) -> list[Item]:
+    """Read columns that are drawn row by row one after the other; make one line of each row of a table."""
+    arranged = list[Item]()
+    for is_line, run in groupby(items, key=lambda item: isinstance(item, Line)):
+        if is_line:
+            arranged += _arrange_lines([item for item in run if isinstance(item, Line)])
+        else:
+            arranged += run
+    return arranged
+
+
+def _stand_side_by_side(left: Line, right: Line) -> bool:
+    if not (left.rightward and right.rightward):
+        return False
+    return abs(left.base - right.base) < _SAME_ROW * max(left.size, right.size)
+
+
+def _arrange_lines(lines: Sequence[Line]) -> Iterator[Line]:
+    rows = [sorted(row, key=lambda line: line.box.left) for row in rows_of(_by_columns(lines))]
+    for at, row in enumerate(rows):
+        beside = [rows[other] for other in (at - 1, at + 1) if 0 <= other < len(rows)]
+        yield _one_line(row, is_alone=not any(_go_on(row, other) for other in beside))
+
+
+def _by_columns(lines: Sequence[Line]) -> list[Line]:
+    """The lines in the order of the columns, where those are drawn row by row.
+
+    The page is parted where most rows of two long lines leave room; what goes across this gap stands over all that
+    is below.
+    """
+    pairs = [
+        (left, right)
+        for left, right in pairwise(lines)
+        if _stand_side_by_side(left, right)
+        and left.box.right < right.box.left
+        and min(width(left.text), width(right.text)) >= _COLUMN_WIDTH
+    ]
+    gap = _common_gap(pairs)
+    if gap is None:
+        return list(lines)
+    across = sorted(
+        (line for line in lines if line.box.left < gap < line.box.right),
+        key=lambda line: -line.base,
+    )
+    heights = [-line.base for line in across]
+    bands = defaultdict[int, tuple[list[Line], list[Line]]](lambda: ([], []))
+    for line in lines:
+        if not line.box.left < gap < line.box.right:
+            bands[bisect_left(heights, -line.base)][line.box.left >= gap].append(line)
+    ordered = list[Line]()
+    for at in range(len(across) + 1):
+        left_side, right_side = bands[at]
+        ordered += [*_by_columns(left_side), *_by_columns(right_side), *across[at : at + 1]]
+    return ordered
+
+
+def _common_gap(pairs: Sequence[tuple[Line, Line]]) -> float | None:
+    """A place between the lines of most pairs, if those make columns of text."""
+    if len(pairs) < _COLUMN_ROWS:
+        return None
+    middles = [(left.box.right + right.box.left) / 2 for left, right in pairs]
+    parted = {
+        middle: [(left, right) for left, right in pairs if left.box.right < middle < right.box.left]
+        for middle in middles
+    }
+    best = max(parted, key=lambda middle: len(parted[middle]))
+    columns = zip(*parted[best], strict=True)
+    return best if all(map(is_prose, columns)) else None
+
+
+def is_prose(column: Sequence[Line]) -> bool:
+    """Whether lines are full ones of words, as those of a column of text."""
+    if len(column) < _COLUMN_ROWS:
+        return False
+    text = "".join(line.text for line in column)
+    letters = sum(map(str.isalpha, text))
+    widths = [line.box.right - line.box.left for line in column]
+    return (
+        median(width(line.text) for line in column) >= _COLUMN_WIDTH
+        and median(widths) >= _EVEN * max(widths)
+        and letters >= _LETTERS * len(text)
+    )
+
+
+def _is_near(row: Sequence[Line], other: Sequence[Line]) -> bool:
+    above, below = row[0], other[0]
+    return above.page == below.page and 0 < above.base - below.base < _NEXT_ROW * above.size
+
+
+def _go_on(row: Sequence[Line], other: Sequence[Line]) -> bool:
+    """Whether another row beside this one has several cells, too."""
+    return len(other) > 1 and (_is_near(row, other) or _is_near(other, row))
+
+
+def _one_line(row: Sequence[Line], *, is_alone: bool) -> Line:
+    """A row as one line: of a table, or of text where it stands alone or begins with a list item's mark."""
+    first = row[0]
+    if len(row) == 1:
+        ends = around_leaders(first.text)
+        whole = replace(first.runs[0], text=" ".join(ends)) if ends else None
+        return replace(first, runs=(whole,), is_row=True) if whole else first
+    is_item = len(row) == 2 and _ITEM_MARK.fullmatch(first.text) is not None
+    longest = max(row, key=lambda line: len(line.text))
+    runs = [run for line in row for run in (replace(line.runs[0], space=True), *line.runs[1:])]
+    return replace(
+        longest,
+        box=unite(line.box for line in row),
+        bold=all(line.bold for line in row),
+        runs=tuple(runs),
+        is_row=not is_item and (len(row) > 2 or not is_alone),
+    )

@@ -1,0 +1,308 @@
+"""Tables of a PDF page, found by the lines that are ruled around their cells."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import isnan
+
+from sextant.ingestion.parsing.formats.pdf_page import Box, Line, Page, unite
+from sextant.ingestion.parsing.limits import CellBudget
+from sextant.ingestion.parsing.lines import join_lines
+from sextant.ingestion.parsing.tables import Cell, lay_out, repeated_places
+
+_TOUCH = 3.0  # points between strokes that were meant to meet
+
+
+_FEWEST_CELLS = 4
+_MOST_CELLS = 5000  # of a page: squared paper has more
+
+
+@dataclass(frozen=True, slots=True)
+class RuledTable:
+    """A table's page, its rows, and the lines of that page's text that it took in."""
+
+    page: int
+    rows: list[list[str]]
+    lines: frozenset[int]
+    last_page: int
+    repeated: frozenset[tuple[int, int]] = frozenset()
+
+    def continues_in(self, other: RuledTable) -> bool:
+        """Whether `other`, which follows at once, is this table on the next page."""
+        return other.page == self.last_page + 1 and len(other.rows[0]) == len(self.rows[0])
+
+    def joined(self, other: RuledTable) -> RuledTable:
+        """Both as one; a header row that the next page repeats is left out."""
+        skipped = int(other.rows[0] == self.rows[0])
+        repeated = {
+            (len(self.rows) + row - skipped, column)
+            for row, column in other.repeated
+            if row >= skipped
+        }
+        return replace(
+            self,
+            rows=[*self.rows, *other.rows[skipped:]],
+            last_page=other.last_page,
+            repeated=self.repeated | repeated,
+        )
+
+
+def ruled_tables(page: Page, lines: Sequence[Line], budget: CellBudget) -> list[RuledTable]:
+    """Tables of at least two rows and columns whose cells are separated by ruled lines.
+
+    Tables drawn without lines are not recognised; their rows stay lines of text.
+    """
+    tables = list[RuledTable]()
+    for strokes in _connected(page.strokes()):
+        grid = _grid(strokes)
+        size = (len(grid.columns) - 1) * (len(grid.rows) - 1)
+        if len(grid.columns) < 3 or len(grid.rows) < 3 or size > _MOST_CELLS:
+            continue
+        inside = [index for index, line in enumerate(lines) if _contains(grid.box, line.box)]
+        within = [lines[index] for index in inside]
+        cells = _cells(page, _with_rows_of_figures(page, grid, within), within)
+        if _is_table(cells):
+            rows = lay_out(cells, budget)
+            repeated = repeated_places(cells)
+            tables.append(RuledTable(page.number, rows, frozenset(inside), page.number, repeated))
+    return _outermost(tables)
+
+
+def _is_table(cells: Sequence[Cell]) -> bool:
+    """Whether the grid parts its text: two rows and two columns of it, and not nearly all in one cell."""
+    filled = [cell for cell in cells if cell.text]
+    total = sum(len(cell.text) for cell in filled)
+    return (
+        len(filled) >= _FEWEST_CELLS
+        and len({cell.row for cell in filled}) > 1
+        and len({cell.column for cell in filled}) > 1
+        and 4 * max(len(cell.text) for cell in filled) <= 3 * total
+    )
+
+
+def _outermost(tables: Sequence[RuledTable]) -> list[RuledTable]:
+    """The tables that stand in no other one."""
+    return [table for table in tables if not any(table.lines < other.lines for other in tables)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """Edges of columns from left to right and of rows from top to bottom, and the strokes."""
+
+    columns: list[float]
+    rows: list[float]
+    uprights: list[Box]
+    levels: list[Box]
+
+    @property
+    def box(self) -> Box:
+        return Box(self.columns[0], self.rows[-1], self.columns[-1], self.rows[0])
+
+
+def _connected(strokes: Sequence[Box]) -> list[list[Box]]:
+    """Groups of strokes that cross or touch."""
+    uprights = _end_to_end([one for one in strokes if _is_upright(one)], is_upright=True)
+    levels = _end_to_end([one for one in strokes if not _is_upright(one)], is_upright=False)
+    levels.sort(key=lambda level: level.bottom)
+    heights = [level.bottom for level in levels]
+    groups = list[tuple[list[Box], set[int]]]()
+    for upright in uprights:
+        first = bisect_left(heights, upright.bottom - _TOUCH)
+        last = bisect_right(heights, upright.top + _TOUCH)
+        met = {at for at in range(first, last) if _touches(upright, levels[at])}
+        apart = [group for group in groups if group[1].isdisjoint(met)]
+        together = [group for group in groups if not group[1].isdisjoint(met)]
+        members = [upright, *(one for group in together for one in group[0])]
+        groups = [*apart, (members, met.union(*(group[1] for group in together)))]
+    return [[*members, *(levels[at] for at in met)] for members, met in groups]
+
+
+def _end_to_end(strokes: Iterable[Box], *, is_upright: bool) -> list[Box]:
+    """The strokes with those as one that go on where another ends: rules are often drawn cell by cell."""
+    lines = list[Box]()
+    for stroke in sorted(
+        strokes,
+        key=lambda one: (
+            (round(one.left), one.bottom) if is_upright else (round(one.bottom), one.left)
+        ),
+    ):
+        if (
+            lines
+            and _touches(lines[-1], stroke)
+            and _is_upright(unite((lines[-1], stroke))) is is_upright
+        ):
+            lines[-1] = unite((lines[-1], stroke))
+        else:
+            lines.append(stroke)
+    return lines
+
+
+def _is_upright(stroke: Box) -> bool:
+    return stroke.top - stroke.bottom > stroke.right - stroke.left
+
+
+def _grid(strokes: Sequence[Box]) -> _Grid:
+    uprights = [stroke for stroke in strokes if _is_upright(stroke)]
+    levels = [stroke for stroke in strokes if not _is_upright(stroke)]
+    columns = _merged(
+        [
+            *((one.left + one.right) / 2 for one in uprights),
+            *_shared(one.left for one in levels),
+            *_shared(one.right for one in levels),
+        ]
+    )
+    rows = _merged(
+        [
+            *((one.bottom + one.top) / 2 for one in levels),
+            *_shared(one.bottom for one in uprights),
+            *_shared(one.top for one in uprights),
+        ]
+    )
+    rows.reverse()
+    return _Grid(columns, rows, uprights, levels)
+
+
+def _shared(ends: Iterable[float]) -> list[float]:
+    """The outermost ends at which several strokes stop: the sides of a table that has no rules there."""
+    ordered = sorted(ends)
+    pairs = (ordered[:2], ordered[-2:])
+    return [pair[0] for pair in pairs if len(pair) > 1 and pair[1] - pair[0] <= _TOUCH]
+
+
+def _merged(positions: Iterable[float]) -> list[float]:
+    edges: list[float] = []
+    for position in sorted(positions):
+        if not edges or position - edges[-1] > _TOUCH:
+            edges.append(position)
+    return edges
+
+
+def _cells(page: Page, grid: _Grid, lines: Iterable[Line]) -> list[Cell]:
+    """The cells with their text; one line of the page may run through several."""
+    spans = dict[tuple[int, int], tuple[int, int]]()
+    owner = dict[tuple[int, int], tuple[int, int]]()
+    bounds = [_bounds(grid, row) for row in range(len(grid.rows) - 1)]
+    for row, starts in enumerate(bounds):
+        for left, right in pairwise(starts):
+            if (row, left) in owner:
+                continue
+            height = _height(grid, bounds, row, (left, right))
+            spans[row, left] = height, right - left
+            for down in range(row, row + height):
+                owner |= {(down, column): (row, left) for column in range(left, right)}
+    texts = _cell_texts(page, grid, lines, owner)
+    return [
+        Cell(*corner, join_lines(texts.get(corner, ())), *span) for corner, span in spans.items()
+    ]
+
+
+def _with_rows_of_figures(page: Page, grid: _Grid, lines: Sequence[Line]) -> _Grid:
+    """The grid with an edge above each figure of a column that stands in one cell: its rows have no rules."""
+    figures = defaultdict[tuple[int, int], dict[float, str]](dict)
+    descending = [-edge for edge in grid.rows]
+    stand_in = Counter(bisect_right(descending, -base) for base in {line.base for line in lines})
+    if max(stand_in.values(), default=0) < 3:
+        return grid
+    for line in lines:
+        for char, x, y in page.characters(line):
+            if not isnan(x):
+                at = bisect_right(descending, -y), bisect_right(grid.columns, x)
+                figures[at][line.base] = figures[at].get(line.base, "") + char
+    tops = dict[float, float]((line.base, line.box.top) for line in lines)
+    edges = list[float]()
+    for row in {row for row, _ in figures}:
+        columns = [texts for (at, _), texts in figures.items() if at == row]
+        numbers = [
+            texts for texts in columns if len(texts) > 2 and all(map(_is_figure, texts.values()))
+        ]
+        if numbers:
+            bases = max((sorted(texts, reverse=True) for texts in numbers), key=len)
+            edges += [tops[base] for base in bases[1:]]
+    if not edges:
+        return grid
+    box = grid.box
+    levels = [*grid.levels, *(Box(box.left, edge, box.right, edge) for edge in edges)]
+    return replace(grid, rows=_merged([*grid.rows, *edges])[::-1], levels=levels)
+
+
+def _is_figure(text: str) -> bool:
+    return sum(map(str.isdigit, text)) * 2 >= len(text.strip("()*†"))
+
+
+def _bounds(grid: _Grid, row: int) -> list[int]:
+    """The columns at which cells of a row begin, and the last column's end: where an upright stands in the row."""
+    middle = (grid.rows[row] + grid.rows[row + 1]) / 2
+    standing = [
+        (one.left + one.right) / 2 for one in grid.uprights if one.bottom <= middle <= one.top
+    ]
+    inner = range(1, len(grid.columns) - 1)
+    return [
+        0,
+        *(at for at in inner if any(abs(x - grid.columns[at]) <= _TOUCH for x in standing)),
+        len(grid.columns) - 1,
+    ]
+
+
+def _height(grid: _Grid, bounds: Sequence[Sequence[int]], row: int, sides: tuple[int, int]) -> int:
+    """Rows that a cell spans: down to the next rule below it, or to a row with other sides."""
+    left, right = sides
+    middle = (grid.columns[left] + grid.columns[right]) / 2
+    lying = [(one.bottom + one.top) / 2 for one in grid.levels if one.left <= middle <= one.right]
+    height = 1
+    while (
+        row + height < len(bounds)
+        and not any(abs(y - grid.rows[row + height]) <= _TOUCH for y in lying)
+        and sides in pairwise(bounds[row + height])
+    ):
+        height += 1
+    return height
+
+
+def _cell_texts(
+    page: Page,
+    grid: _Grid,
+    lines: Iterable[Line],
+    owner: Mapping[tuple[int, int], tuple[int, int]],
+) -> dict[tuple[int, int], list[str]]:
+    """The lines of text in each cell, by its corner."""
+    descending = [-edge for edge in grid.rows]
+    texts: dict[tuple[int, int], list[str]] = {}
+    for line in sorted(lines, key=_place):
+        parts: dict[tuple[int, int], str] = {}
+        cell = None
+        for char, x, y in page.characters(line):
+            if not isnan(x):
+                row = bisect_right(descending, -y) - 1
+                column = bisect_right(grid.columns, x) - 1
+                cell = owner[
+                    min(max(row, 0), len(grid.rows) - 2),
+                    min(max(column, 0), len(grid.columns) - 2),
+                ]
+            if cell:
+                parts[cell] = parts.get(cell, "") + char
+        for where, text in parts.items():
+            texts.setdefault(where, []).append(text.strip())
+    return texts
+
+
+def _place(line: Line) -> tuple[float, float]:
+    """Where a line comes in reading; what does not go from left to right keeps its order at one height."""
+    return -round(line.base), line.box.left if line.rightward else 0.0
+
+
+def _contains(outer: Box, inner: Box) -> bool:
+    x, y = (inner.left + inner.right) / 2, (inner.bottom + inner.top) / 2
+    return outer.left <= x <= outer.right and outer.bottom <= y <= outer.top
+
+
+def _touches(a: Box, b: Box) -> bool:
+    return (
+        a.left - _TOUCH <= b.right
+        and b.left - _TOUCH <= a.right
+        and a.bottom - _TOUCH <= b.top
+        and b.bottom - _TOUCH <= a.top
+    )

@@ -1,0 +1,308 @@
+"""PowerPoint: one section a slide, with its texts in reading order, tables, chart data, SmartArt and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sextant.domain.documents import HeadingSource
+from sextant.ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph, Table
+from sextant.ingestion.parsing.formats.docx_numbering import format_number
+from sextant.ingestion.parsing.formats.drawingml import (
+    DrawingReader,
+    chosen_content,
+    paragraph_text,
+)
+from sextant.ingestion.parsing.formats.opc import Element, Package, Part, qn
+from sextant.ingestion.parsing.formats.reading_order import Box, compared_columns, in_reading_order
+from sextant.ingestion.parsing.limits import CellBudget, Limits
+from sextant.ingestion.parsing.links import with_address
+from sextant.ingestion.parsing.numbering import could_be_heading
+from sextant.ingestion.parsing.omissions import Omissions
+from sextant.ingestion.parsing.raised import write_raised
+from sextant.ingestion.parsing.tables import (
+    Cell,
+    header_rows,
+    lay_out,
+    repeated_places,
+    rows_across,
+)
+from sextant.text.characters import has_cjk
+
+_TITLES = {"title", "ctrTitle"}
+_FURNITURE = {"ftr", "hdr", "dt", "sldNum"}
+_SHAPES = {qn("p:sp"), qn("p:pic"), qn("p:graphicFrame"), qn("p:grpSp"), qn("p:cxnSp")}
+# Numbering of PowerPoint (`a:buAutoNum`) in the words of Word: what the number is, and what stands around it.
+_NUMBERS = {
+    "arabic": "decimal",
+    "alphaLc": "lowerLetter",
+    "alphaUc": "upperLetter",
+    "romanLc": "lowerRoman",
+    "romanUc": "upperRoman",
+    "circleNumDbPlain": "decimalEnclosedCircle",
+    "circleNumWdWhitePlain": "decimalEnclosedCircle",
+    "ea1ChsPlain": "chineseCounting",
+    "ea1ChsPeriod": "chineseCounting",
+    "ea1ChtPlain": "chineseCounting",
+    "ea1ChtPeriod": "chineseCounting",
+}
+_AROUND = {"ParenBoth": "({})", "ParenR": "{})", "Period": "{}.", "Minus": "-{}-", "Plain": "{}"}
+
+
+def parse(content: bytes, limits: Limits) -> Blocks:
+    """Read a PPTX; `page` is the slide's number. Hidden slides count, as their notes often matter.
+
+    Raises:
+        FileBroken: what is in the container is no such document.
+        FileUnsafe: its tables have more cells than the limit.
+    """
+    package = Package(content)
+    main = package.main()
+    omissions = Omissions()
+    blocks, furniture, pages = list[Block](), dict[str, None](), 0
+    for pages, listed in enumerate(main.root.iter(qn("p:sldId")), 1):
+        part = main.target(listed.get(qn("r:id")))
+        if part is None or part.root is None:
+            omissions.add_part("slide", pages)
+            continue
+        slide = _Slide(part, pages, limits, omissions)
+        shown = [text for text in slide.furniture() if text not in furniture]
+        furniture.update(dict.fromkeys(shown))
+        blocks += slide.blocks(shown)
+    return Blocks(
+        write_raised(blocks), package.title(), page_count=pages, warnings=omissions.warnings()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What a shape holds, and where it stands on the slide."""
+
+    box: Box
+    blocks: list[Block]
+
+
+class _Slide:
+    def __init__(self, part: Part, page: int, limits: Limits, omissions: Omissions) -> None:
+        self._part = part
+        self._page = page
+        self._limits = limits
+        self._omissions = omissions
+        self._drawings = DrawingReader(part, omissions, page)
+
+    def blocks(self, furniture: Sequence[str]) -> Iterator[Block]:
+        """Yield the slide's heading, what stands on it, `furniture`, and its notes."""
+        elements = list(_shapes(self._tree))
+        title = next((text for element in elements if (text := self._title(element))), "")
+        shapes = list(self._read(elements))
+        below = [*(Paragraph(text, self._page) for text in furniture), *self._notes()]
+        body = [*(_in_order(shapes) if below else _with_column_heads(shapes)), *below]
+        for _ in self._part.related("comments"):
+            self._omissions.add_part("comment thread", self._page)
+        if title or body:
+            yield Heading(title or f"#{self._page}", 1, page=self._page)
+            yield from body
+
+    def furniture(self) -> Iterator[str]:
+        """Yield what each slide of a layout shows: footers, and the text that layout and master have of their own."""
+        for element in _shapes(self._tree):
+            if _kind(element) in {"ftr", "hdr", "dt"} and element.find(f".//{qn('a:fld')}") is None:
+                yield from filter(None, [self._lines(element.find(qn("p:txBody")), self._part)])
+        for part in self._inherited:
+            own = (shape for shape in _shapes(part.root.find(f"{qn('p:cSld')}/{qn('p:spTree')}")))
+            for shape in own:
+                for body in shape.iter(qn("p:txBody")):
+                    if body.getparent().find(f".//{qn('p:ph')}") is None:
+                        yield from filter(None, [self._lines(body, part)])
+
+    @property
+    def _tree(self) -> Element | None:
+        return self._part.root.find(f"{qn('p:cSld')}/{qn('p:spTree')}")
+
+    @cached_property
+    def _inherited(self) -> list[Part]:
+        """The slide's layout and its master, as far as they can be read."""
+        found = list[Part]()
+        part: Part | None = self._part
+        for kind in ("slideLayout", "slideMaster"):
+            part = next(part.related(kind), None) if part is not None else None
+            if part is not None and part.root is not None:
+                found.append(part)
+        return found
+
+    def _title(self, element: Element) -> str:
+        if _kind(element) not in _TITLES:
+            return ""
+        return " ".join(self._lines(element.find(qn("p:txBody")), self._part).split())
+
+    def _read(self, elements: Iterable[Element]) -> Iterator[_Shape]:
+        for element in elements:
+            kind = _kind(element)
+            if kind in _FURNITURE or (kind in _TITLES and self._title(element)):
+                continue
+            if element.tag == qn("p:grpSp"):
+                inner = [*_in_order(self._read(_shapes(element)))]
+            else:
+                inner = list(self._shape(element))
+            if inner:
+                yield _Shape(self._box(element), inner)
+
+    def _shape(self, element: Element) -> Iterator[Block]:
+        body = element.find(qn("p:txBody"))
+        if body is not None and (text := self._lines(body, self._part)):
+            link = element.find(f"*/{qn('p:cNvPr')}/{qn('a:hlinkClick')}")
+            address = self._part.address(link.get(qn("r:id"))) if link is not None else ""
+            yield Paragraph(with_address(text, address), self._page)
+        for table in element.iter(qn("a:tbl")):
+            yield self._table(table)
+        if element.tag == qn("p:pic") and element.find(f".//{qn('a:blip')}") is None:
+            self._omissions.add_part("picture", self._page)
+        if element.tag in {qn("p:pic"), qn("p:graphicFrame")}:
+            yield from self._drawings.blocks(element)
+
+    def _lines(self, body: Element | None, part: Part) -> str:
+        """The paragraphs of a text body, one a line, with the numbers of its lists."""
+        lines, counts = list[str](), dict[int, int]()
+        for paragraph in body.iterchildren(qn("a:p")) if body is not None else ():
+            text = paragraph_text(paragraph, part, self._omissions)
+            properties = paragraph.find(qn("a:pPr"))
+            level = properties.get("lvl", "0") if properties is not None else "0"
+            depth = int(level) if level.isdigit() else 0
+            if text:
+                label = _label(properties, depth, counts) or ("- " if depth else "")
+                lines.append(f"{'  ' * depth}{label}{text}")
+        return "\n".join(lines)
+
+    def _table(self, table: Element) -> Table:
+        cells = list(self._cells(table))
+        rows = lay_out(cells, CellBudget(self._limits))
+        across = rows_across(cells, max(map(len, rows), default=0))
+        marks = table.find(qn("a:tblPr"))
+        is_headed = marks is not None and marks.get("firstRow") in {"1", "true"}
+        header = header_rows(rows, across) or int(is_headed)
+        return Table(rows, header, self._page, repeated_places(cells))
+
+    def _cells(self, table: Element) -> Iterator[Cell]:
+        for row, line in enumerate(table.iterchildren(qn("a:tr"))):
+            for column, cell in enumerate(line.iterchildren(qn("a:tc"))):
+                if cell.get("hMerge") in {"1", "true"} or cell.get("vMerge") in {"1", "true"}:
+                    continue
+                text = self._lines(cell.find(qn("a:txBody")), self._part)
+                spans = (int(cell.get("rowSpan", "1")), int(cell.get("gridSpan", "1")))
+                yield Cell(row, column, text, *spans)
+
+    def _notes(self) -> Iterator[Block]:
+        for part in self._part.related("notesSlide"):
+            if part.root is None:
+                self._omissions.add_part("page of notes", self._page)
+                continue
+            for shape in _shapes(part.root.find(f"{qn('p:cSld')}/{qn('p:spTree')}")):
+                if _kind(shape) == "body" and (
+                    text := self._lines(shape.find(qn("p:txBody")), part)
+                ):
+                    label = "备注：" if has_cjk(text) else "Notes: "
+                    yield Paragraph(f"{label}{text}", self._page)
+
+    def _box(self, element: Element) -> Box:
+        """Where a shape stands, in the coordinates of what it is in; a placeholder may leave that to its layout."""
+        own = _own_box(element)
+        place = element.find(f"*/{qn('p:nvPr')}/{qn('p:ph')}")
+        if own is not None or place is None:
+            return own or Box(0, 0, 0, 0)
+        for part in self._inherited:
+            for candidate in part.root.iter(qn("p:ph")):
+                if _same_place(place, candidate):
+                    box = _own_box(candidate.getparent().getparent().getparent())
+                    if box is not None:
+                        return box
+        return Box(0, 0, 0, 0)
+
+
+def _in_order(shapes: Iterable[_Shape]) -> Iterator[Block]:
+    for shape in in_reading_order(list(shapes), lambda shape: shape.box):
+        yield from shape.blocks
+
+
+def _with_column_heads(shapes: Sequence[_Shape]) -> list[Block]:
+    """The blocks of shapes in reading order; where columns that are compared end it, what heads each is a heading.
+
+    Not where anything follows, which would come to stand below the last of these headings.
+    """
+    groups = list(compared_columns(shapes, lambda shape: shape.box))
+    last = groups.pop() if groups and len(groups[-1]) > 1 else []
+    body = [block for group in groups for column in group for one in column for block in one.blocks]
+    columns = [[block for one in column for block in one.blocks] for column in last]
+    heads = [_head_of(column) for column in columns]
+    for head, column in zip(heads, columns, strict=True):
+        body += [head, *column[1:]] if head is not None and all(heads) else column
+    return body
+
+
+def _head_of(column: Sequence[Block]) -> Heading | None:
+    """What stands above the rest of a column as its heading, if it looks like one."""
+    top, *rest = column
+    if not (rest and isinstance(top, Paragraph) and "\n" not in top.text):
+        return None
+    is_heading = could_be_heading(top.text)
+    return Heading(top.text, 2, HeadingSource.INFERRED, top.page) if is_heading else None
+
+
+def _shapes(tree: Element | None) -> Iterator[Element]:
+    for element in tree.iterchildren() if tree is not None else ():
+        if element.tag == qn("mc:AlternateContent"):
+            yield from (one for one in chosen_content(element) if one.tag in _SHAPES)
+        elif element.tag in _SHAPES:
+            yield element
+
+
+def _kind(element: Element) -> str | None:
+    """The kind of a placeholder, None of any other shape."""
+    place = element.find(f"*/{qn('p:nvPr')}/{qn('p:ph')}")
+    return None if place is None else place.get("type", "obj")
+
+
+def _same_place(one: Element, other: Element) -> bool:
+    """Whether two placeholders are the same: by their index on a layout, by their kind on a master."""
+    index, kind = one.get("idx"), one.get("type", "obj")
+    if index is not None and other.get("idx") is not None:
+        return bool(index == other.get("idx"))
+    kinds = {"ctrTitle": "title", "subTitle": "body", "obj": "body"}
+    other_kind = other.get("type", "obj")
+    return bool(kinds.get(kind, kind) == kinds.get(other_kind, other_kind))
+
+
+def _own_box(element: Element) -> Box | None:
+    frame = element.find(f"*/{qn('a:xfrm')}")
+    frame = frame if frame is not None else element.find(qn("p:xfrm"))
+    if frame is None:
+        return None
+    place, size = frame.find(qn("a:off")), frame.find(qn("a:ext"))
+    if place is None or size is None:
+        return None
+    numbers = [place.get("x"), place.get("y"), size.get("cx"), size.get("cy")]
+    try:
+        left, top, width, height = (int(number) for number in numbers)
+    except (TypeError, ValueError):
+        return None
+    return Box(left, top, left + width, top + height)
+
+
+def _label(properties: Element | None, depth: int, counts: dict[int, int]) -> str:
+    """The number that PowerPoint computes in front of a paragraph ("5. "), counted along in `counts`."""
+    for deeper in [other for other in counts if other > depth]:
+        del counts[deeper]
+    listed = properties.find(qn("a:buAutoNum")) if properties is not None else None
+    if listed is None:
+        counts.pop(depth, None)
+        return ""
+    start = listed.get("startAt", "1")
+    counts[depth] = counts.get(depth, int(start) - 1 if start.isdigit() else 0) + 1
+    scheme = listed.get("type", "arabicPeriod")
+    around = next((text for end, text in _AROUND.items() if scheme.endswith(end)), "{}")
+    base = (
+        scheme
+        if scheme in _NUMBERS
+        else next((scheme.removesuffix(end) for end in _AROUND if scheme.endswith(end)), "")
+    )
+    return f"{around.format(format_number(counts[depth], _NUMBERS.get(base, 'decimal')))} "

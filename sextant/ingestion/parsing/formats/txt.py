@@ -1,0 +1,86 @@
+"""Plain text: paragraphs by blank lines, headings by their numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from itertools import groupby
+
+from sextant.domain.documents import HeadingSource
+from sextant.ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph, Table
+from sextant.ingestion.parsing.encodings import decode
+from sextant.ingestion.parsing.limits import Limits
+from sextant.ingestion.parsing.lines import unwrap
+from sextant.ingestion.parsing.numbering import could_be_heading, is_strong, number_rank
+from sextant.ingestion.parsing.tables import header_rows
+
+_TABLE = -1
+_UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,})\s*")
+_HASHES = re.compile(r"\s*#{1,6}\s+")  # of a single Markdown heading
+_PIPE_ROW = re.compile(r"\s*\|.*\|\s*$")
+_RULE = re.compile(r"\s*:?-{2,}:?\s*")
+_BLANK_LINE = re.compile(r"\n[ \t\u3000]*\n\s*")
+
+
+def parse(content: bytes, limits: Limits) -> Blocks:  # noqa: ARG001 - the protocol of parsers
+    """Read a text file in any of the encodings of `sextant.ingestion.parsing.encodings`."""
+    decoded = decode(content)
+    blocks = list(text_blocks(decoded.text))
+    return Blocks(blocks, warnings=decoded.warnings, metadata=decoded.metadata)
+
+
+def text_blocks(text: str) -> Iterator[Block]:
+    """Headings, paragraphs and pipe tables of plain text.
+
+    A heading is a short line with a strong number (第三章, 一、, 3.1), or any numbered short line
+    that stands alone between blank lines, or one underlined with `===` or `---`. A short first
+    line that stands alone is the title.
+    """
+    groups = _BLANK_LINE.split(text.replace("\r\n", "\n").replace("\r", "\n").strip("\n"))
+    for index, group in enumerate(groups):
+        lines = [line for line in group.split("\n") if line.strip()]
+        underlined = len(lines) == 2 and _UNDERLINE.fullmatch(lines[1])
+        if (
+            index == 0
+            and len(groups) > 1
+            and (underlined or len(lines) == 1)
+            and _is_title(lines[0])
+        ):
+            yield Heading(_HASHES.sub("", lines[0]), 0, HeadingSource.INFERRED)
+        elif underlined:
+            yield Heading(lines[0], 1 if "=" in lines[1] else 2, HeadingSource.INFERRED)
+        else:
+            yield from _group_blocks(lines)
+
+
+def _group_blocks(lines: list[str]) -> Iterator[Block]:
+    kind = partial(_kind, alone=len(lines) == 1)
+    for rank, run in groupby(lines, kind):
+        if rank == _TABLE:
+            yield _table(list(run))
+        elif rank is None:
+            yield Paragraph("\n".join(unwrap(list(run))))
+        else:
+            yield from (Heading(line, rank + 1, HeadingSource.INFERRED) for line in run)
+
+
+def _kind(line: str, *, alone: bool) -> int | None:
+    """The rank of a heading's number, -1 for a table's row, None for prose."""
+    return _TABLE if _PIPE_ROW.match(line) else _heading_rank(line, alone=alone)
+
+
+def _table(lines: list[str]) -> Table:
+    rows = [line.strip().strip("|").split("|") for line in lines]
+    ruled = len(rows) > 1 and all(_RULE.fullmatch(cell) for cell in rows[1])
+    rows = [rows[0], *rows[2:]] if ruled else rows
+    return Table(rows, 1 if ruled else header_rows(rows))
+
+
+def _heading_rank(line: str, *, alone: bool) -> int | None:
+    rank = number_rank(line)
+    return rank if (alone or is_strong(rank)) and could_be_heading(line) else None
+
+
+def _is_title(line: str) -> bool:
+    return could_be_heading(line) and number_rank(line) is None

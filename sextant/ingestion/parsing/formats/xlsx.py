@@ -1,0 +1,169 @@
+"""Excel workbooks: one section a sheet, in it the tables that a reader sees."""
+
+from __future__ import annotations
+
+import datetime as dt
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+from itertools import islice
+
+from openpyxl import load_workbook
+from openpyxl.utils.cell import range_boundaries
+from openpyxl.utils.escape import unescape
+from openpyxl.utils.exceptions import InvalidFileException
+from openpyxl.worksheet._read_only import ReadOnlyWorksheet as Sheet
+
+from sextant.domain.errors import FileBroken
+from sextant.domain.missing import Missing
+from sextant.ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph
+from sextant.ingestion.parsing.formats.opc import Package, Part, qn
+from sextant.ingestion.parsing.grids import Merged, sheet_blocks
+from sextant.ingestion.parsing.limits import CellBudget, Limits
+from sextant.ingestion.parsing.number_formats import format_value
+from sextant.ingestion.parsing.omissions import Omissions
+
+# openpyxl's streaming reader does not tell merged ranges, so they are read from the sheet's XML.
+_MERGE = re.compile(rb"<mergeCell\s[^>]{0,100}?ref=\"([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})\"")
+_MAX_MERGES = 10_000
+# A formula without a value: programs that write workbooks (openpyxl, exports) compute nothing. What a formula made an
+# empty text of (`t="str"`) was computed.
+_NOT_COMPUTED = re.compile(
+    rb"<c\b(?![^>]{0,200}\st=\"str\")[^>]{0,200}><f\b(?:[^>]*/>|[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v></v>)?</c>"
+)
+
+Row = list[str]
+
+
+def parse(content: bytes, limits: Limits) -> Blocks:
+    """Read an XLSX: the values that formulas had when it was last saved, shown as its number formats say.
+
+    Raises:
+        FileBroken: what is in the container is no such document.
+        FileUnsafe: its tables have more cells than the limit.
+    """
+    try:
+        book = load_workbook(BytesIO(content), read_only=True, data_only=True)
+    except (InvalidFileException, KeyError, ValueError, TypeError) as error:
+        raise FileBroken(
+            f"The workbook cannot be read ({error}).", next_step="Save it again and retry."
+        ) from error
+    blocks, empty = list[Block](), 0
+    package, omissions = Package(content), Omissions()
+    for sheet in book.worksheets:
+        part = Part(package, posixpath.normpath(sheet._worksheet_path.lstrip("/")))
+        xml = part.content
+        if xml is None:
+            omissions.add_part("sheet")
+            continue
+        blocks += _sheet(sheet, xml, limits)
+        blocks += _beside_cells(part, omissions)
+        empty += sum(1 for _ in _NOT_COMPUTED.finditer(xml))
+    warnings = (Missing.FORMULAS_NOT_COMPUTED.told(number=empty),) if empty else ()
+    return Blocks(blocks, book.properties.title or "", warnings=(*warnings, *omissions.warnings()))
+
+
+def _beside_cells(sheet: Part, omissions: Omissions) -> Iterator[Block]:
+    """Text boxes, and comments with their cells; pictures are counted."""
+    for drawing in sheet.related("drawing"):
+        lines = drawing.root.iter(qn("a:p")) if drawing.root is not None else ()
+        for line in lines:
+            yield Paragraph("".join(text.text or "" for text in line.iter(qn("a:t"))))
+        for _ in drawing.related("image"):
+            omissions.add_part("picture")
+    notes = dict[str, list[str]]()
+    for comments in (*sheet.related("threadedComment"), *sheet.related("comments")):
+        found = (
+            comments.root.iter("{*}threadedComment", "{*}comment")
+            if comments.root is not None
+            else ()
+        )
+        for comment in found:
+            text = "".join(part.text or "" for part in comment.iter("{*}text", "{*}t"))
+            if not text.startswith("[Threaded comment]"):
+                notes.setdefault(comment.get("ref", ""), []).append(" ".join(text.split()))
+    if notes:
+        lines = (f"{cell}: {' / '.join(texts)}" for cell, texts in notes.items())
+        yield Paragraph("\n".join(lines))
+
+
+def _sheet(sheet: Sheet, xml: bytes, limits: Limits) -> Iterator[Block]:
+    sheet.reset_dimensions()  # what the sheet declares is not believed
+    budget = CellBudget(limits)
+    rows = _read_rows(sheet, budget)
+    merges = _fill_merges(rows, _merges(xml), budget)
+    if rows:
+        yield Heading(sheet.title, 1)
+    yield from sheet_blocks(rows, merges)
+
+
+def _read_rows(sheet: Sheet, budget: CellBudget) -> dict[int, Row]:
+    """The rows that hold anything, by row number from 1."""
+    rows: dict[int, Row] = {}
+    for number, cells in enumerate(sheet.iter_rows(), 1):
+        row = [
+            "" if cell.value is None else _show(cell.value, cell.number_format) for cell in cells
+        ]
+        while row and not row[-1].strip():
+            row.pop()
+        if row:
+            budget.spend(len(row))
+            rows[number] = row
+    return rows
+
+
+def _merges(xml: bytes) -> list[tuple[int, int, int, int]]:
+    found = islice(_MERGE.finditer(xml), _MAX_MERGES)
+    return [range_boundaries(match[1].decode("ascii")) for match in found]
+
+
+def _fill_merges(
+    rows: dict[int, Row], merges: Iterable[tuple[int, int, int, int]], budget: CellBudget
+) -> Merged:
+    """Repeat each merged cell's text over its range, but for a title or a group's name: that is alone in its rows."""
+    merged = Merged()
+    last = max(rows, default=0)
+    for left, top, right, bottom in merges:
+        text = _at(rows.get(top, []), left)
+        bottom = min(bottom, last)  # noqa: PLW2901 - no table goes on below the last filled row
+        numbers = range(top, bottom + 1)
+        if not text:
+            continue
+        if _is_title(rows, numbers, is_wide=left < right):
+            budget.spend(right - left)
+            rows[top].extend([""] * (right - len(rows[top])))
+            merged.repeated.update((top, column) for column in range(left, right))
+            continue
+        merged.across.update(numbers if left < right else ())
+        for number in numbers:
+            row = rows.setdefault(number, [])
+            budget.spend(max(right - len(row), 0))
+            row.extend([""] * (right - len(row)))
+            row[left - 1 : right] = [cell or text for cell in row[left - 1 : right]]
+            merged.repeated.update((number, column) for column in range(left - 1, right))
+        merged.repeated.discard((top, left - 1))
+    return merged
+
+
+def _is_title(rows: dict[int, Row], numbers: range, *, is_wide: bool) -> bool:
+    """Whether a merged cell is all that its rows hold."""
+    filled = sum(sum(map(bool, rows[number])) for number in numbers if number in rows)
+    return filled == 1 and (len(numbers) == 1 or is_wide)
+
+
+def _at(row: Row, column: int) -> str:
+    return row[column - 1] if column <= len(row) else ""
+
+
+def _show(value: object, number_format: str) -> str:
+    """What a reader of the sheet sees in a cell."""
+    match value:
+        case bool():
+            return "TRUE" if value else "FALSE"
+        case int() | float() | dt.date() | dt.time() | dt.timedelta():
+            return format_value(value, number_format)
+        case str():
+            return format_value(unescape(value).strip(), number_format)
+        case _:
+            return str(value).strip()

@@ -1,0 +1,182 @@
+"""Parser hosts as the ingesting process sees them: started when needed, kept while they are well."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import weakref
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+
+import orjson
+
+from sextant.ingestion.parsing.host import READY
+from sextant.ingestion.parsing.limits import Limits
+
+_ROOT = Path(__file__).parents[2]
+# No variable of ours reaches the parsers: they have no use for keys or database addresses.
+_ENVIRONMENT = {
+    "PYTHONPATH": str(_ROOT),
+    "PYTHONUTF8": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    **{name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
+}
+
+
+class HostEnded(Exception):
+    """A parser host ended instead of answering; `status` is its exit status (`sextant.ingestion.parsing.host`)."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"The parser ended with status {status}.")
+        self.status = status
+
+    @property
+    def killed(self) -> bool:
+        """Whether the host itself was killed; it ends by itself where its file brought a parser down."""
+        return self.status < 0
+
+
+class ParserHosts:
+    """Hosts for one file each at a time; as many as files were parsed at once, gone with the object.
+
+    Not bound to an event loop, so nobody has to close it; what is done after `close` starts new ones.
+    """
+
+    def __init__(self) -> None:
+        self._idle: list[_Host] = []
+        weakref.finalize(self, _end_all, self._idle)
+
+    def close(self) -> None:
+        """End the hosts that are idle."""
+        _end_all(self._idle)
+
+    async def parse(self, content: bytes, filename: str, limits: Limits) -> bytes:
+        """What `sextant.ingestion.parsing.child.answer` says to a file.
+
+        A host that has not answered, because its file was hostile or this call was cancelled, is
+        killed with all its descendants. One that was killed by somebody else, perhaps before it had
+        the file, says nothing about the file: that goes to another host, once.
+
+        Raises:
+            HostEnded: the file brought the parser down.
+        """
+        try:
+            return await self._parse(content, filename, limits)
+        except HostEnded as error:
+            if not error.killed:
+                raise
+        return await self._parse(content, filename, limits)
+
+    async def _parse(self, content: bytes, filename: str, limits: Limits) -> bytes:
+        host = await self._ready()
+        try:
+            answer = await host.ask(content, filename, limits)
+        except EOFError:
+            raise HostEnded(await asyncio.to_thread(host.wait)) from None
+        finally:
+            if host.busy:
+                await asyncio.to_thread(host.end)
+        self._idle.append(host)
+        return answer
+
+    async def _ready(self) -> _Host:
+        """An idle host, unless it has ended meanwhile; else a new one."""
+        while self._idle:
+            host = self._idle.pop()
+            if await host.is_ready():
+                return host
+        host = await _start()
+        if not await host.is_ready():
+            raise HostEnded(await asyncio.to_thread(host.wait))
+        return host
+
+
+class _Host:
+    """One process and the socket to it. `busy`: it has a request that it has not answered."""
+
+    def __init__(self) -> None:
+        self.busy = False
+        self._channel, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-s", "-m", "sextant.ingestion.parsing.host"],
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=_ENVIRONMENT,
+                cwd="/",
+                start_new_session=True,
+            )
+        self._channel.settimeout(0)
+
+    async def is_ready(self) -> bool:
+        """Wait until it can take a request; False if it has ended instead, perhaps after it was ready."""
+        ready = False
+        try:
+            await self._receive(len(READY))
+            ready = self._process.poll() is None
+        except EOFError:
+            pass
+        finally:
+            if not ready:
+                self.end()
+        return ready
+
+    async def ask(self, content: bytes, filename: str, limits: Limits) -> bytes:
+        """Send a file and receive the answer; EOFError when the host ends."""
+        self.busy = True
+        request = {"filename": filename, "limits": asdict(limits), "size": len(content)}
+        head = orjson.dumps(request)
+        loop = asyncio.get_running_loop()
+        with suppress(ConnectionError):  # it has ended, which receiving shows
+            await loop.sock_sendall(self._channel, len(head).to_bytes(4) + head)
+            await loop.sock_sendall(self._channel, content)
+        answer = await self._receive(int.from_bytes(await self._receive(8)))
+        self.busy = False
+        return answer
+
+    async def _receive(self, size: int) -> bytes:
+        data = bytearray(size)
+        view, done = memoryview(data), 0
+        loop = asyncio.get_running_loop()
+        while done < size:
+            try:
+                got = await loop.sock_recv_into(self._channel, view[done:])
+            except ConnectionError:
+                got = 0
+            if not got:
+                raise EOFError
+            done += got
+        return bytes(data)
+
+    def wait(self) -> int:
+        """The exit status of a host that is about to end."""
+        status: int = self._process.wait()
+        return status
+
+    def end(self) -> None:
+        """Kill it and whatever it has forked."""
+        self._channel.close()
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+
+async def _start() -> _Host:
+    """A new host; if this call is cancelled while it starts, it is ended."""
+    starting = asyncio.ensure_future(asyncio.to_thread(_Host))
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        (await starting).end()
+        raise
+
+
+def _end_all(hosts: list[_Host]) -> None:
+    while hosts:
+        hosts.pop().end()

@@ -1,0 +1,113 @@
+"""Images inside documents, re-encoded where they are found: in the parser's own process."""
+
+from __future__ import annotations
+
+import binascii
+import hashlib
+from base64 import b64decode
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from sextant.domain.errors import FileRejected
+from sextant.domain.missing import Missing
+from sextant.ingestion.parsing.blocks import Block, Blocks, Caption, Image
+from sextant.ingestion.parsing.limits import Limits
+from sextant.models.chat.pictures import Picture, PictureLimits, read_picture, size_of
+from sextant.text.characters import counted
+
+
+@dataclass(frozen=True, slots=True)
+class FoundImage:
+    """An image that is to be described: a JPEG, its sha256, and what the document says it is."""
+
+    sha256: str
+    jpeg: bytes
+    alt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Captions:
+    """What images show, by their sha256, and why of some it is not told; those without a caption are not in it."""
+
+    texts: Mapping[str, str]
+    warnings: tuple[str, ...] = ()
+
+
+def image_in(address: str | None, alt: str) -> Image | None:
+    """The image that an address holds itself (a data URI in base64); no other is looked at."""
+    head, _, data = (address or "").partition(",")
+    head = head.strip().lower()
+    if not (head.startswith("data:image/") and head.endswith(";base64")):
+        return None
+    try:
+        return Image(b64decode("".join(data.split())), " ".join(alt.split()))
+    except (binascii.Error, ValueError):
+        return None
+
+
+def with_captions(blocks: Blocks, limits: Limits) -> tuple[Blocks, list[FoundImage]]:
+    """Put captions in the place of images; and return the images that have none yet.
+
+    Without captions an image is represented by its alternative text (`alt`), or by nothing. Each image counts
+    once, however often it is shown; small ones are decoration; what cannot be read is left out. Where nobody
+    looks at images, a warning says how many there are.
+    """
+    if not limits.images:
+        return _without_images(blocks, limits), []
+    found: dict[str, FoundImage] = {}
+    placed: set[str] = set()
+    left = list[Block]()
+    for block in blocks.blocks:
+        if isinstance(block, Image):
+            left += _described(block, limits, found, placed)
+        else:
+            left.append(block)
+    return replace(blocks, blocks=left), list(found.values())
+
+
+def not_looked_at(images: int) -> tuple[str, ...]:
+    """The warning that so many images of a document were passed over."""
+    if not images:
+        return ()
+    return (Missing.IMAGES_NOT_LOOKED_AT.told(images=counted(images, "image")),)
+
+
+def _without_images(blocks: Blocks, limits: Limits) -> Blocks:
+    each = dict[bytes, bytes]()
+    left = list[Block]()
+    for block in blocks.blocks:
+        if not isinstance(block, Image):
+            left.append(block)
+            continue
+        sha256 = hashlib.sha256(block.content).digest()
+        if sha256 not in each and block.alt:
+            left.append(Caption(block.alt, block.page))
+        each[sha256] = block.content
+    large = sum(min(size_of(content)) >= limits.smallest_edge for content in each.values())
+    return replace(blocks, blocks=left, warnings=(*blocks.warnings, *not_looked_at(large)))
+
+
+def _described(
+    image: Image, limits: Limits, found: dict[str, FoundImage], placed: set[str]
+) -> Iterator[Block]:
+    picture = _read(image, limits)
+    if picture is None or picture.sha256 in placed:
+        if image.alt and picture is None:
+            yield Caption(image.alt, image.page)
+        return
+    sha256 = picture.sha256
+    placed.add(sha256)
+    if len(found) < limits.images:
+        found[sha256] = FoundImage(sha256, picture.jpeg, image.alt)
+    said = limits.captions.get(sha256, "")
+    if text := "\n".join(filter(None, (image.alt, said))):
+        yield Caption(text, image.page)
+
+
+def _read(image: Image, limits: Limits) -> Picture | None:
+    bounds = PictureLimits(limits.image_bytes, limits.image_pixels, limits.image_edge)
+    try:
+        picture = read_picture(image.content, bounds)
+    except FileRejected:
+        return None
+    return picture if min(picture.width, picture.height) >= limits.smallest_edge else None

@@ -1,0 +1,235 @@
+"""Blocks to one text with a section tree; from here on everything is an offset into that text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from sextant.domain.documents import HeadingSource
+from sextant.ingestion.parsing.blocks import Block, Caption, Heading, Image, Paragraph, Table
+from sextant.ingestion.parsing.tables import column_names, title_rows
+from sextant.tables.cells.stored import mark_across, mark_repeated
+from sextant.text.characters import clean_text
+
+_TITLE_CHARS = 200
+_MAX_DEPTH = 12
+# Soft hyphens and signs without width part words that their reader sees whole. Joiners are part of words in Persian
+# and in the scripts of India, and of emoji, but never beside Latin, Greek, Cyrillic and Chinese letters.
+_INVISIBLE = re.compile(
+    "[\u00ad\u180e\u200b\u2060\ufeff]|(?<=[\\d\u0041-\u052f\u3040-\u9fff])[\u200c\u200d]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range of the document's text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class SectionNode:
+    """A section by offset; `parent` is an index into the list of sections, None for the root.
+
+    `level` is the depth in the tree, so it equals the number of titles on the way from the root;
+    `heading` is where the heading's own words stand (empty for a root without title line).
+    """
+
+    title: str
+    level: int
+    parent: int | None
+    start: int
+    end: int
+    heading: Span
+    source: HeadingSource
+    page: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Prose (`rows` empty), a table (`rows`: one span a line) or an image's words inside one section.
+
+    `header_lines` counts the lines of a table that name its columns, the rule below included.
+    """
+
+    section: int
+    span: Span
+    page: int | None = None
+    rows: tuple[Span, ...] = ()
+    header_lines: int = 0
+    is_image: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """A document's text, its sections in reading order (root first) and what stands in them.
+
+    Sections nest: a child lies inside its parent, siblings follow each other without overlap.
+    """
+
+    text: str
+    sections: tuple[SectionNode, ...]
+    pieces: tuple[Piece, ...]
+
+
+def build_structure(blocks: Iterable[Block]) -> Structure:
+    """Write blocks one below the other and note where each section begins and ends.
+
+    Text is cleaned here, before the first offset is taken (`clean_text`). Heading levels may jump
+    (1, then 3): a section's parent is the nearest heading above it of a smaller level.
+    """
+    writer = _Writer()
+    for block in blocks:
+        writer.add(block)
+    return writer.finish()
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._length = 0
+        self._pieces: list[Piece] = []
+        root = SectionNode("", 0, None, 0, 0, Span(0, 0), HeadingSource.ROOT, None)
+        self._sections = [root]
+        self._open: list[tuple[int, int]] = [(0, 0)]  # (heading level as given, section index)
+
+    def add(self, block: Block) -> None:
+        match block:
+            case Heading():
+                self._add_heading(block)
+            case Paragraph():
+                if text := _tidy(block.text):
+                    self._pieces.append(Piece(self._current, self._write(text), block.page))
+            case Caption():
+                if text := _tidy(block.text):
+                    span = self._write(text)
+                    self._pieces.append(Piece(self._current, span, block.page, is_image=True))
+            case Table():
+                self._add_table(block)
+            case Image():
+                pass  # nobody has described it
+
+    def finish(self) -> Structure:
+        while self._open:
+            self._close()
+        return Structure("".join(self._parts), tuple(self._sections), tuple(self._pieces))
+
+    @property
+    def _current(self) -> int:
+        return self._open[-1][1]
+
+    def _add_heading(self, heading: Heading) -> None:
+        text = " ".join(_tidy(heading.text).split())
+        if not text:
+            return
+        if heading.level == 0 and len(self._sections) == 1 and not self._parts:
+            self._sections[0] = replace(self._sections[0], heading=self._write(text))
+            return
+        level = max(heading.level, 1)
+        while self._open[-1][0] >= level or len(self._open) > _MAX_DEPTH:
+            self._close()
+        span = self._write(text)
+        self._open.append((level, len(self._sections)))
+        self._sections.append(
+            SectionNode(
+                title=text[:_TITLE_CHARS],
+                level=len(self._open) - 1,
+                parent=self._open[-2][1],
+                start=span.start,
+                end=span.end,
+                heading=span,
+                source=heading.source,
+                page=heading.page,
+            )
+        )
+
+    def _add_table(self, table: Table) -> None:
+        lines, header_lines = render_table(table)
+        if not lines:
+            return
+        whole = self._write("\n".join(lines))
+        rows, start = [], whole.start
+        for line in lines:
+            rows.append(Span(start, start + len(line)))
+            start += len(line) + 1
+        self._pieces.append(Piece(self._current, whole, table.page, tuple(rows), header_lines))
+
+    def _close(self) -> None:
+        _, index = self._open.pop()
+        self._sections[index] = replace(self._sections[index], end=self._length)
+
+    def _write(self, text: str) -> Span:
+        if self._parts:
+            self._parts.append("\n\n")
+            self._length += 2
+        start = self._length
+        self._parts.append(text)
+        self._length += len(text)
+        return Span(start, self._length)
+
+
+def render_table(table: Table) -> tuple[list[str], int]:
+    """A table as Markdown pipe rows, and how many of the lines are its header (rule included).
+
+    Empty rows and columns are dropped. A header of several rows is one line, in which each column has the words
+    of all of them, so that a name can be read by itself; a title row in it stays above that.
+    """
+    rows = _without_empty(
+        [
+            _mark_group(
+                [_stored(cell, (at, column), table) for column, cell in enumerate(row)], at, table
+            )
+            for at, row in enumerate(table.rows)
+        ]
+    )
+    if not rows:
+        return [], 0
+    header = min(table.header_rows, len(rows))
+    titles = min(header, title_rows(rows))
+    if header - titles > 1:
+        rows[titles:header] = [column_names(rows[titles:header])]
+        header = titles + 1
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    if header:
+        lines.insert(header, f"|{' --- |' * len(rows[0])}")
+        header += 1
+    return lines, header
+
+
+def _without_empty(rows: Sequence[list[str]]) -> list[list[str]]:
+    width = max((len(row) for row in rows), default=0)
+    padded = [row + [""] * (width - len(row)) for row in rows if any(row)]
+    filled = [index for index in range(width) if any(row[index] for row in padded)]
+    return [[row[index] for index in filled] for row in padded]
+
+
+def _mark_group(cells: list[str], at: int, table: Table) -> list[str]:
+    """The cells of a row, marked if below the names one cell stands across all columns."""
+    is_across = len(cells) > 1 and all(
+        not cell and (at, column) in table.repeated for column, cell in enumerate(cells) if column
+    )
+    return mark_across(cells) if is_across and cells[0] and at >= table.header_rows > 0 else cells
+
+
+def _stored(text: str, place: tuple[int, int], table: Table) -> str:
+    cell = _cell(text)
+    return (
+        mark_repeated(cell) if place in table.repeated and place[0] >= table.header_rows else cell
+    )
+
+
+def _cell(text: str) -> str:
+    return " ".join(_tidy(text).split()).replace("|", "\\|")
+
+
+def _tidy(text: str) -> str:
+    """Storable text with plain line ends and spaces, without blanks around it or its lines' ends."""
+    text = (
+        _INVISIBLE.sub("", clean_text(text))
+        .replace("\r\n", "\n")
+        .replace("\r", "\n")
+        .replace("\xa0", " ")
+    )
+    return "\n".join(line.rstrip() for line in text.split("\n")).strip()

@@ -1,0 +1,184 @@
+"""Tables with merged cells to plain rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import pairwise, zip_longest
+
+from sextant.ingestion.parsing.limits import CellBudget
+from sextant.tables.cells.values import ValueKind, read_value
+
+_NUMBER = re.compile(r"[-+(]?[$€£¥￥]?\s?\d[\d,.\s]*[%)‰]?$")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_MAX_COLUMNS = 16_384  # of a worksheet (ECMA-376); HTML allows 1,000
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell at its upper left corner, with the rows and columns it spans."""
+
+    row: int
+    column: int
+    text: str
+    rows: int = 1
+    columns: int = 1
+
+
+def lay_out(cells: Iterable[Cell], budget: CellBudget) -> list[list[str]]:
+    """Rows of equal length; a merged cell's text stands in every row and column it spans.
+
+    So each row can be read by itself. A cell across the whole width (a title row) stands once.
+    """
+    placed = list(cells)
+    width = max((cell.column + cell.columns for cell in placed), default=0)
+    height = max((cell.row + cell.rows for cell in placed), default=0)
+    width = min(width, _MAX_COLUMNS)
+    budget.spend(width * height)
+    rows = [[""] * width for _ in range(height)]
+    for cell in placed:
+        columns = 1 if cell.columns >= width > 1 else cell.columns
+        for row in rows[cell.row : cell.row + cell.rows]:
+            for column in range(cell.column, min(cell.column + columns, width)):
+                row[column] = row[column] or cell.text
+    return rows
+
+
+def repeated_places(cells: Iterable[Cell]) -> frozenset[tuple[int, int]]:
+    """The places (row, column) where a merged cell's text stands again, all but its first."""
+    return frozenset(
+        (row, column)
+        for cell in cells
+        if cell.rows * cell.columns > 1
+        for row in range(cell.row, cell.row + cell.rows)
+        for column in range(cell.column, cell.column + cell.columns)
+        if (row, column) != (cell.row, cell.column)
+    )
+
+
+def rows_across(cells: Iterable[Cell], width: int) -> frozenset[int]:
+    """The rows with a cell that is merged across several columns, but not across all."""
+    return frozenset(
+        row
+        for cell in cells
+        if 1 < cell.columns < width
+        for row in range(cell.row, cell.row + cell.rows)
+    )
+
+
+def title_rows(rows: Sequence[Sequence[str]]) -> int:
+    """How many rows of one filled cell stand above rows of several: the table's title, and no row of it."""
+    filled = [sum(map(bool, map(str.strip, row))) for row in rows]
+    several = next((at for at, cells in enumerate(filled) if cells > 1), 0)
+    return several if all(filled[:several]) else 0
+
+
+def column_names(header: Sequence[Sequence[str]]) -> list[str]:
+    """The name of each column: the words of all the header's rows, each once."""
+    columns = zip_longest(*header, fillvalue="")
+    return [" ".join(dict.fromkeys(filter(None, map(str.strip, cells)))) for cells in columns]
+
+
+def header_rows(rows: Sequence[Sequence[str]], across: Collection[int] = ()) -> int:
+    """How many rows name the columns: 1 when the first has words in most columns, each once, and more rows follow.
+
+    With the row below it, where its cells name groups of columns and that row names their columns, or where that
+    row has the units of columns of numbers. Years, and
+    numbers in even steps, are names too where the rows below them have others. Columns without any cell do not count.
+
+    Args:
+        rows: the table, without titles above it.
+        across: the rows with a cell that is merged across several columns.
+    """
+    width = max(map(len, rows), default=0)
+    whole = [[*map(str.strip, row), *[""] * (width - len(row))] for row in rows]
+    kept = [at for at in range(width) if any(row[at] for row in whole)]
+    cells = [[row[at] for at in kept] for row in whole]
+    count = 1
+    while (
+        count - 1 in across and count < len(cells) and _is_of_groups(*cells[count - 1 : count + 1])
+    ):
+        count += 1
+    if len(cells) <= count:
+        return 0
+    if _is_of_units(cells[count], cells[count + 1 :]):
+        count += 1
+    named = [name for name in column_names(cells[:count]) if name]
+    is_names = len(set(named)) == len(named) and len(named) * 2 > len(kept)
+    return count if is_names and all(_has_names(row, cells[count:]) for row in cells[:count]) else 0
+
+
+def _is_of_units(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
+    """Whether a row has words only above numbers, and so says what these are counted in."""
+    columns = [at for at, cell in enumerate(row) if cell]
+    return (
+        bool(columns)
+        and bool(body)
+        and not row[0]
+        and not any(_NUMBER.match(row[at]) for at in columns)
+        and all(_NUMBER.match(cells[at]) for cells in body for at in columns)
+    )
+
+
+def _has_names(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
+    """Whether the cells of a row can be names: words, and of numbers only such as no row below has."""
+    columns = [at for at, cell in enumerate(row) if _NUMBER.match(cell)]
+    if not columns:
+        return True
+    if _NUMBER.match(row[0]):
+        return False
+    series = _series([row[at] for at in columns])
+    alike = sum(_series([cells[at] for at in columns]) == series for cells in body)
+    return series is not None and alike * 2 <= len(body)
+
+
+def _series(cells: Sequence[str]) -> Decimal | str | None:
+    """How numbers go on: as years, or by which even step (1, 2, 3; 5 %, 10 %, 15 %); None: in no way that names do."""
+    if all(_YEAR.fullmatch(cell) for cell in cells):
+        return "years"
+    values = [read_value(cell) for cell in dict.fromkeys(cells)]
+    steps = {other.number - one.number for one, other in pairwise(values)}
+    is_one_kind = {value.kind for value in values} == {ValueKind.NUMBER} and len(
+        {value.unit for value in values}
+    ) == 1
+    return steps.pop() if is_one_kind and len(values) > 2 and len(steps) == 1 else None
+
+
+def fill_group_names(rows: Sequence[Sequence[str]]) -> list[list[str]] | None:
+    """The rows with the names of groups repeated, where the first row names groups of the second's columns.
+
+    As two rows of names are written without merged cells: a name of the first row stands for the blank cells on
+    its right, and those of the second row are not told apart without it. None where that is not so.
+    """
+    if len(rows) < 3:
+        return None
+    groups, names, *_ = ([cell.strip() for cell in row] for row in rows)
+    filled = [at for at, cell in enumerate(groups) if cell]
+    is_grouped = 1 < len(filled) < len(groups) and len(set(filter(None, names))) < len(
+        list(filter(None, names))
+    )
+    if not is_grouped or any(map(_NUMBER.match, filter(None, names))):
+        return None
+    name, result = "", list[str]()
+    for at in range(len(names)):
+        group = groups[at] if at < len(groups) else ""
+        name = group or (name if names[at] else "")
+        result.append(name)
+    both = column_names([result, names])
+    return [result, *map(list, rows[1:])] if len(set(both)) == len(both) else None
+
+
+def _is_of_groups(groups: Sequence[str], below: Sequence[str]) -> bool:
+    """Whether a row names the columns of groups above it: elsewhere it says nothing new, as a row of data does."""
+    grouped = {
+        column
+        for left, (one, other) in enumerate(pairwise(groups))
+        if one.strip() and one == other
+        for column in (left, left + 1)
+    }
+    return all(
+        column in grouped or not group.strip() or name.strip() in {"", group.strip()}
+        for column, (group, name) in enumerate(zip_longest(groups, below, fillvalue=""))
+    )

@@ -1,0 +1,358 @@
+"""Files into knowledge bases: each is registered, its job claimed and done (`sextant.ingestion.running`)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+from uuid import UUID
+
+from sextant.domain.documents import Job, JobStage
+from sextant.domain.errors import Cancelled, DependencyError, SextantError, Superseded, error_of
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.ingestion.captions import Captioner
+from sextant.ingestion.files import Paths, find_files, read_file
+from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
+from sextant.ingestion.graph.index import GraphIndexer
+from sextant.ingestion.parsing.detect import media_type
+from sextant.ingestion.parsing.guards import check_size
+from sextant.ingestion.parsing.hosts import ParserHosts
+from sextant.ingestion.parsing.limits import MOST_TOGETHER, SMALL_FILE, Limits
+from sextant.ingestion.progress import OnProgress, Progress
+from sextant.ingestion.running import JobRunner
+from sextant.ingestion.together import Together
+from sextant.ingestion.workers import is_dead, worker_name
+from sextant.models.protocols import Embedder
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.documents.registering import Upload
+from sextant.stores.work.jobs import Batch, JobStore
+from sextant.text.characters import readable_name
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+# While the one group of files is stored the other is parsed; more at once would only cost memory.
+_AT_ONCE = 2
+# Small files share transactions: ten at a time cost half of what they cost one by one, twenty a tenth less still,
+# forty no less. All of them become searchable at once, so the sum bounds the wait: some 250 passages.
+_TOGETHER = Batch(files=MOST_TOGETHER, each=SMALL_FILE, bytes=320_000)
+_ONE_BY_ONE = Batch(files=1, each=0, bytes=0)
+_POLL_SECONDS = 0.5
+# Codes of jobs that were closed on purpose. Who waits for such a job gets one error for both: `Cancelled`, which
+# answers and imports are stopped with, would say that trying again helps.
+_CLOSED_ON_PURPOSE = (Cancelled.code, Superseded.code)
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What became of a file. `unchanged`: it was there already. `error`: it could not be taken in.
+
+    `same_as`: the other file whose bytes these are; both are the one document `document_id`.
+    `warnings`: it was taken in, but something about it is missing, such as what a chat model finds.
+    """
+
+    source: str
+    filename: str
+    document_id: UUID | None = None
+    chunks: int = 0
+    unchanged: bool = False
+    error: SextantError | None = None
+    warnings: tuple[str, ...] = ()
+    same_as: str | None = None
+
+
+class IngestReport(list[Ingested]):
+    """What became of each file, in order.
+
+    `warnings`: what of the descriptions and the knowledge graph did not follow, and how to mend it.
+    """
+
+    warnings: tuple[str, ...] = ()
+
+
+class Ingestor:
+    """Takes documents into knowledge bases.
+
+    Args:
+        documents: where they go.
+        jobs: the record of the work.
+        embedder: gives chunks their vectors; called for one batch at a time.
+        settings: `limits` and `ingestion` apply.
+        graph: enters published documents into the knowledge graph; None: none is kept.
+        extractor: reads them with a chat model, after that; None: nothing does.
+        hosts: parse the files; by default some of its own.
+        captioner: says what images in documents show; None: nobody does.
+    """
+
+    def __init__(
+        self,
+        documents: DocumentStore,
+        jobs: JobStore,
+        embedder: Embedder,
+        settings: Settings,
+        graph: GraphIndexer | None = None,
+        *,
+        extractor: ModelExtractor | None = None,
+        hosts: ParserHosts | None = None,
+        captioner: Captioner | None = None,
+    ) -> None:
+        self.documents = documents
+        self._jobs = jobs
+        # What a model reads takes minutes: nothing to be gained together, and others would wait.
+        self._batch = _TOGETHER if extractor is None else _ONE_BY_ONE
+        self._settings = settings
+        self._limits = Limits.of(settings)
+        self._worker = worker_name()
+        self._runner = JobRunner(
+            documents,
+            jobs,
+            embedder,
+            settings,
+            graph,
+            extractor=extractor,
+            hosts=hosts or ParserHosts(),
+            captioner=captioner,
+        )
+
+    async def ingest(
+        self,
+        scope: Scope,
+        paths: Paths,
+        on_progress: OnProgress | None = None,
+    ) -> list[Ingested]:
+        """Take files, and the readable files of folders, into a knowledge base.
+
+        Returns:
+            What became of each file, in order. A file that cannot be ingested carries its error and
+            stops no other.
+
+        Raises:
+            DependencyError: the database or the embedding model is gone, so no file can go on. What
+                was committed stays; the same call later goes on from there.
+        """
+
+        async def one(file: Path, together: Together) -> Ingested:
+            return await self._ingest_file(file, together, on_progress)
+
+        return await self._ingest_all(scope, await asyncio.to_thread(find_files, paths), _size, one)
+
+    async def ingest_uploads(self, scope: Scope, uploads: Sequence[Upload]) -> list[Ingested]:
+        """Take files in from memory; returns and raises what `ingest` does."""
+
+        async def one(upload: Upload, together: Together) -> Ingested:
+            with _outcome(upload.source, upload.filename) as outcome:
+                outcome.append(await self._ingest_upload(upload, together, None))
+            return outcome[0]
+
+        return await self._ingest_all(scope, uploads, lambda upload: len(upload.content), one)
+
+    async def ingest_bytes(
+        self,
+        scope: Scope,
+        content: bytes,
+        filename: str,
+        *,
+        source: str | None = None,
+        external_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        identity: bytes = b"",
+        on_progress: OnProgress | None = None,
+    ) -> Ingested:
+        """Take one file in from memory; `source` names it for replacement (default: its file name).
+
+        `external_id` and `metadata` are the user's own, and come back with the document; `identity` is
+        what else makes it another one than others of the same bytes.
+
+        Raises:
+            FileRejected: it is empty or too large, or its parser refused it.
+            DependencyError: as for `ingest`.
+        """
+        upload = Upload(
+            source or filename,
+            filename,
+            media_type(filename),
+            content,
+            external_id,
+            metadata,
+            identity,
+        )
+        return await self._ingest_upload(upload, Together(scope), on_progress)
+
+    async def run_next(
+        self, user_id: str, on_claimed: Callable[[Scope], Awaitable[None]]
+    ) -> list[Exception | None]:
+        """Do the next job of a user, or the next small ones together, each with its own outcome.
+
+        Args:
+            user_id: whose; nothing is done while as many of this user's run as may.
+            on_claimed: told the knowledge base that changes, before it does.
+
+        Returns:
+            For each job why it could not be done (`JobRunner.run` says how it stands then), or None.
+        """
+        jobs = await self._jobs.claim_turn(
+            self._worker,
+            user_id,
+            most=self._settings.worker.per_user,
+            together=self._batch,
+        )
+        if not jobs:
+            return []
+        with suppress(DependencyError):
+            await on_claimed(jobs[0].scope)
+        async with Together(jobs[0].scope, len(jobs)) as together:
+            return list(await asyncio.gather(*(self._run_in(job, together) for job in jobs)))
+
+    async def _run_in(self, job: Job, together: Together) -> Exception | None:
+        try:
+            await self._runner.run(job, together=together)
+        except Exception as error:  # noqa: BLE001 - an outcome of this job, and of no other
+            return error
+        finally:
+            together.leave()
+        return None
+
+    async def _ingest_all(
+        self,
+        scope: Scope,
+        items: Sequence[T],
+        size_of: Callable[[T], int],
+        one: Callable[[T, Together], Awaitable[Ingested]],
+    ) -> list[Ingested]:
+        """Take items in, small ones together, two groups at a time."""
+        groups = await asyncio.to_thread(
+            lambda: list(batches([size_of(item) for item in items], self._batch))
+        )
+        results = dict[int, Ingested]()
+        waiting = iter(groups)
+
+        async def ingest(place: int, together: Together) -> None:
+            results[place] = await one(items[place], together)
+            together.leave()
+
+        async def work() -> None:
+            for group in waiting:
+                async with Together(scope, len(group)) as together:
+                    await _at_once(ingest(place, together) for place in group)
+
+        await _at_once(work() for _ in range(_AT_ONCE))
+        return [results[place] for place in range(len(items))]
+
+    async def _ingest_file(
+        self, file: Path, together: Together, on_progress: OnProgress | None
+    ) -> Ingested:
+        source, name = readable_name(file.as_posix()), readable_name(file.name)
+        with _outcome(source, name) as outcome:
+            content = await asyncio.to_thread(read_file, file, self._limits.file_bytes)
+            upload = Upload(source, name, media_type(name), content)
+            outcome.append(await self._ingest_upload(upload, together, on_progress))
+        return outcome[0]
+
+    async def _ingest_upload(
+        self, upload: Upload, together: Together, on_progress: OnProgress | None
+    ) -> Ingested:
+        source, filename = upload.source, upload.filename
+        check_size(upload.content, filename, self._limits)
+        registered = await together.ask(self.documents.register_all, upload)
+        document_id, other = registered.document_id, registered.same_as
+        if registered.job_id is None:
+            return Ingested(source, filename, document_id, unchanged=True, same_as=other)
+        job = await self._claim(registered.job_id, filename, together, on_progress)
+        chunks = (
+            job
+            if isinstance(job, int)
+            else await self._runner.run(job, on_progress, upload.given, together)
+        )
+        warnings = together.remarks.pop(document_id, ())
+        return Ingested(source, filename, document_id, chunks, warnings=warnings, same_as=other)
+
+    async def _claim(
+        self, job_id: UUID, filename: str, together: Together, on_progress: OnProgress | None
+    ) -> Job | int:
+        """The job to do; or, when another worker has just done it, the number of its chunks.
+
+        A job of a worker that was killed becomes free at once if it ran on this machine, else when its
+        heartbeat is stale.
+        """
+        user_id = together.scope.user_id
+        claimed = await together.ask(self._jobs.claim_all, (self._worker, job_id))
+        with nullcontext() if claimed else together.away():
+            while claimed is None:
+                job = await self._jobs.get(user_id, job_id)
+                if job is None:
+                    return 0
+                if job.stage is JobStage.DONE:
+                    together.remarks[job.document_id] = job.warnings
+                    return job.total
+                if job.stage is JobStage.FAILED:
+                    raise _ended(job)
+                if await asyncio.to_thread(is_dead, job.worker):
+                    await self._jobs.take_from_dead(job)
+                else:
+                    if on_progress is not None:
+                        on_progress(Progress(filename, job.stage, job.done, job.total))
+                    await asyncio.sleep(_POLL_SECONDS)
+                claimed = await self._jobs.claim(self._worker, user_id=user_id, job_id=job_id)
+        return claimed
+
+
+def _ended(job: Job) -> SextantError:
+    """Why a job was closed that another worker had."""
+    if job.error_code in _CLOSED_ON_PURPOSE:
+        return Superseded(
+            f"{job.filename} is not taken in. {job.error}",
+            next_step="Nothing to do, unless you want it again: then ingest the file again.",
+        )
+    return error_of(job.error_code or "", job.error or "")
+
+
+def batches(sizes: Sequence[int], batch: Batch) -> Iterator[Sequence[int]]:
+    """The places of small items that go together, in order; that of a larger one by itself."""
+    start, filled = 0, 0
+    for place, size in enumerate(sizes):
+        filled += size
+        is_full = place - start == batch.files or filled > batch.bytes
+        if place > start and (is_full or max(sizes[place - 1], size) > batch.each):
+            yield range(start, place)
+            start, filled = place, size
+    if start < len(sizes):
+        yield range(start, len(sizes))
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0  # reading it says what is wrong
+
+
+@contextmanager
+def _outcome(source: str, filename: str) -> Iterator[list[Ingested]]:
+    """A list for one file's result; an error of the file itself becomes that result."""
+    results: list[Ingested] = []
+    try:
+        yield results
+    except DependencyError:
+        raise
+    except SextantError as error:
+        results.append(Ingested(source, filename, error=error))
+    except Exception as error:
+        log.exception("ingestion of a file failed unexpectedly")
+        failure = SextantError(f"{filename}: {type(error).__name__}: {error}")
+        results.append(Ingested(source, filename, error=failure))
+
+
+async def _at_once(works: Iterable[Coroutine[None, None, None]]) -> None:
+    """Run coroutines side by side; the first error stops the others and is raised by itself."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for work in works:
+                group.create_task(work)
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None

@@ -1,0 +1,68 @@
+"""Embeds every stored chunk again, after the embedding model was changed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from sextant.domain.scope import Scope
+from sextant.ingestion.progress import OnCount
+from sextant.ingestion.running import embedding_text
+from sextant.models.protocols import Embedder
+from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.chunks.stored import StoredChunk
+from sextant.stores.documents.embedding_space import (
+    chunks_without_vectors,
+    finish_reembedding,
+    reembedding_alone,
+    start_reembedding,
+    store_vectors,
+)
+from sextant.stores.postgresql.database import Database
+
+
+async def reembed(
+    database: Database, embedder: Embedder, on_progress: OnCount | None = None
+) -> int:
+    """Give every chunk of every user a vector of `embedder`, batch by batch.
+
+    Each batch is committed, and a call that was stopped goes on where it was, as a worker does
+    (`sextant.facade.working`). Keyword search works all the while; vector search finds what is embedded already.
+
+    Args:
+        database: the store.
+        embedder: the new model; its dimension must be known.
+        on_progress: called after each batch with the chunks done by this call and those to do.
+
+    Returns:
+        The number of chunks embedded.
+
+    Raises:
+        DatabaseUnavailable, ModelUnavailable: what was embedded before stays.
+    """
+    async with reembedding_alone(database):
+        return await _reembed(database, embedder, on_progress)
+
+
+async def _reembed(database: Database, embedder: Embedder, on_progress: OnCount | None) -> int:
+    scopes = await start_reembedding(database, embedder)
+    chunks = ChunkStore(database)
+    total = sum([await chunks.count(scope) for scope in scopes])
+    done = 0
+    for scope in scopes:
+        async for batch in _batches(database, scope):
+            texts = [embedding_text(chunk.document_title, chunk) for chunk in batch]
+            vectors = await embedder.embed_passages(texts)
+            await store_vectors(database, scope, [chunk.id for chunk in batch], vectors)
+            done += len(batch)
+            if on_progress is not None:
+                on_progress(done, total)
+    await finish_reembedding(database)
+    return done
+
+
+async def _batches(database: Database, scope: Scope) -> AsyncIterator[list[StoredChunk]]:
+    size = database.settings.ingestion.embed_batch
+    last = None
+    while batch := await chunks_without_vectors(database, scope, after=last, limit=size):
+        yield batch
+        last = batch[-1].id

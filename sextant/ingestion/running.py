@@ -1,0 +1,337 @@
+"""One job's way through the stages: parse → embed and store in batches → publish → graph.
+
+Describing a document takes all of it, and a second per 600 chunks. So the first chunks of a long one become
+searchable undescribed, and are described afterwards.
+
+Each batch is committed, so a worker that is killed loses at most two batches: whoever takes the job over
+parses again (ids follow from content and place) and goes on with the chunks that are not stored yet. A small
+document is stored and published in one step, and several of them in one together.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from uuid import UUID
+
+from sextant.domain.documents import Chunk, Job, JobStage, ParsedDocument
+from sextant.domain.errors import (
+    ConflictError,
+    DependencyError,
+    DocumentNotFound,
+    FileRejected,
+    FileUnsafe,
+    SextantError,
+)
+from sextant.domain.memory import give_back
+from sextant.domain.settings import Settings
+from sextant.ingestion.captions import Captioner
+from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
+from sextant.ingestion.graph.index import GraphIndexer, Indexed
+from sextant.ingestion.heartbeat import Heartbeats
+from sextant.ingestion.metadata.describing import Described, describe
+from sextant.ingestion.parsing.draft import Draft
+from sextant.ingestion.parsing.hosts import ParserHosts
+from sextant.ingestion.parsing.images import Captions
+from sextant.ingestion.parsing.parse import Describe, parse_file
+from sextant.ingestion.progress import OnProgress, Progress, silent
+from sextant.ingestion.stages import Stages
+from sextant.ingestion.together import Together
+from sextant.ingestion.transfer.documents import dated, is_packed, unpack
+from sextant.models.protocols import Embedder, Vectors
+from sextant.stores.chunks.stored import StoredChunk
+from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.documents.reading import Given
+from sextant.stores.documents.versions import Ready
+from sextant.stores.work.jobs import JobStore
+
+log = logging.getLogger(__name__)
+
+# While one file is embedded the next one is parsed; more at once would only cost memory.
+PARSED_AT_ONCE = 2
+# A passage takes 30–50 ms to embed: the first of a long document are searchable after half a second.
+_FIRST_BATCH = 8
+# Two batches of a document are written at the same time: the server's work is the larger part.
+_STORED_AT_ONCE = 2
+# Up to here a document is stored and published in one transaction instead of four.
+_SMALL = 16
+# Of so many chunks on a document leaves memory free that is worth giving back to the system: of 30 MB some 90 MB.
+_LARGE = 1000
+# Seconds between two tries at most.
+_LONGEST_BACKOFF = 300.0
+
+
+def embedding_text(document_title: str, chunk: Chunk | StoredChunk) -> str:
+    """What is embedded for a chunk: where it stands, a table's header, and the text itself."""
+    path = [document_title, *(title for title in chunk.section_path if title != document_title)]
+    context = "" if chunk.context in path else chunk.context
+    return "\n".join(filter(None, (" > ".join(path), context, chunk.text)))
+
+
+class JobRunner:
+    """Does claimed jobs; takes what `sextant.ingestion.pipeline.Ingestor` takes."""
+
+    def __init__(
+        self,
+        documents: DocumentStore,
+        jobs: JobStore,
+        embedder: Embedder,
+        settings: Settings,
+        graph: GraphIndexer | None,
+        *,
+        extractor: ModelExtractor | None,
+        hosts: ParserHosts,
+        captioner: Captioner | None = None,
+    ) -> None:
+        self._documents = documents
+        self._jobs = jobs
+        self._embedder = embedder
+        self._settings = settings
+        self._graph = graph
+        self._extractor = extractor
+        self._hosts = hosts
+        self._captioner = captioner
+        self._heartbeats = Heartbeats(jobs, settings.ingestion.job_heartbeat)
+        self._parsing = asyncio.Semaphore(PARSED_AT_ONCE)
+        self._embedding = asyncio.Lock()
+
+    async def run(
+        self,
+        job: Job,
+        on_progress: OnProgress | None = None,
+        given: Given | None = None,
+        together: Together | None = None,
+    ) -> int:
+        """Do a claimed job to its end and return the number of chunks.
+
+        Args:
+            job: what to do.
+            on_progress: called whenever it gets further.
+            given: the job's version, where the caller has it; else it is read.
+            together: the files that go the same way at the same time.
+
+        Raises:
+            SextantError: why it could not be done. Errors that may pass put the job back for another
+                try; any other closes it as failed and takes the unfinished version back.
+        """
+        stages = Stages(on_progress or silent)
+
+        def report(progress: Progress) -> None:
+            stages.report(progress)
+            self._heartbeats.note(job, progress)
+
+        try:
+            async with stages.timed(), self._heartbeats.of(job):
+                total = await self._run(job, report, given, together or Together(job.scope))
+        except ConflictError:
+            raise  # replaced, cancelled or taken over: not ours to close
+        except asyncio.CancelledError as stopped:
+            await asyncio.shield(self._release(job, stopped))
+            raise
+        except DependencyError as error:
+            if not error.retryable or job.released >= self._settings.worker.retries:
+                await self._fail(job, error)
+            else:
+                await self._release(job, error, wait=self._backoff(job))
+            raise
+        except Exception as error:
+            report(Progress(job.filename, JobStage.FAILED))
+            await self._fail(job, error)
+            raise
+        if total >= _LARGE:
+            await asyncio.to_thread(give_back)
+        return total
+
+    async def _run(
+        self, job: Job, report: OnProgress, given: Given | None, together: Together
+    ) -> int:
+        broken_off = job.attempts - 1 - job.released
+        if broken_off >= self._settings.ingestion.job_attempts:
+            raise FileUnsafe(
+                f"Ingesting {job.filename} broke off {broken_off} times.",
+                next_step="Check that there is memory enough, then ingest the file again.",
+            )
+        report(Progress(job.filename, JobStage.PARSE))
+        parsed = await self._parse(job, given)
+        if await self._is_published(job):
+            described = await asyncio.to_thread(describe, parsed)
+        else:
+            described = await self._store(job, parsed, report, together)
+        total, remarks = len(parsed.chunks), parsed.warnings
+        if self._graph is not None:
+            report(Progress(job.filename, JobStage.GRAPH, total, total))
+            published = Indexed(job.document_id, job.version, described.parsed, described.terms)
+            await together.ask(self._graph.index_documents, published)
+            remarks += await self._extract(job, report)
+        together.remarks[job.document_id] = remarks
+        await together.ask(self._jobs.finish_all, (job, total, remarks))
+        report(Progress(job.filename, JobStage.DONE, total, total))
+        return total
+
+    async def _extract(self, job: Job, report: OnProgress) -> tuple[str, ...]:
+        """Let the chat model read the document; says what it has not read, which is kept with the reason."""
+        if self._extractor is None:
+            return ()
+
+        def show(done: int, total: int) -> None:
+            report(Progress(job.filename, JobStage.GRAPH, done, total))
+
+        await self._extractor.extract(job.scope, document_id=job.document_id, on_progress=show)
+        return await self._extractor.remarks(job.scope, job.document_id)
+
+    async def _store(
+        self, job: Job, parsed: ParsedDocument, report: OnProgress, together: Together
+    ) -> Described:
+        """Make the document searchable, and describe it; the job stays open for what follows."""
+        small = min(_SMALL, self._settings.ingestion.embed_batch)
+        is_small = job.attempts == 1 and len(parsed.chunks) <= small
+        if _is_new(job) and not is_small:
+            await self._store_first(job, parsed, report)
+        described = await asyncio.to_thread(describe, parsed)
+        if is_small:
+            await self._store_at_once(job, described.parsed, report, together)
+        else:
+            await self._store_in_batches(job, described.parsed, report)
+        return described
+
+    async def _store_first(self, job: Job, parsed: ParsedDocument, report: OnProgress) -> None:
+        """Make the first chunks searchable undescribed; `begin` describes them later."""
+        first = parsed.chunks[: min(_FIRST_BATCH, self._settings.ingestion.embed_batch)]
+        total = len(parsed.chunks)
+        report(Progress(job.filename, JobStage.EMBED, 0, total))
+        where = job.scope, job.document_id
+        await self._documents.begin(*where, parsed, version=job.version)
+        vectors = await self._vectors(parsed, first)
+        await self._documents.add_chunks(*where, first, vectors, version=job.version)
+        report(Progress(job.filename, JobStage.EMBED, len(first), total))
+
+    async def _store_in_batches(self, job: Job, parsed: ParsedDocument, report: OnProgress) -> None:
+        stored = await self._documents.begin(
+            job.scope, job.document_id, parsed, version=job.version
+        )
+        total = len(parsed.chunks)
+        if not _is_new(job):
+            report(Progress(job.filename, JobStage.EMBED, len(stored), total))
+        await self._embed(job, parsed, stored, report)
+        report(Progress(job.filename, JobStage.PUBLISH, total, total))
+        await self._documents.publish(
+            job.scope, job.document_id, version=job.version, close_job=False
+        )
+
+    async def _store_at_once(
+        self, job: Job, parsed: ParsedDocument, report: OnProgress, together: Together
+    ) -> None:
+        total = len(parsed.chunks)
+        report(Progress(job.filename, JobStage.EMBED, 0, total))
+        vectors = await self._vectors(parsed, parsed.chunks)
+        report(Progress(job.filename, JobStage.EMBED, total, total))
+        report(Progress(job.filename, JobStage.PUBLISH, total, total))
+        ready = Ready(job.document_id, job.version, parsed, vectors)
+        await together.ask(self._documents.store_all, ready)
+
+    async def _is_published(self, job: Job) -> bool:
+        """Whether an earlier try of this job went as far as that."""
+        return job.attempts > 1 and await self._documents.is_live(
+            job.scope, job.document_id, job.version
+        )
+
+    async def _vectors(self, parsed: ParsedDocument, chunks: Sequence[Chunk]) -> Vectors:
+        texts = [embedding_text(parsed.title, chunk) for chunk in chunks]
+        async with self._embedding:
+            return await self._embedder.embed_passages(texts)
+
+    async def _parse(self, job: Job, given: Given | None) -> ParsedDocument:
+        given = given or await self._documents.given(job.scope, job.document_id)
+        if is_packed(given.content):
+            return await asyncio.to_thread(unpack, given.content, job.document_id)
+        async with self._parsing:
+            parsed = await parse_file(
+                given.content,
+                job.filename,
+                document_id=job.document_id,
+                settings=self._settings,
+                hosts=self._hosts,
+                describe=self._describer(job),
+            )
+        # What the user says of it counts as the document's own, tags above all.
+        told = replace(parsed, metadata={**parsed.metadata, **given.metadata})
+        return dated(told, given.metadata)
+
+    def _describer(self, job: Job) -> Describe | None:
+        captioner = self._captioner
+        if captioner is None:
+            return None
+
+        async def describe(made: Draft) -> Captions:
+            return await captioner.describe(
+                job.scope,
+                made.images,
+                title=made.title,
+                language=made.language,
+                again=job.attempts > 1,
+            )
+
+        return describe
+
+    async def _embed(
+        self, job: Job, parsed: ParsedDocument, stored: set[UUID], report: OnProgress
+    ) -> None:
+        missing = [chunk for chunk in parsed.chunks if chunk.id not in stored]
+        total = len(parsed.chunks)
+        done = total - len(missing)
+        going = deque[tuple[int, asyncio.Task[None]]]()
+
+        async def finish(all_but: int = 0) -> None:
+            nonlocal done
+            while len(going) > all_but:
+                size, storing = going.popleft()
+                await storing
+                done += size
+                report(Progress(job.filename, JobStage.EMBED, done, total))
+
+        try:
+            for batch in _batches(missing, self._settings.ingestion.embed_batch):
+                vectors = await self._vectors(parsed, batch)
+                await finish(all_but=_STORED_AT_ONCE - 1)
+                adding = self._documents.add_chunks(
+                    job.scope, job.document_id, batch, vectors, version=job.version
+                )
+                going.append((len(batch), asyncio.create_task(adding)))
+        finally:
+            await finish()  # what is embedded is stored, also when the next batch cannot be
+
+    async def _release(self, job: Job, error: BaseException, wait: float = 0) -> None:
+        with suppress(SextantError):
+            await self._jobs.release(job, error, wait=wait)
+
+    def _backoff(self, job: Job) -> float:
+        """Seconds until the next try: twice as long after each."""
+        wait: float = self._settings.worker.backoff * 2.0**job.released
+        return min(wait, _LONGEST_BACKOFF)
+
+    async def _fail(self, job: Job, error: Exception) -> None:
+        # A file at fault, and one whose document was deleted meanwhile, are nothing to look into.
+        if not isinstance(error, FileRejected | DocumentNotFound):
+            log.exception("ingestion of a document failed", exc_info=error)
+        with suppress(SextantError):
+            # A document that only the graph lacks stays searchable.
+            if not await self._documents.is_live(job.scope, job.document_id, job.version):
+                where = job.scope, job.document_id
+                await self._documents.fail(*where, version=job.version, error=error)
+            await self._jobs.fail(job, error)
+
+
+def _is_new(job: Job) -> bool:
+    """Whether nothing of the document is stored, so that each batch is searchable at once."""
+    return job.version == 1 and job.attempts == 1
+
+
+def _batches(chunks: Sequence[Chunk], size: int) -> Iterator[list[Chunk]]:
+    remaining = iter(chunks)
+    while batch := list(islice(remaining, size)):
+        yield batch

@@ -1,0 +1,128 @@
+"""Files that go through the stages side by side: what they ask of the database is asked at once.
+
+A transaction costs about as much for ten small documents as for one. Each file goes its own way, with
+its own job and its own errors; where it asks for something that can be done for many, it waits until
+the others ask, too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
+from uuid import UUID
+
+from sextant.domain.errors import DependencyError
+from sextant.domain.scope import Scope
+from sextant.domain.tasks import end
+
+A = TypeVar("A")
+R = TypeVar("R")
+Work = Callable[[Scope, Sequence[A]], Awaitable[Sequence[R]]]
+
+# Nobody waits longer than this for the others to catch up: one of them may be a slow file.
+_LINGER = 3.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    work: Work[Any, Any]
+    about: Any
+    answer: asyncio.Future[Any]
+
+
+class Together:
+    """`members` files of one scope on their way; a context that ends what is still being done.
+
+    `remarks`: what is missing of documents that were done on the way, by their ids.
+    """
+
+    def __init__(self, scope: Scope, members: int = 1) -> None:
+        self.scope = scope
+        self.remarks: dict[UUID, tuple[str, ...]] = {}
+        self._members = members
+        self._asking = 0
+        self._waiting: list[_Asked] = []
+        self._timer: asyncio.TimerHandle | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._stop_timer()
+        await end(*self._tasks)
+
+    async def ask(self, work: Work[A, R], about: A) -> R:
+        """The answer of `work` for one of its arguments, given with those for other members.
+
+        Work that fails for several is done again for each, so an error reaches whom it concerns; one
+        of a service that is gone reaches all.
+        """
+        if self._members <= 1 and not self._waiting:
+            [only] = await work(self.scope, [about])
+            return only
+        asked = _Asked(work, about, asyncio.get_running_loop().create_future())
+        self._waiting.append(asked)
+        self._asking += 1
+        self._look()
+        answer: R = await asked.answer
+        return answer
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """A member waits for something else meanwhile, so nobody waits for it."""
+        self.leave()
+        try:
+            yield
+        finally:
+            self._members += 1
+
+    def leave(self) -> None:
+        """One member fewer to wait for."""
+        self._members -= 1
+        self._look()
+
+    def _look(self) -> None:
+        if self._waiting and self._asking >= self._members:
+            self._begin()
+        elif self._waiting and self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_LINGER, self._begin)
+
+    def _begin(self) -> None:
+        self._stop_timer()
+        waiting, self._waiting = self._waiting, []
+        task = asyncio.create_task(self._answer_all(waiting))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    async def _answer_all(self, waiting: Sequence[_Asked]) -> None:
+        for work in dict.fromkeys(one.work for one in waiting):
+            await self._answer(work, [one for one in waiting if one.work == work])
+
+    async def _answer(self, work: Work[Any, Any], asked: Sequence[_Asked]) -> None:
+        try:
+            answers = await work(self.scope, [one.about for one in asked])
+        except Exception as error:  # noqa: BLE001 - whoever asked gets it
+            if len(asked) > 1 and not isinstance(error, DependencyError):
+                for one in asked:
+                    await self._answer(work, [one])
+                return
+            self._asking -= len(
+                asked
+            )  # before they go on: the first to do so would find all asking
+            for one in asked:
+                if not one.answer.done():
+                    one.answer.set_exception(error)
+        else:
+            self._asking -= len(asked)
+            for one, answer in zip(asked, answers, strict=True):
+                if not one.answer.done():
+                    one.answer.set_result(answer)

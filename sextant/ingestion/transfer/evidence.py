@@ -1,0 +1,316 @@
+"""What the lines of an import say about entities, written as evidence."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from sextant.domain.graph import MentionKind
+from sextant.domain.scope import Scope
+from sextant.ingestion.graph.extraction.link import Bearer
+from sextant.ingestion.graph.index import link_names
+from sextant.ingestion.transfer.batches import next_of
+from sextant.ingestion.transfer.ends import End, Ends
+from sextant.ingestion.transfer.identifying import id_taken, identified
+from sextant.ingestion.transfer.lines import ChunkLine, DecisionLine, EntityLine, Mentioned, Problem
+from sextant.ingestion.transfer.spool import DOCUMENTS_ROOM, Numbered, Spool, Stated, size_of
+from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
+from sextant.stores.graph.facts import passages_stating, profiles, subjects_naming
+from sextant.stores.graph.ids import entity_id, relation_id
+from sextant.stores.graph.names import read_names
+from sextant.stores.graph.resolution.deciding import decide_one, decide_pairs_two
+from sextant.stores.graph.resolution.merges import Merge
+from sextant.stores.graph.transfer import (
+    Known,
+    chunks_by_external_id,
+    entities_by_external_id,
+    merged_entities,
+    owned_entities,
+)
+from sextant.stores.graph.writing import GraphWriter
+from sextant.text.characters import normalise_name
+
+_BATCH = 2000  # rows at a time
+_NAMES = 20_000  # of aliases at a time
+
+
+class EvidenceWriter:
+    """Writes the evidence of one import; the spool knows by then where its chunks are stored.
+
+    `subjects`: note there the entities whose facts this changes (`sextant/ingestion/facts`).
+    """
+
+    def __init__(
+        self, scope: Scope, writer: GraphWriter, lines: Spool, *, subjects: bool = False
+    ) -> None:
+        self._scope = scope
+        self._writer = writer
+        self._lines = lines
+        self._subjects = subjects
+        self.entities = 0
+        self.relations = 0
+        self._known: set[Bearer] | None = None
+        self._fresh: list[Bearer] = []
+        self._own: list[AliasRow] = []
+        self._ends = Ends(scope, writer, lines)
+
+    async def write_all(self) -> AsyncIterator[tuple[list[Problem], int]]:
+        """Write batch by batch; yields the problems of each, and how many lines it had."""
+        documents = self._lines.documents()
+        while stored := await next_of(documents, _BATCH // 10, size_of, DOCUMENTS_ROOM):
+            await self._add_chunks([chunk for _, chunks in stored for chunk in chunks])
+            yield [], len(stored)
+        names = self._lines.entities()
+        while groups := await next_of(names, _BATCH):
+            yield await self._add_entities(groups), sum(map(len, groups))
+        relations = self._lines.relations()
+        while batch := await next_of(relations, _BATCH):
+            yield await self._add_relations(batch), len(batch)
+        await self._name_own()
+        if self._fresh:
+            await link_names(self._writer, self._fresh)
+        decisions = self._lines.decisions()
+        while said := await next_of(decisions, _BATCH):
+            yield await self._decide(said), len(said)
+
+    async def _add_chunks(self, chunks: Sequence[ChunkLine]) -> None:
+        evidence = await asyncio.to_thread(self._said, chunks)
+        self.relations += len(evidence.relations)
+        await self._note(row.source_id for row in evidence.relations)
+        await self._writer.add(evidence)
+
+    def _said(self, chunks: Sequence[ChunkLine]) -> GraphEvidence:
+        mentions, relations = list[MentionRow](), list[RelationRow]()
+        for line in chunks:
+            chunk = self._lines.chunk(line.id)
+            if chunk is not None:
+                found = said_by(self._scope, chunk, line)
+                mentions += found.mentions
+                relations += found.relations
+        self._lines.note_mentions(
+            [(row.entity_id, chunk) for row in mentions if (chunk := row.chunk_id)]
+        )
+        return GraphEvidence(mentions, relations)
+
+    async def _add_entities(
+        self, groups: Sequence[Sequence[Numbered[EntityLine]]]
+    ) -> list[Problem]:
+        external = [line.id for group in groups for _, line in group if line.id]
+        known = await entities_by_external_id(self._writer, external)
+        plain = await asyncio.to_thread(self._plain, groups)
+        owners = await owned_entities(self._writer, plain)
+        before = len(self._own)
+        evidence, whole, problems = await asyncio.to_thread(
+            self._entities, groups, plain, owners, known
+        )
+        self.entities += len(evidence.mentions)
+        await self._note_entities(evidence.mentions)
+        await self._note_names(evidence.aliases)
+        await self._writer.keep_aliases(whole, [*evidence.aliases, *self._own[before:]])
+        await self._writer.add(evidence)
+        return problems
+
+    def _plain(self, groups: Sequence[Sequence[Numbered[EntityLine]]]) -> list[UUID]:
+        return [entity_id(self._scope, group[0].line.name) for group in groups]
+
+    def _entities(
+        self,
+        groups: Sequence[Sequence[Numbered[EntityLine]]],
+        plain: Sequence[UUID],
+        owners: Mapping[UUID, Known],
+        known: Mapping[str, Known],
+    ) -> tuple[GraphEvidence, list[UUID], list[Problem]]:
+        """Entities as the user names them.
+
+        In between: those of which a line says all that there is to say, also what else they are called.
+        """
+        problems, mentions, aliases = list[Problem](), list[MentionRow](), list[AliasRow]()
+        ids, whole = list[tuple[int, UUID]](), list[UUID]()
+        for named, group in zip(plain, groups, strict=True):
+            for number, said, line, entity in identified(self._scope, named, group, owners, known):
+                if entity is None:
+                    problems.append(Problem(number, id_taken(known, line)))
+                    continue
+                ids.append((number, entity))
+                mentions.append(_asserted(entity, line))
+                aliases += [AliasRow(entity, alias, "import") for alias in line.aliases]
+                self._own.append(AliasRow(entity, said.name, "import"))
+                self._lines.note_aliases(
+                    (normalise_name(one), entity, line.name) for one in line.aliases
+                )
+                whole += [entity] * (said.id == line.id)
+        self._lines.note_entities(ids)
+        return GraphEvidence(mentions, (), aliases), whole, problems
+
+    async def _name_own(self) -> None:
+        """Let entities be found by their own names, in passages too.
+
+        This comes last, since a graph of assertions alone is stored in a fraction of the time.
+        """
+        if self._own:
+            await self._writer.derive()
+        for start in range(0, len(self._own), _NAMES):
+            names = self._own[start : start + _NAMES]
+            await self._note_names(names)
+            await self._writer.add(GraphEvidence((), (), names))
+
+    async def _note_names(self, aliases: Sequence[AliasRow]) -> None:
+        """Remember names that are new, by which passages are to be linked."""
+        if aliases and self._known is None:
+            self._known = {Bearer(*row) for row in await read_names(self._writer)}
+        named = [Bearer(alias.entity_id, alias.name) for alias in aliases]
+        self._fresh += [bearer for bearer in named if bearer not in (self._known or ())]
+
+    async def _add_relations(self, batch: Sequence[Numbered[Stated]]) -> list[Problem]:
+        ends, chunks = await self._resolved(batch)
+        evidence, problems = await asyncio.to_thread(self._asserted, batch, ends, chunks)
+        await self._note(row.source_id for row in evidence.relations)
+        await self._writer.add(await self._with_passages(evidence))
+        return problems
+
+    async def _with_passages(self, evidence: GraphEvidence) -> GraphEvidence:
+        """Relations by the user's own word, each with the passage that states it, if one does."""
+        own = {
+            relation_id(row.source_id, row.target_id, row.relation_type): row
+            for row in evidence.relations
+            if row.chunk_id is None
+        }
+        passages = await passages_stating(self._writer, own) if own and self._writer.version else {}
+        if not passages:
+            return evidence
+        kept = [row for row in evidence.relations if row.chunk_id is not None]
+        kept += [row._replace(chunk_id=passages.get(one)) for one, row in own.items()]
+        return replace(evidence, relations=kept)
+
+    async def _note_entities(self, asserted: Sequence[MentionRow]) -> None:
+        """Note these entities; of one that is called otherwise from now on, also those whose facts name it."""
+        if self._subjects and self._writer.version:
+            names = {row.entity_id: row.name for row in asserted}
+            before = await profiles(self._writer, names)
+            renamed = [one.id for one in before.values() if one.name != names[one.id]]
+            await self._note(await subjects_naming(self._writer, renamed))
+        await self._note(row.entity_id for row in asserted)
+
+    async def _note(self, ids: Iterable[UUID]) -> None:
+        if self._subjects:
+            await asyncio.to_thread(self._lines.note_subjects, ids)
+
+    def _asserted(
+        self,
+        batch: Sequence[Numbered[Stated]],
+        ends: Mapping[str, End],
+        chunks: Mapping[str, UUID],
+    ) -> tuple[GraphEvidence, list[Problem]]:
+        """What relations say, and that their passages mention both ends."""
+        problems, mentions, relations = list[Problem](), list[MentionRow](), list[RelationRow]()
+        for number, line in batch:
+            rows, reasons = self._stated(line, ends, chunks)
+            problems += [Problem(number, reason) for reason in reasons]
+            relations += rows
+            self.relations += bool(rows)
+            mentions += [
+                MentionRow(ends[end].id, row.chunk_id, MentionKind.IMPORT, ends[end].name)
+                for row in rows
+                if row.chunk_id
+                for end in (line.source, line.target)
+            ]
+        fresh = self._lines.note_mentions(
+            [(row.entity_id, row.chunk_id) for row in mentions if row.chunk_id]
+        )
+        said = [row for row, new in zip(mentions, fresh, strict=True) if new]
+        return GraphEvidence(said, relations), problems
+
+    async def _decide(self, batch: Sequence[Numbered[DecisionLine]]) -> list[Problem]:
+        """Take the user's word that entities are one, or two; the same word again changes nothing."""
+        await self._writer.derive()
+        found = await self._ends.find(_named_in(batch))
+        ends = {end: one.id for end, one in found.items()}
+        roots = await merged_entities(self._writer, list(ends.values()))
+        problems, merges, pairs = list[Problem](), list[Merge](), list[tuple[UUID, UUID]]()
+        for number, line in batch:
+            missing = [end for end in (line.source, line.target) if end not in ends]
+            problems += [Problem(number, self._ends.lost(end)) for end in missing]
+            if missing:
+                continue
+            source, target = ends[line.source], ends[line.target]
+            if not line.same and source == target:
+                problems.append(Problem(number, _one_entity(line)))
+            elif not line.same:
+                pairs.append((source, target))
+            elif roots.get(source, source) != roots.get(target, target):
+                merges.append(Merge(source, target, line.reason))
+        if merges:
+            await decide_one(self._writer, merges)
+        if pairs:
+            await decide_pairs_two(self._writer, pairs)
+        return problems
+
+    def _stated(
+        self, line: Stated, ends: Mapping[str, End], chunks: Mapping[str, UUID]
+    ) -> tuple[list[RelationRow], list[str]]:
+        missing = [end for end in (line.source, line.target) if end not in ends]
+        if missing:
+            return [], [self._ends.lost(end) for end in missing]
+        source, target = ends[line.source].id, ends[line.target].id
+        if source == target:
+            return [], [_one_entity(line)]
+        reasons = [f"There is no chunk {one!r:.80}." for one in line.chunk_ids if one not in chunks]
+        passages = [chunks[one] for one in line.chunk_ids if one in chunks]
+        return [
+            RelationRow(source, target, line.relation_type, passage, line.weight, line.description)
+            for passage in (passages if line.chunk_ids else [None])
+        ], reasons
+
+    async def _resolved(
+        self, batch: Sequence[Numbered[Stated]]
+    ) -> tuple[Mapping[str, End], dict[str, UUID]]:
+        """The entities and chunks that relations name: of this import, else stored before."""
+        named = list({one for _, line in batch for one in line.chunk_ids})
+        ends = await self._ends.find(_named_in(batch))
+        chunks = await asyncio.to_thread(
+            lambda: {one: chunk for one in named if (chunk := self._lines.chunk(one))}
+        )
+        if lost := [one for one in named if one not in chunks]:
+            chunks |= await chunks_by_external_id(self._writer, lost)
+        return ends, chunks
+
+
+def said_by(scope: Scope, chunk: UUID, line: ChunkLine) -> GraphEvidence:
+    """What a chunk line says: it mentions its entities and both ends of its triples.
+
+    Its entities come last, so that their types and descriptions hold.
+    """
+    listed = [one if isinstance(one, Mentioned) else Mentioned(name=one) for one in line.entities]
+    ends = [Mentioned(name=end) for triple in line.triples for end in (triple[0], triple[2])]
+    mentions = [
+        MentionRow(
+            entity_id(scope, one.name),
+            chunk,
+            MentionKind.IMPORT,
+            one.name,
+            one.entity_type,
+            one.description,
+        )
+        for one in (*ends, *listed)
+    ]
+    relations = [
+        RelationRow(entity_id(scope, source), entity_id(scope, target), kind, chunk)
+        for source, kind, target in line.triples
+    ]
+    return GraphEvidence(mentions, relations)
+
+
+def _named_in(batch: Sequence[Numbered[Stated | DecisionLine]]) -> set[str]:
+    return {end for _, line in batch for end in (line.source, line.target)}
+
+
+def _one_entity(line: Stated | DecisionLine) -> str:
+    return f"{line.source!r:.80} and {line.target!r:.80} are one entity."
+
+
+def _asserted(entity: UUID, line: EntityLine) -> MentionRow:
+    return MentionRow(
+        entity, None, MentionKind.IMPORT, line.name, line.entity_type, line.description, line.id
+    )

@@ -1,0 +1,291 @@
+"""Where the lines of an import wait until all are known: a temporary SQLite file.
+
+Lines come in any order, and a relation may name what only a later line brings; the file holds them
+sorted, so that memory stays flat however large the import is.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, Generic, NamedTuple, TypeVar
+from uuid import UUID
+
+import orjson
+
+from sextant.domain.errors import DependencyError
+from sextant.ingestion.transfer.lines import (
+    ChunkLine,
+    DecisionLine,
+    DocumentLine,
+    EntityLine,
+    Line,
+    Problem,
+    RelationLine,
+)
+from sextant.text.characters import normalise_name
+
+_TABLES = """
+pragma journal_mode = off; pragma synchronous = off;
+create table document (id text primary key, line int, body blob);
+create table chunk (id text primary key, line int, document_id text, body blob, uuid blob);
+create index chunk_of on chunk (document_id, line);
+create table entity (key text primary key, line int, norm text, name text, body blob, uuid blob);
+create index entity_norm on entity (norm, key);
+create index entity_uuid on entity (uuid);
+create index entity_line on entity (line);
+create table alias (norm text, entity blob, name text, primary key (norm, entity)) without rowid;
+create table mention (entity blob, chunk blob, primary key (entity, chunk)) without rowid;
+create table relation (line int primary key, body blob);
+create table decision (line int primary key, body blob);
+create table subject (entity blob primary key) without rowid;
+"""
+
+
+L_co = TypeVar("L_co", covariant=True)
+
+
+class Numbered(NamedTuple, Generic[L_co]):
+    """A line with its number."""
+
+    number: int
+    line: L_co
+
+
+class Stated(NamedTuple):
+    """A relation as its line says it: read back from here, it need not be checked again."""
+
+    source: str
+    target: str
+    relation_type: str
+    description: str
+    weight: float
+    chunk_ids: list[str]
+
+
+_said_of = attrgetter(*Stated._fields)
+
+# Characters of the documents that are read from here at a time: some of 50 MB are not in memory together.
+DOCUMENTS_ROOM = 4_000_000
+
+
+def size_of(document: tuple[Numbered[DocumentLine], list[ChunkLine]]) -> int:
+    """Characters of a document and its chunks."""
+    (_, line), chunks = document
+    return len(line.text or "") + sum(len(chunk.text) for chunk in chunks)
+
+
+class Spool:
+    """The lines of one import; every method blocks, so call them in a thread.
+
+    Attributes:
+        size: how many lines there are; one that replaces another is not counted again.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        # A file without a name, so that nothing is left of it even by a process that is killed.
+        self._rows = sqlite3.connect("", check_same_thread=False, isolation_level=None)
+        self._rows.executescript(_TABLES)
+
+    def close(self) -> None:
+        """Close the file, which is its end."""
+        self._rows.close()
+
+    def add(self, lines: Sequence[Numbered[Line]]) -> list[Problem]:
+        """Keep lines; one that repeats the id of another replaces it, which is reported."""
+        self._rows.execute("begin")
+        problems = [problem for one in lines for problem in self._add(*one)]
+        self._rows.execute("commit")
+        return problems
+
+    def _add(self, number: int, line: Line) -> Iterator[Problem]:
+        before = None
+        match line:
+            case DocumentLine():
+                before = self._put("document", line.id, (number, _body(line)))
+            case ChunkLine():
+                before = self._put("chunk", line.id, (number, line.document_id, _body(line), None))
+            case EntityLine():
+                norm = normalise_name(line.name)
+                key = f"id {line.id}" if line.id else f"name {norm}"
+                before = self._put("entity", key, (number, norm, line.name, _body(line), None))
+            case RelationLine():
+                body = orjson.dumps(_said_of(line))
+                self._rows.execute("insert into relation values (?, ?)", (number, body))
+            case DecisionLine():
+                self._rows.execute("insert into decision values (?, ?)", (number, _body(line)))
+        if before is None:
+            self.size += 1
+        else:
+            said = f"It takes the place of line {before}, which has the same id."
+            yield Problem(number, said, kept=True)
+
+    def _put(self, table: str, key: str, values: tuple[object, ...]) -> int | None:
+        """Keep a line under its key; returns the line that had it before."""
+        marks = ", ".join("?" * (len(values) + 1))
+        insert = f"insert or {{}} into {table} values ({marks})"
+        if self._rows.execute(insert.format("ignore"), (key, *values)).rowcount:
+            return None
+        name = "key" if table == "entity" else "id"
+        found = self._one(f"select line from {table} where {name} = ?", key)
+        self._rows.execute(insert.format("replace"), (key, *values))
+        return found[0] if found else None
+
+    def count(self, table: str) -> int:
+        """How many lines of a kind there are."""
+        found: int = self._rows.execute(f"select count(*) from {table}").fetchone()[0]
+        return found
+
+    def document_count(self) -> int:
+        """How many documents there are, lone chunks included."""
+        lone = self._rows.execute("select count(*) from chunk where document_id is null")
+        return self.count("document") + int(lone.fetchone()[0])
+
+    def orphans(self) -> list[Problem]:
+        """Take out the chunks of documents that no line describes."""
+        gone = self._rows.execute(
+            "delete from chunk where document_id is not null and not exists "
+            "(select 1 from document d where d.id = chunk.document_id) returning line, document_id"
+        ).fetchall()
+        return [
+            Problem(line, f"No line describes its document {named!r:.80}.") for line, named in gone
+        ]
+
+    def documents(self) -> Iterator[tuple[Numbered[DocumentLine], list[ChunkLine]]]:
+        """Each document with its chunks in the order of their lines; lone chunks come last."""
+        for number, body in self._rows.execute("select line, body from document order by line"):
+            document = DocumentLine.model_validate(orjson.loads(body))
+            chunks = self._rows.execute(
+                "select body from chunk where document_id = ? order by line", (document.id,)
+            )
+            yield (
+                Numbered(number, document),
+                [ChunkLine.model_validate(orjson.loads(chunk)) for (chunk,) in chunks],
+            )
+        query = "select line, body from chunk where document_id is null order by line"
+        for number, body in self._rows.execute(query):
+            chunk = ChunkLine.model_validate(orjson.loads(body))
+            yield Numbered(number, DocumentLine(id=chunk.id, title=chunk.title)), [chunk]
+
+    def note_stored(self, ids: dict[str, UUID]) -> None:
+        """Note under which ids chunks were stored."""
+        self._rows.executemany(
+            "update chunk set uuid = ? where id = ?",
+            [(uuid.bytes, external_id) for external_id, uuid in ids.items()],
+        )
+
+    def entities(self) -> Iterator[list[Numbered[EntityLine]]]:
+        """The entities of each name in turn, ordered by id."""
+        rows = self._rows.execute("select norm, line, body from entity order by norm, key")
+        for _, group in groupby(rows, key=lambda row: row[0]):
+            yield [
+                Numbered(number, EntityLine.model_validate(orjson.loads(body)))
+                for _, number, body in group
+            ]
+
+    def note_entities(self, ids: Iterable[tuple[int, UUID]]) -> None:
+        """Note under which ids the entities of lines are stored."""
+        self._rows.execute("begin")
+        self._rows.executemany(
+            "update entity set uuid = ? where line = ?", [(one.bytes, line) for line, one in ids]
+        )
+        self._rows.execute("commit")
+
+    def note_aliases(self, names: Iterable[tuple[str, UUID, str]]) -> None:
+        """Note further names of entities: that name, normalised, the entity, and its own name."""
+        self._rows.executemany(
+            "insert or replace into alias values (?, ?, ?)",
+            [(norm, entity.bytes, name) for norm, entity, name in names],
+        )
+
+    def bearers(self, norms: Collection[str]) -> list[tuple[str, UUID, str]]:
+        """Those of this import that have these normalised names: that name, entity, and own name."""
+        found = self._rows.execute(
+            "select norm, entity, name from alias where norm in (select value from json_each(?))",
+            (orjson.dumps([*norms]).decode(),),
+        )
+        return [(norm, UUID(bytes=entity), name) for norm, entity, name in found]
+
+    def relations(self) -> Iterator[Numbered[Stated]]:
+        """All relations, in order."""
+        for number, body in self._rows.execute("select line, body from relation order by line"):
+            yield Numbered(number, Stated(*orjson.loads(body)))
+
+    def decisions(self) -> Iterator[Numbered[DecisionLine]]:
+        """All decisions, in order."""
+        for number, body in self._rows.execute("select line, body from decision order by line"):
+            yield Numbered(number, DecisionLine.model_validate(orjson.loads(body)))
+
+    def note_subjects(self, ids: Iterable[UUID]) -> None:
+        """Note entities of which this import says something."""
+        self._rows.execute("begin")
+        self._rows.executemany(
+            "insert or ignore into subject values (?)", [(one.bytes,) for one in ids]
+        )
+        self._rows.execute("commit")
+
+    def subjects(self) -> Iterator[UUID]:
+        """The entities that were noted, each once."""
+        for (one,) in self._rows.execute("select entity from subject order by entity"):
+            yield UUID(bytes=one)
+
+    def note_mentions(self, pairs: Sequence[tuple[UUID, UUID]]) -> list[bool]:
+        """Note that chunks mention entities; which of the pairs (entity, chunk) are new."""
+        query = "insert or ignore into mention values (?, ?)"
+        return [
+            self._rows.execute(query, (entity.bytes, chunk.bytes)).rowcount > 0
+            for entity, chunk in pairs
+        ]
+
+    def chunk(self, external_id: str) -> UUID | None:
+        """The id of a chunk of this import."""
+        found = self._one("select uuid from chunk where id = ?", external_id)
+        return UUID(bytes=found[0]) if found and found[0] else None
+
+    def entities_by_id(self, external_ids: Collection[str]) -> dict[str, tuple[UUID, str]]:
+        """The ids and names of those entities taken from this import that have these ids of the user's."""
+        found = self._rows.execute(
+            "select wanted.value, e.uuid, e.name from json_each(?) as wanted "
+            "cross join entity e on e.key = 'id ' || wanted.value and e.uuid is not null",
+            (orjson.dumps([*external_ids]).decode(),),
+        )
+        return {own: (UUID(bytes=one), name) for own, one, name in found}
+
+    def mentioned(self, entity_id: UUID) -> bool:
+        """Whether a line of this import names the entity."""
+        query = (
+            "select 1 where exists (select 1 from mention where entity = ?1) "
+            "or exists (select 1 from entity where uuid = ?1)"
+        )
+        return self._one(query, entity_id.bytes) is not None
+
+    def _one(self, query: str, key: object) -> tuple[Any, ...] | None:
+        row: tuple[Any, ...] | None = self._rows.execute(query, (key,)).fetchone()
+        return row
+
+
+def _body(line: Line) -> bytes:
+    return orjson.dumps(line.wire())
+
+
+@contextmanager
+def spool() -> Iterator[Spool]:
+    """A spool that is gone afterwards.
+
+    Raises:
+        DependencyError: where temporary files are kept is no room left.
+    """
+    opened = Spool()
+    try:
+        yield opened
+    except sqlite3.OperationalError as error:
+        raise DependencyError(
+            f"The import's lines cannot be kept in a temporary file: {error}.",
+            next_step="Make room there, or let TMPDIR name a folder that has some.",
+        ) from error
+    finally:
+        opened.close()

@@ -1,0 +1,404 @@
+"""The chat model: any LangChain chat model, with retries, typed errors and token accounting."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    MessageLikeRepresentation,
+    convert_to_messages,
+)
+
+from sextant.domain.answers import Usage
+from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, OptionInvalid
+from sextant.domain.happenings import ModelAsked, Outcome, emit
+from sextant.models.chat.allowance import SPENT, another_may_be_made, count_request
+from sextant.models.chat.dialect import Dialect, Form
+from sextant.models.chat.echoes import Echoes
+from sextant.models.chat.loops import invoked, streamed
+from sextant.models.chat.schemas import ModelReply, enumerated, json_schema
+from sextant.models.chat.structured import DoesNotFit, instruction, read_structured, repair_request
+from sextant.models.chat.tally import Tally
+from sextant.models.failures import Retries, Service, as_sextant_error, is_silence
+from sextant.text.characters import language_of
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T", bound=ModelReply)
+Messages = Sequence[MessageLikeRepresentation]
+
+# Keeps a call's tokens out of LangGraph's `messages` stream: analysis and grading are not answers.
+_NO_STREAM = "nostream"
+# No language of ours needs as many characters for a token, so an endpoint that says more than
+# this times the limit ignores the limit.
+_CHARS_PER_TOKEN = 8
+# Seconds that an endpoint gets to close its stream, having said that the answer ended.
+_AFTER_END = 2.0
+# Next steps in English and in Chinese.
+_CUT_OFF = (
+    "Raise SEXTANT_LIMITS__ANSWER_TOKENS, which cut the answer off.",
+    "请调高截断了回答的 SEXTANT_LIMITS__ANSWER_TOKENS。",
+)
+_LARGER = ("Try again, or choose a larger chat model.", "请重试，或换用更大的聊天模型。")
+_DIFFERENTLY = ("Ask differently.", "请换一种问法。")
+_MORE_TOKENS = ("Raise SEXTANT_LIMITS__ANSWER_TOKENS.", "请调高 SEXTANT_LIMITS__ANSWER_TOKENS。")
+_ANOTHER = ("Try again, or choose another chat model.", "请重试，或换用其他聊天模型。")
+_NO_ANSWER = ModelAsked(0, 0, Outcome.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """In a stream: what came before this was the model's thought, and the answer begins behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A whole answer and what it cost."""
+
+    text: str
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class _JsonRequest:
+    """A call for JSON of `schema`, by the form in which it is made; `after`: messages that follow the prompt."""
+
+    prompt: list[BaseMessage]
+    schema: type[ModelReply]
+    language: str
+    dialect: Dialect
+    after: tuple[BaseMessage, ...] = ()
+
+    def messages(self, form: Form) -> list[BaseMessage]:
+        """The prompt, which states the schema where the request does not."""
+        stated = self.dialect.states_schema(form)
+        text = instruction(self.schema, self.language, with_schema=not stated)
+        return [*_with_instruction(self.prompt, text), *self.after]
+
+    def options(self, form: Form) -> dict[str, Any]:
+        """The options that go with the call."""
+        return self.dialect.json_options(self.schema, form)
+
+
+class ChatModel:
+    """A LangChain chat model as the rest of Sextant uses it.
+
+    Transient failures (429, 5xx, no connection, silence) are tried again, never after the first
+    streamed token; every other failure is raised at once as a typed error.
+
+    Args:
+        llm: the model.
+        retries: how often and how patiently a failed call is repeated.
+        timeout: seconds for one whole call, and for each silence within a stream.
+        answer_tokens: the limit of one answer; one far longer is cut off: its endpoint ignores limits.
+        json_only: only calls for JSON tell the endpoint of that limit.
+        service: how errors speak of the endpoint.
+        on_close: called by `close`.
+    """
+
+    def __init__(
+        self,
+        llm: BaseChatModel,
+        *,
+        retries: Retries | None = None,
+        timeout: float = 60.0,
+        answer_tokens: int = 2000,
+        json_only: bool = False,
+        service: Service | None = None,
+        on_close: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        self._llm = llm
+        self._retries = retries or Retries()
+        self._timeout = timeout
+        self._answer_chars = answer_tokens * _CHARS_PER_TOKEN
+        self._service = service or Service(
+            f"chat model {self.name}", label_zh=f"聊天模型 {self.name}"
+        )
+        self._dialect = Dialect(llm, answer_tokens, json_only=json_only)
+        self._on_close = on_close
+
+    @property
+    def llm(self) -> BaseChatModel:
+        """The LangChain model that is asked."""
+        return self._llm
+
+    @property
+    def name(self) -> str:
+        """The model's name as its provider knows it."""
+        named = getattr(self._llm, "model_name", None) or getattr(self._llm, "model", None)
+        return str(named or type(self._llm).__name__)
+
+    async def complete(self, messages: Messages) -> Completion:
+        """The model's whole answer to `messages`.
+
+        Raises:
+            ModelUnavailable: no answer came (`ModelRejected`: none will come for this request).
+            ModelOutputInvalid: the model declined, or answered nothing.
+        """
+        prompt = convert_to_messages(messages)
+        tally = await self._call(lambda _: prompt, self._dialect.options)
+        self._require_text(tally)
+        return Completion(tally.text, _told(tally))
+
+    async def structured(
+        self, messages: Messages, schema: type[T], *, repair: bool = True, patient: bool = True
+    ) -> tuple[T, Usage]:
+        """The model's answer as an object of `schema`, read tolerantly and repaired at most once.
+
+        Without `repair`, or where no further call may be made (`allowance`), it costs one call at most. Whoever
+        can do without the answer is not `patient`: a call that met with silence is not repeated then, for the
+        next would, too.
+
+        The schema goes with the request where the endpoint understands that, else into the last message. Texts of
+        the reply that only repeat the prompt's instructions are empty. The tokens stay out of LangGraph's message
+        stream.
+
+        Raises:
+            ModelUnavailable: as for `complete`.
+            ModelOutputInvalid: the answer does not fit the schema, nor does the repaired one.
+        """
+        prompt = convert_to_messages(messages)
+        language = language_of(
+            prompt[0].text
+        )  # the first message is ours, whatever the documents speak
+        whole = instruction(schema, language)
+        echoes = Echoes(prompt, whole, enumerated(json_schema(schema)))
+        asking = _JsonRequest(prompt, schema, language, self._dialect)
+        first = await self._json_answer(asking, patient=patient)
+        try:
+            return read_structured(first.text, schema, echoes.includes), first.usage
+        except DoesNotFit as problem:
+            if not (repair and another_may_be_made()):
+                raise self._unfit(problem, first.usage) from problem
+            _log.info("%s: asked to repair its output: %s", self._service.label, problem)
+            request = HumanMessage(repair_request(problem, language))
+            asking = replace(asking, after=(AIMessage(first.text or "(empty)"), request))
+        try:
+            second = await self._json_answer(asking, patient=patient)
+        except ModelUnavailable as error:
+            error.usage = first.usage + (error.usage or Usage())
+            raise
+        try:
+            read = read_structured(second.text, schema, echoes.includes)
+        except DoesNotFit as problem:
+            raise self._unfit(problem, first.usage + second.usage) from problem
+        return read, first.usage + second.usage
+
+    def _unfit(self, problem: DoesNotFit, usage: Usage) -> ModelOutputInvalid:
+        step, step_zh = _CUT_OFF if usage.truncated else _LARGER
+        error = ModelOutputInvalid(
+            f"The {self._service.label} did not give the asked structure: {problem}",
+            next_step=step,
+            translations=self._service.in_chinese("没有按要求的结构回答。", step_zh),
+        )
+        error.usage = usage
+        return error
+
+    async def stream(self, messages: Messages) -> AsyncIterator[str | Restart | Usage]:
+        """The answer's text piece by piece as it comes, then its `Usage` as the last item.
+
+        Where a thought ends that no tag had opened, a `Restart` withdraws the pieces before it. Further answers of
+        that model are held back until their thoughts end.
+
+        Closing the iterator, or cancelling its task, closes the connection to the endpoint.
+
+        Raises:
+            ModelUnavailable: as for `complete`; also when the answer breaks off in the middle.
+            ModelOutputInvalid: the model declined, or answered nothing.
+        """
+        prompt = convert_to_messages(messages)
+        attempt, requests, form = 0, 1, (begun := self._dialect.form)
+        while True:
+            tally, options = self._tally(prompt), self._dialect.stream_options(form)
+            tally.requests = requests
+            count_request()
+            try:
+                async with aclosing(self._pieces(tally, options)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+                break
+            except Exception as error:
+                if tally.text or tally.restarts:
+                    emit(_NO_ANSWER)
+                    raise as_sextant_error(error, self._service) from error
+                requests += 1
+                if lesser := self._dialect.lesser(error, options, form):
+                    form = self._tried_next(lesser, form)
+                    continue
+                await self._pause(error, attempt)
+                attempt += 1
+        self._dialect.worked(form, begun)
+        self._dialect.thinks_unopened = tally.thought_unopened
+        self._require_text(tally)
+        yield _told(tally)
+
+    async def close(self) -> None:
+        """Close the connections that `build_chat_model` opened."""
+        if self._on_close is not None:
+            await self._on_close()
+
+    def _tally(self, prompt: list[BaseMessage]) -> Tally:
+        thinks_unopened = self._dialect.thinks_unopened
+        return Tally(prompt, self._answer_chars, thinks_unopened=thinks_unopened)
+
+    async def _pieces(self, tally: Tally, options: dict[str, Any]) -> AsyncGenerator[str | Restart]:
+        limit = min(_AFTER_END, self._timeout)
+        async with aclosing(streamed(self._llm, tally.prompt, options)) as open_chunks:
+            while not tally.overrun:
+                # A limit per chunk holds no timer across a yield; `asyncio.wait_for` would swallow
+                # a cancellation that arrives with a chunk on Python 3.11.
+                try:
+                    async with asyncio.timeout(limit if tally.ended else self._timeout):
+                        chunk = await anext(open_chunks, None)
+                except Exception:
+                    if not tally.ended:
+                        raise
+                    chunk = None  # the answer is whole; what it has cost will not be told
+                before = tally.restarts
+                piece = tally.finish() if chunk is None else tally.add(chunk)
+                if tally.restarts > before:
+                    yield Restart()
+                if piece:
+                    yield piece
+                if chunk is None:
+                    return
+
+    async def _json_answer(self, asking: _JsonRequest, *, patient: bool) -> Completion:
+        tally = await self._call(asking.messages, asking.options, patient=patient)
+        return Completion(tally.text or tally.refusal, _told(tally))
+
+    async def _call(
+        self,
+        messages_of: Callable[[Form], list[BaseMessage]],
+        options_of: Callable[[Form], dict[str, Any]],
+        *,
+        patient: bool = True,
+    ) -> Tally:
+        attempt, form = 0, (begun := self._dialect.form)
+        requests = 1
+        while True:
+            messages, options = messages_of(form), options_of(form)
+            count_request()
+            try:
+                async with asyncio.timeout(self._timeout):
+                    answer = await invoked(self._llm, messages, {"tags": [_NO_STREAM]}, options)
+            except Exception as error:
+                requests += 1
+                if lesser := self._dialect.lesser(error, options, form):
+                    form = self._tried_next(lesser, form)
+                    continue
+                if not patient and is_silence(error):
+                    emit(_NO_ANSWER)
+                    raise as_sextant_error(error, self._service) from error
+                await self._pause(error, attempt)
+                attempt += 1
+            else:
+                self._dialect.worked(form, begun)
+                tally = self._tally(messages)
+                tally.requests = requests
+                tally.add_whole(answer)
+                # An answer that a schema holds to its form has no room for a thought, so it proves nothing.
+                self._dialect.thinks_unopened |= tally.thought_unopened
+                return tally
+
+    def _tried_next(self, form: Form, refused: Form) -> Form:
+        """`form`; where no call is left for it, the next answer begins with it."""
+        if not another_may_be_made():
+            self._dialect.worked(form, refused)
+        return form
+
+    async def _pause(self, error: Exception, attempt: int) -> None:
+        """Wait before a failed call is repeated; raises where it is not, be it for want of calls."""
+        emit(_NO_ANSWER)
+        if not another_may_be_made():
+            typed = as_sextant_error(error, self._service)
+            typed.message += f" {SPENT['en']}"
+            typed.translations = {
+                language: f"{text}{SPENT[language]}"
+                for language, text in typed.translations.items()
+            }
+            raise typed from error
+        await self._retries.pause(error, attempt, self._service)
+
+    def _require_text(self, tally: Tally) -> None:
+        if tally.ended == "content_filter":
+            reason, reason_zh = (
+                "withheld its answer by a content filter",
+                "的回答被内容过滤器拦截。",
+            )
+            step, step_zh = _DIFFERENTLY
+        elif tally.text.strip():
+            return
+        elif tally.refusal:
+            declined = tally.refusal[:200].rstrip(". ")
+            reason, reason_zh = f"declined: {declined}", f"拒绝回答：{declined}。"
+            step, step_zh = _DIFFERENTLY
+        elif tally.truncated:
+            reason, reason_zh = (
+                "used up its tokens before it answered",
+                "在回答之前用完了长度上限。",
+            )
+            step, step_zh = _MORE_TOKENS
+        else:
+            reason, reason_zh = "answered nothing", "没有给出任何回答。"
+            step, step_zh = _ANOTHER
+        raise ModelOutputInvalid(
+            f"The {self._service.label} {reason}.",
+            next_step=step,
+            translations=self._service.in_chinese(reason_zh, step_zh),
+        )
+
+
+def _with_instruction(prompt: list[BaseMessage], text: str) -> list[BaseMessage]:
+    """`prompt` with `text` appended to its last message.
+
+    Not as one more message: many chat templates want user and assistant to take strict turns.
+    """
+    *before, last = prompt
+    content = last.content
+    longer = (
+        f"{content}\n\n{text}"
+        if isinstance(content, str)
+        else [*content, {"type": "text", "text": text}]
+    )
+    return [*before, last.model_copy(update={"content": longer})]
+
+
+def as_chat_model(llm: BaseChatModel | ChatModel) -> ChatModel:
+    """`llm` itself, or any LangChain chat model wrapped.
+
+    A LangChain model that already retries (`max_retries` > 0) keeps doing so and is not retried
+    here as well, since the two would multiply.
+
+    Raises:
+        OptionInvalid: it cannot be asked as a LangChain model is.
+    """
+    if isinstance(llm, ChatModel):
+        return llm
+    if not (hasattr(llm, "ainvoke") and hasattr(llm, "astream")):
+        raise OptionInvalid(
+            f"{type(llm).__name__} is not a chat model.",
+            next_step="Give a LangChain chat model, such as ChatOpenAI(model=…).",
+            field="llm",
+        )
+    own = getattr(llm, "max_retries", None)
+    if getattr(llm, "stream_chunk_timeout", None):
+        # As in `build_chat_model`: else a reader who leaves may not stop the model on Python 3.11.
+        llm = llm.model_copy(update={"stream_chunk_timeout": 0})
+    return ChatModel(llm, retries=Retries(limit=0) if own else Retries(), json_only=True)
+
+
+def _told(tally: Tally) -> Usage:
+    """What an answer has cost, told to whoever measures it."""
+    usage = tally.usage()
+    emit(ModelAsked(usage.prompt_tokens, usage.completion_tokens, Outcome.OK))
+    return usage

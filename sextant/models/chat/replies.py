@@ -1,0 +1,110 @@
+"""Fields of the chat model's judgements, read as small models write them.
+
+Where a list of words is wanted there may be a sentence with commas, objects with a `name`, or numbers;
+where numbers are, "[1]" or "passage 2"; where one is, "9/10"; where yes or no is, "partially". All of
+that has a meaning, or else counts as not said (no passage is number -1 or 1.5): none of it is worth a
+second call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Annotated
+
+from pydantic import BeforeValidator
+
+from sextant.models.chat.schemas import AtMost, Declared
+
+_MOST = 20  # entries of a list
+_LONGEST = 300  # characters of an entry
+_LONGEST_LINE = 2000  # characters of a whole question, which may be repeated
+_LONGEST_TEXT = 1000  # characters of a sentence or a few that are shown
+_LARGEST_NUMBER = 999
+_COMMA = re.compile(r"\s*[,;，、；\n]\s*")
+# A whole number: a hyphen behind a word or a number joins (doc-2, 2-4), any other is a minus.
+_NUMBER = re.compile(r"(?<![\d.])(?<!(?<!\w)[-−])\d{1,8}(?![\d.]*\d)")
+_WEIGHT = re.compile(r"\d{1,9}(?:\.\d+)?")
+_YES = frozenset({"true", "yes", "y", "1", "1.0", "是", "对", "充分", "足够"})
+# Under these keys an object holds what its list is about.
+_NAMES = ("name", "text", "question", "query", "keyword", "entity", "value", "title")
+
+
+def _words(value: object) -> list[str]:
+    """Words or phrases; a lone string is a list with commas."""
+    found = list(_texts(value))
+    return _each_once(_COMMA.split(found[0]) if len(found) == 1 else found)
+
+
+def _sentences(value: object) -> list[str]:
+    """Sentences, which may hold commas; a lone string is one a line."""
+    return _each_once([line for text in _texts(value) for line in text.splitlines()])
+
+
+def _each_once(found: Iterable[str]) -> list[str]:
+    plain = (" ".join(text.split()) for text in found)
+    return [text for text in dict.fromkeys(plain) if text]
+
+
+def _texts(value: object) -> Iterator[str]:
+    return map(str, _leaves(value))
+
+
+def _leaves(value: object) -> Iterator[str | int | float]:
+    if isinstance(value, dict):
+        named = [value[key] for key in _NAMES if key in value]
+        yield from _leaves(named[:1] or list(value.values()))
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _leaves(one)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield value
+
+
+def _numbers(value: object) -> list[int]:
+    return [number for leaf in _leaves(value) for number in _whole(leaf)]
+
+
+def _whole(value: str | int | float) -> list[int]:
+    if isinstance(value, str):
+        return [int(digits) for digits in _NUMBER.findall(value.removesuffix(".0"))[:_MOST]]
+    return [int(value)] if 0 <= value < 1e9 and value % 1 == 0 else []  # NaN is above nothing
+
+
+def _weight(value: object) -> float:
+    """The first number that is said, 0 for none."""
+    said = None if isinstance(value, bool) else _WEIGHT.search(str(value))
+    return float(said.group()) if said else 0.0
+
+
+def _yes(value: object) -> bool:
+    return value is True or str(value).strip().casefold().rstrip(".。") in _YES
+
+
+def _line(value: object) -> str:
+    return "; ".join(_texts(value))
+
+
+def _sentence(value: object) -> str:
+    return " ".join(_line(value).split())
+
+
+def _number(value: object) -> int | None:
+    """The first number that is said; None for none."""
+    return next(iter(_numbers(value)), None)
+
+
+Entry = Annotated[str, AtMost(_LONGEST)]
+Words = Annotated[list[Entry], BeforeValidator(_words), AtMost(_MOST)]
+Sentences = Annotated[list[Entry], BeforeValidator(_sentences), AtMost(_MOST)]
+_AN_INTEGER = Declared(minimum=0, maximum=_LARGEST_NUMBER)
+Number = Annotated[int | None, BeforeValidator(_number), _AN_INTEGER]
+Numbers = Annotated[
+    list[Annotated[int, _AN_INTEGER]], BeforeValidator(_numbers), Declared(maxItems=_MOST)
+]
+Yes = Annotated[bool, BeforeValidator(_yes)]
+Line = Annotated[str, BeforeValidator(_line), AtMost(_LONGEST_LINE)]
+Sentence = Annotated[str, BeforeValidator(_sentence), AtMost(_LONGEST)]
+Text = Annotated[str, BeforeValidator(_line), AtMost(_LONGEST_TEXT)]
+Weight = Annotated[float, BeforeValidator(_weight), Declared(minimum=0, maximum=10)]
+"""How much something weighs, from 0 to 10 as far as the model keeps to it."""

@@ -1,0 +1,238 @@
+"""Getting a pydantic object out of a chat model's text, however carelessly it was written.
+
+Small models wrap JSON in prose or a code fence, think aloud first, leave a comma before a closing
+bracket, write `None` for `null`, skip fields, wrap everything in one more object, or draft it once
+before. All of that is read as what was meant. Of an answer that was cut off, a list keeps the objects
+that came whole: in the last one a name may be half a name. What still does not fit the schema, or was cut off before it
+said anything, is named, so that the model can be asked once more.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any, TypeVar, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from sextant.domain.options import field_at
+from sextant.models.chat.schemas import ModelReply, json_schema
+from sextant.text.characters import clean_text
+
+T = TypeVar("T", bound=ModelReply)
+
+_INSTRUCTION = {
+    "en": "Answer with one JSON object and nothing else: no explanation, no code fence.",
+    "zh": "只回复一个 JSON 对象，不要解释，不要代码块。",
+}
+_BY_SCHEMA = {
+    "en": (
+        "It must follow this JSON schema (write values in the language of the text, keep the keys as they "
+        "are):\n{schema}"
+    ),
+    "zh": "它必须符合以下 JSON schema（值用文本的语言书写，键名保持不变）：\n{schema}",
+}
+_REPAIR = {
+    "en": "That answer cannot be used: {problem}\nAnswer again with only the corrected JSON object.",
+    "zh": "这个回复无法使用：{problem}\n请只回复改正后的 JSON 对象。",
+}
+
+# Outside strings, Python's words for JSON's literals and the full-width marks of Chinese input.
+_WORDS = {"None": "null", "True": "true", "False": "false", "NaN": "null"}
+_MARKS = str.maketrans("，：｛｝［］", ",:{}[]")
+# A string (possibly cut off by the end), a word, or anything between; linear on any input.
+_PIECES = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[A-Za-z]+|[^"A-Za-z]+', re.DOTALL)
+_STRING_END = re.compile(r'(?<!\\)(?:\\\\)*"\Z')
+# A key at the end whose value was cut off with the rest.
+_LONE_KEY = re.compile(r'(?:,\s*|(?<=\{)\s*+)"(?:[^"\\]|\\.)*+"\s*:?\s*\Z', re.DOTALL)
+_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+_START = re.compile(r"[{\[]")
+# Text before the object may hold braces too; a model that needs more starts than this is lost.
+_MOST_STARTS = 8
+
+
+class DoesNotFit(Exception):
+    """The text holds no object of the schema; the message tells the model what is wrong."""
+
+
+@cache
+def instruction(schema: type[BaseModel], language: str = "en", *, with_schema: bool = True) -> str:
+    """The sentences that ask for JSON of `schema`, to append to a prompt in `language`.
+
+    Without the schema where the endpoint is given it beside the prompt.
+    """
+    if not with_schema:
+        return _INSTRUCTION[language]
+    written = json.dumps(json_schema(schema), ensure_ascii=False)
+    return f"{_INSTRUCTION[language]} {_BY_SCHEMA[language].format(schema=written)}"
+
+
+def repair_request(problem: DoesNotFit, language: str = "en") -> str:
+    """The message that sends a model back to mend its answer."""
+    return _REPAIR[language].format(problem=problem)
+
+
+def read_structured(text: str, schema: type[T], is_echo: Callable[[str], bool] | None = None) -> T:
+    """The object of `schema` that `text` means to give: the last that is whole, else the first.
+
+    Args:
+        text: what the model wrote.
+        schema: what it was asked for.
+        is_echo: tells texts that only repeat what was asked; they are read as empty.
+
+    Raises:
+        DoesNotFit: no JSON was found, or what was found fails validation.
+    """
+    problem = DoesNotFit("it holds no JSON object.")
+    read: T | None = None
+    for value, whole in _json_values(text):
+        if read is not None and not whole:
+            break
+        try:
+            read = schema.model_validate(_fitted(_cleaned(value, is_echo or _no_echo), schema))
+        except ValidationError as error:
+            problem = DoesNotFit(_named(error))
+        except DoesNotFit as error:
+            problem = error
+        if value is _CUT_OFF or (read is not None and not whole):
+            break
+    if read is None:
+        raise problem
+    return read
+
+
+def _json_values(text: str) -> Iterator[tuple[object, bool]]:
+    """Every JSON object or array in `text`: as it stands (and whether it does), or with its slips mended."""
+    position = 0
+    for _ in range(_MOST_STARTS):
+        start = _START.search(text, position)
+        if start is None:
+            return
+        position, whole = start.end(), True
+        try:
+            value, position = _DECODER.raw_decode(text, start.start())
+        except (ValueError, RecursionError):
+            try:
+                mended, cut_off = _mended(text[start.start() :])
+                value, _length = _DECODER.raw_decode(mended)
+            except (ValueError, RecursionError):
+                continue
+            whole = False
+            if cut_off and not _says_anything(value):
+                value = _CUT_OFF
+        yield value, whole
+
+
+_DECODER = json.JSONDecoder(strict=False)
+_CUT_OFF = object()
+
+
+def _mended(text: str) -> tuple[str, bool]:
+    """`text` with slips outside of strings put right, and whether it ends amid its values."""
+    pieces, length = list[str](), 0
+    open_brackets: list[tuple[str, int]] = []  # what closes each, and where it stands
+    for match in _PIECES.finditer(text):
+        piece = match.group()
+        if piece.startswith('"'):
+            closed = len(piece) > 1 and _STRING_END.search(piece)
+            piece = piece if closed else piece.removesuffix("\\") + '"'
+        else:
+            piece = _TRAILING_COMMA.sub(r"\1", _WORDS.get(piece, piece).translate(_MARKS))
+            _follow_brackets(piece, length, open_brackets)
+        pieces.append(piece)
+        length += len(piece)
+    return _closed("".join(pieces), open_brackets), len(open_brackets) > 1
+
+
+def _closed(text: str, open_brackets: list[tuple[str, int]]) -> str:
+    """`text` without what its end leaves unfinished, and with brackets that close what is open."""
+    closing = [bracket for bracket, _ in open_brackets]
+    for depth in range(2, len(closing)):
+        if closing[depth - 1 : depth + 1] == ["]", "}"]:  # an object of a list of the answer
+            text, closing = text[: open_brackets[depth][1]], closing[:depth]
+            break
+    text = text.rstrip().rstrip(",")
+    if closing and closing[-1] == "}":
+        text = _LONE_KEY.sub("", text)
+    return text + "".join(reversed(closing))
+
+
+def _follow_brackets(piece: str, start: int, open_brackets: list[tuple[str, int]]) -> None:
+    for place, char in enumerate(piece, start):
+        if char in "{[":
+            open_brackets.append(("}" if char == "{" else "]", place))
+        elif open_brackets and char == open_brackets[-1][0]:
+            open_brackets.pop()
+
+
+def _says_anything(value: object) -> bool:
+    if isinstance(value, dict | list):
+        return any(map(_says_anything, value.values() if isinstance(value, dict) else value))
+    return value not in (None, "")
+
+
+def _cleaned(value: object, is_echo: Callable[[str], bool]) -> object:
+    """`value` with clean strings, empty where they are echoes: JSON's escapes can write what `clean_text` took out."""
+    if isinstance(value, str):
+        text = clean_text(value)
+        return "" if is_echo(text) else text
+    if isinstance(value, list):
+        return [_cleaned(item, is_echo) for item in value]
+    if isinstance(value, dict):
+        return {clean_text(key): _cleaned(item, is_echo) for key, item in value.items()}
+    return value
+
+
+def _no_echo(_text: str) -> bool:
+    return False
+
+
+def _fitted(value: object, schema: type[BaseModel]) -> dict[str, Any]:
+    """`value` unwrapped and with top-level fields in the shape that `schema` declares."""
+    if value is _CUT_OFF:
+        raise DoesNotFit("it was cut off before it said anything.")
+    names = {field.alias or name: field for name, field in schema.model_fields.items()}
+    if len(names) == 1 and (objects := _bare_list(value, names)):
+        value = dict.fromkeys(names, objects)
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if not isinstance(value, dict):
+        raise DoesNotFit("it is not a JSON object.")
+    if len(value) == 1 and not names.keys() & value.keys():
+        (inner,) = value.values()
+        value = inner if isinstance(inner, dict) else value
+    if not names.keys() & value.keys():
+        raise DoesNotFit(f"it has none of the keys {', '.join(names)}.")
+    return {
+        name: _listed(value[name], names[name])
+        for name in names.keys() & value.keys()
+        if value[name] is not None or names[name].is_required()
+    }
+
+
+def _bare_list(value: object, names: Mapping[str, FieldInfo]) -> list[Any]:
+    """The objects that a schema of one list asks for, where they came without its key or under another."""
+    if isinstance(value, dict) and len(value) == 1 and not names.keys() & value.keys():
+        (value,) = value.values()
+    objects = value if isinstance(value, list) else []
+    asked = all(isinstance(one, dict) and not names.keys() & one.keys() for one in objects)
+    wanted = all(get_origin(field.annotation) is list for field in names.values())
+    return objects if asked and wanted else []
+
+
+def _listed(value: object, field: FieldInfo) -> object:
+    """A lone string where a list is wanted becomes a list of it."""
+    if isinstance(value, str) and get_origin(field.annotation) in (list, tuple):
+        return [value] if value.strip() else []
+    return value
+
+
+def _named(error: ValidationError) -> str:
+    """Pydantic's findings in one line each, without its documentation links."""
+    return "; ".join(
+        f"{field_at(finding['loc']) or 'the object'}: {finding['msg']}"
+        for finding in error.errors(include_url=False, include_input=False)[:8]
+    )

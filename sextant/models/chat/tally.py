@@ -1,0 +1,128 @@
+"""What one answer of a chat model adds up to: its text, its tokens, and how it ended."""
+
+from __future__ import annotations
+
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages.ai import UsageMetadata, add_usage
+
+from sextant.domain.answers import Usage
+from sextant.models.chat.thoughts import ThoughtFilter, ends_a_thought
+from sextant.text.characters import clean_text, estimate_tokens
+
+# What chat templates add around one message, in tokens; only used where an endpoint is silent.
+_MESSAGE_OVERHEAD = 4
+
+
+class Tally:
+    """Adds up one answer, chunk by chunk or as a whole.
+
+    Args:
+        prompt: what was asked, for an estimate of its tokens.
+        most_chars: characters (thoughts included) after which `overrun` is set and nothing is kept; None: no limit.
+        thinks_unopened: the model's answers begin with a thought that no tag opens.
+
+    Attributes:
+        ended: why the answer ended, as the endpoint says it; "" before that.
+        refusal: what the model says instead of an answer, where the API keeps that apart.
+        truncated: the answer was cut short by a limit.
+        requests: calls it took: one, and one for each that failed or was refused before.
+        overrun: the answer is longer than `most_chars`.
+    """
+
+    def __init__(
+        self,
+        prompt: list[BaseMessage],
+        most_chars: int | None = None,
+        *,
+        thinks_unopened: bool = False,
+    ) -> None:
+        self.prompt = prompt
+        self.ended = ""
+        self.refusal = ""
+        self.truncated = False
+        self.overrun = False
+        self.requests = 1
+        self._most_chars = most_chars
+        self._chars = 0
+        self._pieces: list[str] = []
+        self._thoughts = ThoughtFilter(
+            begins_within=thinks_unopened,
+            watches=not any(ends_a_thought(message.text) for message in prompt),
+        )
+        self._reported: UsageMetadata | None = None
+
+    @property
+    def text(self) -> str:
+        """The answer so far, without thoughts."""
+        return "".join(self._pieces)
+
+    @property
+    def restarts(self) -> int:
+        """How often what had been given out turned out to be thought."""
+        return self._thoughts.restarts
+
+    @property
+    def thought_unopened(self) -> bool:
+        """Whether the text began with a thought that no tag opened."""
+        return self._thoughts.ended_unopened
+
+    def add(self, message: AIMessage) -> str:
+        """Take a chunk into account; the piece of the answer that it brings."""
+        if message.usage_metadata:
+            self._reported = _added(self._reported, message.usage_metadata)
+        self.refusal += message.additional_kwargs.get("refusal") or ""
+        self.ended = _reason_of_end(message) or self.ended
+        self.truncated |= self.ended in {"length", "max_tokens"}
+        before = self.restarts
+        piece = self._thoughts.add(clean_text(self._within(message.text)))
+        if self.restarts > before:
+            self._pieces.clear()
+        return self._keep(piece)
+
+    def _within(self, raw: str) -> str:
+        """What of a chunk is not beyond the limit: an endpoint that ignores limits may send any amount at once."""
+        self._chars += len(raw)
+        if self._most_chars is None or self._chars <= self._most_chars:
+            return raw
+        self.overrun = self.truncated = True
+        return raw[: max(0, len(raw) - (self._chars - self._most_chars))]
+
+    def finish(self) -> str:
+        """The rest of the answer, once no more chunks come."""
+        return self._keep(self._thoughts.finish())
+
+    def add_whole(self, message: AIMessage) -> None:
+        """Take an unstreamed answer into account."""
+        self.add(message)
+        self.finish()
+
+    def usage(self) -> Usage:
+        """The tokens as the endpoint reports them, or else estimated."""
+        if self._reported is None or not self._reported["input_tokens"]:
+            asked = sum(estimate_tokens(m.text) + _MESSAGE_OVERHEAD for m in self.prompt)
+            return Usage(
+                self.requests,
+                asked,
+                estimate_tokens(self.text),
+                estimated=True,
+                truncated=self.truncated,
+            )
+        asked, said = self._reported["input_tokens"], self._reported["output_tokens"]
+        return Usage(self.requests, asked, said, truncated=self.truncated)
+
+    def _keep(self, piece: str) -> str:
+        if piece:
+            self._pieces.append(piece)
+        return piece
+
+
+def _added(before: UsageMetadata | None, reported: UsageMetadata) -> UsageMetadata:
+    """What a stream has cost so far: some endpoints tell parts, others the total again with each chunk."""
+    if before and reported["input_tokens"] >= before["input_tokens"] > 0:
+        return reported
+    return add_usage(before, reported)
+
+
+def _reason_of_end(message: AIMessage) -> str:
+    metadata = message.response_metadata
+    return str(metadata.get("finish_reason") or metadata.get("stop_reason") or "")

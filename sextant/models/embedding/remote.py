@@ -1,0 +1,119 @@
+"""Embeddings from an OpenAI-compatible endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sextant.domain.errors import SettingsInvalid
+from sextant.domain.settings import Settings
+from sextant.models.batches import in_batches
+from sextant.models.embedding.learned import LearnedDimension
+from sextant.models.embedding.prefixes import prefixes_of
+from sextant.models.endpoint import Endpoint
+from sextant.models.failures import Retries, Service
+from sextant.models.protocols import Vectors
+
+OPENAI = "https://api.openai.com/v1"
+"""Where OpenAI's API is, which OPENAI_BASE_URL may name another for."""
+# The lowest limit in common use: text-embeddings-inference takes 32 inputs a request by default.
+_BATCH = 32
+_CONCURRENT = 4
+
+
+class RemoteEmbedder(LearnedDimension):
+    """Any model behind an OpenAI-compatible `/embeddings`.
+
+    Texts are sent as text, 32 a request and 4 requests at a time; vectors come back normalised to
+    length 1 whatever the endpoint does. The prefixes that the model was trained with are added by
+    its name. Over plain HTTP rather than through the openai package, which costs most of a second
+    to import and tokenises for one vendor.
+
+    Args:
+        model: the model's name at the endpoint; also the name of the vector space.
+        settings: endpoint, key, time limit and retries.
+
+    Raises:
+        SettingsInvalid: neither a key nor a base URL is set.
+    """
+
+    def __init__(self, model: str, settings: Settings) -> None:
+        key, base = settings.openai_api_key, settings.openai_base_url
+        if key is None and not base:
+            raise SettingsInvalid(
+                f"The embedding model is openai:{model}, but there is no endpoint to ask.",
+                next_step="Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own.",
+                field="embedding",
+            )
+        self._model = model
+        self._prefixes = prefixes_of(model)
+        self._endpoint = Endpoint(
+            f"{(base or OPENAI).rstrip('/')}/embeddings",
+            key.get_secret_value() if key else None,
+            Service(
+                f"embedding model {model}",
+                "SEXTANT_EMBEDDING",
+                "OPENAI_API_KEY",
+                "OPENAI_BASE_URL",
+                label_zh=f"嵌入模型 {model}",
+            ),
+            Retries(settings.model_retries),
+            settings.model_timeout,
+        )
+
+    @property
+    def name(self) -> str:
+        """Name of the vector space."""
+        return self._model
+
+    async def embed_query(self, text: str) -> Vectors:
+        """The vector of a question, shape (dimension,).
+
+        Raises:
+            ModelUnavailable: the endpoint gives no vector.
+        """
+        vector: Vectors = (await self._embed([self._prefixes.query + text]))[0]
+        return vector
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """The vectors of passages, shape (len(texts), dimension).
+
+        Raises:
+            ModelUnavailable: the endpoint gives no vectors, or not one of the same length for each.
+        """
+        if not texts:
+            return await self._no_vectors()
+        prefixed = [self._prefixes.passage + text for text in texts]
+        batches = await in_batches(self._embed, prefixed, size=_BATCH, at_once=_CONCURRENT)
+        return np.concatenate(batches)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._endpoint.close()
+
+    async def _embed(self, texts: Sequence[str]) -> Vectors:
+        # An empty input is refused by most endpoints; a space is not.
+        inputs = [text or " " for text in texts]
+        request = {"model": self._model, "input": inputs, "encoding_format": "float"}
+        answer = await self._endpoint.post(request)
+        vectors = self._read(answer, len(texts))
+        if self._dimension is None:
+            self._dimension = vectors.shape[1]
+        if vectors.shape[1] != self._dimension:
+            raise self._endpoint.unusable("its vectors changed their length")
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        if not np.all(np.isfinite(lengths) & (lengths > 0)):
+            raise self._endpoint.unusable("a vector is zero or not finite")
+        return np.asarray(vectors / lengths, np.float32)
+
+    def _read(self, answer: Any, expected: int) -> Vectors:  # noqa: ANN401 - JSON
+        try:
+            ordered = sorted(answer["data"], key=lambda item: item["index"])
+            vectors = np.array([item["embedding"] for item in ordered], np.float32)
+        except (KeyError, TypeError, ValueError):
+            raise self._endpoint.unusable("it holds no list of embeddings") from None
+        if vectors.ndim != 2 or len(vectors) != expected:
+            raise self._endpoint.unusable(f"it does not hold {expected} vectors of one length")
+        return vectors

@@ -1,0 +1,110 @@
+"""A JSON-over-HTTP model endpoint: one POST with a deadline, retries and typed errors."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+import orjson
+
+from sextant.domain.errors import ModelRejected
+from sextant.models.failures import Retries, Service, as_sextant_error, is_silence
+
+_CONNECT_SECONDS = 5.0  # an endpoint that is there takes connections at once
+
+
+class Refusal(Exception):
+    """The endpoint answered with an error status; shaped as `sextant.models.failures` reads failures."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self.response = response
+        self.status_code = response.status_code
+        self.body = _error_of(response.content)
+        super().__init__(str(self.body.get("message") or response.reason_phrase))
+
+
+class Endpoint:
+    """Posts JSON to one URL. Connections are opened on first use and belong to that event loop.
+
+    Args:
+        url: where to post.
+        key: bearer token, if the endpoint wants one.
+        service: how errors speak of it.
+        retries: how often and how patiently a failed call is repeated.
+        timeout: seconds for one call.
+    """
+
+    def __init__(
+        self, url: str, key: str | None, service: Service, retries: Retries, timeout: float
+    ) -> None:
+        self.service = service
+        self._url = url
+        self._headers = {"authorization": f"Bearer {key}"} if key else {}
+        self._retries = retries
+        self._timeout = timeout
+        self._clients: dict[asyncio.AbstractEventLoop, httpx.AsyncClient] = {}
+
+    async def post(self, payload: Mapping[str, Any]) -> Any:  # noqa: ANN401 - it is JSON
+        """The answer to `payload`, as read from JSON.
+
+        Raises:
+            ModelUnavailable: no usable answer came (`ModelRejected`: none will for this request).
+        """
+        attempt = 0
+        while True:
+            try:
+                async with asyncio.timeout(self._timeout):
+                    return await self._post_once(payload)
+            except Exception as error:
+                if is_silence(error):  # so the next would be: twice the time for nothing
+                    raise as_sextant_error(error, self.service) from error
+                await self._retries.pause(error, attempt, self.service)
+                attempt += 1
+
+    def unusable(self, reason: str) -> ModelRejected:
+        """The error for an answer that is not what such an endpoint answers."""
+        return ModelRejected(
+            f"The {self.service.label} gave an unusable answer: {reason}.",
+            next_step=f"Check that {self.service.url_setting} names the right kind of endpoint.",
+            translations=self.service.in_chinese(
+                f"的回答无法使用（{reason}）。",
+                f"请检查 {self.service.url_setting} 的接口类型是否正确。",
+            ),
+        )
+
+    async def close(self) -> None:
+        """Close the connections of the running event loop."""
+        client = self._clients.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            await client.aclose()
+
+    async def _post_once(self, payload: Mapping[str, Any]) -> Any:  # noqa: ANN401 - it is JSON
+        headers = {"content-type": "application/json", **self._headers}
+        response = await self._client().post(
+            self._url, content=orjson.dumps(payload), headers=headers
+        )
+        if response.status_code != 200:
+            raise Refusal(response)
+        try:
+            return orjson.loads(response.content)
+        except orjson.JSONDecodeError:
+            raise self.unusable("it is not JSON") from None
+
+    def _client(self) -> httpx.AsyncClient:
+        loop = asyncio.get_running_loop()
+        if loop not in self._clients:
+            timeout = httpx.Timeout(self._timeout, connect=min(_CONNECT_SECONDS, self._timeout))
+            self._clients[loop] = httpx.AsyncClient(timeout=timeout)
+        return self._clients[loop]
+
+
+def _error_of(content: bytes) -> dict[str, Any]:
+    """The error object in a body: OpenAI nests it, vLLM and others lay it flat."""
+    try:
+        body = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return {}
+    inner = body.get("error", body) if isinstance(body, dict) else {}
+    return inner if isinstance(inner, dict) else {"message": str(inner)}

@@ -1,0 +1,359 @@
+"""What a failed model call means: whether to try again, when, and what to tell a person."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from sextant.domain.answers import Usage
+from sextant.domain.errors import (
+    ContextTooLong,
+    ModelOutputInvalid,
+    ModelRejected,
+    ModelUnavailable,
+    SextantError,
+)
+from sextant.text.characters import clean_text
+
+_log = logging.getLogger(__name__)
+
+_FIRST_ERROR = 400  # RFC 9110 §15; a 200 that cannot be read is a failure of another kind
+# 408, 425 and 429 ask for another try (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4); 5xx is the
+# server's fault, save 501: what is not implemented now will not be in a second.
+_TRANSIENT_STATUS = frozenset({408, 425, 429, *range(500, 600)} - {501})
+# Roots of "no answer came" in httpx, httpx2, openai and anthropic, known by name because the
+# last three are heavy to import and another provider's package may not be installed at all.
+_CONNECTION_ERRORS = frozenset({"TransportError", "APIConnectionError"})
+# What lies under these where not even a connection could be made; by name for the same reason.
+_NO_CONNECTION = frozenset({"ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror"})
+# OpenAI's SDK raises these when the answer itself is unusable, not the endpoint.
+_UNUSABLE_OUTPUT = {
+    "LengthFinishReasonError": ("was cut off by the token limit", "的回答因长度上限被截断。"),
+    "ContentFilterFinishReasonError": (
+        "was withheld by the content filter",
+        "的回答被内容过滤器拦截。",
+    ),
+}
+# How OpenAI, vLLM, llama.cpp and Anthropic say that a prompt exceeds the context.
+_TOO_LONG = re.compile(
+    r"context[ _](length|window|size)|maximum context|prompt is too long", re.IGNORECASE
+)
+# Codes of a refused request that no other form of it would be spared.
+_NOT_THE_FORM = frozenset({"model_not_found", "invalid_model", "invalid_api_key", "content_filter"})
+_DETAIL_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A model endpoint as error messages speak of it, with the settings that choose it; `label_zh` in Chinese."""
+
+    label: str
+    model_setting: str = "the model's name"
+    key_setting: str = "the API key"
+    url_setting: str = "the base URL"
+    timeout_setting: str = "SEXTANT_MODEL_TIMEOUT"
+    label_zh: str = ""
+
+    def in_chinese(self, sentence: str, step: str) -> dict[str, str]:
+        """Return what an error about this endpoint says in Chinese, for its `translations`."""
+        return {"zh": f"{self.label_zh or self.label} {sentence}{step}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """How often and how patiently a failed call is repeated.
+
+    Waits double from `first_wait` seconds up to `longest_wait` with full jitter (Brooker,
+    "Exponential Backoff and Jitter", 2015), or last exactly as long as the endpoint's Retry-After
+    says. An endpoint that asks for more than `longest_wait` is not waited for.
+    """
+
+    limit: int = 2
+    first_wait: float = 0.5
+    longest_wait: float = 20.0
+
+    async def pause(self, error: Exception, attempt: int, service: Service) -> None:
+        """Wait before the next try after failed try number `attempt` (from 0).
+
+        Raises:
+            SextantError: the typed form of `error`, when another try is not worth making.
+        """
+        wait = self.wait(error, attempt)
+        if wait is None:
+            raise as_sextant_error(error, service) from error
+        _log.warning("%s: %s; trying again in %.1f s", service.label, type(error).__name__, wait)
+        await asyncio.sleep(wait)
+
+    def wait(self, error: Exception, attempt: int) -> float | None:
+        """Seconds to wait before the next try, or None to give up."""
+        if attempt >= self.limit or not is_transient(error):
+            return None
+        asked = retry_after(error)
+        if asked is not None:
+            return asked if asked <= self.longest_wait else None
+        ceiling = min(self.longest_wait, self.first_wait * 2**attempt)
+        return random.uniform(0, ceiling)  # noqa: S311 - jitter, not a secret
+
+
+def is_transient(error: BaseException) -> bool:
+    """Whether the same call may succeed a moment later: 408, 425, 429, 5xx, connection, timeout."""
+    if isinstance(error, SextantError):
+        return error.retryable
+    status = status_of(error)
+    if status is not None:
+        return status in _TRANSIENT_STATUS and not _out_of_quota(error)
+    return _is_connection_failure(error) or getattr(error, "is_retryable", False) is True
+
+
+def is_silence(error: BaseException) -> bool:
+    """Whether no answer came in time."""
+    # asyncio, httpx, openai and LangChain each have their own; all say so in the class name.
+    return any("Timeout" in name for name in _ancestry(error))
+
+
+def status_of(error: BaseException) -> int | None:
+    """The HTTP status that `error` reports, whichever client raised it."""
+    status = getattr(error, "status_code", None) or getattr(_response(error), "status_code", None)
+    return status if isinstance(status, int) and status >= _FIRST_ERROR else None
+
+
+def retry_after(error: BaseException, now: datetime | None = None) -> float | None:
+    """Seconds the endpoint asks us to wait: `retry-after-ms`, or Retry-After as seconds or a date."""
+    headers = getattr(_response(error), "headers", None) or {}
+    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
+        return milliseconds / 1000
+    value = headers.get("retry-after")
+    if (seconds := _number(value)) is not None:
+        return seconds
+    try:
+        moment = parsedate_to_datetime(value or "")
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - (now or datetime.now(UTC))).total_seconds())
+
+
+def is_too_long(error: BaseException) -> bool:
+    """Whether the endpoint refused a request because the model cannot read so much."""
+    return (
+        "ContextOverflowError" in _ancestry(error)
+        or _body_code(error) == "context_length_exceeded"
+        or _TOO_LONG.search(_detail(error)) is not None
+    )
+
+
+def is_about_other_than(fields: tuple[str, ...], error: BaseException) -> bool:
+    """Whether a refusal says that something else than `fields` of the request was wrong.
+
+    OpenAI and vLLM name the field in `param`; a model nobody knows may be told by `code` alone.
+    """
+    body = getattr(error, "body", None)
+    named = body.get("param") if isinstance(body, dict) else None
+    if isinstance(named, str) and named:
+        return not named.startswith(fields)
+    return _body_code(error) in _NOT_THE_FORM
+
+
+def mentions(field: str, error: BaseException) -> bool:
+    """Whether a refusal speaks of this field of the request: in `param`, or anywhere in its words.
+
+    Endpoints that are no OpenAI answer in shapes of their own, so the whole body is looked through.
+    """
+    words = f"{getattr(error, 'body', None)} {getattr(error, 'message', None) or error}"
+    return re.search(rf"\b{re.escape(field)}\b", words) is not None
+
+
+def as_sextant_error(error: Exception, service: Service) -> SextantError:
+    """The typed error for whatever a client library raised, with the next step for its cause."""
+    if isinstance(error, SextantError):
+        return error
+    if (flaw := _UNUSABLE_OUTPUT.get(type(error).__name__)) is not None:
+        return ModelOutputInvalid(
+            f"The answer of the {service.label} {flaw[0]}.",
+            next_step="Raise SEXTANT_LIMITS__ANSWER_TOKENS or ask differently.",
+            translations=service.in_chinese(
+                flaw[1], "请调高 SEXTANT_LIMITS__ANSWER_TOKENS，或换一种问法。"
+            ),
+        )
+    status = status_of(error)
+    if status is not None:
+        refused = _refused(error, status, service)
+        refused.usage = Usage(1)  # providers bill answers, not errors
+        return refused
+    if silent := _without_answer(error, service):
+        return silent
+    return ModelUnavailable(
+        f"The {service.label} failed: {_detail(error)}",
+        next_step=f"Check that {service.url_setting} is the base URL of a compatible API.",
+        translations=service.in_chinese(
+            f"调用失败（{_detail(error)}）。",
+            f"请检查 {service.url_setting} 是否为兼容接口的地址。",
+        ),
+    )
+
+
+def _without_answer(error: Exception, service: Service) -> ModelUnavailable | None:
+    """The typed error where no answer came, or half of one; None where one did."""
+    if _made_no_connection(error):
+        unreachable = ModelUnavailable(
+            f"The {service.label} cannot be reached.",
+            next_step=f"Check {service.url_setting} and that the server is running.",
+            translations=service.in_chinese(
+                "无法连接。", _RUNNING_ZH.format(url=service.url_setting)
+            ),
+        )
+        unreachable.unreachable = True
+        return unreachable
+    if is_silence(error):
+        return ModelUnavailable(
+            f"The {service.label} did not answer in time.",
+            next_step=f"Raise {service.timeout_setting}, or check the load of the endpoint.",
+            translations=service.in_chinese(
+                "未能及时回答。", f"请调高 {service.timeout_setting}，或检查模型服务的负载。"
+            ),
+        )
+    if _is_connection_failure(error):
+        return ModelUnavailable(
+            f"The {service.label} broke off its answer.",
+            next_step=f"Check {service.url_setting} and that the server is running.",
+            translations=service.in_chinese(
+                "中途断开了回答。", _RUNNING_ZH.format(url=service.url_setting)
+            ),
+        )
+    return None
+
+
+def _refused(error: Exception, status: int, service: Service) -> ModelUnavailable:
+    if _out_of_quota(error):
+        return ModelRejected(
+            f"The {service.label} reports that the account has no quota left.",
+            next_step="Check the plan and billing of that account.",
+            translations=service.in_chinese("报告账户额度已用完。", "请检查该账户的套餐与账单。"),
+        )
+    if status == 429:
+        asked = retry_after(error)
+        later = f"in {asked:.0f} s" if asked is not None else "later"
+        later_zh = f"在 {asked:.0f} 秒后" if asked is not None else "稍后"
+        return ModelUnavailable(
+            f"The {service.label} is limiting our rate (429).",
+            next_step=f"Try again {later}.",
+            translations=service.in_chinese("限制了请求频率（429）。", f"请{later_zh}重试。"),
+        )
+    if status in _TRANSIENT_STATUS:
+        return ModelUnavailable(
+            f"The {service.label} failed with status {status}.",
+            next_step="Try again; if it stays, look into that server's log.",
+            translations=service.in_chinese(
+                f"出错，状态码 {status}。", "请重试；若仍然如此，请查看该服务的日志。"
+            ),
+        )
+    if is_too_long(error):
+        return ContextTooLong(
+            f"The request is longer than the {service.label} can read ({status}).",
+            next_step="Lower SEXTANT_LIMITS__CONTEXT_TOKENS or choose a model with more context.",
+            translations=service.in_chinese(
+                f"读不完这么长的请求（{status}）。",
+                "请调低 SEXTANT_LIMITS__CONTEXT_TOKENS，或换用上下文更长的模型。",
+            ),
+        )
+    values = {
+        "status": status,
+        "detail": _detail(error),
+        "key": service.key_setting,
+        "model": service.model_setting,
+        "url": service.url_setting,
+    }
+    sentence, step, sentence_zh, step_zh = (
+        text.format(**values) for text in _REFUSALS.get(status, _OTHER_REFUSAL)
+    )
+    return ModelRejected(
+        f"The {service.label} {sentence}",
+        next_step=step,
+        translations=service.in_chinese(sentence_zh, step_zh),
+    )
+
+
+_RUNNING_ZH = "请检查 {url}，并确认模型服务正在运行。"
+# By status: what happened and the next step, in English, then in Chinese.
+_REFUSALS = {
+    401: (
+        "refused the key (401).",
+        "Set {key} to a key that this endpoint accepts.",
+        "拒绝了密钥（401）。",
+        "请把 {key} 设为该服务接受的密钥。",
+    ),
+    403: (
+        "forbids this key to use the model (403).",
+        "Check what the key in {key} may use.",
+        "不允许此密钥使用该模型（403）。",
+        "请检查 {key} 中密钥的权限。",
+    ),
+    404: (
+        "does not know that model or path (404): {detail}",
+        "Check the model name in {model} and that {url} ends as the API wants (often /v1).",
+        "没有该模型或路径（404）：{detail}。",
+        "请检查 {model} 中的模型名，以及 {url} 的结尾是否符合接口要求（通常是 /v1）。",
+    ),
+    413: (
+        "finds the request too large (413).",
+        "Ask for fewer or shorter passages.",
+        "认为请求过大（413）。",
+        "请减少段落的数量或长度。",
+    ),
+}
+_OTHER_REFUSAL = (
+    "refused the request ({status}): {detail}",
+    "Check that {model} and {url} belong together.",
+    "拒绝了请求（{status}）：{detail}。",
+    "请检查 {model} 与 {url} 是否匹配。",
+)
+
+
+def _response(error: BaseException) -> object:
+    return getattr(error, "response", None)
+
+
+def _body_code(error: BaseException) -> str:
+    body = getattr(error, "body", None)
+    return str(body.get("code") or body.get("type") or "") if isinstance(body, dict) else ""
+
+
+def _out_of_quota(error: BaseException) -> bool:
+    return _body_code(error) == "insufficient_quota"
+
+
+def _ancestry(error: BaseException) -> set[str]:
+    return {cls.__name__ for cls in type(error).__mro__}
+
+
+def _made_no_connection(error: BaseException) -> bool:
+    """Whether it, or what it was raised from, says that no connection came about."""
+    below: BaseException | None = error
+    while below is not None:
+        if _ancestry(below) & _NO_CONNECTION:
+            return True
+        below = below.__cause__ or below.__context__
+    return False
+
+
+def _is_connection_failure(error: BaseException) -> bool:
+    return isinstance(error, OSError) or bool(_ancestry(error) & _CONNECTION_ERRORS)
+
+
+def _detail(error: BaseException) -> str:
+    text = str(getattr(error, "message", "") or error) or type(error).__name__
+    return clean_text(" ".join(text.split()))[:_DETAIL_CHARS]
+
+
+def _number(value: str | None) -> float | None:
+    try:
+        number = float(value or "")
+    except ValueError:
+        return None
+    return number if 0 <= number < float("inf") else None

@@ -1,0 +1,124 @@
+"""What a sentence says of another one of the kind that is asked for: of P-30, unit 147 or week 2, not P-20, 148 or 3."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Protocol, TypeVar
+
+from sextant.domain.retrieval import RetrievedItem
+from sextant.models.offline.passages import heading_over
+from sextant.text.identifiers import codes_in, spelling_of
+from sextant.text.sentences import is_ended
+from sextant.text.simplified import plain_of
+from sextant.text.stopwords import ENGLISH_STOP_WORDS
+
+_CODE = r"(?=[a-z]*[-_.]?\d)[a-z]+[-_.]?\d[a-z0-9]*"
+_KIND = re.compile(r"(?:\b(?P<word>[a-z]{3,}) |(?P<han>[\u4e00-\u9fff]{2}))$")
+_PREFIX = re.compile(r"[a-z]+")
+# "Unit 148", "plan B"; a word that ends like a verb ("costs 300") counts something.
+_NUMBERED = re.compile(
+    r"\b(?P<kind>[A-Za-z]{2,}(?:[A-Za-rt-z]|ss)) (?P<mark>\d{1,6}|[A-Z])(?![\w'’.,%-]*[\w%])(?! ?[€$£])"
+)
+_CHINESE_NUMBERED = re.compile(
+    r"(?P<before>第?)(?P<mark>\d+|[一二三四五六七八九十]+)(?P<kind>[号號][\u4e00-\u9fff]{0,2}|[周章节条款页步级版期届](?![\u4e00-\u9fff]?间))"
+)
+# "Grade 5 and above" is told of grade 6, too.
+_BOUND = r"(?! ?(?:to|-|–|~|or|and (?:above|over|up|below|under|higher|lower|older|more|less)|[及或至到]|以[上下前后]|起))"
+_TITLE_CHARS = 40
+# Who asks what is more than P-20 is answered by another one.
+_COMPARES = re.compile(r"\bthan\b|\b(?:compar|differ|successor|replac|instead)|比|区别|替代|取代")
+
+
+class _Said(Protocol):
+    """A sentence or row of a passage."""
+
+    @property
+    def source(self) -> int: ...
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def text(self) -> str: ...
+
+
+_One = TypeVar("_One", bound=_Said)
+
+
+class Siblings:
+    """Tells what is said of a sibling of what one question names.
+
+    Args:
+        question: names codes, or numbers of a kind.
+        passages: in which the sentences stand.
+
+    Attributes:
+        alone: whether something that is named stands in no passage, and others of its kind do.
+    """
+
+    def __init__(self, question: str, passages: Sequence[RetrievedItem]) -> None:
+        asked = plain_of(question)
+        names = [] if _COMPARES.search(asked) else list(_names(question, passages))
+        self._asked = [re.compile(mine) for mine, _ in names]
+        self._others = [re.compile(others) for _, others in names]
+        self._above = [plain_of(heading_over(passage)) for passage in passages]
+        self._texts = [passage.text for passage in passages]
+        told = plain_of("\n".join([*self._above, *self._texts]))
+        self.alone = any(
+            others.search(told) and not mine.search(told)
+            for mine, others in zip(self._asked, self._others, strict=True)
+        )
+
+    def without(self, said: Sequence[_One]) -> list[_One]:
+        """Leave out what is said of a sibling, by the sentence itself or what stands over it like a title."""
+        return [one for one in said if not self._is_of_other(one)] if self._asked else list(said)
+
+    def _is_of_other(self, one: _Said) -> bool:
+        lines = self._texts[one.source][: one.start].split("\n")[::-1]
+        titles = (
+            plain_of(line) for line in lines if len(line) < _TITLE_CHARS and not is_ended(line)
+        )
+        for text in (plain_of(one.text), *titles, self._above[one.source]):
+            if any(mine.search(text) for mine in self._asked):
+                return False
+            if any(others.search(text) for others in self._others):
+                return True
+        return False
+
+
+def _names(question: str, passages: Sequence[RetrievedItem]) -> Iterator[tuple[str, str]]:
+    """Patterns of each name in a question, and of the others of its kind."""
+    asked = plain_of(question)
+    texts = [asked, *(plain_of(passage.text) for passage in passages)]
+    for code in codes_in(question):
+        mine = spelling_of(code)
+        letters = "".join(_PREFIX.findall(plain_of(code))[:1])
+        others = [rf"{kind} ?{_CODE}" for kind in _kinds(mine, texts)]
+        yield mine, "|".join([rf"(?<![a-z\d-]){letters}[-_.]?\d", *others])
+    for found in _NUMBERED.finditer(question):
+        kind, mark = found["kind"].lower(), found["mark"].lower()
+        if kind not in ENGLISH_STOP_WORDS:
+            other = r"\d+" if mark.isdigit() else "[a-z]"
+            yield (
+                rf"(?<![\w.]){mark}(?!\w)",
+                rf"\b(?<!above )(?<!below )(?<!from ){kind} {other}(?![\w.]){_BOUND}",
+            )
+    for found in _CHINESE_NUMBERED.finditer(asked):
+        number = r"(?:\d+|[一二三四五六七八九十]+)"
+        kind = re.escape(found["kind"])
+        yield (
+            rf"(?<!\d){found['mark']}(?![\d一二三四五六七八九十])",
+            rf"{found['before']}{number}{kind}{_BOUND}",
+        )
+
+
+def _kinds(code: str, texts: Sequence[str]) -> set[str]:
+    """The words that stand directly before a code."""
+    before = (
+        _KIND.search(text[max(found.start() - 20, 0) : found.start()])
+        for text in texts
+        for found in re.finditer(code, text)
+    )
+    kinds = {found["word"] or found["han"] for found in before if found}
+    return {kind for kind in kinds if kind not in ENGLISH_STOP_WORDS}

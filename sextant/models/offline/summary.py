@@ -1,0 +1,124 @@
+"""A summary of one document that the question names: what its sections say first, quoted in their order.
+
+"Summarise the incident of 11 February" and 总结一下员工手册 ask for no sentence in particular, so none shares words
+with them but the title. The sentences that open a text or a section tell best what it is about (Brandow et al. 1995,
+doi:10.1016/0306-4573(95)00052-I).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from sextant.domain.retrieval import RetrievedItem
+from sextant.models.offline.passages import (
+    Span,
+    document_of,
+    is_row,
+    names_of_document,
+    quotable_spans,
+)
+from sextant.models.offline.sentence_form import points_to_table
+from sextant.models.offline.wording import content_words
+from sextant.text.characters import has_cjk
+from sextant.text.simplified import plain_of
+
+_ASKS = re.compile(
+    r"\b(?:summari[sz]e|summary|sum up|overview|outline|gist"
+    r"|(?:key|main) (?:points|takeaways|content|contents|topics))\b"
+    r"|总结|概括|概述|归纳|摘要|概要|要点|主要(?:内容|讲|说)"
+)
+_SUMS_UP = re.compile(
+    r"\b(?:summari[sz]e|sum up|(?:summary|overview|outline) of)\b|总结|概括|概述|归纳|梳理|综述"
+)
+# Of a meeting or a letter, whose name has to be all that is left of the question.
+_ASKS_OF_WHOLE = re.compile(
+    r"\bwhat (?:is|was|does|do|did|were|has been)\b.*\b(?:about|say|cover|decided?|agreed?|discuss(?:ed)?)\b"
+    r"|(?:讲|说|谈)了?(?:些|的)?(?:是)?(?:什么|哪些)|(?:决定|讨论|商定|议定|通过|约定)了?(?:什么|哪些)|有(?:什么|哪些)(?:决定|决议|内容)"
+)
+_DECIDED = re.compile(r"\b(?:decided?|decisions?|agreed?)\b|决定|决议|议定|商定")
+_ASKING = re.compile(
+    rf"{_ASKS.pattern}|\b(?:about|says?|covers?|decided?|agreed?|discuss(?:ed)?|give|please|brief(?:ly)?|short|document|report|file|text|thread)\b"
+    r"|讲|说|谈|决定|讨论|商定|议定|通过|约定|决议|内容|一下|简要|简单|什么|哪些|主要|文档|文件|全文"
+)
+_NAMES = "january february march april may june july august september october november december"
+_MONTHS = tuple(_NAMES.split())
+_MONTH = re.compile(rf"\b({'|'.join(_MONTHS)})\b")
+_NUMBER = re.compile(r"\d+")
+_ENOUGH = 0.6  # of the words of a question that a name must have
+_QUOTES = 6
+# "Date: 12 March", 主持：…: fields that head a letter or minutes.
+_FIELD = re.compile(r"[^\s:：]{1,20}(?: [^\s:：]{1,12})?[:：](?!//)")
+
+
+def summary_of_named(question: str, items: Sequence[RetrievedItem]) -> list[Span]:
+    """The quotations that sum up the document which `question` asks a summary of; none where it asks for none.
+
+    Args:
+        question: the question.
+        items: the passages found, best first.
+    """
+    named = named_for_summary(question, items)
+    passages = [place for place, item in enumerate(items) if document_of(item) == named]
+    passages.sort(key=lambda place: items[place].metadata.get("start", 0))
+    return _leads(passages, items, decided=_DECIDED.search(plain_of(question)) is not None)
+
+
+def named_for_summary(question: str, items: Sequence[RetrievedItem]) -> str | None:
+    """The id of the document which `question` asks a summary of; None where it asks for none, or names none alone."""
+    asked = _MONTH.sub(lambda one: str(_MONTHS.index(one[1]) + 1), plain_of(question))
+    if not (_ASKS.search(asked) or _ASKS_OF_WHOLE.search(asked)):
+        return None
+    enough = _ENOUGH if _ASKS.search(asked) else 1.0
+    words = content_words(_ASKING.sub(" ", asked))
+    told = {document_of(item): _told(words, item) for item in items}
+    most = max(told.values(), default=0.0)
+    named = [document for document, share in told.items() if share == most]
+    return named[0] if words and len(named) == 1 and most >= enough else None
+
+
+def is_summary_of_topic(question: str, items: Sequence[RetrievedItem]) -> bool:
+    """Return whether `question` asks to sum up what documents say of something, and not one of them."""
+    return bool(_SUMS_UP.search(plain_of(question))) and named_for_summary(question, items) is None
+
+
+def _told(words: Sequence[str], item: RetrievedItem) -> float:
+    """The share of `words` that the names of a passage's document have, days and numbers as numbers."""
+    names = plain_of(names_of_document(item))
+    numbers = {int(number) for number in _NUMBER.findall(names)}
+    told = [int(word) in numbers if word.isdecimal() else word in names for word in words]
+    return sum(told) / (len(told) or 1)
+
+
+def _leads(passages: Sequence[int], items: Sequence[RetrievedItem], *, decided: bool) -> list[Span]:
+    """The first sentences of the passages by turns, or what says that something was decided, in their order."""
+    told = [[(place, *span) for span in _telling(items[place].text)] for place in passages]
+    if decided:
+        decisions = [
+            [one for one in spans if _DECIDED.search(plain_of(items[one[0]].text[one[1] : one[2]]))]
+            for spans in told
+        ]
+        told = decisions if any(decisions) else told
+    told = _spread([spans for spans in told if spans])
+    longest = max(map(len, told), default=0)
+    in_turn = [spans[at] for at in range(longest) for spans in told if at < len(spans)]
+    chosen = in_turn[:_QUOTES]
+    return sorted(chosen, key=lambda one: (passages.index(one[0]), one[1]))
+
+
+def _spread(told: list[list[Span]]) -> list[list[Span]]:
+    """As many passages as there are quotations, from the whole length of a document."""
+    last = len(told) - 1
+    if last < _QUOTES:
+        return told
+    return [told[round(at * last / (_QUOTES - 1))] for at in range(_QUOTES)]
+
+
+def _telling(text: str) -> Iterator[tuple[int, int]]:
+    """What says something: no row and what points to it, no head of a letter, nothing of a word or two."""
+    for start, end in quotable_spans(text):
+        said = text[start:end]
+        long_enough = len(said) >= 10 if has_cjk(said) else len(said.split()) > 3
+        is_field = _FIELD.match(said) and not _DECIDED.search(plain_of(said))
+        if not is_row(said) and long_enough and not is_field and not points_to_table(said):
+            yield start, end

@@ -1,0 +1,190 @@
+"""Cross-encoders that reorder retrieved passages: behind an HTTP endpoint, or on this machine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urldefrag
+
+from sextant.domain.errors import SettingsInvalid
+from sextant.domain.settings import Settings
+from sextant.models.batches import in_batches
+from sextant.models.failures import Retries, Service
+from sextant.models.local_models import LocalModel, is_on_accelerator
+from sextant.models.protocols import Reranker
+
+if TYPE_CHECKING:
+    from sextant.models.endpoint import Endpoint
+
+_BATCH = 32
+_AT_ONCE = 4
+# A local model cannot be stopped within a batch, and should not work on long after the deadline. On a GPU
+# a larger batch is over as soon: an H100 scores 40 pairs by MiniLM-L6 in 28 ms at once, in 46 by eight.
+_LOCAL_BATCH, _LOCAL_BATCH_ON_ACCELERATOR = 8, 64
+# What models of natural language inference call it, beside neutral and contradiction.
+_ENTAILS = "entailment"
+
+
+class HttpReranker:
+    """A `/rerank` endpoint in the shape that Cohere, Jina and vLLM share.
+
+    Posts `{model, query, documents, top_n}` and reads `results: [{index, relevance_score}]`; 32
+    passages a request, the most that text-embeddings-inference takes unless told otherwise.
+
+    Args:
+        url: where to post; the model's name may stand behind `#`.
+        settings: key, time limit and retries.
+    """
+
+    def __init__(self, url: str, settings: Settings) -> None:
+        address, self._model = urldefrag(url)
+        key = settings.reranker_api_key
+        from sextant.models.endpoint import Endpoint  # its HTTP client is 0.1 s of every start
+
+        self._endpoint: Endpoint = Endpoint(
+            address,
+            key.get_secret_value() if key else None,
+            Service(
+                f"reranker {self._model or address}",
+                "SEXTANT_RERANKER",
+                "SEXTANT_RERANKER_API_KEY",
+                "SEXTANT_RERANKER",
+                label_zh=f"重排序模型 {self._model or address}",
+            ),
+            Retries(settings.model_retries),
+            settings.model_timeout,
+        )
+
+    @property
+    def name(self) -> str:
+        """The model's name, or `rerank` when the URL names none."""
+        return self._model or "rerank"
+
+    async def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """One score per text, in order.
+
+        Raises:
+            ModelUnavailable: the endpoint gives no score, or not one for each text.
+        """
+        ask = partial(self._scores, query)
+        scored = await in_batches(ask, texts, size=_BATCH, at_once=_AT_ONCE)
+        return [score for batch in scored for score in batch]
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._endpoint.close()
+
+    async def _scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        request = {"query": query, "documents": list(texts), "top_n": len(texts)}
+        answer = await self._endpoint.post(
+            request | ({"model": self._model} if self._model else {})
+        )
+        try:
+            scored = sorted(
+                (one["index"], float(one["relevance_score"])) for one in answer["results"]
+            )
+        except (KeyError, TypeError, ValueError):
+            scored = []
+        ordered = [score for _, score in scored]
+        if [index for index, _ in scored] != list(range(len(texts))):
+            raise self._endpoint.unusable("it does not score every passage once")
+        if not all(map(math.isfinite, ordered)):
+            raise self._endpoint.unusable("a score is not a finite number")
+        return ordered
+
+
+class LocalReranker:
+    """A sentence-transformers cross-encoder by name or path (the `[local]` extra), or an entailment model.
+
+    Loads on first use and runs in a thread of its own.
+    """
+
+    def __init__(self, model: str) -> None:
+        self._local = LocalModel("CrossEncoder", model)
+
+    @property
+    def name(self) -> str:
+        """The model's name or path."""
+        return self._local.name
+
+    async def warm_up(self) -> None:
+        """Load the model now; a question that waited for it would be past its deadline.
+
+        Raises:
+            ModelUnavailable: the extra is not installed, or the model cannot be loaded.
+        """
+        await self.score("warm up", ["warm up"])
+
+    async def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """One score per text, in order.
+
+        Raises:
+            ModelUnavailable: the extra is not installed, or the model cannot be loaded.
+        """
+        pairs = [(query, text) for text in texts]
+        fast = await self._local.run(is_on_accelerator)
+        size = _LOCAL_BATCH_ON_ACCELERATOR if fast else _LOCAL_BATCH
+        scored = await in_batches(self._predicted, pairs, size=size, at_once=1)
+        return [score for batch in scored for score in batch]
+
+    async def _predicted(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        return await self._local.run(lambda model: _predict(model, pairs))
+
+
+def _predict(model: Any, pairs: Sequence[tuple[str, str]]) -> list[float]:  # noqa: ANN401
+    """One score a pair; of an entailment model the probability that the text entails what is asked of it."""
+    names = {name.lower(): place for place, name in model.config.id2label.items()}
+    if len(names) == 1:
+        return [float(score) for score in model.predict(list(pairs), show_progress_bar=False)]
+    if _ENTAILS not in names:
+        raise ValueError(f"it has {len(names)} classes, and none is called {_ENTAILS!r}")
+    said = [(text, claim) for claim, text in pairs]
+    rows = model.predict(said, apply_softmax=True, show_progress_bar=False)
+    return [float(row[names[_ENTAILS]]) for row in rows]
+
+
+def build_reranker(settings: Settings) -> Reranker | None:
+    """The reranker that the settings name, or None when they name none. Loads and calls nothing yet.
+
+    Raises:
+        SettingsInvalid: the setting is neither a URL nor `sentence-transformers:<name or path>`
+            (`llm` is opened by `sextant.retrievers.ranking.chat_reranker`).
+    """
+    return _build(settings.reranker, settings, "reranker", "`llm`") if settings.reranker else None
+
+
+def open_judge(settings: Settings, reranker: Reranker | None) -> Reranker | None:
+    """Who says how far quotes carry sentences, as the settings name it; None: words do.
+
+    Raises:
+        SettingsInvalid: the setting is of no known form, or names a reranker that there is not.
+    """
+    named = settings.answers.judge
+    if not named:
+        return None
+    if named != "reranker":
+        return _build(named, settings, "answers.judge", "`reranker`")
+    if reranker is None:
+        raise SettingsInvalid(
+            "Citations are to be judged by the reranker, but none is configured.",
+            next_step="Set SEXTANT_RERANKER, or clear SEXTANT_ANSWERS__JUDGE.",
+            field="answers.judge",
+        )
+    return reranker
+
+
+def _build(named: str, settings: Settings, field: str, besides: str) -> Reranker:
+    scheme, _, rest = named.partition(":")
+    if scheme in {"http", "https"} and rest.startswith("//"):
+        return HttpReranker(named, settings)
+    if scheme == "sentence-transformers" and rest:
+        return LocalReranker(rest)
+    variable = f"SEXTANT_{field.replace('.', '__').upper()}"
+    raise SettingsInvalid(
+        f"The {field} {named!r} is of no known form.",
+        next_step=f"Set {variable} to the URL of a /rerank endpoint, to "
+        f"`sentence-transformers:<cross-encoder>` or to {besides}, or clear it.",
+        field=field,
+    )

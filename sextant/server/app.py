@@ -1,0 +1,95 @@
+"""The application: `sextant.server.app:app`, run by `sextant serve` and mounted by `langgraph.json`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from importlib.metadata import version
+
+from fastapi import FastAPI
+
+from sextant.domain.configuration import load_settings
+from sextant.domain.settings import Settings
+from sextant.server import edge, openapi, problems
+from sextant.server.mcp import mounting
+from sextant.server.observe.metrics import Metrics
+from sextant.server.observe.observing import observing
+from sextant.server.openai.errors import OpenAIErrors, described
+from sextant.server.openai.routes import router as openai_router
+from sextant.server.openai.shape import PREFIX
+from sextant.server.routes import (
+    documents,
+    graphs,
+    health,
+    knowledge,
+    observe,
+    page,
+    query,
+    reference,
+    search,
+    structure,
+    threads,
+)
+from sextant.server.routing.coverage import require_guards
+from sextant.server.serving import serving
+
+_ROUTERS = (
+    health.router,
+    observe.router,
+    query.router,
+    threads.router,
+    openai_router,
+    search.router,
+    knowledge.router,
+    structure.router,
+    documents.router,
+    graphs.router,
+    reference.router,
+    page.router,
+    mounting.router,
+)
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """Build the application; it opens its parts when it is started.
+
+    Args:
+        settings: by default those of the environment and `.env`, read at the start.
+    """
+    metrics = Metrics()
+    app = FastAPI(
+        title="Sextant",
+        description="Answers over a team's own documents, with citations that hold.",
+        version=version("sextant"),
+        lifespan=partial(_lifespan, settings=settings, metrics=metrics),
+        docs_url=None,
+        redoc_url=None,
+    )
+    problems.install(app)
+    edge.install(app, metrics)
+    app.add_middleware(OpenAIErrors)
+    for router in _ROUTERS:
+        app.include_router(router)
+    openapi.install(app, {PREFIX: described})
+    require_guards(app)
+    app.state.own_routes = tuple(app.routes)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(
+    app: FastAPI, *, settings: Settings | None, metrics: Metrics
+) -> AsyncIterator[None]:
+    chosen = settings if settings is not None else await asyncio.to_thread(load_settings)
+    async with (
+        serving(chosen) as parts,
+        mounting.endpoints() as tools,
+        observing(parts.rag, metrics, parts.runs, parts.searches) as observed,
+    ):
+        app.state.serving, app.state.mcp, app.state.observed = parts, tools, observed
+        yield
+
+
+app = create_app()

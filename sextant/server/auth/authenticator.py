@@ -1,0 +1,262 @@
+"""Finds out who asks, from an API key, a token, or the want of any login."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Container
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from ipaddress import IPv6Address, ip_address
+
+from starlette.requests import HTTPConnection
+
+from sextant.domain.api_keys import Permission, digest_of, is_api_key, with_lesser
+from sextant.domain.errors import DatabaseUnavailable, Forbidden, Unauthorised
+from sextant.domain.settings import Settings
+from sextant.server.auth.caller import Principal, unauthorised
+from sextant.server.auth.local import require_local
+from sextant.server.auth.rates import Rates
+from sextant.server.auth.tokens import Tokens, tokens_of
+from sextant.server.lately import Lately
+from sextant.stores.api_keys import ApiKeyStore, KeyInUse
+from sextant.stores.postgresql.database import Database
+
+# Keys, and as many tokens, remembered between requests, about 0.5 KB each.
+_KEPT = 4096
+# Seconds for which "no key was ever made" is believed.
+_OPEN_SECONDS = 2.0
+# Keys that this server does not know are looked up so many at a time: a flood of them shall not take
+# the connections of those whose keys it knows.
+_STRANGERS_AT_ONCE = 2
+_BEARER = "bearer "
+
+
+@dataclass(slots=True)
+class _Known:
+    """A key that was looked up: when that is too long ago, the look, and what the look before told."""
+
+    until: float
+    look: asyncio.Task[KeyInUse | None]
+    held: KeyInUse | None
+
+
+class Authenticator:
+    """Tells callers apart.
+
+    Args:
+        settings: which logins there are.
+        database: where the keys are.
+
+    Raises:
+        SettingsInvalid: tokens are configured in a way that would let anybody in.
+    """
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self._settings = settings
+        self._store = ApiKeyStore(database)
+        self._tokens = tokens_of(settings.auth)
+        self._known: OrderedDict[bytes, _Known] = OrderedDict()
+        # Whom tokens stood for when they last held, by digest.
+        self._bearers: OrderedDict[bytes, Principal] = OrderedDict()
+        self._wrong = Lately(most=_KEPT)
+        self._strangers = asyncio.Semaphore(_STRANGERS_AT_ONCE)
+        self._tries = Rates(1.0, settings.auth.wrong_keys, "Too many wrong keys from this address")
+        self._login = settings.auth.required or self._tokens is not None
+        self._open_until = 0.0
+
+    async def login_required(self) -> bool:
+        """Whether a key or token is asked for: one is configured, or a key was ever made.
+
+        Raises:
+            DatabaseUnavailable: nobody knows whether there are keys.
+        """
+        if not self._login and time.monotonic() >= self._open_until:
+            self._login = await self._store.exist()
+            self._open_until = time.monotonic() + _OPEN_SECONDS
+        return self._login
+
+    async def authenticate(
+        self, connection: HTTPConnection, pages: Container[str] = ()
+    ) -> Principal:
+        """Return who asks.
+
+        Args:
+            connection: the request.
+            pages: where there is no login, origins of other sites whose pages may ask all the same.
+
+        Raises:
+            Unauthorised: a login is needed, and this is none.
+            Forbidden: there is no login, and the request does not come from this machine's user.
+            Limited: too many wrong keys have come from its address, and this one is not known.
+            DependencyError: what knows the keys does not answer.
+        """
+        if not await self.login_required():
+            require_local(connection, pages)
+            return self._nobody()
+        credential = _credential(connection)
+        if is_api_key(credential):
+            return await self._by_key(digest_of(credential), _neighbourhood(connection))
+        if self._tokens is None:
+            raise unauthorised()
+        return await self._by_token(self._tokens, credential)
+
+    def known(self, connection: HTTPConnection) -> Principal | None:
+        """Who asks, as far as that can be said at once; a stranger is None.
+
+        A key or token counts that held when it was last looked at, however long ago: it lets nobody in.
+        A token that comes for the first time is verified, if what it is verified with is at hand.
+        """
+        try:
+            if not self._login:
+                require_local(connection)
+                return self._nobody()
+            credential = _credential(connection)
+            digest = digest_of(credential)
+            if (bearer := self._bearers.get(digest)) is not None:
+                return bearer
+            if self._tokens is not None and not is_api_key(credential):
+                return self._tokens.principal_at_once(credential)
+        except (Unauthorised, Forbidden):
+            return None
+        known = self._known.get(digest)
+        return _principal_of(known.held) if known and known.held else None
+
+    def brought(self, connection: HTTPConnection) -> bytes | None:
+        """By what the key or token of a request is remembered, whether it holds or not; None for none."""
+        try:
+            return digest_of(_credential(connection))
+        except Unauthorised:
+            return None
+
+    async def close(self) -> None:
+        """End what was begun."""
+        if self._tokens is not None:
+            await self._tokens.close()
+
+    async def _by_key(self, digest: bytes, address: str) -> Principal:
+        key = await self._key(digest, address)
+        principal = None if key is None else _principal_of(key)
+        if principal is None:
+            raise unauthorised()
+        return principal
+
+    async def _by_token(self, tokens: Tokens, token: str) -> Principal:
+        """Verified each time; remembered is only that it held, for `known`."""
+        digest = digest_of(token)
+        try:
+            principal = await tokens.principal(token)
+        except Unauthorised:
+            self._bearers.pop(digest, None)
+            raise
+        self._bearers[digest] = principal
+        self._bearers.move_to_end(digest)
+        if len(self._bearers) > _KEPT:
+            self._bearers.popitem(last=False)
+        return principal
+
+    def _nobody(self) -> Principal:
+        return Principal(self._settings.user_id, frozenset(Permission), login=False)
+
+    async def _key(self, digest: bytes, address: str) -> KeyInUse | None:
+        """The key, asked for once however many requests wait for it, and again after a while."""
+        known = self._known.get(digest)
+        if known is None and digest in self._wrong:
+            return None
+        if known is None or time.monotonic() >= known.until:
+            known = self._look(digest, address, known)
+        try:
+            known.held = await self._answer(known.look)
+        except asyncio.CancelledError:
+            raise
+        except BaseException:
+            if known.look.done():  # otherwise those who come next wait for the same look
+                self._forget(digest, known)
+            raise
+        if known.held is None:
+            self._forget(digest, known)
+            self._wrong.add(digest)
+        return known.held
+
+    async def _answer(self, look: asyncio.Task[KeyInUse | None]) -> KeyInUse | None:
+        """Return what a look finds, its turn and its connection waited for no longer than its statement.
+
+        Raises:
+            DatabaseUnavailable: it takes longer.
+        """
+        seconds = 2 * self._settings.database_timeout
+        try:
+            async with asyncio.timeout(seconds):
+                return await asyncio.shield(look)
+        except TimeoutError as error:
+            raise DatabaseUnavailable(
+                f"PostgreSQL did not say within {seconds:g} s whose key this is.",
+                next_step="Run `sextant doctor`, and try again once the database is back.",
+            ) from error
+
+    def _look(self, digest: bytes, address: str, before: _Known | None) -> _Known:
+        """Begin to look the key up; what was known before counts until that is done."""
+        use = self._store.use(digest) if before else self._strange(digest, address)
+        until = time.monotonic() + self._settings.auth.key_cache_seconds
+        known = _Known(until, asyncio.create_task(use), before.held if before else None)
+        self._known[digest] = known
+        self._known.move_to_end(digest)
+        if len(self._known) > _KEPT:
+            self._known.popitem(last=False)
+        return known
+
+    async def _strange(self, digest: bytes, address: str) -> KeyInUse | None:
+        """A key that was not seen lately; whoever brings many that do not hold is not heard.
+
+        Those that are known go on working from the same address.
+        """
+        self._tries.count(address)
+        async with self._strangers:
+            key = await self._store.use(digest)
+        if key is not None:
+            self._tries.give_back(address)
+        return key
+
+    def _forget(self, digest: bytes, known: _Known) -> None:
+        """What does not hold is not kept among the good: garbage drives none of them out."""
+        if self._known.get(digest) is known:
+            del self._known[digest]
+
+
+def _principal_of(key: KeyInUse) -> Principal | None:
+    """Whom a key stands for until it expires."""
+    if key.expires_at is not None and key.expires_at <= datetime.now(UTC):
+        return None
+    return Principal(key.user_id, with_lesser(key.permissions), key.id)
+
+
+def _neighbourhood(connection: HTTPConnection) -> str:
+    """The address that a request comes from; of IPv6 the part that its owner cannot change (RFC 6177)."""
+    if connection.client is None:
+        return ""
+    try:
+        address = ip_address(connection.client.host)
+    except ValueError:  # a name, as tests have it
+        return connection.client.host
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is None:
+        return address.exploded[:19]
+    return str(address)
+
+
+def _credential(connection: HTTPConnection) -> str:
+    """The one key or token that a request brings.
+
+    Raises:
+        Unauthorised: it brings none, or several that differ.
+    """
+    brought = {value.strip() for value in connection.headers.getlist("x-api-key")}
+    for value in connection.headers.getlist("authorization"):
+        if value[: len(_BEARER)].lower() != _BEARER:
+            raise unauthorised("Only `Authorization: Bearer` is understood.")
+        brought.add(value[len(_BEARER) :].strip())
+    if not brought:
+        raise unauthorised("This needs a key or token.")
+    if len(brought) > 1:
+        raise unauthorised("The request brings several keys.")
+    return brought.pop()

@@ -1,0 +1,169 @@
+"""JSON Web Tokens of a login service, or signed with a secret of one's own.
+
+What is refused follows RFC 8725 (JWT best current practices): the algorithms are pinned by the
+configuration and never taken from the token; `exp`, `iss`, `aud` and `sub` must be there; a public key
+verifies only what its own algorithm signed, so none can pass for a secret.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import jwt
+
+from sextant.domain.api_keys import Permission, digest_of, with_lesser
+from sextant.domain.errors import OptionInvalid, SettingsInvalid, Unauthorised
+from sextant.domain.scope import Scope
+from sextant.domain.settings import AuthSettings
+from sextant.server.auth.caller import Principal, unauthorised
+from sextant.server.auth.jwks import PublicKeys
+from sextant.server.lately import Lately
+
+_log = logging.getLogger(__name__)
+
+_HS256 = "HS256"
+# RFC 7518 §3.2: a key as long as the hash, at least.
+_LEAST_SECRET_BYTES = 32
+_ASYMMETRIC = frozenset({
+    "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
+})  # fmt: skip
+_LONGEST = 8192  # characters, as much as proxies let a header have
+# Tokens that did not hold, remembered for a minute, 0.2 KB each.
+_KEPT = 4096
+_REQUIRED = ["exp", "iss", "aud", "sub"]
+# Not only InvalidTokenError: hostile headers and claims reach libraries below.
+_NOT_HOLDING = (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError)
+
+
+class Tokens:
+    """Verifies tokens; make one by `tokens_of`.
+
+    Args:
+        settings: issuer, audience, claims, leeway.
+        algorithms: those that are taken, and no others.
+        keys: the secret, or where the public keys come from.
+    """
+
+    def __init__(
+        self, settings: AuthSettings, algorithms: Iterable[str], keys: bytes | PublicKeys
+    ) -> None:
+        self._settings = settings
+        self._algorithms = tuple(algorithms)
+        self._keys = keys
+        self._refused = Lately(most=_KEPT)
+
+    async def principal(self, token: str) -> Principal:
+        """Return whom a token stands for.
+
+        Raises:
+            Unauthorised: it does not hold.
+            DependencyError: the login service's keys cannot be fetched.
+        """
+        try:
+            header = self._header(token)
+            keys = self._keys
+            key = keys if isinstance(keys, bytes) else await keys.find(*_named(header))
+            return self._principal(token, key)
+        except _NOT_HOLDING as error:
+            self._note_refused(token, error)
+            raise unauthorised() from None
+
+    def principal_at_once(self, token: str) -> Principal | None:
+        """Whom a token stands for, if it holds and the login service need not be asked for its keys.
+
+        One that was refused a moment ago is not looked at again: who asks in earnest calls `principal`.
+        """
+        if digest_of(token) in self._refused:
+            return None
+        try:
+            header = self._header(token)
+            keys = self._keys
+            key = keys if isinstance(keys, bytes) else keys.kept(*_named(header))
+            return None if key is None else self._principal(token, key)
+        except (*_NOT_HOLDING, Unauthorised):
+            return None
+
+    def _note_refused(self, token: str, error: Exception) -> None:
+        """For whoever sets the login service up; the caller is not told, and nothing of the token is."""
+        digest = digest_of(token)
+        if digest not in self._refused:
+            missing = getattr(error, "claim", "")
+            _log.info("token refused: %s", " ".join([type(error).__name__, missing]).strip())
+        self._refused.add(digest)
+
+    def _header(self, token: str) -> Mapping[str, Any]:
+        if len(token) > _LONGEST:
+            raise jwt.DecodeError("too long")
+        header = jwt.get_unverified_header(token)
+        if header.get("alg") not in self._algorithms or "crit" in header:
+            raise jwt.InvalidAlgorithmError("not an algorithm that is taken")
+        return header
+
+    def _principal(self, token: str, key: bytes | jwt.PyJWK) -> Principal:
+        settings = self._settings
+        claims: Mapping[str, Any] = jwt.decode(
+            token,
+            key,
+            algorithms=self._algorithms,
+            audience=settings.jwt_audience,
+            issuer=settings.jwt_issuer,
+            leeway=settings.jwt_leeway,
+            options={"require": _REQUIRED},
+        )
+        try:
+            user_id = Scope(claims["sub"]).user_id
+        except OptionInvalid:
+            raise unauthorised("The token's `sub` is not a user id.") from None
+        return Principal(user_id, self._permissions(claims))
+
+    def _permissions(self, claims: Mapping[str, Any]) -> frozenset[Permission]:
+        told = claims.get(self._settings.jwt_scope_claim)
+        words = told.split() if isinstance(told, str) else told
+        if not isinstance(words, list):
+            return frozenset()
+        prefix = self._settings.jwt_scope_prefix
+        named = {prefix + one.value: one for one in Permission}
+        return with_lesser(named[word] for word in words if isinstance(word, str) and word in named)
+
+    async def close(self) -> None:
+        """End what fetches keys."""
+        if isinstance(self._keys, PublicKeys):
+            await self._keys.close()
+
+
+def tokens_of(settings: AuthSettings) -> Tokens | None:
+    """Return what verifies tokens; None where none are configured.
+
+    Raises:
+        SettingsInvalid: what is configured would take tokens that nobody should.
+    """
+    secret = settings.jwt_secret.get_secret_value().encode() if settings.jwt_secret else b""
+    if not secret and not settings.jwks_url:
+        return None
+    if secret and settings.jwks_url:
+        raise _invalid("jwks_url", "Set a JWT secret or a JWKS URL, not both.")
+    for name in ("jwt_issuer", "jwt_audience"):
+        if not getattr(settings, name):
+            raise _invalid(name, f"Tokens are taken only with {name} set, and only those for it.")
+    if settings.jwks_url:
+        algorithms = settings.jwt_algorithms.replace(",", " ").split()
+        if not algorithms or not _ASYMMETRIC.issuperset(algorithms):
+            raise _invalid("jwt_algorithms", f"Choose from {', '.join(sorted(_ASYMMETRIC))}.")
+        return Tokens(settings, algorithms, PublicKeys(settings.jwks_url, settings.jwks_seconds))
+    if len(secret) < _LEAST_SECRET_BYTES:
+        raise _invalid("jwt_secret", f"The secret must have {_LEAST_SECRET_BYTES} bytes or more.")
+    return Tokens(settings, [_HS256], secret)
+
+
+def _named(header: Mapping[str, Any]) -> tuple[object, str]:
+    return header.get("kid"), header["alg"]
+
+
+def _invalid(name: str, sentence: str) -> SettingsInvalid:
+    return SettingsInvalid(
+        sentence,
+        next_step=f"Set SEXTANT_AUTH__{name.upper()}; docs/security.md shows how.",
+        field=f"auth.{name}",
+    )

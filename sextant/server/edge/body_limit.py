@@ -1,0 +1,145 @@
+"""Request bodies have a largest size, counted as they come, and come within a time.
+
+A declared length is not believed. What comes too slowly would hold a connection, and what has been
+read of it, for as long as its sender likes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sextant.domain.errors import FileTooLarge, SextantError, TimedOut
+from sextant.server.problems import answer_with, problem_of
+
+MostBytes = Callable[[Scope], int]
+
+# Seconds that a body may be waited for, all its pauses together, and bytes that each further one buys.
+_PATIENCE = 30.0
+_LEAST_RATE = 500
+# Whoever still sends when a connection is closed gets a reset, and seldom the answer (RFC 9112 §9.6).
+_LINGERING = 2.0
+
+
+class BodyLimit:
+    """Answers 413 as soon as a body is larger than it may be, and closes the connection.
+
+    Args:
+        app: what is served.
+        most: bytes that the body of this request may have.
+    """
+
+    def __init__(self, app: ASGIApp, most: MostBytes) -> None:
+        self._app = app
+        self._most = most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        most = self._most(scope)
+        if _declared(scope) > most:
+            await _refuse(most, scope, receive, send)
+        else:
+            await _Counted(self._app, most).serve(scope, receive, send)
+
+
+class _Refused(Exception):
+    """Ends the reading of a body; never leaves this module."""
+
+
+class _Counted:
+    def __init__(self, app: ASGIApp, most: int) -> None:
+        self._app, self._most = app, most
+        self._seen = 0
+        self._waited = 0.0
+        self._whole = self._late = False
+        self._started = False
+
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def counting() -> Message:
+            message = await (receive() if self._whole else self._in_time(receive))
+            self._seen += len(message.get("body", b""))
+            self._whole = not message.get("more_body", False)
+            if self._seen > self._most:
+                raise _Refused
+            return message
+
+        async def answering(message: Message) -> None:
+            # What the application makes of the body that broke off is not the answer.
+            if self._broken and not self._started:
+                return
+            self._started = True
+            await send(message)
+
+        try:
+            await self._app(scope, counting, answering)
+        except _Refused:
+            if self._started:
+                raise
+        if self._late and not self._started:
+            await _answer(TimedOut("The body takes too long."), 408, scope, receive, send)
+        elif self._broken and not self._started:
+            await _refuse(self._most, scope, receive, send)
+
+    @property
+    def _broken(self) -> bool:
+        return self._late or self._seen > self._most
+
+    async def _in_time(self, receive: Receive) -> Message:
+        """The next part. What the application does between parts does not count."""
+        began = time.monotonic()
+        try:
+            async with asyncio.timeout(_PATIENCE + self._seen / _LEAST_RATE - self._waited):
+                return await receive()
+        except TimeoutError:
+            self._late = True
+            raise _Refused from None
+        finally:
+            self._waited += time.monotonic() - began
+
+
+def _declared(scope: Scope) -> int:
+    length = Headers(scope=scope).get("content-length", "")
+    return int(length) if length.isascii() and length.isdigit() and len(length) < 20 else 0
+
+
+async def _refuse(most: int, scope: Scope, receive: Receive, send: Send) -> None:
+    error = FileTooLarge(
+        f"The body has more than the {most} bytes that are taken here.",
+        next_step="Send less at once; `sextant config` shows the limits.",
+    )
+
+    async def lingering(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            await send({**message, "more_body": True})
+            await _pass_over(receive)
+            message = {"type": "http.response.body"}
+        await send(message)
+
+    await _answer(error, error.status, scope, receive, lingering)
+
+
+async def _pass_over(receive: Receive) -> None:
+    """Take what still comes, for a moment."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_LINGERING):
+            more = True
+            while more:
+                await asyncio.sleep(0)  # others, and the clock, have their turn
+                more = (await receive()).get("more_body", False)
+
+
+async def _answer(
+    error: SextantError, status: int, scope: Scope, receive: Receive, send: Send
+) -> None:
+    problem = problem_of(error, scope.get("state", {}).get("request_id"))
+    problem = problem.model_copy(update={"status": status})
+    # The rest of the body is not read to its end, so the connection cannot serve another request.
+    await answer_with(problem, {"Connection": "close"})(scope, receive, send)

@@ -1,0 +1,129 @@
+"""Which routes of a server that mounts this application may be reached, and by whom.
+
+`langgraph dev` puts its own routes beside ours. Some of them ask nobody who calls, or do to everybody's
+data what only a test should do. So what is not listed here does not exist, also what a later version adds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from fastapi.routing import iter_route_contexts
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection, Request
+from starlette.routing import BaseRoute, Match, Mount
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from sextant.domain.api_keys import Permission
+from sextant.domain.errors import Forbidden, SextantError
+from sextant.server.problems import answer_to, answer_to_http
+from sextant.server.routing.coverage import is_guarded
+from sextant.server.serving import Serving
+
+# Studio is a page of LangSmith's that talks to a server on the developer's own machine.
+STUDIO_PAGES = frozenset({"https://smith.langchain.com", "https://eu.smith.langchain.com"})
+
+# Routes outside LangGraph's login, by template, and the permission that each demands; None: public.
+_PERMISSIONS: dict[str, Permission | None] = {
+    "/ok": None,
+    "/docs": None,
+    "/openapi.json": None,
+    "/info": Permission.READ,
+    "/metrics": Permission.ADMIN,
+}
+# What is mounted behind LangGraph's login (`sextant.server.studio`), by the first segment of the path.
+_BEHIND_LOGIN = frozenset({"assistants", "threads", "runs", "store"})
+# LangGraph's in-process client comes by this root path, which no request can set.
+_IN_PROCESS = "/noauth"
+
+
+class ForeignRoutes:
+    """Passes on what our own routes answer, and of others only what is listed."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        try:
+            if scope["type"] != "lifespan":
+                await _require_allowed(scope)
+        except (SextantError, HTTPException) as error:
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1008, "reason": ""})
+                return
+            request = Request(scope)
+            answer = (
+                answer_to(error, request)
+                if isinstance(error, SextantError)
+                else await answer_to_http(request, error)
+            )
+            await answer(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+
+async def _require_allowed(scope: Scope) -> None:
+    """Let a request through that goes to a route of ours, or to a listed one and brings what it demands.
+
+    Raises:
+        HTTPException: the route is not listed, or ours takes other methods.
+        Unauthorised, Forbidden, Limited, DependencyError: as `Authenticator.authenticate`.
+    """
+    own: Sequence[BaseRoute] = scope["app"].state.own_routes
+    routes: Sequence[BaseRoute] = scope["app"].router.routes
+    if len(routes) == len(own) or scope.get("root_path") == _IN_PROCESS or _is_preflight(scope):
+        return
+    route, other_methods = _find_route(routes, scope)
+    if route is None or _is_ours(route, own):
+        return
+    if any(_is_ours(one, own) for one in other_methods):
+        raise HTTPException(405)  # nobody else answers at an address of ours
+    path: str = getattr(route, "path", "")
+    if isinstance(route, Mount) and not path:
+        if scope["path"].split("/")[1] not in _BEHIND_LOGIN:
+            raise HTTPException(404)
+    elif path not in _PERMISSIONS:
+        raise HTTPException(404)
+    elif (permission := _PERMISSIONS[path]) is not None:
+        await _require_permission(scope, permission)
+
+
+def _find_route(
+    routes: Sequence[BaseRoute], scope: Scope
+) -> tuple[BaseRoute | None, list[BaseRoute]]:
+    """Return the route that the router will choose, and those before it that fit but for the method."""
+    others = list[BaseRoute]()
+    for route in routes:
+        match, _ = route.matches(scope)
+        if match is Match.FULL:
+            return route, others
+        if match is Match.PARTIAL:
+            others.append(route)
+    return (others[0] if others else None), others
+
+
+def _is_ours(route: BaseRoute, own: Sequence[BaseRoute]) -> bool:
+    """Return whether a route is one of ours, or one that was added later and demands a permission."""
+    return any(route is one for one in own) or all(map(is_guarded, iter_route_contexts([route])))
+
+
+async def _require_permission(scope: Scope, permission: Permission) -> None:
+    serving = cast("Serving", scope["app"].state.serving)
+    principal = await serving.authenticator.authenticate(HTTPConnection(scope), STUDIO_PAGES)
+    if principal.login:
+        serving.rates.count(principal.quota_key)
+    if permission not in principal.permissions:
+        raise Forbidden(f"This key lacks the permission {permission.value!r}.")
+
+
+def _is_preflight(scope: Scope) -> bool:
+    """Whether a browser asks what it may ask; LangGraph's CORS layer answers that before any route."""
+    headers = Headers(scope=scope)
+    return (
+        scope.get("method") == "OPTIONS"
+        and "origin" in headers
+        and "access-control-request-method" in headers
+    )

@@ -1,0 +1,148 @@
+"""The tools' results as text that a model reads, within what a chat host takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from sextant.retrievers.chunk_search.hits import SearchHit
+from sextant.server.mcp.results import (
+    Answered,
+    Passage,
+    Previewed,
+    RelatedPassage,
+    RelatedPassages,
+    Searched,
+)
+from sextant.server.schemas.answers import SourceOut
+from sextant.text.characters import counted, estimate_tokens
+
+# What Claude Code takes of one tool's result; other hosts take as much or more.
+MOST_TOKENS = 25_000
+# `estimate_tokens` may be short by 28 % for a single passage, 8 % over many; lines around them count too.
+_SAFE_TOKENS = MOST_TOKENS * 4 // 5
+
+R = TypeVar("R", bound=BaseModel)
+
+
+def fitting(results: Sequence[R]) -> tuple[R, ...]:
+    """The first of `results` that are together within a host's limit; always the first one."""
+    kept, left = list[R](), _SAFE_TOKENS
+    for one in results:
+        left -= estimate_tokens(one.model_dump_json(by_alias=True))
+        if left < 0 and kept:
+            break
+        kept.append(one)
+    return tuple(kept)
+
+
+def left_out(kept: int, found: int) -> str | None:
+    """What to tell when not all fit."""
+    if kept == found:
+        return None
+    return (
+        f"Only the first {kept} of {found} passages fit here: narrow the query, add filters, "
+        "or ask for fewer."
+    )
+
+
+def shortened(found: Previewed) -> Previewed:
+    """The preview with as much of what surrounds the passage as fits; the passage itself stays whole.
+
+    What is nearest to the passage stays.
+    """
+    bare = found.model_copy(update={"before": "", "after": ""})
+    room = _SAFE_TOKENS - estimate_tokens(bare.model_dump_json(by_alias=True))
+    needed = estimate_tokens(found.before) + estimate_tokens(found.after)
+    if needed <= room:
+        return found
+    share = max(0.0, room / needed)
+    before, after = int(len(found.before) * share), int(len(found.after) * share)
+    return found.model_copy(
+        update={
+            "before": found.before[len(found.before) - before :],
+            "after": found.after[:after],
+            "hint": "Not all of the text around the passage fits here: ask for less, or preview the "
+            "passages before and after it.",
+        }
+    )
+
+
+def search_text(found: Searched) -> str:
+    """A page of passages."""
+    head = (
+        f"{counted(len(found.results), 'passage')}, of {found.total} found, in {found.graph_id!r}."
+    )
+    more = found.next_cursor and f"There are more: cursor {found.next_cursor}"
+    told = [_hit(rank, hit) for rank, hit in enumerate(found.results, start=1)]
+    return _lines([head, *told, *_notes(found.warnings), more, found.hint])
+
+
+def related_text(found: RelatedPassages) -> str:
+    """Related passages."""
+    head = f"{counted(len(found.results), 'passage')} related to {found.chunk_id}."
+    return _lines([head, *map(_related, found.results), found.hint])
+
+
+def preview_text(found: Previewed) -> str:
+    """A passage in its place; what surrounds it stands in the order of the document."""
+    section = found.section
+    summary = f"The section: {section.summary}" if section and section.summary else None
+    near = f"previous: {found.previous_chunk_id or 'none'}, next: {found.next_chunk_id or 'none'}"
+    names = ", ".join(f"{one.name} ({one.type})" for one in found.entities)
+    return _lines(
+        [
+            _place(found.passage),
+            summary,
+            found.before and f"… {found.before.strip()}",
+            f">>> {found.passage.text} <<<",
+            found.after and f"{found.after.strip()} …",
+            names and f"Mentions: {names}",
+            near,
+            found.hint,
+        ]
+    )
+
+
+def answer_text(found: Answered) -> str:
+    """The answer, then its sources by their markers."""
+    is_weak = found.citations and not (found.grounded or found.declined)
+    support = "Not every sentence is supported." if is_weak else ""
+    sources = map(_source, found.sources)
+    return _lines([found.answer, *sources, support, *_notes(found.warnings), found.hint])
+
+
+def _hit(rank: int, hit: SearchHit) -> str:
+    place = " › ".join((hit.filename, *hit.parent_section_path))
+    page = f", page {hit.page}" if hit.page is not None else ""
+    around = [f"  {near.relation} {near.chunk_id}: {near.text}" for near in hit.neighbors or ()]
+    return "\n".join(
+        [f"[{rank}] {place}{page}, score {hit.score:.3f}, chunk {hit.chunk_id}", hit.text, *around]
+    )
+
+
+def _related(one: RelatedPassage) -> str:
+    why = f", shares {', '.join(one.shared_entities)}" if one.shared_entities else ""
+    return f"{one.relation}{why}: {_place(one)}\n{one.text}"
+
+
+def _place(passage: Passage) -> str:
+    path = " › ".join((passage.filename, *passage.parent_section_path))
+    page = f", page {passage.page}" if passage.page is not None else ""
+    return f"{path}{page}, chunk {passage.chunk_id}"
+
+
+def _source(one: SourceOut) -> str:
+    path = " › ".join((one.filename, *one.section_path))
+    page = f", page {one.page}" if one.page is not None else ""
+    return f"[{one.marker}] {path}{page}, chunk {one.chunk_id}"
+
+
+def _notes(warnings: Iterable[str]) -> list[str]:
+    return [f"Note: {warning}" for warning in warnings]
+
+
+def _lines(parts: Iterable[str | None]) -> str:
+    return "\n\n".join(part for part in parts if part)

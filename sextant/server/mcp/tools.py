@@ -1,0 +1,253 @@
+"""The four tools: search passages, read around one, and ask for a cited answer.
+
+Their parameters are named as HTTP names them, so that ids and names of a result can be given back
+as they are.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from typing import Annotated, Any, Literal, TypeVar
+
+from mcp.server.mcpserver import Context
+from mcp_types import CallToolResult, TextContent
+from pydantic import BaseModel, Field
+
+from sextant.domain.elapsed import milliseconds_since
+from sextant.domain.events import Event, Retrieved, Status, Token, answer_of
+from sextant.domain.filters import ChunkFilters
+from sextant.facade import Sextant
+from sextant.facade.knowledge.reading import MOST_CHARS, MOST_RELATED
+from sextant.server.mcp import texts
+from sextant.server.mcp.results import (
+    Answered,
+    Previewed,
+    RelatedPassages,
+    Searched,
+    answered,
+    previewed,
+    related_of,
+)
+from sextant.server.schemas.search import SearchBody
+from sextant.server.searching import searched
+from sextant.text.characters import counted
+
+Call = Context[Any, Any]
+Events = AsyncGenerator[Event]
+Ask = Callable[[], Events]
+
+
+def _at_once(ask: Ask) -> Events:
+    return ask()
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls: `rag` are their knowledge bases.
+
+    `run` lets an answer begin when there is a slot, a search happens in a `place`.
+    """
+
+    rag: Sextant
+    run: Callable[[Ask], Events] = _at_once
+    place: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
+
+
+CallerOf = Callable[[Call], Caller]
+
+R = TypeVar("R", bound=BaseModel)
+
+Query = Annotated[str, Field(description="A question or key words, in Chinese or English.")]
+GraphId = Annotated[str, Field(description="The knowledge base.")]
+ChunkId = Annotated[str, Field(description="The chunkId of a result.")]
+Filters = Annotated[
+    dict[str, Any] | None,
+    Field(
+        description="Bounds on what is searched: "
+        + "; ".join(
+            f"{info.alias}: {info.description}" for info in ChunkFilters.model_fields.values()
+        )
+    ),
+]
+Debug = Annotated[bool, Field(description="Also return times, and what gave each score.")]
+RankingMode = Literal["naive", "local", "global", "hybrid", "mix"]
+Mode = Literal["auto", "bypass", RankingMode]
+
+
+class Tools:
+    """The tools over the knowledge bases of whoever calls.
+
+    Args:
+        caller_of: who calls.
+    """
+
+    def __init__(self, caller_of: CallerOf) -> None:
+        self._caller_of = caller_of
+
+    async def search(
+        self,
+        call: Call,
+        query: Query,
+        graphId: GraphId = "default",
+        mode: Annotated[
+            RankingMode | None,
+            Field(description="Rank as this mode does; without, by meaning, words and metadata."),
+        ] = None,
+        limit: Annotated[int, Field(ge=1, le=50, description="Passages wanted.")] = 10,
+        filters: Filters = None,
+        includeNeighbors: Annotated[
+            bool, Field(description="Also return the passages beside each.")
+        ] = False,
+        rerank: Annotated[
+            bool, Field(description="Let the reranker have its share, if there is one.")
+        ] = True,
+        bm25Rerank: Annotated[
+            bool | None,
+            Field(
+                description="Let BM25 have its share; without, as the server is set. Not with mode."
+            ),
+        ] = None,
+        cursor: Annotated[
+            str | None, Field(description="The nextCursor of the page before, of the same search.")
+        ] = None,
+        debug: Debug = False,
+    ) -> Annotated[CallToolResult, Searched]:
+        """Find the passages of a knowledge base that fit a query best, with what each is about.
+
+        Every passage has a chunkId, which the other tools take.
+        """
+        caller = self._caller_of(call)
+        graphId = await caller.rag.find_graph(graphId)  # noqa: N806 - the tool's own name
+        asked = SearchBody.model_validate({
+            "query": query, "graphId": graphId, "mode": mode, "limit": limit, "filters": filters,
+            "includeNeighbors": includeNeighbors, "rerank": rerank, "bm25Rerank": bm25Rerank,
+            "cursor": cursor, "debug": debug,
+        })  # fmt: skip
+        async with caller.place():
+            page = await searched(caller.rag, asked)
+        kept = texts.fitting(page.results)
+        hint = texts.left_out(len(kept), len(page.results))
+        told = page.model_dump() | {"results": kept, "graph_id": graphId, "hint": hint}
+        if hint:
+            told["next_cursor"] = None  # it would pass over what was left out
+        found = Searched(**told)
+        return _result(found, texts.search_text(found))
+
+    async def related(
+        self,
+        call: Call,
+        chunkId: ChunkId,
+        graphId: GraphId = "default",
+        limit: Annotated[int, Field(ge=1, le=MOST_RELATED, description="Passages wanted.")] = 10,
+        debug: Debug = False,
+    ) -> Annotated[CallToolResult, RelatedPassages]:
+        """Find the passages around one: in the document's section tree, and through shared entities.
+
+        Relations: previous and next in reading order; section, in the same one; parent, in the section
+        above; linked, by the entities that both mention.
+        """
+        started = time.perf_counter()
+        caller = self._caller_of(call)
+        graphId = await caller.rag.find_graph(graphId)  # noqa: N806 - the tool's own name
+        chunks = await caller.rag.chunks(graphId)
+        around = [related_of(one) for one in await chunks.reading.related(chunkId, limit)]
+        kept = texts.fitting(around)
+        found = RelatedPassages(
+            graph_id=graphId,
+            chunk_id=chunkId,
+            results=kept,
+            hint=texts.left_out(len(kept), len(around)),
+            debug=_timed(started) if debug else None,
+        )
+        return _result(found, texts.related_text(found))
+
+    async def preview(
+        self,
+        call: Call,
+        chunkId: ChunkId,
+        graphId: GraphId = "default",
+        contextChars: Annotated[
+            int,
+            Field(ge=0, le=MOST_CHARS, description="Characters of the text before and after it."),
+        ] = 1000,
+        debug: Debug = False,
+    ) -> Annotated[CallToolResult, Previewed]:
+        """Read one passage with its section and the text right before and after it."""
+        started = time.perf_counter()
+        caller = self._caller_of(call)
+        graphId = await caller.rag.find_graph(graphId)  # noqa: N806 - the tool's own name
+        chunks = await caller.rag.chunks(graphId)
+        found = previewed(graphId, await chunks.reading.preview(chunkId, contextChars))
+        found = texts.shortened(found)
+        if debug:
+            found = found.model_copy(update={"debug": _timed(started)})
+        return _result(found, texts.preview_text(found))
+
+    async def ask(
+        self,
+        call: Call,
+        query: Query,
+        graphId: GraphId = "default",
+        mode: Annotated[
+            Mode, Field(description="How to retrieve; auto lets the question decide.")
+        ] = "auto",
+        topK: Annotated[
+            int | None, Field(ge=1, le=50, description="Passages the answer may use.")
+        ] = None,
+        filters: Filters = None,
+        debug: Debug = False,
+    ) -> Annotated[CallToolResult, Answered]:
+        """Answer a question from a knowledge base, every sentence cited.
+
+        Reports its progress while it works. The markers [n] of the answer are those of `sources`.
+        """
+        caller = self._caller_of(call)
+        graphId = await caller.rag.find_graph(graphId)  # noqa: N806 - the tool's own name
+        asked = partial(caller.rag.stream, query, graph_id=graphId, mode=mode, filters=filters)
+        answer = await answer_of(caller.run(partial(asked, top_k=topK)), _progress(call))
+        found = answered(graphId, answer, debug=debug)
+        return _result(found, texts.answer_text(found))
+
+
+def _progress(call: Call) -> Callable[[Event], Awaitable[None]]:
+    """Tells whoever called of each step, and of the first token only."""
+    steps, writing = count(1), False
+
+    async def told(event: Event) -> None:
+        nonlocal writing
+        if writing and isinstance(event, Token):
+            return
+        writing = writing or isinstance(event, Token)
+        if said := _said(event):
+            await call.report_progress(next(steps), message=said)
+
+    return told
+
+
+def _said(event: Event) -> str | None:
+    match event:
+        case Status(node=node, detail=detail, attempt=attempt):
+            again = f", round {attempt + 1}" if attempt else ""
+            return f"{node}{again}{': ' + detail if detail else ''}"
+        case Retrieved(mode=mode, count=count):
+            return f"found {counted(count, 'passage')} ({mode})"
+        case Token():
+            return "writing the answer"
+        case _:
+            return None
+
+
+def _timed(started: float) -> dict[str, Any]:
+    return {"timings": {"total": round(milliseconds_since(started), 3)}}
+
+
+def _result(found: BaseModel, text: str) -> CallToolResult:
+    return CallToolResult(
+        content=[TextContent(type="text", text=text)],
+        structured_content=found.model_dump(mode="json", by_alias=True),
+    )

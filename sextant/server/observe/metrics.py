@@ -1,0 +1,114 @@
+"""The metrics of a process, for Prometheus.
+
+No label says whose data it is or what was asked: that would be a leak, and a series for each user.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    generate_latest,
+)
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+
+from sextant.domain.happenings import (
+    CitationsDropped,
+    Happening,
+    ModelAsked,
+    NodeRan,
+    Outcome,
+    Searched,
+    StageRan,
+)
+
+MEDIA_TYPE = CONTENT_TYPE_LATEST
+
+# From a search out of memory to what a model takes; the targets (100 ms, 1.5 s) are among them.
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 1.5, 2.5, 5, 10, 30, 60)
+_INGESTION_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900)
+_ROUNDS = (0, 1, 2, 3)
+
+
+class Metrics:
+    """Counts what happens; `happened` and `answered` are told, the gauges are set when asked."""
+
+    def __init__(self) -> None:
+        self._registry = own = CollectorRegistry()
+        ProcessCollector(registry=own)
+        histogram = partial(Histogram, buckets=_SECONDS, registry=own)
+        counter, gauge = partial(Counter, registry=own), partial(Gauge, registry=own)
+        self.requests = histogram(
+            "kb_http_request_seconds",
+            "Time to a response's last byte, by route template and status.",
+            ("method", "route", "status"),
+        )
+        self.under_way = gauge("kb_http_requests_under_way", "Requests that are being answered.")
+        self._retrieval = histogram(
+            "kb_retrieval_request_seconds",
+            "Time of a retrieval, in all (lane total) and by lane.",
+            ("mode", "lane", "outcome"),
+        )
+        self._nodes = histogram(
+            "kb_node_seconds", "Time of a node of the workflow.", ("node", "outcome")
+        )
+        self._rounds = histogram(
+            "kb_refine_rounds", "Refinement rounds of an answer.", buckets=_ROUNDS
+        )
+        self._calls = counter("kb_llm_calls", "Calls of the chat model.", ("outcome",))
+        self._tokens = counter("kb_llm_tokens", "Tokens of the chat model.", ("kind",))
+        self._dropped = counter(
+            "kb_citations_dropped",
+            "Citations that did not hold and were not shown.",
+            ("reason",),
+        )
+        self._stages = histogram(
+            "kb_ingest_stage_seconds",
+            "Time of a stage of a document's ingestion.",
+            ("stage", "outcome"),
+            buckets=_INGESTION_SECONDS,
+        )
+        self.queue = gauge("kb_ingest_queue", "Documents by the state of their job.", ("state",))
+        self.queue_age = gauge(
+            "kb_ingest_oldest_waiting_seconds", "How long the document waits that waits longest."
+        )
+        self.runs = gauge("kb_runs_under_way", "Answers under way.")
+        self.searches = gauge(
+            "kb_searches", "Searches that have a place, and those that wait for one.", ("state",)
+        )
+        self.dependency_up = gauge(
+            "kb_dependency_up", "1: the dependency answers, 0: it does not.", ("name",)
+        )
+
+    def happened(self, happening: Happening) -> None:
+        """Count it."""
+        match happening:
+            case Searched(mode=mode, timings=timings, outcome=outcome):
+                for lane, spent in timings.items():
+                    self._retrieval.labels(mode, lane, outcome).observe(spent / 1000)
+            case NodeRan(node=node, milliseconds=spent, attempt=attempt, outcome=outcome):
+                self._nodes.labels(node, outcome).observe(spent / 1000)
+                if node == "generate" and outcome is Outcome.OK:
+                    self._rounds.observe(attempt)
+            case ModelAsked(prompt_tokens=prompt, completion_tokens=completion, outcome=outcome):
+                self._calls.labels(outcome).inc()
+                self._tokens.labels("prompt").inc(prompt)
+                self._tokens.labels("completion").inc(completion)
+            case CitationsDropped(reason=reason, number=number):
+                self._dropped.labels(reason).inc(number)
+            case StageRan(stage=stage, milliseconds=spent, outcome=outcome):
+                self._stages.labels(stage, outcome).observe(spent / 1000)
+
+    def forget_queue(self) -> None:
+        """Nobody knows how the queue stands; an old figure would say that all is well."""
+        self.queue.clear()
+        self.queue_age.set(float("nan"))
+
+    def text(self) -> bytes:
+        """All of them, in Prometheus' text format."""
+        return generate_latest(self._registry)

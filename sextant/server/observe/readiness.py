@@ -1,0 +1,171 @@
+"""Whether the server can do its work: what it depends on, each asked cheaply and not too often."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from urllib.parse import urlsplit
+
+from sextant.domain.errors import DependencyError, SextantError
+from sextant.domain.settings import Settings
+from sextant.facade import doctor
+from sextant.models.embedding.remote import OPENAI
+from sextant.models.protocols import Embedder
+from sextant.stores.documents.embedding_space import has_all_vectors
+from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.overview import is_current, queue_of
+
+_log = logging.getLogger(__name__)
+
+# So long whoever asks waits: what is slower is told as it was last, for a busy machine is not a broken one.
+_WAITED = 2.0
+# A dependency that says nothing for so long is down.
+_PATIENCE = 10.0
+_KEPT_SECONDS = 1.0
+# Others' servers are not knocked at every second.
+_KEPT_OUTSIDE = 10.0
+# Nobody takes a document for so long: no worker runs.
+_STUCK_SECONDS = 60.0
+
+
+class State(StrEnum):
+    """How a dependency is. `OFF`: not configured. `DEGRADED`: it answers, and something is amiss."""
+
+    UP = "up"
+    DEGRADED = "degraded"
+    DOWN = "down"
+    OFF = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """A dependency as anybody may see it; why it is down stands in the log.
+
+    `required`: without it the server answers nothing; without the others it answers less.
+    """
+
+    name: str
+    state: State
+    required: bool = False
+
+
+Check = Callable[[], Awaitable[State]]
+
+
+@dataclass(slots=True)
+class _Known:
+    check: Check
+    required: bool
+    seconds: float
+    state: State | None = None
+    until: float = 0.0
+    asking: asyncio.Task[None] | None = None
+
+
+class Readiness:
+    """Asks the dependencies, all at once, and remembers their answers for a moment.
+
+    Args:
+        settings: which there are.
+        database: PostgreSQL.
+        embedder: the embedding model.
+    """
+
+    def __init__(self, settings: Settings, database: Database, embedder: Embedder) -> None:
+        self._settings = settings
+        self._database = database
+        self._embedder = embedder
+        near, far = _KEPT_SECONDS, _KEPT_OUTSIDE
+        self._known = {
+            "database": _Known(self._postgres, required=True, seconds=near),
+            "migrations": _Known(self._migrations, required=True, seconds=near),
+            "queue": _Known(self._queue, required=False, seconds=near),
+            "neo4j": _Known(self._neo4j, required=False, seconds=far),
+            "embedding": _Known(self._embedding, required=False, seconds=far),
+            "chat": _Known(self._chat, required=False, seconds=far),
+        }
+
+    async def dependencies(self) -> list[Dependency]:
+        """How each is now, or was a moment ago."""
+        now = time.monotonic()
+        asked = [self._asked(*one) for one in self._known.items() if now >= one[1].until]
+        if asked:
+            answered, _ = await asyncio.wait(asked, timeout=_WAITED)
+            for one in answered:
+                one.result()
+        return [
+            Dependency(name, known.state or State.DOWN, known.required)
+            for name, known in self._known.items()
+        ]
+
+    def _asked(self, name: str, known: _Known) -> asyncio.Task[None]:
+        """One question at a time, however many wait for its answer."""
+        if known.asking is None or known.asking.done():
+            known.asking = asyncio.create_task(self._ask(name, known))
+        return known.asking
+
+    async def _ask(self, name: str, known: _Known) -> None:
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                state = await known.check()
+        except (SextantError, OSError, TimeoutError) as error:
+            state = State.DOWN
+            if known.state is not State.DOWN:
+                _log.warning("%s is down: %s", name, str(error) or "no answer in time")
+        else:
+            if known.state is State.DOWN:
+                _log.warning("%s is back", name)
+        known.state, known.until = state, time.monotonic() + known.seconds
+
+    async def _postgres(self) -> State:
+        return _state_of(await doctor.examine_database(self._database))
+
+    async def _migrations(self) -> State:
+        return State.UP if await is_current(self._database) else State.DEGRADED
+
+    async def _queue(self) -> State:
+        queue = await queue_of(self._database)
+        stuck = queue.oldest_waiting_seconds > _STUCK_SECONDS and not queue.running
+        return State.DEGRADED if stuck else State.UP
+
+    async def _neo4j(self) -> State:
+        return _state_of(await doctor.examine_graph_store(self._settings))
+
+    async def _embedding(self) -> State:
+        if self._settings.embedding.startswith("openai:"):
+            await _reachable(self._settings.openai_base_url or OPENAI)
+        else:
+            await self._embedder.embed_query("ready?")  # from memory, from the second time on
+        return State.UP if await has_all_vectors(self._database) else State.DEGRADED
+
+    async def _chat(self) -> State:
+        if not self._settings.chat_model:  # left out, or left empty
+            return State.OFF
+        return await _reachable(self._settings.openai_base_url or OPENAI)
+
+
+def is_ready(dependencies: list[Dependency]) -> bool:
+    """Whether nothing is down that the server cannot do without."""
+    return not any(one.required and one.state is State.DOWN for one in dependencies)
+
+
+def _state_of(found: doctor.Finding) -> State:
+    """What a finding means; raises why it is down, for the log."""
+    if found.health is doctor.Health.OFF:
+        return State.OFF
+    if found.health is not doctor.Health.OK:
+        raise DependencyError(found.detail, next_step=found.next_step)
+    return State.UP
+
+
+async def _reachable(url: str) -> State:
+    """Whether something listens there; it is asked for nothing, which would cost tokens."""
+    parts = urlsplit(url)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    _, writer = await asyncio.open_connection(parts.hostname, port)
+    writer.close()
+    return State.UP

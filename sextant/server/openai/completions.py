@@ -1,0 +1,158 @@
+"""Answers as chat completions: whole, and as chunks of a stream."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from sextant.domain.answers import Answer
+from sextant.domain.errors import error_of
+from sextant.domain.events import Cited, Done, Event, Failed, Reset, Token
+from sextant.nodes.citing.cited_text import SUPPORTED, UNVERIFIED
+from sextant.server.openai.shape import error_body
+from sextant.server.openai.sources import listed
+from sextant.server.schemas.answers import on_wire
+
+_END = b"data: [DONE]\n\n"
+_CHUNK = "chat.completion.chunk"
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """How one answer is written.
+
+    Attributes:
+        model: as the request names it.
+        list_sources: whether its text ends with its sources.
+        include_usage: whether its stream ends with its tokens.
+    """
+
+    model: str
+    list_sources: bool = True
+    include_usage: bool = False
+    id: str = field(default_factory=lambda: f"chatcmpl-{secrets.token_hex(12)}")
+    created: int = field(default_factory=lambda: int(time.time()))
+
+    def whole(self, answer: Answer) -> dict[str, Any]:
+        """The answer in one piece."""
+        message = {"role": "assistant", "content": self._text(answer), "refusal": None}
+        choice = {
+            "index": 0,
+            "message": message,
+            "finish_reason": _finish(answer),
+            "logprobs": None,
+        }
+        about = {"usage": _usage(answer), **_ours(answer)}
+        return self._envelope("chat.completion") | {"choices": [choice]} | about
+
+    def encoder(self) -> _Chunks:
+        """What encodes its stream."""
+        return _Chunks(self)
+
+    def chunk(
+        self, delta: Mapping[str, Any], finish: str | None = None, **more: object
+    ) -> dict[str, Any]:
+        """A piece of the answer."""
+        choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
+        return self._envelope(_CHUNK) | {"choices": [choice]} | more
+
+    def end(self, answer: Answer) -> bytes:
+        """What follows the text: the list of sources, the citations, the tokens."""
+        rest = listed(answer.sources, answer.answer) if self.list_sources else ""
+        chunks = [self.chunk({"content": rest})] if rest else []
+        chunks.append(self.chunk({}, _finish(answer), **_ours(answer)))
+        if self.include_usage:
+            counted = {"choices": [], "usage": _usage(answer)}
+            chunks.append(self._envelope(_CHUNK) | counted)
+        return b"".join(map(_data, chunks)) + _END
+
+    def _text(self, answer: Answer) -> str:
+        below = listed(answer.sources, answer.answer) if self.list_sources else ""
+        return answer.answer + below
+
+    def _envelope(self, kind: str) -> dict[str, Any]:
+        return {"id": self.id, "object": kind, "created": self.created, "model": self.model}
+
+
+class _Chunks:
+    """Encodes events as chunks, in the manner of `sextant.server.runs.Encode`.
+
+    A client cannot take text back, so text is sent once a citation supports it and nothing ahead of it is in doubt; the
+    rest when the answer is final. What a check mends before that is never seen.
+    """
+
+    def __init__(self, completion: Completion) -> None:
+        self._completion = completion
+        self._begun = False
+        self._sent = self._held = ""
+        self._doubtful = False
+        # A chunk of text is this with its text in between: nothing else in it changes.
+        around = _data(completion.chunk({"content": "\0"}))
+        self._before, self._after = around.split(orjson.dumps("\0"))
+
+    def __call__(self, event: Event, _: str = "") -> bytes:
+        """The event as it is sent, if at all."""
+        match event:
+            case Token(text=text):
+                self._held += text
+                self._doubtful |= any(note in self._held for note in UNVERIFIED.values())
+                return self._begin()
+            case Cited(citation=citation) if citation.support >= SUPPORTED and not self._doubtful:
+                return self._send(self._held)
+            case Reset():
+                self._held, self._doubtful = "", bool(self._sent)
+            case Done(answer=answer):
+                whole = answer.answer
+                rest = whole[len(self._sent) :] if whole.startswith(self._sent) else ""
+                return self._begin() + self._send(rest) + self._completion.end(answer)
+            case Failed(code=code, message=message):
+                error = _data(error_body(code, message, error_of(code, message).status))
+                return self._send(self._held) + error
+            case _:
+                pass
+        return b""
+
+    def _send(self, text: str) -> bytes:
+        self._held = ""
+        self._sent += text
+        return self._said(text) if text else b""
+
+    def _begin(self) -> bytes:
+        if self._begun:
+            return b""
+        self._begun = True
+        return _data(self._completion.chunk({"role": "assistant", "content": ""}))
+
+    def _said(self, text: str) -> bytes:
+        return b"".join((self._before, orjson.dumps(text), self._after))
+
+
+def _data(chunk: object) -> bytes:
+    return b"data: " + orjson.dumps(chunk) + b"\n\n"
+
+
+def _finish(answer: Answer) -> str:
+    return "length" if answer.usage.truncated else "stop"
+
+
+def _usage(answer: Answer) -> dict[str, int]:
+    spent = answer.usage
+    return {
+        "prompt_tokens": spent.prompt_tokens,
+        "completion_tokens": spent.completion_tokens,
+        "total_tokens": spent.prompt_tokens + spent.completion_tokens,
+    }
+
+
+def _ours(answer: Answer) -> dict[str, Any]:
+    about = ("mode", "attempts", "grounded", "declined", "warnings", "timings")
+    return {
+        "citations": on_wire(answer.citations),
+        "sources": on_wire(answer.sources),
+        "sextant": {name: getattr(answer, name) for name in about},
+    }

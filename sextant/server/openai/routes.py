@@ -1,0 +1,88 @@
+"""`/v1/models` and `/v1/chat/completions`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import orjson
+from fastapi import Body, Path, Request, Response
+
+from sextant.domain.answers import Answer
+from sextant.facade.asking import Options
+from sextant.server.answering import Asked, streamed, whole
+from sextant.server.openai import messages, models
+from sextant.server.openai.completions import Completion
+from sextant.server.openai.errors import errors
+from sextant.server.openai.schemas import ChatCompletion, ChatRequest, Model, ModelList
+from sextant.server.openapi import answers, as_json
+from sextant.server.routing.guards import Reader, rag_of
+from sextant.server.routing.router import router as new_router
+from sextant.server.schemas import answer_examples as examples
+from sextant.server.serving import serving_of
+from sextant.server.sse import MEDIA_TYPE
+
+router = new_router("openai", prefix="/v1")
+
+_STREAM: dict[str, Any] = {
+    "description": "The answer; with `stream` its chunks.",
+    "content": as_json(examples.COMPLETION)
+    | {MEDIA_TYPE: {"schema": {}, "example": examples.CHUNKS}},
+}
+_ERRORS = errors(404, 409, 502)
+
+Chat = Annotated[ChatRequest, Body(examples=[examples.CHAT])]
+
+
+@router.get("/models", response_model=ModelList, responses=answers(examples.MODELS))
+async def list_models(request: Request, principal: Reader) -> dict[str, Any]:
+    """List the models: one for each mode, and one for each further knowledge base."""
+    graphs = await rag_of(request, principal).graphs()
+    return {"object": "list", "data": models.listed(graph.graph_id for graph in graphs)}
+
+
+@router.get(
+    "/models/{model:path}",
+    response_model=Model,
+    responses=answers(examples.MODEL) | errors(404),
+)
+async def get_model(
+    model: Annotated[str, Path(examples=["sextant"])],
+    principal: Reader,  # noqa: ARG001 - a guard
+) -> dict[str, Any]:
+    """Describe one model."""
+    models.chosen_by(model, None)
+    return models.described(model)
+
+
+@router.post(
+    "/chat/completions", response_model=ChatCompletion, responses={200: _STREAM, **_ERRORS}
+)
+async def chat_completions(request: Request, principal: Reader, chat: Chat) -> Response:
+    """Answer the last message of a chat, with citations in the text and as fields beside it."""
+    asked = _asked(chat, serving_of(request).settings.limits.history_turns)
+    usage = chat.stream_options is not None and bool(chat.stream_options.include_usage)
+    completion = Completion(chat.model, chat.list_sources, usage)
+    if chat.stream:
+        _, response = streamed(request, principal, asked, completion.encoder())
+        return response
+
+    def respond(answer: Answer) -> Response:
+        body = orjson.dumps(completion.whole(answer))
+        return Response(body, media_type="application/json")
+
+    return await whole(request, principal, asked, respond)
+
+
+def _asked(chat: ChatRequest, most_turns: int) -> Asked:
+    mode, graph_id = models.chosen_by(chat.model, chat.graph_id)
+    said = messages.read(chat.messages, most_turns)
+    bounds = chat.filters
+    options = Options(
+        graph_id=graph_id,
+        mode=mode,
+        top_k=chat.top_k,
+        history=said.history,
+        filters=bounds.model_dump(mode="json", exclude_defaults=True) if bounds else None,
+        multimodal_content=said.images,
+    )
+    return Asked(said.question, options)

@@ -1,0 +1,170 @@
+"""Requests and responses of OpenAI's chat API, as far as they mean something here (docs/openai.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from sextant.server.schemas.answers import CitationOut, SourceOut
+from sextant.server.schemas.wire import Filters
+
+# Messages that are looked at: more than `limits.history_turns` ever keeps, few enough to be read at once.
+_MOST_MESSAGES = 1000
+_INSTRUCTIONS = frozenset({"system", "developer"})
+
+
+def _newest(messages: Any) -> Any:  # noqa: ANN401 - whatever was sent
+    """Of a long chat the newest messages, and as many instructions before them."""
+    if not isinstance(messages, list) or len(messages) <= _MOST_MESSAGES:
+        return messages
+    sent = cast("list[object]", messages)
+    before = [one for one in sent[:-_MOST_MESSAGES] if _instructs(one)]
+    return before[:_MOST_MESSAGES] + sent[-_MOST_MESSAGES:]
+
+
+def _instructs(message: object) -> bool:
+    return isinstance(message, Mapping) and message.get("role") in _INSTRUCTIONS
+
+
+class _Theirs(BaseModel):
+    """OpenAI's names; what we do not know is ignored, since its clients send ever more."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class ImageUrl(_Theirs):
+    """An image as a data URI."""
+
+    url: str
+
+
+class Part(_Theirs):
+    """A part of a message: `text`, or `image_url`."""
+
+    type: Literal["text", "image_url"]
+    text: str | None = None
+    image_url: ImageUrl | None = None
+
+
+def _parts(content: Any) -> Any:  # noqa: ANN401 - whatever was sent
+    """A text as its one part: of two ways to write content, errors would tell of both."""
+    if content is None:
+        return ()
+    return ({"type": "text", "text": content},) if isinstance(content, str) else content
+
+
+class ChatMessage(_Theirs):
+    """One message of the chat."""
+
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: Annotated[
+        tuple[Part, ...],
+        BeforeValidator(_parts, json_schema_input_type=str | tuple[Part, ...] | None),
+    ] = ()
+
+
+class StreamOptions(_Theirs):
+    """What a stream has beside the text."""
+
+    include_usage: bool | None = False
+
+
+class ResponseFormat(_Theirs):
+    """How the answer is written: as text."""
+
+    type: Literal["text"]
+
+
+class ChatRequest(_Theirs):
+    """A chat whose last message is a question.
+
+    Sampling parameters are ignored, and tools that may be called: none ever is. That one must be is refused.
+    """
+
+    model: str = Field(max_length=300, description="`sextant`, `sextant-mix`, `sextant-mix:rust`.")
+    messages: Annotated[tuple[ChatMessage, ...], BeforeValidator(_newest)] = Field(
+        min_length=1, description="The oldest first; of more than 1,000 the newest are read."
+    )
+    stream: bool | None = False
+    stream_options: StreamOptions | None = None
+    n: Literal[1] | None = None
+    tool_choice: Literal["auto", "none"] | None = None
+    function_call: Literal["auto", "none"] | None = None
+    response_format: ResponseFormat | None = None
+    logprobs: Literal[False] | None = None
+    graph_id: str | None = Field(
+        None, min_length=1, max_length=200, description="The knowledge base; ours, not OpenAI's."
+    )
+    top_k: int | None = Field(None, ge=1, le=50, description="Passages to use; ours.")
+    filters: Filters = Field(None, description="Bounds on the search; ours.")
+    list_sources: bool = Field(
+        default=True, description="List the sources below the answer's text; ours."
+    )
+
+
+class Said(BaseModel):
+    """The answer's message."""
+
+    role: Literal["assistant"] = "assistant"
+    content: str
+    refusal: str | None = None
+
+
+class Choice(BaseModel):
+    """The one answer."""
+
+    index: int = 0
+    message: Said
+    finish_reason: Literal["stop", "length"]
+    logprobs: None = None
+
+
+class UsageCount(BaseModel):
+    """Tokens of all model calls that the answer took."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+
+
+class About(BaseModel):
+    """What we know of an answer beyond OpenAI's fields."""
+
+    mode: str
+    attempts: int
+    grounded: bool
+    declined: bool
+    warnings: tuple[str, ...]
+    timings: dict[str, float]
+
+
+class ChatCompletion(BaseModel):
+    """A whole answer; `citations`, `sources` and `sextant` are ours."""
+
+    id: str
+    object: Literal["chat.completion"]
+    created: int
+    model: str
+    choices: tuple[Choice]
+    usage: UsageCount
+    citations: tuple[CitationOut, ...]
+    sources: tuple[SourceOut, ...]
+    sextant: About
+
+
+class Model(BaseModel):
+    """A model: a way to answer from a knowledge base."""
+
+    id: str
+    object: Literal["model"]
+    created: int
+    owned_by: str
+
+
+class ModelList(BaseModel):
+    """All of them."""
+
+    object: Literal["list"]
+    data: tuple[Model, ...]

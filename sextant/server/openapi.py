@@ -1,0 +1,131 @@
+"""The OpenAPI document: what FastAPI derives, plus the errors that any route may answer with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from sextant.server.problems import MEDIA_TYPE
+from sextant.server.schemas.wire import Problem
+
+Responses = dict[int | str, dict[str, Any]]
+# How an error of a status is described.
+Describe = Callable[[int], dict[str, Any]]
+
+_JSON = "application/json"
+_PUBLIC = frozenset({"/", "/healthz", "/readyz"})
+# What a request may meet before its route has a say: no key, too little permission, too large a body,
+# a value that cannot be used, too many requests, a dependency that is down or slow.
+_COMMON = (401, 403, 413, 422, 429, 500, 503, 504)
+SAID = {
+    401: "No key or token, or one that does not hold.",
+    403: "The key lacks the permission.",
+    404: "There is no such thing, or it is somebody else's.",
+    409: "What is stored and what is asked for disagree.",
+    413: "The body is larger than it may be.",
+    415: "The body is of another type than this takes.",
+    422: "A value is missing, unknown or out of its range; `field` names it.",
+    429: "The caller's rate, runs or budget are used up; `Retry-After` says for how long.",
+    500: "A fault of the server; the log has it under the request's id.",
+    502: "A model's endpoint refuses, or answers what cannot be used.",
+    503: "A dependency is down, or every slot is taken; `Retry-After` says when to try again.",
+    504: "A step took longer than it may.",
+}
+_BY_FASTAPI = ("HTTPValidationError", "ValidationError")
+
+
+def problems(*statuses: int) -> Responses:
+    """The `responses=` of a route for errors beyond those that any route may answer with."""
+    return {status: _problem(status) for status in statuses}
+
+
+def answers(example: object, *statuses: int, status: int = 200) -> Responses:
+    """The `responses=` of a route: an example of what it answers, and its own errors."""
+    return {status: {"content": as_json(example)}} | problems(*statuses)
+
+
+def as_json(example: object) -> dict[str, Any]:
+    """The `content` of a response with an example; as text, for FastAPI drops whatever is null."""
+    return {_JSON: {"example": orjson.dumps(example).decode()}}
+
+
+def install(app: FastAPI, others: Mapping[str, Describe]) -> None:
+    """Have `/openapi.json` be this document.
+
+    Args:
+        app: what is documented.
+        others: prefixes of paths whose errors have another shape, and how those are described.
+    """
+    app.openapi = lambda: documented(app, others)  # type: ignore[method-assign]  # FastAPI's own way to extend it
+
+
+def documented(app: FastAPI, others: Mapping[str, Describe]) -> dict[str, Any]:
+    """The document, made once."""
+    if app.openapi_schema is None:
+        document = get_openapi(
+            title=app.title,
+            version=app.version,
+            description=app.description,
+            routes=app.routes,
+        )
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        schemas[Problem.__name__] = Problem.model_json_schema(by_alias=True)
+        for name in _BY_FASTAPI:
+            schemas.pop(name, None)
+        for path, operation in operations(document):
+            shapes = (shape for prefix, shape in others.items() if path.startswith(prefix))
+            _with_common(path, operation, next(shapes, _problem))
+        app.openapi_schema = document
+    return app.openapi_schema
+
+
+def operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every path with each of its operations."""
+    for path, methods in document["paths"].items():
+        for operation in methods.values():
+            yield path, operation
+
+
+def _with_common(path: str, operation: dict[str, Any], problem: Describe) -> None:
+    for response in operation["responses"].values():
+        content = response.get("content", {}).get(_JSON, {})
+        if isinstance(content.get("example"), str):
+            content["example"] = orjson.loads(content["example"])
+    responses = operation["responses"]
+    statuses = () if path in _PUBLIC else _COMMON
+    for status in (*statuses, *((415,) if "requestBody" in operation else ())):
+        known = responses.get(str(status), {})
+        if status == 422 or not known:  # FastAPI's own 422 is not ours
+            responses[str(status)] = problem(status)
+    if path in _PUBLIC:
+        responses.pop("422", None)
+
+
+def code_of(status: int) -> str:
+    """The code that an example of a status has."""
+    return HTTPStatus(status).phrase.lower().replace(" ", "_").replace("-", "_")
+
+
+def _problem(status: int) -> dict[str, Any]:
+    phrase = HTTPStatus(status).phrase
+    example = Problem(
+        title=phrase,
+        status=status,
+        detail=SAID.get(status, phrase),
+        code=code_of(status),
+        request_id="8f14e45fceea467f9d6e1f1c2f7a2c5b",
+    )
+    return {
+        "description": SAID.get(status, phrase),
+        "content": {
+            MEDIA_TYPE: {
+                "schema": {"$ref": f"#/components/schemas/{Problem.__name__}"},
+                "example": example.model_dump(by_alias=True, exclude_none=True),
+            }
+        },
+    }

@@ -1,0 +1,168 @@
+"""Errors as problem documents: RFC 9457, with the codes of `sextant.domain.errors`."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic.alias_generators import to_camel
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from sextant.domain.errors import UNFORESEEN, SettingsInvalid, SextantError, error_of
+from sextant.domain.events import Failed
+from sextant.domain.faults import said_of
+from sextant.domain.options import field_at
+from sextant.server.schemas.wire import Problem
+from sextant.server.sse import ClientLeft
+
+_log = logging.getLogger(__name__)
+
+# What nginx logs for a client that left; nobody receives it.
+CLIENT_LEFT = 499
+
+MEDIA_TYPE = "application/problem+json"
+_FIRST_NAME = re.compile(r"[A-Za-z_]\w*(?=[.\[]|$)", re.ASCII)
+# What must be told beside a status: when a dependency that was down may be tried again (RFC 9110
+# §10.2.3), and how to log in (RFC 6750 §3).
+_HEADERS = {
+    401: {"WWW-Authenticate": 'Bearer realm="sextant"'},
+    429: {"Retry-After": "5"},
+    503: {"Retry-After": "5"},
+}
+
+
+def problem_of(error: SextantError, request_id: str | None = None) -> Problem:
+    """Return what the caller is told of `error`."""
+    field, detail = _as_sent(error)
+    return Problem(
+        title=error.code.replace("_", " ").capitalize(),
+        status=error.status,
+        detail=detail,
+        code=error.code,
+        next_step=error.next_step or None,
+        field=field,
+        request_id=request_id,
+        retryable=error.retryable,
+    )
+
+
+def problem_fields(event: Failed) -> dict[str, str | None]:
+    """The fields of a problem that the end of a stream has for its failure, in the request's words."""
+    problem = problem_of(error_of(event.code, event.message, **(event.detail or {})))
+    return {"message": problem.detail, "nextStep": problem.next_step, "field": problem.field}
+
+
+def _as_sent(error: SextantError) -> tuple[str | None, str]:
+    """The field at fault and the sentence about it, in the request's words: `graphId`, `multimodalContent[0].data`.
+
+    Settings keep the names that they are set by, and so does what lies within a field that takes any object.
+    """
+    field = error.field or ""
+    name = _FIRST_NAME.match(field)
+    if name is None or isinstance(error, SettingsInvalid):
+        return error.field, error.message
+    sent = to_camel(name[0])
+    detail = re.sub(rf"\b{name[0]}\b", sent, error.message) if sent != name[0] else error.message
+    return sent + field[name.end() :], detail
+
+
+def answer_with(problem: Problem, headers: dict[str, str] | None = None) -> Response:
+    """Return `problem` as the response."""
+    return Response(
+        problem.model_dump_json(by_alias=True, exclude_none=True),
+        problem.status,
+        _HEADERS.get(problem.status, {}) | (headers or {}),
+        MEDIA_TYPE,
+    )
+
+
+def answer_to(error: SextantError, request: Request) -> Response:
+    """Return the response that tells of `error`."""
+    headers: dict[str, str] = getattr(error, "headers", None) or {}
+    seconds: int | None = getattr(error, "retry_after", None)
+    if seconds is not None:
+        headers = {"Retry-After": str(seconds)} | headers
+    return answer_with(problem_of(error, request_id_of(request)), headers)
+
+
+def install(app: FastAPI) -> None:
+    """Have `app` answer every error with a problem document."""
+    app.add_exception_handler(SextantError, _ours)
+    app.add_exception_handler(RequestValidationError, _validation)
+    app.add_exception_handler(HTTPException, answer_to_http)
+    app.add_exception_handler(ClientLeft, _left)
+    app.add_exception_handler(ClientDisconnect, _left)  # in the middle of a form
+    app.add_exception_handler(Exception, _unforeseen)
+
+
+async def _ours(request: Request, error: Exception) -> Response:
+    assert isinstance(error, SextantError)  # noqa: S101 - registered for this type only
+    return answer_to(error, request)
+
+
+async def _validation(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101
+    return answer_with(_of_validation(error.errors(), request_id_of(request)))
+
+
+async def answer_to_http(request: Request, error: Exception) -> Response:
+    """Return the response that tells of an error of the framework's, such as a path that is not there."""
+    assert isinstance(error, HTTPException)  # noqa: S101
+    title = HTTPStatus(error.status_code).phrase
+    problem = Problem(
+        title=title,
+        status=error.status_code,
+        detail=str(error.detail),
+        code=title.lower().replace(" ", "_").replace("-", "_"),
+        request_id=request_id_of(request),
+    )
+    return answer_with(problem, dict(error.headers or {}))
+
+
+async def _left(_: Request, __: Exception) -> Response:
+    return Response(status_code=CLIENT_LEFT)
+
+
+async def _unforeseen(request: Request, error: Exception) -> Response:
+    _log.error("a request failed", exc_info=error)
+    problem = Problem(
+        title="Internal Server Error",
+        status=500,
+        detail=UNFORESEEN,
+        code=SextantError.code,
+        request_id=request_id_of(request),
+    )
+    return answer_with(problem)
+
+
+def request_id_of(request: Request) -> str | None:
+    """The id under which the log knows this request."""
+    found: str | None = getattr(request.state, "request_id", None)
+    return found
+
+
+def _of_validation(errors: Sequence[Mapping[str, Any]], request_id: str | None) -> Problem:
+    # Never what was sent: it may be a secret, or not JSON at all (NaN, lone surrogates).
+    first = errors[0]
+    invalid = partial(
+        Problem, title="Request invalid", status=422, code="request_invalid", request_id=request_id
+    )
+    if first["type"] == "json_invalid":
+        return invalid(
+            detail=f"The body is not JSON: {first['ctx']['error']} at character {first['loc'][-1]}.",
+            next_step="Write it as RFC 8259 has it: no NaN, no comments, names in double quotes.",
+        )
+    field = field_at(first["loc"][1:]) or str(first["loc"][0])
+    others = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
+    return invalid(
+        detail=f"{field}: {said_of(first)}{others}",
+        next_step="/docs lists every field with its bounds.",
+        field=field,
+    )

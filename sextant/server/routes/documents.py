@@ -1,0 +1,280 @@
+"""Documents: uploaded, listed, watched, tried again, cancelled, deleted (docs/workers.md)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Annotated, Any
+from urllib.parse import quote
+from uuid import UUID
+
+from fastapi import Header, Query, Request, Response
+from fastapi.responses import StreamingResponse
+
+from sextant.domain.errors import DocumentNotFound
+from sextant.facade.library import Library
+from sextant.retrievers.pages.listing import Listing, not_a_cursor
+from sextant.server.auth.caller import Principal
+from sextant.server.openapi import answers, as_json, problems
+from sextant.server.problems import problem_of, request_id_of
+from sextant.server.routing.guards import Reader, Writer, rag_of
+from sextant.server.routing.ids import DocumentId
+from sextant.server.routing.router import router as new_router
+from sextant.server.schemas import document_examples as examples
+from sextant.server.schemas.documents import (
+    DocumentBody,
+    DocumentPage,
+    DocumentsQuery,
+    ProgressBody,
+    SliceBody,
+    SliceQuery,
+    TextUpload,
+    UploadBody,
+    UploadedBody,
+)
+from sextant.server.serving import serving_of
+from sextant.server.sse import MEDIA_TYPE, EventStream, frame
+from sextant.server.uploading import Received
+from sextant.server.watching import Watch
+from sextant.stores.idempotency import Idempotency
+from sextant.stores.work.uploads import Standing
+
+router = new_router("documents")
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=200,
+        pattern=r"^[\x21-\x7e]+$",
+        description="Made by you for this upload: sent again with it, it gets the same answer.",
+    ),
+]
+_EVENTS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Events `progress`, at least every two seconds, then `done` or `failed`.",
+        "content": {MEDIA_TYPE: {"schema": {}, "example": examples.EVENTS}},
+    }
+}
+_FILE: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The file, to be saved: no browser shows it as a page of this server.",
+        "content": {
+            "application/octet-stream": {
+                "schema": {"type": "string", "format": "binary"},
+                "example": examples.FILE,
+            }
+        },
+    }
+}
+
+
+@router.post(
+    "/documents",
+    status_code=202,
+    responses=answers(examples.UPLOADED, 400, 408, 409, 415, status=202),
+    openapi_extra=examples.upload_body(TextUpload),
+)
+async def upload(
+    request: Request, principal: Writer, idempotency_key: IdempotencyKey = None
+) -> UploadBody:
+    """Take files or a text into a knowledge base; workers ingest them, `events` tells how far they are."""
+    serving = serving_of(request)
+    async with serving.uploads.receive(request, principal.user_id) as received:
+        if idempotency_key is None:
+            return await _accept(request, principal, received)
+        answered = Idempotency(serving.rag.database)
+        key = (principal.user_id, idempotency_key, received.sha256)
+        if (answer := await answered.begin(*key)) is not None:
+            return UploadBody.model_validate(answer)
+        body = await _accept(request, principal, received)
+        await answered.finish(*key, body.model_dump(mode="json"))
+        return body
+
+
+async def _accept(request: Request, principal: Principal, received: Received) -> UploadBody:
+    """Store what can be taken; an upload of which nothing can be is refused."""
+    uploads, refused = received.uploads, received.refused
+    if len(refused) == len(uploads):
+        raise refused[0]
+    taken = [place for place in range(len(uploads)) if place not in refused]
+    library = _library(request, principal)
+    registered = await library.add([uploads[place] for place in taken], received.graph_id)
+    became = {
+        place: UploadedBody.shown(one, filename=uploads[place].filename)
+        for place, one in zip(taken, registered, strict=True)
+    }
+    for place, error in refused.items():
+        problem = problem_of(error, request_id_of(request))
+        became[place] = UploadedBody(filename=uploads[place].filename, problem=problem)
+    return UploadBody(
+        graph_id=received.graph_id, documents=tuple(became[place] for place in sorted(became))
+    )
+
+
+@router.get("/documents", responses=answers(examples.PAGE, 404))
+async def list_documents(
+    request: Request, principal: Reader, asked: Annotated[DocumentsQuery, Query()]
+) -> DocumentPage:
+    """The documents of a knowledge base, oldest first, each with its newest ingestion."""
+    listing = Listing.of("documents", principal.user_id, asked.graph_id)
+    after = None
+    if asked.cursor:
+        time, document_id = listing.after(asked.cursor, (str, str))
+        try:
+            after = datetime.fromisoformat(str(time)), UUID(str(document_id))
+        except ValueError:
+            raise not_a_cursor() from None
+    library = _library(request, principal)
+    found = await library.page(asked.graph_id, after, asked.limit + 1)
+    page = found[: asked.limit]
+    standings = await library.standings([one.id for one in page])
+    more = len(found) > len(page) and page[-1].created_at
+    return DocumentPage(
+        documents=tuple(
+            DocumentBody.of(asked.graph_id, one, standings.get(one.id)) for one in page
+        ),
+        next_cursor=listing.cursor([more.isoformat(), str(page[-1].id)]) if more else None,
+    )
+
+
+@router.get("/documents/{documentId}", responses=answers(examples.DOCUMENT, 404))
+async def get_document(
+    request: Request, principal: Reader, document_id: DocumentId
+) -> DocumentBody:
+    """A document, and how far its ingestion is."""
+    document, standing = await _library(request, principal).get(document_id)
+    return DocumentBody.of(standing.graph_id, document, standing)
+
+
+@router.delete(
+    "/documents/{documentId}",
+    status_code=204,
+    response_model=None,
+    responses={
+        200: {
+            "model": DocumentBody,
+            "description": "It stays under another name.",
+            "content": as_json(examples.DOCUMENT),
+        },
+        **problems(404),
+    },
+)
+async def delete_document(
+    request: Request, response: Response, principal: Writer, document_id: DocumentId
+) -> DocumentBody | Response:
+    """Remove a document with everything that came from it, also while it is being ingested.
+
+    One with `copies` loses its name instead (200), and stays under that of the oldest copy.
+    """
+    library = _library(request, principal)
+    if await library.delete(document_id) is None:
+        return Response(status_code=204)
+    document, standing = await library.get(document_id)
+    response.status_code = 200
+    return DocumentBody.of(standing.graph_id, document, standing)
+
+
+@router.post(
+    "/documents/{documentId}/retry",
+    status_code=202,
+    responses=answers(examples.PROGRESS, 404, 409, status=202),
+)
+async def retry_document(
+    request: Request, principal: Writer, document_id: DocumentId
+) -> ProgressBody:
+    """Queue a document again that could not be taken in."""
+    library = _library(request, principal)
+    await library.retry(document_id)
+    return ProgressBody.of(await library.standing(document_id))
+
+
+@router.post("/documents/{documentId}/cancel", responses=answers(examples.PROGRESS, 404, 409))
+async def cancel_document(
+    request: Request, principal: Writer, document_id: DocumentId
+) -> ProgressBody:
+    """Stop the ingestion of a document; a version that served before serves on."""
+    library = _library(request, principal)
+    await library.cancel(document_id)
+    return ProgressBody.of(await library.standing(document_id))
+
+
+@router.get(
+    "/documents/{documentId}/events", response_class=Response, responses=_EVENTS | problems(404)
+)
+async def document_events(
+    request: Request, principal: Reader, document_id: DocumentId
+) -> EventStream:
+    """How far the ingestion of a document is, as server-sent events until it has ended."""
+    first = await _library(request, principal).standing(document_id)
+    serving = serving_of(request)
+    watch = serving.watching.begin(principal.user_id, first)
+    parts = _framed(watch, request_id_of(request))
+    return EventStream(parts, write_seconds=serving.settings.runs.write_seconds, on_left=watch.end)
+
+
+async def _framed(watch: Watch, request_id: str | None) -> AsyncIterator[bytes]:
+    """The events of a stream; whatever ends it, its place is given back."""
+    number = 0
+    try:
+        async for standing in watch.standings():
+            number += 1
+            yield frame(_event(standing), _data(standing), str(number))
+    except DocumentNotFound as error:
+        problem = problem_of(error, request_id)
+        data = problem.model_dump(mode="json", by_alias=True, exclude_none=True)
+        yield frame("failed", data, str(number + 1))
+    finally:
+        watch.end()
+
+
+@router.get("/documents/{documentId}/text", responses=answers(examples.SLICE, 404))
+async def get_text(
+    request: Request,
+    principal: Reader,
+    document_id: DocumentId,
+    asked: Annotated[SliceQuery, Query()],
+) -> SliceBody:
+    """A part of a document's text, such as the surroundings of a citation."""
+    start, end = asked.bounds
+    text = await _library(request, principal).text(document_id, start, end)
+    return SliceBody(document_id=document_id, start=start, end=start + len(text), text=text)
+
+
+@router.get(
+    "/documents/{documentId}/file",
+    response_class=StreamingResponse,
+    responses=_FILE | problems(404),
+)
+async def get_file(
+    request: Request, principal: Reader, document_id: DocumentId
+) -> StreamingResponse:
+    """The file that a document was made from, byte by byte as it was uploaded."""
+    file = await _library(request, principal).file(document_id)
+    headers = {
+        "Content-Length": str(file.size_bytes),
+        "Content-Disposition": _saved_as(file.filename),
+    }
+    return StreamingResponse(file.parts, media_type="application/octet-stream", headers=headers)
+
+
+def _saved_as(filename: str) -> str:
+    """To be saved under this name, or one like it by clients that read plain letters only (RFC 6266, appendix D)."""
+    plain = re.sub(r"[^A-Za-z0-9 ._-]", "_", filename)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(filename, safe='')}"
+
+
+def _library(request: Request, principal: Principal) -> Library:
+    return rag_of(request, principal).library()
+
+
+def _event(standing: Standing) -> str:
+    if not standing.is_settled:
+        return "progress"
+    return "failed" if standing.stage == "failed" else "done"
+
+
+def _data(standing: Standing) -> dict[str, Any]:
+    return ProgressBody.of(standing).model_dump(mode="json", by_alias=True, exclude_none=True)

@@ -1,0 +1,175 @@
+"""Whole knowledge bases: listed, brought, taken, deleted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Annotated, Any
+
+import orjson
+from fastapi import Header, Path, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from starlette.exceptions import HTTPException
+
+from sextant.domain.scope import LONGEST_NAME
+from sextant.ingestion.progress import OnStage, silent
+from sextant.retrievers.pages.listing import Listing
+from sextant.server.bodies import is_encoded, sent_type
+from sextant.server.lines import lines_of
+from sextant.server.openapi import answers, as_json, problems
+from sextant.server.routing.guards import Admin, Reader, Writer, rag_of
+from sextant.server.routing.router import router as new_router
+from sextant.server.schemas import examples
+from sextant.server.schemas.graphs import (
+    ExampleBody,
+    ExamplesBody,
+    ExamplesQuery,
+    GraphBody,
+    GraphPage,
+    GraphQuery,
+    ImportBody,
+    ImportQuery,
+)
+from sextant.server.serving import serving_of
+from sextant.server.sse import MEDIA_TYPE, EventStream
+
+router = new_router("graphs")
+
+LINES = "application/x-ndjson"
+_LINES = frozenset({LINES, "application/jsonl", "application/jsonlines"})
+
+GraphId = Annotated[
+    str, Path(alias="graphId", min_length=1, max_length=LONGEST_NAME, examples=[examples.GRAPH])
+]
+_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "JSON Lines (docs/import.md), read as they come.",
+        "content": {LINES: {"schema": {"type": "string"}, "example": examples.IMPORT}},
+    }
+}
+_IMPORTED: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "What was brought; with `Accept: text/event-stream` as the event `done`, after events "
+        "`progress` that say how far it is.",
+        "content": as_json(examples.IMPORTED)
+        | {MEDIA_TYPE: {"schema": {}, "example": examples.IMPORT_EVENTS}},
+    }
+}
+_EXPORT: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "JSON Lines as an import takes them; a transfer that breaks off was a failure.",
+        "content": {LINES: {"schema": {"type": "string"}, "example": examples.IMPORT}},
+    }
+}
+
+
+@router.get("/api/graphs", responses=answers(examples.GRAPHS))
+async def list_graphs(
+    request: Request, principal: Reader, asked: Annotated[GraphQuery, Query()]
+) -> GraphPage:
+    """The knowledge bases with their sizes, by name."""
+    listing = Listing.of("graphs", principal.user_id)
+    after = str(listing.after(asked.cursor, (str,))[0]) if asked.cursor else ""
+    known = sorted(await rag_of(request, principal).graphs(), key=lambda one: one.graph_id)
+    rest = [one for one in known if one.graph_id > after]
+    page = rest[: asked.limit]
+    return GraphPage(
+        graphs=tuple(map(GraphBody.shown, page)),
+        next_cursor=listing.cursor([page[-1].graph_id]) if len(rest) > len(page) else None,
+    )
+
+
+@router.get("/api/graphs/{graphId:path}/questions", responses=answers(examples.QUESTIONS, 404))
+async def example_questions(
+    request: Request,
+    principal: Reader,
+    graph_id: GraphId,
+    asked: Annotated[ExamplesQuery, Query()],
+) -> ExamplesBody:
+    """Questions to begin with, from headings of the documents; empty before there are any."""
+    found = await rag_of(request, principal).examples(
+        graph_id, language=asked.language or "", limit=asked.limit
+    )
+    return ExamplesBody(questions=tuple(map(ExampleBody.shown, found)))
+
+
+@router.post(
+    "/api/graphs/{graphId:path}/import",
+    response_model=ImportBody,
+    responses=_IMPORTED | problems(404, 409, 415),
+    openapi_extra=_BODY,
+)
+async def import_graph(
+    request: Request,
+    principal: Writer,
+    graph_id: GraphId,
+    asked: Annotated[ImportQuery, Query()],
+    accept: Annotated[str, Header(include_in_schema=False)] = "",
+) -> ImportBody | Response:
+    """Bring documents, passages, entities and relations of your own; the same again changes nothing."""
+    if sent_type(request) not in _LINES or is_encoded(request):
+        raise HTTPException(415, f"An import is plain {LINES}: one JSON object a line.")
+    serving, read = serving_of(request), asyncio.Event()
+
+    async def work(on_stage: OnStage) -> ImportBody:
+        longest = serving.settings.limits.file_bytes
+        with serving.uploads.room(principal.user_id):
+            async with aclosing(lines_of(request.stream(), longest)) as lines:
+                report = await rag_of(request, principal).import_graph(
+                    _to_their_end(lines, read),
+                    graph_id,
+                    strict=asked.strict,
+                    facts_as_passages=asked.facts_as_passages,
+                    on_progress=on_stage,
+                    patience=serving.settings.http.import_patience,
+                )
+        return ImportBody.shown(report, graph_id=graph_id)
+
+    if MEDIA_TYPE not in accept:
+        return await work(silent)
+    following = serving.imports.begin(work)
+    following.task.add_done_callback(lambda _: read.set())
+    await read.wait()  # all of the body, before a byte is answered
+    runs = serving.settings.runs
+    done, _ = await asyncio.wait({following.task}, timeout=runs.hold_seconds)
+    for task in done:
+        task.result()  # what has failed by now has its own status
+    return EventStream(following.events(runs.ping_seconds), write_seconds=runs.write_seconds)
+
+
+async def _to_their_end(lines: AsyncIterator[bytes], read: asyncio.Event) -> AsyncIterator[bytes]:
+    async for line in lines:
+        yield line
+    read.set()
+
+
+@router.get(
+    "/api/graphs/{graphId:path}/export",
+    responses=_EXPORT | problems(404),
+    response_class=StreamingResponse,
+)
+async def export_graph(request: Request, principal: Reader, graph_id: GraphId) -> StreamingResponse:
+    """A whole knowledge base as the lines that import it again."""
+    lines = rag_of(request, principal).export_graph(graph_id)
+    # The first is read before the answer begins, so that what is not there is a 404.
+    first = await anext(lines, None)
+    return StreamingResponse(_written(first, lines), media_type=LINES)
+
+
+@router.delete(
+    "/api/graphs/{graphId:path}", status_code=204, response_class=Response, responses=problems(404)
+)
+async def delete_graph(request: Request, principal: Admin, graph_id: GraphId) -> None:
+    """Delete a knowledge base with everything in it; there is no way back."""
+    await rag_of(request, principal).delete_graph(graph_id)
+
+
+async def _written(
+    first: dict[str, Any] | None, rest: AsyncIterator[dict[str, Any]]
+) -> AsyncIterator[bytes]:
+    if first is not None:
+        yield orjson.dumps(first) + b"\n"
+    async for line in rest:
+        yield orjson.dumps(line) + b"\n"

@@ -1,0 +1,104 @@
+"""The knowledge graph: entities searched (seed 001) and looked at, a part to draw, communities."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Body, Path, Query, Request
+
+from sextant.domain.options import in_range
+from sextant.retrievers.entity_search.response import SearchResponse
+from sextant.retrievers.pages.listing import Listing, not_a_cursor
+from sextant.server.openapi import answers
+from sextant.server.routing.guards import Reader, rag_of, search_turn
+from sextant.server.routing.router import router as new_router
+from sextant.server.schemas import examples
+from sextant.server.schemas.communities import CommunityBody, CommunityPage, CommunityQuery
+from sextant.server.schemas.entities import (
+    DuplicatePage,
+    DuplicatesQuery,
+    EntityDetail,
+    EntityQuery,
+    EntitySearchBody,
+    SubGraphBody,
+    SubGraphQuery,
+)
+from sextant.stores.graph.communities.pages import CommunityPlace
+
+router = new_router("knowledge")
+
+Asked = Annotated[EntitySearchBody, Body(examples=[examples.ENTITY_SEARCH])]
+EntityId = Annotated[UUID, Path(alias="entityId", examples=[examples.ENTITY_ID])]
+
+
+@router.post("/api/knowledge/entities/search", responses=answers(examples.ENTITIES_FOUND, 404, 409))
+async def search_entities(request: Request, principal: Reader, asked: Asked) -> SearchResponse:
+    """Search entities by meaning, words and the graph around the best."""
+    rag = rag_of(request, principal)
+    options = asked.options()
+    async with search_turn(request, principal):
+        return await rag.search_entities(asked.query, graph_id=asked.graph_id, options=options)
+
+
+@router.get("/api/knowledge/entities/duplicates", responses=answers(examples.DUPLICATES, 404))
+async def list_duplicates(
+    request: Request, principal: Reader, asked: Annotated[DuplicatesQuery, Query()]
+) -> DuplicatePage:
+    """Pairs of entities that may be one thing, the likeliest first; `decision` lines of an import decide."""
+    entities = await rag_of(request, principal).entities(asked.graph_id)
+    async with search_turn(request, principal):  # compares all vectors of names
+        return DuplicatePage.of(await entities.duplicates(asked.limit, asked.cursor))
+
+
+@router.get("/api/knowledge/entities/{entityId}", responses=answers(examples.ENTITY, 404))
+async def get_entity(
+    request: Request, principal: Reader, entity_id: EntityId, asked: Annotated[EntityQuery, Query()]
+) -> EntityDetail:
+    """An entity with its relations, the passages that mention it, and its communities."""
+    entities = await rag_of(request, principal).entities(asked.graph_id)
+    return EntityDetail.of_view(await entities.get(entity_id, asked.limit))
+
+
+@router.get("/api/knowledge/graph", responses=answers(examples.SUBGRAPH, 404))
+async def get_graph(
+    request: Request, principal: Reader, asked: Annotated[SubGraphQuery, Query()]
+) -> SubGraphBody:
+    """A part of the graph that is small enough to be drawn."""
+    graph = await rag_of(request, principal).graph(asked.graph_id)
+    part = await graph.part(asked.seed, depth=asked.depth, limit=asked.limit)
+    return SubGraphBody.of(part)
+
+
+@router.get("/api/knowledge/communities", responses=answers(examples.COMMUNITIES, 404))
+async def list_communities(
+    request: Request, principal: Reader, asked: Annotated[CommunityQuery, Query()]
+) -> CommunityPage:
+    """The communities of entities with their reports, the coarsest level first."""
+    communities = await rag_of(request, principal).communities(asked.graph_id)
+    listing = Listing.of(
+        "communities", principal.user_id, asked.graph_id, asked.level, asked.parent_id
+    )
+    found = await communities.page(
+        asked.limit + 1,
+        level=asked.level,
+        parent_id=asked.parent_id,
+        after=_place(listing, asked.cursor),
+    )
+    page = found[: asked.limit]
+    last = (page[-1].level, page[-1].rating, str(page[-1].id)) if page else ()
+    return CommunityPage(
+        communities=tuple(map(CommunityBody.shown, page)),
+        next_cursor=listing.cursor(last) if len(found) > len(page) else None,
+    )
+
+
+def _place(listing: Listing, cursor: str | None) -> CommunityPlace | None:
+    if cursor is None:
+        return None
+    level, rating, own = listing.after(cursor, (int, float, str))
+    try:
+        own_id = UUID(str(own))
+    except ValueError:
+        raise not_a_cursor() from None
+    return CommunityPlace(in_range(level, "cursor", least=0), float(rating), own_id)

@@ -1,0 +1,83 @@
+"""How the server does: whether it lives, whether it can work, and its metrics."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Request, Response
+
+from sextant.domain.api_keys import Permission
+from sextant.server.auth.caller import Principal
+from sextant.server.observe.metrics import MEDIA_TYPE
+from sextant.server.observe.observing import observed_of
+from sextant.server.observe.readiness import State, is_ready
+from sextant.server.observe.scraping import is_scraper
+from sextant.server.openapi import Responses, answers
+from sextant.server.routing.guards import Requires
+from sextant.server.routing.router import router as new_router
+from sextant.server.schemas.wire import Wire
+from sextant.server.serving import serving_of
+
+router = new_router("health")
+
+_EXAMPLE = {
+    "status": "degraded",
+    "dependencies": [
+        {"name": "database", "state": "up", "required": True},
+        {"name": "neo4j", "state": "down", "required": False},
+    ],
+}
+_READY = answers(_EXAMPLE) | {
+    503: {"description": "Something is down without which nothing can be answered."}
+}
+_MEASURED = 'kb_http_request_seconds_count{method="POST",route="/search",status="200"} 42.0'
+_TEXT: Responses = {200: {"content": {"text/plain": {"example": _MEASURED}}}}
+
+
+class Ready(Wire):
+    """How a dependency is; without one that is `required` the server answers nothing."""
+
+    name: str
+    state: State
+    required: bool
+
+
+class Readiness(Wire):
+    """Whether requests can be answered, and what they depend on."""
+
+    status: State
+    dependencies: tuple[Ready, ...]
+
+
+class Scraper(Requires):
+    """Lets through administrators, and whoever has the token for metrics."""
+
+    async def __call__(self, request: Request) -> Principal:
+        """Return the caller; raises what `Requires` raises."""
+        if is_scraper(request, serving_of(request).settings):
+            return Principal("", frozenset())
+        return await super().__call__(request)
+
+
+@router.get("/readyz", responses=_READY)
+async def readyz(request: Request, response: Response) -> Readiness:
+    """Whether the server can work, and which dependency is down; why, says its log."""
+    found = await observed_of(request).readiness.dependencies()
+    ready = is_ready(found)
+    response.status_code = 200 if ready else 503
+    lacking = any(one.state in {State.DOWN, State.DEGRADED} for one in found)
+    well = State.DEGRADED if lacking else State.UP
+    return Readiness(
+        status=well if ready else State.DOWN,
+        dependencies=tuple(
+            Ready(name=one.name, state=one.state, required=one.required) for one in found
+        ),
+    )
+
+
+@router.get("/metrics", response_class=Response, responses=_TEXT)
+async def metrics(
+    request: Request, _: Annotated[Principal, Depends(Scraper(Permission.ADMIN))]
+) -> Response:
+    """The metrics of this process in Prometheus' text format, for an administrator or a scraper."""
+    return Response(await observed_of(request).measured(), media_type=MEDIA_TYPE)

@@ -1,0 +1,71 @@
+"""The page at `/`: ask, watch, read, open a citation, add documents. It loads nothing from elsewhere."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from importlib.resources import files
+
+from fastapi import Request, Response
+from fastapi.responses import HTMLResponse
+from starlette.exceptions import HTTPException
+
+from sextant.server.routing.router import router as new_router
+
+router = new_router("page")
+
+_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+# Read once: they are a few kilobytes each.
+_TEXTS = {
+    file.name: file.read_text("utf-8")
+    for file in (files("server") / "static" / "page").iterdir()
+    if file.is_file()
+}
+# What the parts are of: another text anywhere is another address of all, so a browser may keep them for good.
+_VERSION = hashlib.sha256("".join(_TEXTS[name] for name in sorted(_TEXTS)).encode()).hexdigest()[
+    :16
+]
+_KEPT = {"Cache-Control": "public, max-age=31536000, immutable"}
+
+
+def _page() -> str:
+    """The page with the addresses of its parts.
+
+    A module names those that it needs only once it is there, five round trips until the last one comes;
+    so the page names them all.
+    """
+    modules = sorted(name for name in _TEXTS if name.endswith(".js"))
+    early = "".join(f'  <link rel="modulepreload" href="static/{name}">\n' for name in modules)
+    text = _TEXTS["index.html"].replace("  <script", f"{early}  <script", 1)
+    return text.replace('"static/', f'"static/{_VERSION}/')
+
+
+_PACKED = {
+    name: gzip.compress(text.encode(), mtime=0)
+    for name, text in (_TEXTS | {"index.html": _page()}).items()
+}
+
+
+@router.get("/", include_in_schema=False, response_class=HTMLResponse)
+async def page(request: Request) -> Response:
+    """The page itself."""
+    return _sent(request, "index.html", "text/html", {})
+
+
+@router.get("/static/{version}/{name}", include_in_schema=False)
+async def part(request: Request, version: str, name: str) -> Response:
+    """Its style, its icon and its scripts; of another version, those of today."""
+    media_type = _TYPES.get(name.rpartition(".")[2])
+    if name not in _PACKED or media_type is None:
+        raise HTTPException(404, "There is no such part of the page.")
+    return _sent(request, name, media_type, _KEPT if version == _VERSION else {})
+
+
+def _sent(request: Request, name: str, media_type: str, headers: dict[str, str]) -> Response:
+    """A file of the page, packed where the browser unpacks."""
+    content, headers = _PACKED[name], headers | {"Vary": "Accept-Encoding"}
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        headers["Content-Encoding"] = "gzip"
+    else:
+        content = gzip.decompress(content)
+    return Response(content, media_type=media_type, headers=headers)

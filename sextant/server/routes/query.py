@@ -1,0 +1,148 @@
+"""Answers: whole, or as a stream of events that can be taken up again (docs/streaming.md)."""
+
+from __future__ import annotations
+
+import re
+import time
+from functools import partial
+from typing import Annotated, Any
+
+import orjson
+from fastapi import Body, Header, Path, Request, Response
+
+from sextant.domain.answers import Answer
+from sextant.domain.elapsed import milliseconds_since
+from sextant.domain.errors import RunNotFound
+from sextant.domain.events import Done, Event, Failed, Retrieved, Status
+from sextant.facade.asking import Options
+from sextant.server.answering import Asked, streamed, taken_up, whole
+from sextant.server.openapi import as_json, problems
+from sextant.server.problems import problem_fields
+from sextant.server.routing.guards import Reader
+from sextant.server.routing.router import router as new_router
+from sextant.server.schemas import answer_examples as examples
+from sextant.server.schemas.answers import QueryRequest, QueryResponse, answer_on_wire, on_wire
+from sextant.server.serving import serving_of
+from sextant.server.sse import MEDIA_TYPE, frame
+
+router = new_router("answers", prefix="/api/query")
+
+_EVENTS: dict[str, Any] = {"schema": {}, "example": examples.EVENTS}
+_STREAM: dict[str, Any] = {
+    "description": "The answer; with `stream` or `Accept: text/event-stream` its events.",
+    "content": as_json(examples.ANSWER) | {MEDIA_TYPE: _EVENTS},
+}
+_AGAIN: dict[str, Any] = {
+    "description": "The events, from the beginning or after `Last-Event-ID`.",
+    "content": {MEDIA_TYPE: _EVENTS},
+}
+
+LastEventId = Annotated[
+    str | None, Header(description="The last event that came: the stream goes on after it.")
+]
+RunId = Annotated[
+    str,
+    Path(
+        alias="runId",
+        description="What the ids of its events begin with.",
+        max_length=64,
+        examples=[examples.RUN_ID],
+    ),
+]
+
+
+@router.post("", response_model=QueryResponse, responses={200: _STREAM, **problems(404, 409, 502)})
+async def ask(
+    request: Request,
+    principal: Reader,
+    asked: Annotated[QueryRequest, Body(examples=[examples.QUERY])],
+    accept: Annotated[str, Header(include_in_schema=False)] = "",
+    last_event_id: LastEventId = None,
+) -> Response:
+    """Answer a question from a knowledge base, with citations."""
+    if last_event_id:
+        run_id, after = _place_of(last_event_id)
+        run = serving_of(request).runs.find(run_id, principal.user_id)
+        return taken_up(request, run, after)
+    trace = _Trace(debug=asked.debug)
+    if asked.stream or MEDIA_TYPE in accept:
+        encode = partial(_framed, trace)
+        run, response = streamed(
+            request, principal, _asked(asked), encode, keep=True, survive=asked.resume
+        )
+        response.headers["Content-Location"] = f"{router.prefix}/{run.run_id}/events"
+        return response
+
+    def respond(answer: Answer) -> Response:
+        body = answer_on_wire(answer, trace.steps)
+        return Response(orjson.dumps(body), media_type="application/json")
+
+    return await whole(request, principal, _asked(asked), respond, trace.note)
+
+
+@router.get("/{runId}/events", response_class=Response, responses={200: _AGAIN, **problems(404)})
+async def answer_events(
+    request: Request, principal: Reader, run_id: RunId, last_event_id: LastEventId = None
+) -> Response:
+    """Read the events of a streamed answer again, all or those after `Last-Event-ID`."""
+    after = _place_of(last_event_id)[1] if last_event_id else 0
+    run = serving_of(request).runs.find(run_id, principal.user_id)
+    return taken_up(request, run, after)
+
+
+@router.delete("/{runId}", status_code=204, response_class=Response, responses=problems(404))
+async def cancel_answer(request: Request, principal: Reader, run_id: RunId) -> None:
+    """End a streamed answer that goes on without its client; nothing changes if it has ended."""
+    serving_of(request).runs.find(run_id, principal.user_id).stop()
+
+
+def _asked(asked: QueryRequest) -> Asked:
+    bounds = asked.filters
+    filters = bounds.model_dump(mode="json", exclude_defaults=True) if bounds else None
+    options = Options(
+        graph_id=asked.graph_id,
+        mode=asked.mode,
+        top_k=asked.top_k,
+        history=[turn.model_dump() for turn in asked.history],
+        filters=filters,
+        multimodal_content=asked.multimodal_content,
+        rerank=asked.rerank,
+        thread_id=asked.thread_id,
+    )
+    return Asked(asked.query, options)
+
+
+_PLACE = re.compile(r"([0-9a-f]{32})-([0-9]{1,9})")
+
+
+def _place_of(event_id: str) -> tuple[str, int]:
+    """The run that an event is of, and its number there, from 1."""
+    found = _PLACE.fullmatch(event_id)
+    if found is None:
+        raise RunNotFound("No event has this id.", next_step="Ask the question again.")
+    return found[1], int(found[2])
+
+
+class _Trace:
+    """What a run did when, where `debug` asks for it."""
+
+    def __init__(self, *, debug: bool) -> None:
+        self.steps: list[dict[str, Any]] | None = [] if debug else None
+        self._began = time.perf_counter()
+
+    def note(self, event: Event, _: str = "") -> bytes:
+        """Keep it, if it is a step; there is nothing to send."""
+        if self.steps is not None and isinstance(event, Status | Retrieved):
+            ms = round(milliseconds_since(self._began), 3)
+            self.steps.append({"event": event.type, "ms": ms, **on_wire(event)})
+        return b""
+
+
+def _framed(trace: _Trace, event: Event, event_id: str) -> bytes:
+    """The event as it is sent."""
+    trace.note(event)
+    if isinstance(event, Done):
+        return frame(event.type, answer_on_wire(event.answer, trace.steps), event_id)
+    if isinstance(event, Failed):
+        return frame(event.type, on_wire(event) | problem_fields(event), event_id)
+    return frame(event.type, on_wire(event), event_id)

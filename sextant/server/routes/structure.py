@@ -1,0 +1,31 @@
+"""`GET /documents/{documentId}/structure`: the section tree (seed 004)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query, Request
+
+from sextant.server.openapi import answers
+from sextant.server.routing.guards import Reader, rag_of
+from sextant.server.routing.ids import DocumentId
+from sextant.server.routing.router import router as new_router
+from sextant.server.schemas import examples
+from sextant.server.schemas.structure import StructureBody
+from sextant.server.schemas.wire import OfAnyGraph
+
+router = new_router("documents")
+
+
+@router.get("/documents/{documentId}/structure", responses=answers(examples.STRUCTURE, 404))
+async def get_structure(
+    request: Request,
+    principal: Reader,
+    document_id: DocumentId,
+    asked: Annotated[OfAnyGraph, Query()],
+) -> StructureBody:
+    """The sections of a document, and what each is about."""
+    rag = rag_of(request, principal)
+    graph_id = asked.graph_id or (await rag.library().standing(document_id)).graph_id
+    root = await (await rag.chunks(graph_id)).structure(document_id)
+    return StructureBody.of(document_id, graph_id, root)

@@ -1,0 +1,63 @@
+"""Conversations: listed, read, forgotten. Questions with a `threadId` make them (docs/conversations.md)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import Path, Query, Request, Response
+
+from sextant.graph.threads import LONGEST_THREAD, Thread
+from sextant.retrievers.pages.listing import Listing, not_a_cursor
+from sextant.server.openapi import answers, problems
+from sextant.server.routing.guards import Reader, rag_of
+from sextant.server.routing.router import router as new_router
+from sextant.server.schemas import answer_examples as examples
+from sextant.server.schemas.threads import ThreadBody, ThreadPage, ThreadQuery, TurnsBody
+
+router = new_router("threads", prefix="/api/threads")
+
+ThreadId = Annotated[
+    str,
+    Path(alias="threadId", min_length=1, max_length=LONGEST_THREAD, examples=[examples.THREAD_ID]),
+]
+
+
+@router.get("", responses=answers(examples.THREADS))
+async def list_threads(
+    request: Request, principal: Reader, asked: Annotated[ThreadQuery, Query()]
+) -> ThreadPage:
+    """The conversations of the caller, the latest first."""
+    listing = Listing.of("threads", principal.user_id)
+    after = _place(listing, asked.cursor) if asked.cursor else None
+    known = await rag_of(request, principal).conversations().known(asked.limit + 1, after)
+    page = known[: asked.limit]
+    key = (page[-1].updated_at.isoformat(), page[-1].thread_id) if len(known) > len(page) else None
+    return ThreadPage(
+        threads=tuple(map(ThreadBody.shown, page)), next_cursor=listing.cursor(key) if key else None
+    )
+
+
+@router.get("/{threadId:path}", responses=answers(examples.THREAD, 404))
+async def get_thread(request: Request, principal: Reader, thread_id: ThreadId) -> TurnsBody:
+    """What was said in a conversation, the oldest first."""
+    turns = await rag_of(request, principal).conversations().turns(thread_id)
+    return TurnsBody.of(thread_id, turns)
+
+
+@router.delete(
+    "/{threadId:path}", status_code=204, response_class=Response, responses=problems(404)
+)
+async def forget_thread(request: Request, principal: Reader, thread_id: ThreadId) -> None:
+    """Remove a conversation with all that was said in it; there is no way back."""
+    await rag_of(request, principal).conversations().forget(thread_id)
+
+
+def _place(listing: Listing, cursor: str) -> Thread:
+    """The entry that a page ended with, as far as the order needs it."""
+    updated_at, thread_id = listing.after(cursor, (str, str))
+    try:
+        at = datetime.fromisoformat(str(updated_at))
+    except ValueError:
+        raise not_a_cursor() from None
+    return Thread(str(thread_id), "", at, at)

@@ -1,0 +1,197 @@
+"""All answers under way: a slot for each, within bounds, and those that ended lately."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Hashable
+from contextvars import ContextVar
+
+from sextant.domain.errors import Limited, Overloaded, RunNotFound
+from sextant.domain.settings import RunSettings
+from sextant.server.auth.caller import Principal
+from sextant.server.lately import Lately
+from sextant.server.run import Encode, Events, Run, nothing
+
+# How long a slot is kept for a question whose body is still to come.
+_EXPECTED_SECONDS = 1.0
+
+
+class Expected:
+    """A question on its way, counted as its caller's."""
+
+    def __init__(self, callers: Counter[Hashable], caller: Hashable) -> None:
+        self._callers, self._caller = callers, caller
+        self._given_up = False
+        callers[caller] += 1
+        # Whoever sends a body slowly, or never, shall not keep others out.
+        self._timer = asyncio.get_running_loop().call_later(_EXPECTED_SECONDS, self.give_up)
+
+    def give_up(self) -> None:
+        """Count it no longer."""
+        if not self._given_up:
+            self._given_up = True
+            self._timer.cancel()
+            self._callers -= Counter([self._caller])  # drops what comes to 0
+
+
+# The slot that is kept for the request of this context.
+_expected: ContextVar[Expected | None] = ContextVar("expected", default=None)
+
+
+class Runs:
+    """All runs of this process, so many at a time, and the ended ones for a while.
+
+    Args:
+        settings: the bounds.
+    """
+
+    def __init__(self, settings: RunSettings) -> None:
+        self.settings = settings
+        self.graphs = Lately()
+        self._expected_of = Counter[Hashable]()
+        self._strange = Counter[Hashable]()  # of nobody who is known, by what they bring
+        self._turns = asyncio.Semaphore(settings.starting)
+        self._live: dict[str, Run] = {}
+        self._of_caller = Counter[str]()
+        # By the time of their end, the oldest first.
+        self._kept: dict[str, Run] = {}
+        self._kept_bytes = 0
+
+    @property
+    def live(self) -> int:
+        """Answers under way."""
+        return len(self._live)
+
+    @property
+    def expected(self) -> int:
+        """Slots kept for questions on their way."""
+        return self._expected_of.total()
+
+    def expect(self, principal: Principal | None, brought: bytes | None = None) -> Expected:
+        """Keep a slot for a question of which only the head is there, until it starts or ends.
+
+        So most of a burst is refused before anything of it is read, and not each when it would start.
+
+        Args:
+            principal: whose share it comes from. Strangers, however many, keep none from those who are
+                known: they are refused where they would be too many beside them.
+            brought: what the key or token is remembered by. Of one that nobody knows yet no more are let
+                on than would find a slot if it holds.
+
+        Raises:
+            Overloaded: the server has no slot left.
+            Limited: the caller has none left.
+        """
+        if principal is None:
+            self._check_room(self.expected + self._strange.total())
+            if brought is not None and self._strange[brought] >= self.settings.per_user:
+                raise self._too_many("on their way")
+            return self._expect(self._strange, brought)
+        self._check_room(self.expected)
+        # Those, too, that came before it was known whose they are.
+        strange = 0 if brought is None else self._strange[brought]
+        self._check_share(principal, self._expected_of[principal.quota_key] + strange)
+        return self._expect(self._expected_of, principal.quota_key)
+
+    def start(
+        self,
+        principal: Principal,
+        ask: Callable[[], Events],
+        encode: Encode = nothing,
+        *,
+        keep: bool = False,
+    ) -> Run:
+        """Begin an answer if there is a slot for it; refused, it has cost nothing.
+
+        Args:
+            principal: whose slot it takes; without a login there is nobody to share them with.
+            ask: begins it.
+            encode: what is sent of its events.
+            keep: have `find` find it, until `keep_seconds` after its end.
+
+        Raises:
+            Overloaded: the server has no slot left.
+            Limited: the caller has none left.
+        """
+        if (expected := _expected.get()) is not None:
+            expected.give_up()
+        self._check_room(self.expected)
+        self._check_share(principal)
+        run = Run(principal.user_id, ask(), encode, self.settings.seconds, self._turns)
+        self._live[run.run_id] = run
+        self._of_caller[principal.quota_key] += 1
+        run.when_over(lambda _: self._over(run, principal, keep=keep))
+        return run
+
+    def find(self, run_id: str, user_id: str) -> Run:
+        """A run of this user, under way or ended not long ago.
+
+        Raises:
+            RunNotFound: there is none, or it is somebody else's.
+        """
+        self._forget_old()
+        run = self._live.get(run_id) or self._kept.get(run_id)
+        if run is None or run.user_id != user_id:
+            raise RunNotFound(
+                "No answer of that id is under way or kept in this process.",
+                next_step="Ask the question again; of several server processes, only the one that "
+                "answers can go on.",
+            )
+        return run
+
+    async def close(self) -> None:
+        """Stop whatever is under way."""
+        live = list(self._live.values())
+        for run in live:
+            run.stop()
+        await asyncio.gather(*(run.over() for run in live))
+        self._kept.clear()
+
+    def _expect(self, callers: Counter[Hashable], caller: Hashable) -> Expected:
+        expected = Expected(callers, caller)
+        _expected.set(expected)
+        return expected
+
+    def _check_room(self, expected: int) -> None:
+        if len(self._live) + expected >= self.settings.concurrent:
+            raise Overloaded(
+                f"All {self.settings.concurrent} slots of this server are taken.",
+                next_step="Try again in a few seconds.",
+            )
+
+    def _check_share(self, principal: Principal, expected: int = 0) -> None:
+        if self._of_caller[principal.quota_key] + expected >= self._share_of(principal):
+            raise self._too_many("under way")
+
+    def _too_many(self, where: str) -> Limited:
+        return Limited(
+            f"You have {self.settings.per_user} answers {where}, as many as you may.",
+            next_step="Wait until one of them ends.",
+        )
+
+    def _share_of(self, principal: Principal) -> float:
+        return self.settings.per_user if principal.login else math.inf
+
+    def _over(self, run: Run, principal: Principal, *, keep: bool) -> None:
+        run.end()
+        del self._live[run.run_id]
+        self._of_caller -= Counter([principal.quota_key])  # drops what comes to 0
+        if keep:
+            self._kept[run.run_id] = run
+            self._kept_bytes += _size(run)
+        self._forget_old()
+
+    def _forget_old(self) -> None:
+        latest = time.monotonic() - self.settings.keep_seconds
+        for run in list(self._kept.values()):
+            if run.ended_at > latest and self._kept_bytes <= self.settings.keep_bytes:
+                return
+            del self._kept[run.run_id]
+            self._kept_bytes -= _size(run)
+
+
+def _size(run: Run) -> int:
+    return sum(map(len, run.parts))

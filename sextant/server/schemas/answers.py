@@ -1,0 +1,157 @@
+"""Questions and answers on the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any, Literal
+
+from pydantic import Field
+from pydantic.alias_generators import to_camel
+
+from sextant.domain.answers import Answer
+from sextant.domain.retrieval import MOST_PASSAGES
+from sextant.domain.scope import DEFAULT_GRAPH
+from sextant.server.schemas.wire import Filters, Wire
+
+ModeName = Literal["auto", "naive", "local", "global", "hybrid", "mix", "bypass"]
+
+
+class Turn(Wire):
+    """One message of the conversation so far."""
+
+    role: Literal["user", "assistant", "system"]
+    content: str = Field(max_length=20_000)
+
+
+class QueryRequest(Wire):
+    """A question to a knowledge base."""
+
+    query: str = Field(min_length=1, max_length=20_000, examples=["Who owns a value in Rust?"])
+    graph_id: str = Field(DEFAULT_GRAPH, min_length=1, max_length=200)
+    mode: ModeName = "auto"
+    top_k: int = Field(
+        10,
+        ge=1,
+        le=MOST_PASSAGES,
+        strict=True,
+        description="Passages that the answer may use; in `global` together with the reports (half at most).",
+    )
+    history: tuple[Turn, ...] = Field((), max_length=100, description="The oldest first.")
+    filters: Filters = Field(None, description="Bounds on what is searched.")
+    multimodal_content: tuple[dict[str, Any], ...] = Field(
+        (), max_length=20, description="Images and tables that belong to the question."
+    )
+    rerank: bool = Field(
+        default=True, description="Let the reranker, where one is configured, order the passages."
+    )
+    debug: bool = Field(default=False, description="Tell in `trace` what was done when.")
+    stream: bool = Field(default=False, description="Answer as server-sent events.")
+    thread_id: str | None = Field(
+        None,
+        min_length=1,
+        max_length=200,
+        description="The conversation that this goes on with, or begins; its turns are kept.",
+    )
+    resume: bool = Field(
+        default=False,
+        description="Of a stream: go on when the client leaves, so that it can come back for the rest.",
+    )
+
+
+class CitationOut(Wire):
+    """One sentence's claim on one source; `quote` is the document's text from `start` to `end`.
+
+    Of an image or table that came with the question, `marker` is 0 and `cell` is what the marker in the
+    answer says: `I1`, `T1:r3c2`.
+    """
+
+    marker: int
+    sentence: str
+    source: str
+    quote: str
+    start: int
+    end: int
+    support: float
+    cell: str
+
+
+class SourceOut(Wire):
+    """A passage that the answer cites as `[marker]`.
+
+    An image or table that came with the question has `marker` 0, and is cited by its `label`.
+    """
+
+    marker: int
+    document_id: str
+    filename: str
+    chunk_id: str
+    title: str
+    section_path: tuple[str, ...]
+    page: int | None
+    text: str
+    score: float
+    lanes: dict[str, Any]
+    kind: Literal["document", "image", "table"]
+    label: str
+    external_id: str | None = None
+
+
+class UsageOut(Wire):
+    """Model calls and tokens that the answer cost."""
+
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    estimated: bool
+    truncated: bool
+
+
+class QueryResponse(Wire):
+    """An answer with what it rests on."""
+
+    answer: str
+    mode: str
+    citations: tuple[CitationOut, ...]
+    sources: tuple[SourceOut, ...]
+    graph_context: dict[str, Any]
+    attempts: int
+    grounded: bool
+    declined: bool = Field(
+        description="The documents do not say; a passage that is cited is only the nearest."
+    )
+    warnings: tuple[str, ...]
+    timings: dict[str, float]
+    model: str
+    usage: UsageOut
+    costs: dict[str, dict[str, float]] = Field(description="By node: calls, tokens, milliseconds.")
+    prompt: str = Field(description="The wording that the model was given, with its version.")
+    trace: tuple[dict[str, Any], ...] | None = None
+
+
+def on_wire(value: Any) -> Any:  # noqa: ANN401 - whatever answers are made of
+    """`value` with the fields of dataclasses in camelCase; keys of mappings stay.
+
+    Instead of pydantic, which would check again what we made: a tenth of the time.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: on_wire(getattr(value, field)) for field, name in _names(type(value))}
+    if isinstance(value, tuple | list):
+        return [on_wire(item) for item in value]
+    return value
+
+
+def answer_on_wire(answer: Answer, trace: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
+    """The body of `QueryResponse`."""
+    body: dict[str, Any] = on_wire(answer)
+    costs = answer.costs.items()
+    body["costs"] = {node: {to_camel(name): n for name, n in one.items()} for node, one in costs}
+    return body if trace is None else {**body, "trace": trace}
+
+
+@cache
+def _names(kind: type) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (field.name, to_camel(field.name)) for field in fields(kind) if field.name != "type"
+    )

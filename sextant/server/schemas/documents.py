@@ -1,0 +1,206 @@
+"""Documents over the wire: uploaded, listed, and how far their ingestion is."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from sextant.domain.documents import LONGEST_FILENAME, Document, DocumentStatus, JobStage
+from sextant.domain.json_values import storable
+from sextant.domain.missing import code_of
+from sextant.domain.scope import DEFAULT_GRAPH
+from sextant.server.paging import Cursor
+from sextant.server.schemas.wire import GraphName, Problem, Wire
+from sextant.stores.work.uploads import Standing
+from sextant.text.characters import clean_text
+
+_LONGEST_SLICE = 20_000  # characters
+
+Metadata = Annotated[
+    dict[str, Any],
+    AfterValidator(storable),
+    Field(description="Your own, of any shape; comes back with the document."),
+]
+ExternalId = Annotated[
+    str, AfterValidator(clean_text), StringConstraints(min_length=1, max_length=200)
+]
+
+
+class UploadOptions(Wire):
+    """What may be said of an upload.
+
+    A document of the same `externalId` is replaced. One of the same file name is replaced with `replace`; else
+    both are kept.
+    """
+
+    graph_id: GraphName = DEFAULT_GRAPH
+    external_id: ExternalId | None = Field(None, description="Your own id of the document.")
+    metadata: Metadata = Field(default_factory=dict)
+    replace: bool = Field(
+        default=False,
+        description="Whether it takes the place of a document of the same file name.",
+    )
+
+    @property
+    def replaces(self) -> bool:
+        """Whether the upload takes the place of one of its name."""
+        return self.replace or self.external_id is not None
+
+
+class TextUpload(UploadOptions):
+    """A document as text. A later one of the same `externalId` takes its place."""
+
+    text: str = Field(min_length=1, description="Plain text, or Markdown if the title ends in .md.")
+    title: str = Field("text", min_length=1, max_length=LONGEST_FILENAME)
+
+
+class FormFields(UploadOptions):
+    """What may stand beside the files of a form. `externalId` is for one file only."""
+
+
+class UploadedBody(Wire):
+    """What became of a file: a document, or the reason why it cannot be one.
+
+    `unchanged`: the knowledge base has these bytes already, so there is no job. `sameAs`: the other
+    name by which it has them. `sameNameAs`: another document of this file name, which is kept beside it.
+    """
+
+    filename: str
+    document_id: UUID | None = None
+    job_id: UUID | None = None
+    unchanged: bool = False
+    same_as: str | None = None
+    same_name_as: UUID | None = None
+    problem: Problem | None = None
+
+
+class UploadBody(Wire):
+    """The files of an upload, in order; workers ingest them."""
+
+    graph_id: str
+    documents: tuple[UploadedBody, ...]
+
+
+class JobBody(Wire):
+    """The newest ingestion of a document.
+
+    `done` of `total` chunks are through the stage; 0 of 0 where nothing counts. `notBefore`: a
+    dependency was gone, and this is when it is tried again. `unattended`: it waits, and no worker runs that
+    could take it. `warnings`: what of the document was not
+    taken in though it is done, such as images that nobody looked at;
+    `warningCodes` has their codes in the same order, null for a sentence that has none.
+    """
+
+    job_id: UUID
+    stage: JobStage
+    done: int
+    total: int
+    attempts: int
+    error_code: str | None = None
+    error: str | None = None
+    not_before: datetime | None = None
+    unattended: bool = False
+    warnings: tuple[str, ...] = ()
+    warning_codes: tuple[str | None, ...] = ()
+
+    @classmethod
+    def of(cls, standing: Standing) -> JobBody | None:
+        """The body for the job of a document; None where there never was a job."""
+        if standing.job_id is None or standing.stage is None:
+            return None
+        counts = {name: getattr(standing, name) or 0 for name in ("done", "total", "attempts")}
+        codes = tuple(map(code_of, standing.warnings))
+        return cls.shown(standing, **counts, warning_codes=codes)
+
+
+class ProgressBody(Wire):
+    """Where a document stands."""
+
+    document_id: UUID
+    graph_id: str
+    filename: str
+    status: DocumentStatus
+    chunk_count: int
+    job: JobBody | None
+
+    @classmethod
+    def of(cls, standing: Standing) -> ProgressBody:
+        """The body for how far a document is."""
+        return cls.shown(standing, job=JobBody.of(standing))
+
+
+class DocumentBody(Wire):
+    """A stored document; `error` says why one that is `failed` could not be taken in.
+
+    `copies`: the names of other files with the same bytes. Deleting the document leaves it to the first of them.
+    """
+
+    document_id: UUID
+    graph_id: str
+    external_id: str | None
+    source: str
+    filename: str
+    title: str
+    media_type: str
+    sha256: str
+    size_bytes: int
+    status: DocumentStatus
+    language: str
+    page_count: int | None
+    chunk_count: int
+    metadata: dict[str, Any]
+    created_at: datetime | None
+    updated_at: datetime | None
+    error: str | None
+    copies: tuple[str, ...] = ()
+    job: JobBody | None = None
+
+    @classmethod
+    def of(
+        cls, graph_id: str, document: Document, standing: Standing | None = None
+    ) -> DocumentBody:
+        """The body for a document."""
+        job = JobBody.of(standing) if standing else None
+        return cls.shown(document, document_id=document.id, graph_id=graph_id, job=job)
+
+
+class DocumentsQuery(Wire):
+    """Which page of which knowledge base."""
+
+    graph_id: GraphName = DEFAULT_GRAPH
+    limit: int = Field(100, ge=1, le=500, description="Documents on a page.")
+    cursor: Cursor = None
+
+
+class DocumentPage(Wire):
+    """A page of documents, oldest first."""
+
+    documents: tuple[DocumentBody, ...]
+    next_cursor: str | None
+
+
+class SliceQuery(Wire):
+    """Characters of a document's text, as citations count them."""
+
+    start: int = Field(0, ge=0, le=2_000_000_000)
+    end: int | None = Field(
+        None, ge=0, le=2_000_000_000, description=f"At most {_LONGEST_SLICE:,} after `start`."
+    )
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """Start and end of what is read."""
+        most = self.start + _LONGEST_SLICE
+        return self.start, most if self.end is None else min(self.end, most)
+
+
+class SliceBody(Wire):
+    """A part of a document's text; `end` is where it really ends."""
+
+    document_id: UUID
+    start: int
+    end: int
+    text: str

@@ -1,0 +1,118 @@
+"""Knowledge bases over the wire: listed, and what an import brought."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from sextant.server.paging import Cursor
+from sextant.server.schemas.wire import Wire
+
+
+class GraphQuery(Wire):
+    """Which page of the list."""
+
+    limit: int = Field(100, ge=1, le=1000, description="Knowledge bases on a page.")
+    cursor: Cursor = None
+
+
+class GraphBody(Wire):
+    """A knowledge base and its size.
+
+    `pending`: descriptions by model, names, communities and reports are still to follow, which a worker sees to;
+    `unattended`: it is pending, and no worker runs.
+    `warnings`: what of them did not follow the last time, and how to mend it.
+    """
+
+    graph_id: str
+    documents: int
+    chunks: int
+    created_at: datetime | None
+    pending: bool = False
+    unattended: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+class GraphPage(Wire):
+    """A page of knowledge bases, by name."""
+
+    graphs: tuple[GraphBody, ...]
+    next_cursor: str | None
+
+
+class ExamplesQuery(Wire):
+    """How many questions, and which documents they are made of first."""
+
+    language: Literal["zh", "en"] | None = Field(
+        None, description="Documents in this language come first."
+    )
+    limit: int = Field(3, ge=1, le=20, description="Questions at most.")
+
+
+class ExampleBody(Wire):
+    """A question, and the document whose heading it is."""
+
+    question: str
+    document_id: UUID
+    filename: str
+
+
+class ExamplesBody(Wire):
+    """Questions to begin with, made from what the documents' headings say."""
+
+    questions: tuple[ExampleBody, ...]
+
+
+class ImportQuery(Wire):
+    """How to import."""
+
+    strict: bool = Field(
+        default=False, description="Stop at the first line that cannot be used, and store nothing."
+    )
+    facts_as_passages: bool = Field(
+        default=False,
+        description="Make a passage, which questions find, of every relation that no chunk states and of every "
+        "entity's description and aliases.",
+    )
+
+
+class ImportProblem(Wire):
+    """What was wrong with a line; `kept`: the rest of the line was used."""
+
+    line: int
+    reason: str
+    kept: bool
+
+
+class GraphSize(Wire):
+    """How large a graph is."""
+
+    entities: int
+    relations: int
+    mentions: int
+    communities: int
+
+
+class ImportBody(Wire):
+    """What an import brought; `problemCount` also counts those beyond the thousand that are listed.
+
+    `graph` is the size of the whole graph then, with what was found in the texts. `pending`: everything is
+    stored and can be searched; names, communities and reports follow, and `GET /api/graphs` says when they have.
+    `graphAlone`: the knowledge base has no passage, so that no question finds anything in it.
+    """
+
+    graph_id: str
+    documents: int
+    unchanged: int
+    chunks: int
+    entities: int
+    relations: int
+    problem_count: int
+    problems: tuple[ImportProblem, ...]
+    warnings: tuple[str, ...]
+    pending: bool = False
+    graph: GraphSize | None = None
+    graph_alone: bool = False

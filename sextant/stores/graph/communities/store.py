@@ -1,0 +1,235 @@
+"""The reports of a graph's communities: kept by id, so that unchanged ones stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import args_row, class_row, dict_row, scalar_row, tuple_row
+from psycopg.types.json import Jsonb
+
+from sextant.domain.graph import Finding
+from sextant.domain.scope import Scope
+from sextant.stores.chunks.chunk_store import Vectors
+from sextant.stores.graph.writing import hold_graph
+from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.scopes import rows_of
+
+_SQL = load_queries("graph_communities")
+
+
+@dataclass(frozen=True, slots=True)
+class ReportText:
+    """What to embed of a community's report."""
+
+    id: UUID
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What a report was made from: its entities, passages and relations, the weightiest first.
+
+    `words` is a hash of the names, statements and passages that it may mention.
+    """
+
+    entities: tuple[UUID, ...]
+    passages: tuple[UUID, ...]
+    relations: tuple[UUID, ...]
+    words: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class KnownReport:
+    """What is known of a report that is there, without its text; `cited` are passages.
+
+    `writer` and `evidence` as in `StoredReport`; `basis` is None where it was not kept.
+    """
+
+    id: UUID
+    writer: str
+    evidence: UUID
+    cited: tuple[UUID, ...]
+    basis: Basis | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReport:
+    """The report of a community that is there already; `rating` is in 0..10.
+
+    `writer` is the chat model's name, empty for a report put together from sentences; `note` says why
+    a report is not what was asked for; `evidence` is a hash of what it was written from.
+    """
+
+    id: UUID
+    title: str
+    summary: str
+    findings: tuple[Finding, ...]
+    rating: float
+    writer: str = ""
+    note: str = ""
+    evidence: UUID | None = None
+    basis: Basis | None = None
+
+    @property
+    def cited(self) -> tuple[UUID, ...]:
+        """The passages that its findings rest on."""
+        return tuple(dict.fromkeys(own for one in self.findings for own in one.chunk_ids))
+
+
+class CommunityStore:
+    """The reports of a database's graphs; every call sees one scope.
+
+    Who is in which community is `HierarchyStore`'s to write; `PostgresGraph.communities` reads both.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def dirty(self, scope: Scope) -> list[UUID]:
+        """Communities that have lost a member, or of whose members something has changed."""
+        return await rows_of(self._database, scope, scalar_row, _SQL["dirty"])
+
+    async def known(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, KnownReport]:
+        """What is known of the reports of those of these communities that have one, by community."""
+        query, made = _SQL["known"], args_row(_known)
+        known = await rows_of(self._database, scope, made, query, ids=list(ids))
+        return {report.id: report for report in known}
+
+    async def parts(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, list[StoredReport]]:
+        """The reports of the communities directly inside each of these."""
+        parts: dict[UUID, list[StoredReport]] = {}
+        for row in await rows_of(self._database, scope, dict_row, _SQL["parts"], ids=list(ids)):
+            parts.setdefault(row.pop("parent_id"), []).append(
+                StoredReport(**row | {"findings": read_findings(row["findings"])})
+            )
+        return parts
+
+    async def origin(self, scope: Scope, community_id: UUID) -> tuple[str, str]:
+        """Who wrote a report, and the note beside it."""
+        query = _SQL["origin"]
+        rows = await rows_of(self._database, scope, tuple_row, query, id=community_id)
+        return (rows[0][0], rows[0][1]) if rows else ("", "")
+
+    async def reopen(self, scope: Scope, writer: str) -> None:
+        """Mark every report dirty that is not by `writer`, so that it is written again."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await hold_graph(connection, scope)
+            if found is not None:
+                key = {"scope_id": found.scope_id, "writer": writer}
+                await connection.execute(_SQL["reopen"], key)
+
+    async def write(self, scope: Scope, version: int, reports: Sequence[StoredReport]) -> None:
+        """Store reports, as of this version of the graph; what has changed since stays dirty."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await hold_graph(connection, scope)
+            if found is None:
+                return
+            key = {"scope_id": found.scope_id, "version": version}
+            rows = [
+                key
+                | _said(one)
+                | {"writer": one.writer, "note": one.note, "hash": one.evidence}
+                | _basis(one.basis)
+                for one in reports
+            ]
+            async with connection.cursor() as cursor:
+                await cursor.executemany(_SQL["write"], rows)
+            ids = [one.id for one in reports]
+            await connection.execute(_SQL["note_projection"], key | {"ids": ids})
+
+    async def settle(
+        self, scope: Scope, version: int, reports: Mapping[UUID, Basis | None]
+    ) -> None:
+        """Note that these reports are still correct, as of this version of the graph.
+
+        Args:
+            scope: whose.
+            version: of the graph.
+            reports: by community; with the material of today where it gives the same report, else None.
+        """
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await hold_graph(connection, scope)
+            if found is None or not reports:
+                return
+            key = {"scope_id": found.scope_id, "version": version}
+            stay = [own for own, basis in reports.items() if basis is None]
+            await connection.execute(_SQL["settle"], key | {"ids": stay})
+            rows = [key | {"id": own} | _basis(one) for own, one in reports.items() if one]
+            async with connection.cursor() as cursor:
+                await cursor.executemany(_SQL["confirm"], rows)
+
+    async def to_embed(self, scope: Scope, limit: int = 256) -> list[ReportText]:
+        """Some reports that have no vector; none when all have."""
+        return await rows_of(
+            self._database, scope, class_row(ReportText), _SQL["to_embed"], limit=limit
+        )
+
+    async def store_vectors(
+        self, scope: Scope, reports: Sequence[ReportText], vectors: Vectors
+    ) -> None:
+        """Store vectors, shape (len(reports), dimension), of reports whose text has not changed."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await hold_graph(connection, scope)
+            if found is None:
+                return
+            key = {"scope_id": found.scope_id}
+            rows = [
+                {**key, "id": report.id, "text": report.text, "vector": vector}
+                for report, vector in zip(reports, vectors, strict=True)
+            ]
+            async with connection.cursor() as cursor:
+                await cursor.executemany(_SQL["add_vector"], rows)
+            ids = [report.id for report in reports]
+            await connection.execute(_SQL["note_projection"], {**key, "ids": ids})
+
+
+def read_findings(rows: Sequence[dict[str, Any]]) -> tuple[Finding, ...]:
+    """Findings as `communities.findings` holds them."""
+    return tuple(
+        Finding(row["text"], tuple(UUID(chunk) for chunk in row["chunk_ids"])) for row in rows
+    )
+
+
+def _known(  # noqa: PLR0917 - a row
+    own: UUID,
+    writer: str,
+    evidence: UUID,
+    cited: list[UUID],
+    entities: list[UUID] | None,
+    passages: list[UUID],
+    relations: list[UUID],
+    words: UUID,
+) -> KnownReport:
+    basis = (
+        None
+        if entities is None
+        else Basis(tuple(entities), tuple(passages), tuple(relations), words)
+    )
+    return KnownReport(own, writer, evidence, tuple(cited), basis)
+
+
+def _basis(basis: Basis | None) -> dict[str, Any]:
+    return {
+        "entities": list(basis.entities) if basis else None,
+        "passages": list(basis.passages) if basis else None,
+        "relations": list(basis.relations) if basis else None,
+        "words": basis.words if basis else None,
+    }
+
+
+def _said(report: StoredReport) -> dict[str, Any]:
+    findings = [
+        {"text": finding.text, "chunk_ids": [str(chunk) for chunk in finding.chunk_ids]}
+        for finding in report.findings
+    ]
+    return {
+        "id": report.id,
+        "title": report.title,
+        "summary": report.summary,
+        "findings": Jsonb(findings),
+        "rating": report.rating,
+    }

@@ -1,0 +1,134 @@
+"""Which passages a chat model has read, and what became of the others.
+
+A passage without a row waits. Rows are written by the graph's one writer in the transaction that
+stores what was found, so a passage is never noted as done without its evidence, whenever the process
+ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from uuid import UUID
+
+from psycopg.rows import class_row
+
+from sextant.domain.answers import Usage
+from sextant.domain.errors import SextantError
+from sextant.domain.scope import Scope
+from sextant.stores.graph.ids import NIL
+from sextant.stores.graph.writing import GraphWriter
+from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.scopes import hold_scope, rows_of
+
+_SQL = load_queries("graph_extraction")
+_PAGE = 200  # passages read at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk to be read, with where it stands; `attempts` counts the tries that failed."""
+
+    id: UUID
+    document_id: UUID
+    ordinal: int
+    document_title: str
+    section_path: tuple[str, ...]
+    text: str
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionCounts:
+    """Passages by what became of them, and the tokens spent on them."""
+
+    done: int = 0
+    failed: int = 0
+    waiting: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """Passages that failed alike; `error` is one of their messages."""
+
+    error_code: str
+    error: str
+    times: int
+
+
+class ExtractionStore:
+    """The state of extraction in a database; every call sees one scope, or one document of it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def waiting(
+        self, scope: Scope, *, document_id: UUID | None = None, attempts: int
+    ) -> AsyncGenerator[Passage]:
+        """Passages not read yet, and those that failed fewer than `attempts` times, by document."""
+        last = (NIL, -1)
+        while page := await self._page(scope, document_id, attempts, last):
+            for passage in page:
+                yield passage
+            last = (page[-1].document_id, page[-1].ordinal)
+
+    async def counts(self, scope: Scope, document_id: UUID | None = None) -> ExtractionCounts:
+        """How far extraction is."""
+        query = _SQL["counts"]
+        key = {"document_id": document_id}
+        rows = await rows_of(self._database, scope, class_row(ExtractionCounts), query, **key)
+        return rows[0] if rows else ExtractionCounts()
+
+    async def failures(self, scope: Scope, document_id: UUID | None = None) -> list[Failures]:
+        """What went wrong, commonest first."""
+        query = _SQL["failures"]
+        return await rows_of(
+            self._database, scope, class_row(Failures), query, document_id=document_id
+        )
+
+    async def retry(self, scope: Scope) -> None:
+        """Let passages that failed too often wait again."""
+        async with self._database.transaction(scope.user_id) as connection:
+            found = await hold_scope(connection, scope)
+            if found is not None:
+                await connection.execute(_SQL["retry"], {"scope_id": found.scope_id})
+
+    async def _page(
+        self, scope: Scope, document_id: UUID | None, attempts: int, last: tuple[UUID, int]
+    ) -> list[Passage]:
+        return await rows_of(
+            self._database,
+            scope,
+            class_row(Passage),
+            _SQL["waiting"],
+            document_id=document_id,
+            attempts=attempts,
+            last_document=last[0],
+            last_ordinal=last[1],
+            limit=_PAGE,
+        )
+
+
+async def note_done(writer: GraphWriter, chunk_id: UUID, usage: Usage, version: int) -> None:
+    """The passage has been read; `version` is the prompt's."""
+    await writer.execute(_SQL["done"], **_spent(chunk_id, usage, version))
+
+
+async def note_failed(
+    writer: GraphWriter, chunk_id: UUID, usage: Usage, version: int, error: SextantError
+) -> None:
+    """The passage could not be read, and why."""
+    spent = _spent(chunk_id, usage, version)
+    await writer.execute(_SQL["failed"], **spent, error_code=error.code, error=str(error))
+
+
+def _spent(chunk_id: UUID, usage: Usage, version: int) -> dict[str, object]:
+    return {
+        "chunk_id": chunk_id,
+        "input_tokens": usage.prompt_tokens,
+        "output_tokens": usage.completion_tokens,
+        "prompt_version": version,
+    }

@@ -1,0 +1,62 @@
+"""What a linker reads inside the transaction of the graph's one writer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+import numpy as np
+
+from sextant.stores.chunks.grams import fold, salted_grams
+from sextant.stores.graph.writing import GraphWriter
+from sextant.stores.postgresql.queries import load_queries
+
+_SQL = load_queries("graph_names")
+
+
+async def read_names(writer: GraphWriter) -> list[tuple[UUID, str]]:
+    """Every entity that can be found by name, with the name, as each document spells it."""
+    cursor = await writer.connection.execute(_SQL["names"], {"scope_id": writer.scope_id})
+    return await cursor.fetchall()
+
+
+async def has_chunks(writer: GraphWriter) -> bool:
+    """Whether there are passages that names could be looked for in."""
+    cursor = await writer.connection.execute(_SQL["has_chunks"], {"scope_id": writer.scope_id})
+    return (await cursor.fetchone()) == (True,)
+
+
+async def chunks_containing(
+    writer: GraphWriter, names: Sequence[str], *, outside: Sequence[UUID]
+) -> list[tuple[UUID, str]]:
+    """Id and text of the chunks that contain one of `names` in the sense of ILIKE.
+
+    Found by the index of the keyword lane, however large the knowledge base; a name found only in a
+    chunk's context counts too. The chunks of the documents `outside` are left out.
+    """
+    words = sorted({folded for name in names if (folded := fold(name))})
+    if not words:
+        return []
+    grams = salted_grams(words, writer.scope_id)
+    cursor = await writer.connection.execute(
+        _SQL["containing"],
+        {
+            "scope_id": writer.scope_id,
+            "document_ids": list(outside),
+            "words": words,
+            "gram_words": [place for place, own in enumerate(grams, start=1) for _ in own],
+            "grams": np.concatenate(grams).tolist(),
+        },
+    )
+    return await cursor.fetchall()
+
+
+async def live(writer: GraphWriter, versions: Mapping[UUID, int]) -> set[UUID]:
+    """The documents whose live version is the given one."""
+    key = {
+        "scope_id": writer.scope_id,
+        "document_ids": list(versions),
+        "versions": list(versions.values()),
+    }
+    cursor = await writer.connection.execute(_SQL["live"], key)
+    return {document_id async for (document_id,) in cursor}

@@ -1,0 +1,246 @@
+"""Reading the graph from Neo4j: one statement a question, rows equal to those of the record.
+
+Names are those that readers of Neo4j graphs know: `__Entity__`, `Chunk` and FROM_CHUNK of
+neo4j-graphrag, `__Community__`, IN_COMMUNITY and PARENT_COMMUNITY of llm-graph-builder, and one type
+RELATED with `kind` for relations (anchors: graph §b). Every node and relation carries its graph's key.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING, LiteralString
+from uuid import UUID
+
+import numpy as np
+
+from sextant.domain.graph import Community, Entity, Relation
+from sextant.domain.scope import Scope
+from sextant.domain.settings import RetrievalSettings
+from sextant.stores.graph.ids import entity_id, graph_key, name_tokens
+from sextant.stores.graph.protocol import (
+    EVERY_ENTITY,
+    HUB_DEGREE,
+    ChunkLink,
+    CommunityHit,
+    EntityFilter,
+    EntityHit,
+    Hop,
+    Vector,
+)
+from sextant.stores.graph.rows import community_of, entity_of
+from sextant.stores.postgresql.queries import load_cypher
+from sextant.text.characters import MARKS, clean_text, normalise, normalise_name
+from sextant.text.stopwords import ENGLISH_STOP_WORDS
+
+if TYPE_CHECKING:
+    from sextant.stores.graph.neo4j.bolt import Bolt, Row
+
+_CYPHER = load_cypher("reads")
+
+_LETTERS = re.compile(rf"(?:[^\W_][{MARKS}]*)+")
+# Lucene takes 1024 clauses in a query.
+_MOST_WORDS = 1000
+# Names that share a word with a text are fetched up to this number and ranked here; Lucene's own order
+# decides only in a graph where more names share one.
+_MOST_NAMES = 5000
+# 5.x filters what the index found: so many times as many as a fair share are asked for, which found
+# 89 of 100 among 20 tenants of random vectors (anchors: graph §e). Below `exact_below` all are looked at.
+_OVERFETCH = 5
+_WIDEST = 10_000
+
+
+class Neo4jGraph:
+    """The `GraphStore` over the projection in a Neo4j server."""
+
+    def __init__(self, bolt: Bolt, settings: RetrievalSettings) -> None:
+        self._bolt = bolt
+        self._settings = settings
+
+    async def entities_by_alias(self, scope: Scope, names: Sequence[str]) -> list[EntityHit]:
+        """See `GraphStore`."""
+        norms = [normalise_name(clean_text(name)) for name in names]
+        wanted = [
+            {"place": place, "id": str(entity_id(scope, norm)), "key": alias_key(scope, norm)}
+            for place, norm in enumerate(norms)
+        ]
+        rows = await self._rows(scope, "by_alias", names=wanted)
+        return [EntityHit(entity_of(row["e"]), 1.0, names[row["place"]]) for row in rows]
+
+    async def entities_by_text(self, scope: Scope, text: str, k: int) -> list[EntityHit]:
+        """See `GraphStore`."""
+        words = word_keys(scope, clean_text(text))
+        if not words or k < 1:
+            return []
+        starts = range(0, len(words), _MOST_WORDS)
+        queries = [" ".join(words[start : start + _MOST_WORDS]) for start in starts]
+        rows = await self._rows(
+            scope, "by_text", queries=queries, words=words, k=k, wide=max(_MOST_NAMES, k)
+        )
+        return [EntityHit(entity_of(row["e"]), row["score"], row["matched"]) for row in rows]
+
+    async def entities_by_words(
+        self, scope: Scope, words: Sequence[str], k: int, only: EntityFilter = EVERY_ENTITY
+    ) -> list[EntityHit]:
+        """See `GraphStore`."""
+        phrases = _phrases(words)
+        if not phrases or k < 1:
+            return []
+        for every in (True, False):
+            query = _lucene(scope, phrases, every=every)
+            values = {"asked": query, "k": k, "wide": max(_MOST_NAMES, k)}
+            rows = await self._rows(scope, "by_words", **values, **only.bounds())
+            if rows:
+                return [EntityHit(entity_of(row["e"]), row["score"]) for row in rows]
+        return []
+
+    async def entities_by_vector(
+        self, scope: Scope, vector: Vector, k: int, only: EntityFilter = EVERY_ENTITY
+    ) -> list[EntityHit]:
+        """See `GraphStore`."""
+        if k < 1:
+            return []
+        query = _floats(vector)
+        if only != EVERY_ENTITY:
+            among = await self._rows(scope, "by_vector_among", vector=query, k=k, **only.bounds())
+            return [EntityHit(entity_of(row["e"]), row["score"]) for row in among]
+        [sizes] = await self._rows(scope, "sizes")
+        own, every = int(sizes["own"]), int(sizes["every"])
+        rows: list[Row] = []
+        if own >= self._settings.exact_below:
+            if await self._bolt.prefiltered():
+                rows = await self._rows(scope, "by_vector_within", vector=query, k=k)
+            else:
+                wide = max(self._settings.entity_ef_search, k) * _OVERFETCH * every // own
+                wide = min(_WIDEST, wide)
+                rows = await self._rows(scope, "by_vector_index", vector=query, k=k, wide=wide)
+        if len(rows) < min(k, own):
+            rows = await self._rows(scope, "by_vector", vector=query, k=k)
+        return [EntityHit(entity_of(row["e"]), row["score"]) for row in rows]
+
+    async def get_entities(
+        self, scope: Scope, ids: Sequence[UUID], only: EntityFilter = EVERY_ENTITY
+    ) -> list[Entity]:
+        """See `GraphStore`."""
+        query = "entities" if only == EVERY_ENTITY else "entities_among"
+        bounds = {} if only == EVERY_ENTITY else only.bounds()
+        rows = await self._rows(scope, query, ids=_texts(ids), **bounds)
+        return [entity_of(row["e"]) for row in rows]
+
+    async def get_relations(self, scope: Scope, ids: Sequence[UUID]) -> list[Relation]:
+        """See `GraphStore`."""
+        wanted = _texts(dict.fromkeys(ids))
+        rows = await self._rows(scope, "relations", ids=wanted)
+        return [_relation(row["r"]) for row in rows]
+
+    async def neighbourhood(
+        self, scope: Scope, ids: Sequence[UUID], *, depth: int = 1, per_node: int = 10
+    ) -> list[Hop]:
+        """See `GraphStore`."""
+        [columns] = await self._rows(
+            scope,
+            "neighbourhood",
+            ids=_texts(ids),
+            depth=depth,
+            per_node=per_node,
+            hub_degree=HUB_DEGREE,
+        )
+        return _hops(columns)
+
+    async def chunks_of(self, scope: Scope, entity_ids: Sequence[UUID], k: int) -> list[ChunkLink]:
+        """See `GraphStore`."""
+        rows = await self._rows(scope, "chunks_of", ids=_texts(entity_ids), k=max(0, k))
+        return [
+            ChunkLink(UUID(row["chunk_id"]), tuple(map(UUID, row["entity_ids"]))) for row in rows
+        ]
+
+    async def communities(self, scope: Scope, level: int | None = None) -> list[Community]:
+        """See `GraphStore`."""
+        return [_community(row) for row in await self._rows(scope, "communities", level=level)]
+
+    async def communities_by_vector(
+        self, scope: Scope, vector: Vector, k: int, *, level: int | None = None
+    ) -> list[CommunityHit]:
+        """See `GraphStore`."""
+        rows = await self._rows(
+            scope, "communities_by_vector", vector=_floats(vector), k=max(0, k), level=level
+        )
+        return [CommunityHit(_community(row), row["score"]) for row in rows]
+
+    async def _rows(self, scope: Scope, query: str, **values: object) -> list[Row]:
+        statement: LiteralString = _CYPHER[query]
+        return await self._bolt.read(statement, graph=str(graph_key(scope)), **values)
+
+
+def alias_key(scope: Scope, norm: str) -> str:
+    """A normalised name as the index of names knows it, another in every graph."""
+    own = blake2b(norm.encode(), digest_size=16, key=graph_key(scope).bytes)
+    return own.hexdigest()
+
+
+def word_keys(scope: Scope, text: str) -> list[str]:
+    """The words of a name or a question as the index of words knows them, others in every graph."""
+    salt = int.from_bytes(graph_key(scope).bytes[:4], "big", signed=True)
+    return [f"{token % 2**64:016x}" for token in name_tokens(text, salt)]
+
+
+def graph_word(scope: Scope) -> str:
+    """The graph as a word of its entities' texts, so that full text looks at one graph only."""
+    return graph_key(scope).hex
+
+
+def _phrases(words: Sequence[str]) -> list[str]:
+    """Words of letters with their marks and digits only, so that none of them is syntax to Lucene.
+
+    Without stop words: a phrase that the analyzer empties would match every entity.
+    """
+    runs = (_LETTERS.findall(normalise(clean_text(word))) for word in words)
+    telling = (" ".join(run) for run in runs if not ENGLISH_STOP_WORDS.issuperset(run))
+    return list(dict.fromkeys(telling))[: _MOST_WORDS // 3]
+
+
+def _lucene(scope: Scope, phrases: Sequence[str], *, every: bool) -> str:
+    """A query for entities of this graph that hold every phrase, or any; a name counts ten times."""
+    one = [f'(name:"{phrase}"^10 description:"{phrase}")' for phrase in phrases]
+    wanted = " ".join(f"+{own}" for own in one) if every else f"+({' '.join(one)})"
+    return f"+graph_word:{graph_word(scope)}^0 {wanted}"
+
+
+def _texts(ids: Iterable[UUID]) -> list[str]:
+    return [str(one) for one in ids]
+
+
+def _floats(vector: Vector) -> list[float]:
+    return [float(value) for value in np.asarray(vector, np.float32)]
+
+
+def _relation(row: Row) -> Relation:
+    return Relation(
+        id=UUID(row["id"]),
+        source_id=UUID(row["source_id"]),
+        target_id=UUID(row["target_id"]),
+        relation_type=row["kind"],
+        description=row["description"],
+        weight=row["weight"],
+        chunk_ids=tuple(map(UUID, row["chunk_ids"])),
+    )
+
+
+def _hops(columns: Row) -> list[Hop]:
+    """As rows: nearest first, then heaviest."""
+    ends = {one: UUID(one) for one in {*columns["sources"], *columns["targets"]}}
+    names = ("depths", "weights", "relations", "sources", "targets", "kinds")
+    rows = zip(*(columns[name] for name in names), strict=True)
+    return [
+        Hop(UUID(relation), ends[source], ends[target], kind, weight, depth)
+        for depth, weight, relation, source, target, kind in sorted(
+            rows, key=lambda row: (row[0], -row[1], row[2])
+        )
+    ]
+
+
+def _community(row: Row) -> Community:
+    own = row["c"]
+    return community_of(own, json.loads(own["findings"]), row["entity_ids"])

@@ -1,0 +1,248 @@
+"""Which graph store serves: the record, or Neo4j with the record behind it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import UUID
+
+from sextant.domain.errors import GraphStoreUnavailable
+from sextant.domain.graph import Community, Entity, Relation
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.stores.graph.arrays import GraphArrays
+from sextant.stores.graph.neo4j.projection import Projection
+from sextant.stores.graph.neo4j.projector import standing
+from sextant.stores.graph.neo4j.store import Neo4jGraph
+from sextant.stores.graph.neo4j.whole import CopiedGraph, CopyStates
+from sextant.stores.graph.notices import notify
+from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.protocol import (
+    EVERY_ENTITY,
+    ChunkLink,
+    CommunityHit,
+    EntityFilter,
+    EntityHit,
+    GraphStore,
+    Hop,
+    Vector,
+)
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.postgresql.binary import Embedded
+from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.deadlines import within
+
+if TYPE_CHECKING:
+    from sextant.stores.graph.neo4j.bolt import Bolt
+
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+GONE = "Neo4j 不可用，图检索改用 PostgreSQL (Neo4j is gone, PostgreSQL answers)"
+BEHIND = "Neo4j 尚未同步最新图谱，图检索改用 PostgreSQL (Neo4j is behind, PostgreSQL answers)"
+
+
+@asynccontextmanager
+async def open_graph_store(settings: Settings, database: Database) -> AsyncIterator[GraphStore]:
+    """The graph store that the settings name; closes the connection to Neo4j."""
+    async with AsyncExitStack() as stack:
+        yield graph_store(settings, database, stack)
+
+
+def graph_store(
+    settings: Settings, database: Database, stack: AsyncExitStack
+) -> PostgresGraph | ProjectedGraph:
+    """The graph store that the settings name; `stack` closes its connection to Neo4j.
+
+    Nothing is asked of Neo4j here: a server that is down holds nobody up.
+    """
+    if not settings.neo4j_uri:
+        return PostgresGraph(database)
+    from sextant.stores.graph.neo4j.bolt import (
+        Bolt,  # the driver takes a quarter of a second to load
+    )
+
+    bolt = Bolt(settings)
+    stack.push_async_callback(bolt.close)
+    return ProjectedGraph(database, bolt, settings)
+
+
+class ProjectedGraph:
+    """A `GraphStore` that asks Neo4j, and the record where Neo4j is gone or behind; also `GraphCopies`.
+
+    What it falls back from is told by `sextant.stores.graph.notices` to every question, and to the log when it begins
+    and when it is over. After a failure Neo4j is left alone for
+    `neo4j_pause` seconds, so that a dead server does not cost every question its timeout; a graph that
+    was there is looked for again after as many, as another database may have taken its place.
+    """
+
+    def __init__(self, database: Database, bolt: Bolt, settings: Settings) -> None:
+        self._database = database
+        self._bolt = bolt
+        self._settings = settings
+        self._record = PostgresGraph(database)
+        self._projection = Neo4jGraph(bolt, settings.retrieval)
+        self._copies = CopiedGraph(bolt, GraphRecord(database))
+        self._states = CopyStates(bolt, settings.neo4j_pause)
+        self._paused_until = 0.0
+        self._known: dict[int, float] = {}  # until when a graph is taken to be there
+        self._is_gone = False
+        self._behind: set[Scope] = set()
+
+    async def entities_by_alias(self, scope: Scope, names: Sequence[str]) -> list[EntityHit]:
+        """See `GraphStore`."""
+        return await self._ask(scope, lambda graph: graph.entities_by_alias(scope, names))
+
+    async def entities_by_text(self, scope: Scope, text: str, k: int) -> list[EntityHit]:
+        """See `GraphStore`."""
+        return await self._ask(scope, lambda graph: graph.entities_by_text(scope, text, k))
+
+    async def entities_by_words(
+        self, scope: Scope, words: Sequence[str], k: int, only: EntityFilter = EVERY_ENTITY
+    ) -> list[EntityHit]:
+        """See `GraphStore`."""
+        return await self._ask(scope, lambda graph: graph.entities_by_words(scope, words, k, only))
+
+    async def entities_by_vector(
+        self, scope: Scope, vector: Vector, k: int, only: EntityFilter = EVERY_ENTITY
+    ) -> list[EntityHit]:
+        """See `GraphStore`."""
+        return await self._ask(
+            scope, lambda graph: graph.entities_by_vector(scope, vector, k, only)
+        )
+
+    async def get_entities(
+        self, scope: Scope, ids: Sequence[UUID], only: EntityFilter = EVERY_ENTITY
+    ) -> list[Entity]:
+        """See `GraphStore`."""
+        return await self._ask(scope, lambda graph: graph.get_entities(scope, ids, only))
+
+    async def get_relations(self, scope: Scope, ids: Sequence[UUID]) -> list[Relation]:
+        """See `GraphStore`."""
+        return await self._ask(scope, lambda graph: graph.get_relations(scope, ids))
+
+    async def neighbourhood(
+        self, scope: Scope, ids: Sequence[UUID], *, depth: int = 1, per_node: int = 10
+    ) -> list[Hop]:
+        """See `GraphStore`."""
+        return await self._ask(
+            scope, lambda graph: graph.neighbourhood(scope, ids, depth=depth, per_node=per_node)
+        )
+
+    async def chunks_of(self, scope: Scope, entity_ids: Sequence[UUID], k: int) -> list[ChunkLink]:
+        """See `GraphStore`."""
+        return await self._ask(scope, lambda graph: graph.chunks_of(scope, entity_ids, k))
+
+    async def communities(self, scope: Scope, level: int | None = None) -> list[Community]:
+        """See `GraphStore`."""
+        return await self._ask(scope, lambda graph: graph.communities(scope, level))
+
+    async def communities_by_vector(
+        self, scope: Scope, vector: Vector, k: int, *, level: int | None = None
+    ) -> list[CommunityHit]:
+        """See `GraphStore`."""
+        return await self._ask(
+            scope, lambda graph: graph.communities_by_vector(scope, vector, k, level=level)
+        )
+
+    async def state(self, scope: Scope) -> str:
+        """See `GraphCopies`."""
+        found = await self._tried(scope, lambda: self._state(scope))
+        return "" if found is None else found[0]
+
+    async def arrays(self, scope: Scope) -> GraphArrays:
+        """See `GraphCopies`."""
+        return await self._read_whole(self._copies.arrays(scope))
+
+    async def reports(self, scope: Scope) -> tuple[list[Community], Embedded]:
+        """See `GraphCopies`."""
+        return await self._read_whole(self._copies.reports(scope))
+
+    async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
+        """See `GraphCopies`."""
+        return await self._read_whole(self._copies.contents(scope, ids))
+
+    async def _read_whole(self, reading: Awaitable[T]) -> T:
+        """What may take long: whoever reads it falls back, as only all of it together is of use."""
+        try:
+            return await reading
+        except GraphStoreUnavailable as error:
+            self._note_gone(error)
+            raise
+
+    async def _state(self, scope: Scope) -> str:
+        state = await self._states.of(scope)
+        if state is None:
+            raise _NotThere
+        return state
+
+    async def _ask(self, scope: Scope, question: Callable[[GraphStore], Awaitable[T]]) -> T:
+        found = await self._tried(scope, lambda: question(self._projection))
+        return await question(self._record) if found is None else found[0]
+
+    async def _tried(self, scope: Scope, question: Callable[[], Awaitable[T]]) -> tuple[T] | None:
+        """What Neo4j answers; None, which is told to the question, where the record has to."""
+        scope_id = await self._followed(scope)
+        if scope_id is None:
+            return None
+        try:
+            answer = await within(
+                self._settings.neo4j_timeout, self._from_neo4j(scope, scope_id, question)
+            )
+        except _NotThere:
+            self._note_behind(scope)
+        except (GraphStoreUnavailable, TimeoutError) as error:
+            self._note_gone(error)
+        else:
+            self._note_back(scope)
+            return (answer,)
+        return None
+
+    def _note_behind(self, scope: Scope) -> None:
+        notify(BEHIND, logged=scope not in self._behind)
+        self._behind.add(scope)
+
+    def _note_gone(self, error: Exception) -> None:
+        self._paused_until = time.monotonic() + self._settings.neo4j_pause
+        self._known.clear()  # it may come back with nothing
+        if not self._is_gone:
+            logger.warning("Neo4j is left alone for a while: %s", error)
+        notify(GONE, logged=not self._is_gone)
+        self._is_gone = True
+
+    def _note_back(self, scope: Scope) -> None:
+        if self._is_gone or scope in self._behind:
+            logger.info("Neo4j answers for %s", scope.graph_id)
+        self._is_gone = False
+        self._behind.discard(scope)
+
+    async def _followed(self, scope: Scope) -> int | None:
+        """The graph's number, if Neo4j may be asked and has taken over all there is."""
+        if time.monotonic() < self._paused_until:
+            notify(GONE, logged=False)
+            return None
+        found = await standing(self._database, scope)
+        if found is None:
+            return None
+        if found.behind or not found.projected:
+            self._note_behind(scope)
+            return None
+        return found.scope_id
+
+    async def _from_neo4j(
+        self, scope: Scope, scope_id: int, question: Callable[[], Awaitable[T]]
+    ) -> T:
+        if time.monotonic() >= self._known.get(scope_id, 0.0):
+            projection = Projection(self._database, self._bolt, scope, scope_id)
+            if not await projection.is_here():
+                raise _NotThere
+            self._known[scope_id] = time.monotonic() + self._settings.neo4j_pause
+        return await question()
+
+
+class _NotThere(Exception):
+    """The server has lost the graph, holds another database's, or is another one."""

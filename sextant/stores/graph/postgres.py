@@ -1,0 +1,179 @@
+"""Reading the graph from the record: rows of PostgreSQL, one statement a question."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from psycopg.rows import DictRow, dict_row
+
+from sextant.domain.graph import CO_OCCURS, Community, Entity, Relation
+from sextant.domain.scope import Scope
+from sextant.stores.graph.ids import NIL, entity_id, name_digest, name_tokens
+from sextant.stores.graph.protocol import (
+    EVERY_ENTITY,
+    HUB_DEGREE,
+    ChunkLink,
+    CommunityHit,
+    EntityFilter,
+    EntityHit,
+    Hop,
+    Vector,
+)
+from sextant.stores.graph.rows import community_of, entity_of
+from sextant.stores.postgresql.binary import Embedded, embedded, rows_from_json
+from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.pools import Connection
+from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.scopes import entity_index, find_scope, id_array, key_of, of_scope
+from sextant.text.characters import clean_text, normalise_name
+
+_SQL = load_queries("graph_reads")
+_OF_SCOPE = {name: of_scope(query) for name, query in _SQL.items()}
+
+
+class PostgresGraph:
+    """The `GraphStore` over the tables of the record."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._settings = database.settings.retrieval
+        self._timeout = f"{self._settings.lane_timeout * 1000:.0f}"
+
+    async def entities_by_alias(self, scope: Scope, names: Sequence[str]) -> list[EntityHit]:
+        """See `GraphStore`."""
+        norms = [normalise_name(clean_text(name)) for name in names]
+        rows = await self._rows(
+            scope,
+            "by_alias",
+            ids=[entity_id(scope, norm) for norm in norms],
+            keys=[name_digest(norm) for norm in norms],
+            norms=norms,
+        )
+        return [EntityHit(entity_of(row), 1.0, names[row["place"] - 1]) for row in rows]
+
+    async def entities_by_text(self, scope: Scope, text: str, k: int) -> list[EntityHit]:
+        """See `GraphStore`."""
+        async with self._reading(scope) as (connection, scope_id):
+            tokens = name_tokens(clean_text(text), scope_id) if scope_id else []
+            if not tokens or k < 1:
+                return []
+            rows = await _fetch(connection, "by_text", scope_id=scope_id, tokens=tokens, k=k)
+        return [EntityHit(entity_of(row), row["score"], row["matched"]) for row in rows]
+
+    async def entities_by_words(
+        self, scope: Scope, words: Sequence[str], k: int, only: EntityFilter = EVERY_ENTITY
+    ) -> list[EntityHit]:
+        """See `GraphStore`."""
+        question = clean_text(" ".join(words))
+        rows = await self._rows(scope, "by_words", question=question, k=max(0, k), **only.bounds())
+        return [EntityHit(entity_of(row), row["score"]) for row in rows]
+
+    async def entities_by_vector(
+        self, scope: Scope, vector: Vector, k: int, only: EntityFilter = EVERY_ENTITY
+    ) -> list[EntityHit]:
+        """See `GraphStore`."""
+        query = np.ascontiguousarray(vector, dtype=np.float32)
+        if only != EVERY_ENTITY:
+            among = {"vector": query, "k": max(0, k), **only.bounds()}
+            rows = await self._rows(scope, "by_vector_among", **among)
+            return [EntityHit(entity_of(row), row["score"]) for row in rows]
+        wide = str(min(1000, max(self._settings.entity_ef_search, k)))
+        async with self._reading(scope) as (connection, scope_id):
+            if not scope_id or k < 1:
+                return []
+            options = {"ef_search": wide, "index": f"sextant.{entity_index(scope_id)}"}
+            told = await (await connection.execute(_SQL["vector_options"], options)).fetchone()
+            indexed = told is not None and told[0]
+            values = {"scope_id": scope_id, "vector": query, "k": k}
+            rows = await _fetch(connection, "by_vector_index" if indexed else "by_vector", **values)
+            if indexed and len(rows) < k:
+                await connection.execute(_SQL["exactly"])
+                rows = await _fetch(connection, "by_vector", **values)
+        return [EntityHit(entity_of(row), row["score"]) for row in rows]
+
+    async def get_entities(
+        self, scope: Scope, ids: Sequence[UUID], only: EntityFilter = EVERY_ENTITY
+    ) -> list[Entity]:
+        """See `GraphStore`."""
+        if only != EVERY_ENTITY:
+            among = {"ids": id_array(ids), **only.bounds()}
+            return [entity_of(row) for row in await self._rows(scope, "entities_among", **among)]
+        return [entity_of(row) for row in await self.contents(scope, ids)]
+
+    async def contents(self, scope: Scope, ids: Sequence[UUID | str]) -> list[dict[str, Any]]:
+        """What results show of entities, as rows, in the order of `ids`; as `get_entities`."""
+        return rows_from_json(await self._database.call(scope, _SQL["entities"], id_array(ids)))
+
+    async def top_entities(self, scope: Scope, k: int) -> list[Entity]:
+        """The `k` entities with most relations, then mentions."""
+        return [entity_of(row) for row in await self._rows(scope, "top_entities", k=max(0, k))]
+
+    async def get_relations(self, scope: Scope, ids: Sequence[UUID]) -> list[Relation]:
+        """See `GraphStore`."""
+        wanted = list(dict.fromkeys(ids))
+        rows = await self._rows(scope, "relations", ids=wanted, nil=NIL, co_occurs=CO_OCCURS)
+        return [Relation(**{**row, "chunk_ids": tuple(row["chunk_ids"])}) for row in rows]
+
+    async def neighbourhood(
+        self, scope: Scope, ids: Sequence[UUID], *, depth: int = 1, per_node: int = 10
+    ) -> list[Hop]:
+        """See `GraphStore`."""
+        rows = await self._rows(
+            scope,
+            "neighbourhood",
+            ids=list(ids),
+            depth=depth,
+            per_node=per_node,
+            hub_degree=HUB_DEGREE,
+        )
+        return [Hop(**row) for row in rows]
+
+    async def chunks_of(self, scope: Scope, entity_ids: Sequence[UUID], k: int) -> list[ChunkLink]:
+        """See `GraphStore`."""
+        rows = await self._rows(scope, "chunks_of", ids=list(entity_ids), nil=NIL, k=max(0, k))
+        return [ChunkLink(row["chunk_id"], tuple(row["entity_ids"])) for row in rows]
+
+    async def communities(self, scope: Scope, level: int | None = None) -> list[Community]:
+        """See `GraphStore`."""
+        return [_community(row) for row in await self._rows(scope, "communities", level=level)]
+
+    async def reports(self, scope: Scope) -> tuple[list[Community], Embedded]:
+        """Every community as `communities` gives them, and the vectors that their reports have."""
+        rows = await self._rows(scope, "reports")
+        vectors = embedded([row["vector"] for row in rows if row["vector"] is not None])
+        return [_community(row) for row in rows], vectors
+
+    async def communities_by_vector(
+        self, scope: Scope, vector: Vector, k: int, *, level: int | None = None
+    ) -> list[CommunityHit]:
+        """See `GraphStore`."""
+        query = np.ascontiguousarray(vector, dtype=np.float32)
+        rows = await self._rows(
+            scope, "communities_by_vector", vector=query, k=max(0, k), level=level
+        )
+        return [CommunityHit(_community(row), row["score"]) for row in rows]
+
+    async def _rows(self, scope: Scope, query: str, **values: object) -> list[DictRow]:
+        return await self._database.read(scope.user_id, _OF_SCOPE[query], key_of(scope) | values)
+
+    @asynccontextmanager
+    async def _reading(self, scope: Scope) -> AsyncIterator[tuple[Connection, int]]:
+        """A transaction and the scope's number, 0 when it has none."""
+        async with self._database.transaction(scope.user_id) as connection:
+            await connection.execute(_SQL["options"], {"timeout": self._timeout})
+            found = await find_scope(connection, scope)
+            yield connection, found.scope_id if found else 0
+
+
+async def _fetch(connection: Connection, query: str, **values: object) -> list[DictRow]:
+    cursor = connection.cursor(row_factory=dict_row, binary=True)
+    await cursor.execute(_SQL[query], values)
+    return await cursor.fetchall()
+
+
+def _community(row: DictRow) -> Community:
+    return community_of(row, row["findings"], row["entity_ids"] or ())

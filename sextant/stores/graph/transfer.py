@@ -1,0 +1,180 @@
+"""What import and export ask of a graph: rows by the user's own ids, and all evidence page by page."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+from uuid import UUID
+
+from psycopg.rows import dict_row
+
+from sextant.domain.graph import CO_OCCURS
+from sextant.domain.scope import Scope
+from sextant.stores.graph.ids import NIL, name_digest
+from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.pools import Connection
+from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.scopes import find_scope
+
+_SQL = load_queries("graph_transfer")
+_PAGE = 1000  # rows read at a time
+
+Row = dict[str, Any]
+
+
+class Graph(Protocol):
+    """A graph inside a transaction, a writer's or a reader's."""
+
+    @property
+    def connection(self) -> Connection:
+        """Of the transaction."""
+
+    @property
+    def scope_id(self) -> int:
+        """Whose graph; 0 where there is none."""
+
+
+class GraphReading(NamedTuple):
+    """A graph that is only read."""
+
+    connection: Connection
+    scope_id: int
+
+
+class Known(NamedTuple):
+    """An entity that is there already."""
+
+    id: UUID
+    external_id: str | None
+    name: str
+    entity_type: str = "TERM"
+    description: str = ""
+
+
+async def entities_by_external_id(graph: Graph, external_ids: Sequence[str]) -> dict[str, Known]:
+    """The entities that have these ids of the user's own."""
+    rows = await _rows(
+        graph.connection, "entities_by_external_id", graph.scope_id, external_ids=[*external_ids]
+    )
+    return {row["external_id"]: Known(**row) for row in rows}
+
+
+async def known_entities(graph: Graph, ids: Sequence[UUID]) -> set[UUID]:
+    """Those of these entities that are there, as themselves or merged into another."""
+    rows = await _rows(graph.connection, "known", graph.scope_id, ids=[*ids])
+    return {row["id"] for row in rows}
+
+
+async def owned_entities(graph: Graph, ids: Sequence[UUID]) -> dict[UUID, Known]:
+    """Those of these entities that the user has asserted."""
+    rows = await _rows(graph.connection, "owners", graph.scope_id, ids=[*ids], nil=NIL)
+    return {row["id"]: Known(**row) for row in rows}
+
+
+async def bearers(graph: Graph, norms: Sequence[str]) -> list[tuple[str, UUID, str]]:
+    """The entities that the user gives one of these normalised names: that name, id, and own name."""
+    key = {"norms": [*norms], "keys": [name_digest(norm) for norm in norms]}
+    rows = await _rows(graph.connection, "bearers", graph.scope_id, nil=NIL, **key)
+    return [(row["norm"], row["id"], row["name"]) for row in rows]
+
+
+async def chunks_by_external_id(graph: Graph, external_ids: Sequence[str]) -> dict[str, UUID]:
+    """The chunks that have these ids of the user's own."""
+    rows = await _rows(
+        graph.connection, "chunks_by_external_id", graph.scope_id, external_ids=[*external_ids]
+    )
+    return {row["external_id"]: row["id"] for row in rows}
+
+
+async def merged_entities(graph: Graph, ids: Sequence[UUID]) -> dict[UUID, UUID]:
+    """For each of these entities that has been merged, what it was merged into."""
+    rows = await _rows(graph.connection, "merged", graph.scope_id, ids=[*ids])
+    return {row["id"]: row["root_id"] for row in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What an export says of one document; rows are those of `sql/queries/graph_transfer.sql`."""
+
+    text: str
+    sections: Sequence[Row]
+    chunks: Sequence[Row]
+    mentions: Sequence[Row]
+    relations: Sequence[Row]
+
+
+class GraphPages:
+    """The evidence of one scope for an export; each call is a transaction of its own."""
+
+    def __init__(self, database: Database, scope: Scope) -> None:
+        self._database = database
+        self._scope = scope
+        self._called: dict[UUID, str] = {}
+
+    async def contents(self, document_ids: Sequence[UUID]) -> dict[UUID, Content]:
+        """What is in documents, all of one moment; those that are gone are left out."""
+        async with self._database.transaction(self._scope.user_id, snapshot=True) as connection:
+            found = await find_scope(connection, self._scope)
+            if found is None:
+                return {}
+            key = {"document_ids": [*document_ids], "co_occurs": CO_OCCURS}
+            texts = await _rows(connection, "texts", found.scope_id, **key)
+            parts = [
+                _by_document(await _rows(connection, query, found.scope_id, **key))
+                for query in ("sections", "chunks", "mentions", "relations")
+            ]
+        return {
+            row["id"]: Content(row["text"], *(part.get(row["id"], ()) for part in parts))
+            for row in texts
+        }
+
+    def asserted_entities(self) -> AsyncIterator[list[Row]]:
+        """Entities by the user's own word, in pages."""
+        return self._pages("asserted_entities", "entity_id")
+
+    def asserted_relations(self) -> AsyncIterator[list[Row]]:
+        """Relations by the user's own word, in pages."""
+        return self._pages("asserted_relations", "relation_id")
+
+    async def decisions(self) -> list[Row]:
+        """What the user said of pairs of entities: `same`, or not."""
+        return await self._ask("decisions")
+
+    async def names(self, ids: Iterable[UUID]) -> dict[UUID, str]:
+        """The user's own id of each entity, else its name.
+
+        Each is looked up once: for an entity that is mentioned everywhere, that means reading every mention.
+        """
+        wanted = set(ids)
+        if lost := wanted - self._called.keys():
+            rows = await self._ask("names", ids=list(lost))
+            self._called |= {row["entity_id"]: row["name"] for row in rows}
+        return {one: self._called[one] for one in wanted if one in self._called}
+
+    async def _pages(self, query: str, key: str) -> AsyncIterator[list[Row]]:
+        last = NIL
+        while rows := await self._ask(query, last=last, limit=_PAGE, nil=NIL):
+            yield rows
+            last = rows[-1][key]
+
+    async def _ask(self, query: str, **values: object) -> list[Row]:
+        async with self._database.transaction(self._scope.user_id) as connection:
+            found = await find_scope(connection, self._scope)
+            if found is None:
+                return []
+            return await _rows(connection, query, found.scope_id, **values)
+
+
+def _by_document(rows: Sequence[Row]) -> dict[UUID, list[Row]]:
+    grouped = defaultdict[UUID, list[Row]](list)
+    for row in rows:
+        grouped[row["document_id"]].append(row)
+    return grouped
+
+
+async def _rows(connection: Connection, query: str, scope_id: int, **values: object) -> list[Row]:
+    cursor = connection.cursor(row_factory=dict_row)
+    await cursor.execute(_SQL[query], {"scope_id": scope_id, **values})
+    return await cursor.fetchall()

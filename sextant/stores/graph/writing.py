@@ -1,0 +1,351 @@
+"""Changing a graph inside a transaction: evidence is added or removed, and what derives from it updated.
+
+The steps are statements of `sql/queries/graph.sql`, which also says what each is for. A change is
+noted in temporary tables as rows with a sign; deriving adds their sums to what is stored. Sums
+commute, so no order of additions and deletions shows in the result.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, LiteralString
+from uuid import UUID
+
+from sextant.domain.graph import CO_OCCURS
+from sextant.domain.scope import Scope
+from sextant.stores.graph.evidence import (
+    Accepted,
+    Added,
+    AliasRow,
+    GraphEvidence,
+    Problem,
+    one_line,
+    without,
+)
+from sextant.stores.graph.ids import NIL, name_digest, name_tokens
+from sextant.stores.graph.loading.assertions import (
+    ENTITY_TYPES,
+    MOST_HELD,
+    Assertions,
+    Loaded,
+    binary_blocks,
+)
+from sextant.stores.postgresql.pools import Connection
+from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.scopes import ScopeRow, hold_scope
+from sextant.text.characters import normalise_name
+
+_SQL = load_queries("graph")
+_LOADING = load_queries("graph_loading")
+
+_TYPES = {
+    "mentions": ["int4", "uuid", "uuid", "text", "int8", *["text"] * 4, "int4", "int4"],
+    "relations": ["int4", "uuid", "uuid", "text", "uuid", "float8", "text"],
+    "aliases": ["uuid", "int8", "text", "text", "text", "uuid"],
+    "names": ["text", "int8[]"],
+}
+
+# From this many changed rows on, a plan made for few rows costs more than looking at them first.
+_MANY = 2000
+
+
+@dataclass(slots=True)
+class GraphWriter:
+    """The one writer of a graph, as long as its transaction lasts; make it with `writing`.
+
+    What is added waits until the end of `writing` and is stored and derived then, all at once, so a
+    large import may come in many batches.
+
+    Attributes:
+        version: of the graph as it was found, or as `derive` has left it.
+        added: what has been stored so far.
+    """
+
+    connection: Connection
+    scope_id: int
+    user_id: str
+    version: int
+    projected: bool
+    added: Added = field(default_factory=Added)
+    _held: Assertions | None = field(default_factory=Assertions)
+    _waiting: dict[str, int] = field(default_factory=dict)
+    _place: int = 0
+    _names: set[str] = field(default_factory=set)
+    _changes: int = 0
+    _losses: int = 0
+    _loaded: bool = False
+    _many: bool = False
+
+    async def add(self, evidence: GraphEvidence) -> list[Problem]:
+        """Take evidence in; returns the rows that are left out, and why.
+
+        What is there already is passed over or, if it differs, replaced; of equal keys the last
+        counts. Evidence by chunks or documents that are not there (any more), and mentions of aliases
+        that are not there, is dropped: their document was deleted meanwhile.
+        """
+        if await self._hold(evidence):
+            return []
+        accepted = Accepted(self._place)
+        await asyncio.to_thread(accepted.add, evidence)
+        self._place, problems = accepted.place, accepted.problems
+        self.added.problems += problems
+        if not (problems and await self._hold(without(evidence, problems))):
+            await self._let_go()
+            await self._send(accepted)
+        return problems
+
+    async def _hold(self, evidence: GraphEvidence) -> bool:
+        """Keep sound assertions here while the graph is empty; else nothing."""
+        held = self._held
+        if held is None or self.version or len(held) >= MOST_HELD:
+            return False
+        self._place += len(evidence.mentions) + len(evidence.relations)
+        return await asyncio.to_thread(held.take, evidence)
+
+    async def _let_go(self) -> None:
+        held, self._held = self._held, None
+        if held:
+            await self._send(await asyncio.to_thread(held.accepted))
+
+    async def _send(self, accepted: Accepted) -> None:
+        fresh = accepted.names - self._names
+        self._names |= fresh
+        words = await asyncio.to_thread(self._words, fresh)
+        rows = {"mentions": accepted.mentions, "relations": accepted.relations}
+        for table, batch in {"names": words, "aliases": accepted.aliases, **rows}.items():
+            await self._copy(table, batch)
+
+    async def forget(
+        self, document_id: UUID, ids: Sequence[UUID] | None = None, *, give_back: bool = False
+    ) -> None:
+        """Remove the evidence of a document, or only that of its chunks `ids`.
+
+        `give_back`: what its passages state in the user's stead is his own word again.
+        """
+        await self.derive()
+        if give_back:
+            await self._gain(_SQL["give_back"], document_id=document_id)
+        values = {"document_id": document_id, "ids": None if ids is None else list(ids)}
+        for table in ("mentions", "relations"):
+            await self._lose(f"forget_{table}", **values)
+        await self._run("forget_extractions", **values)
+        if ids is None:
+            await self._lose("forget_aliases", document_id=document_id, entities=None, keys=None)
+
+    async def keep_aliases(self, entities: Sequence[UUID], kept: Sequence[AliasRow]) -> None:
+        """Forget the aliases that earlier imports gave these entities, but for `kept`."""
+        if not self.version:
+            return
+        key = {"scope_id": self.scope_id, "entities": list(entities), "nil": NIL}
+        there = await (await self.connection.execute(_SQL["said_aliases"], key)).fetchall()
+        left = {(row.entity_id, name_digest(normalise_name(one_line(row.name)))) for row in kept}
+        if gone := [row for row in there if row not in left]:
+            named, keys = zip(*gone, strict=True)
+            own = {"entities": list(named), "keys": list(keys)}
+            await self._lose("forget_aliases", document_id=NIL, **own)
+
+    async def derive(self) -> None:
+        """Store what waits, and bring everything that is derived up to date with the evidence."""
+        if self._held is not None and len(self._held) >= _MANY and not await self._run("is_merged"):
+            await self._load(self._held)
+        await self._let_go()
+        await self._store()
+        # The server goes from one statement to the next without waiting for us.
+        async with self.connection.pipeline():
+            if self._changes:
+                await self._derive(many=self._changes >= _MANY)
+                await self._run("bump")
+                self.version += 1
+            if self._place or self._changes:
+                many = self._place + self._changes >= _MANY
+                await self._run("clear_many" if many else "clear_few")
+        self._place = self._changes = self._losses = 0
+        self._loaded = False
+        self._names.clear()
+
+    async def _derive(self, *, many: bool) -> None:
+        known = {"known": self.version > 0}
+        if many:
+            await self._expect_many()
+            await self._run("analyze_changes")
+        await self.resolve()
+        await self._run("derive_names")
+        if self._losses:
+            await self._run("forget_names")
+        if not self._loaded:
+            await self._run("derive_relation_states", **known)
+        if many:
+            await self._run("analyze_relation_states")
+        await self._run("derive_entity_states", **known)
+        await self._run("derive_entities")
+        if self.version:
+            await self._derive_changes()
+        await self._run("derive_relations")
+        if self.projected:
+            await self._run("note_projection")
+
+    async def _derive_changes(self) -> None:
+        """The steps that only a graph with earlier content needs."""
+        await self._run("mark_communities")
+        if self._losses:
+            await self._run("forget_gone_entities")
+            await self._run("forget_gone_relations")
+        await self._run("show_relations")
+        await self._run("change_relations")
+
+    async def resolve(self) -> None:
+        """Settle under which entity each change counts, by the merges that are in force now."""
+        await self._run("resolve")
+
+    async def note(self, query: LiteralString, **values: object) -> int:
+        """Execute a statement that notes changes, some of which may be removals."""
+        changed = await self._gain(query, **values)
+        self._losses += changed
+        return changed
+
+    async def execute(self, query: LiteralString, **values: object) -> int:
+        """Execute a statement for this scope; returns the number of rows it changed.
+
+        Prepared for few rows only: a plan that suits ten does not suit a hundred thousand.
+        """
+        own = {"scope_id": self.scope_id, "user_id": self.user_id}
+        key: dict[str, Any] = {**own, "nil": NIL, "co_occurs": CO_OCCURS}
+        cursor = await self.connection.execute(query, key | values, prepare=not self._many)
+        return cursor.rowcount
+
+    async def _store(self) -> None:
+        """Turn what waits into evidence, noting what is new."""
+        waiting, self._waiting = self._waiting, {}
+        if not waiting:
+            return
+        if sum(waiting.values()) >= _MANY:
+            await self._expect_many()
+            await self._run("analyze_incoming")
+        if "aliases" in waiting:
+            self.added.aliases += await self._gain(_SQL["add_aliases"])
+        if "mentions" in waiting:
+            self.added.mentions += await self._replace("mentions", waiting["mentions"])
+        if "relations" in waiting and not self.version and not await self._run("is_merged"):
+            self.added.relations += await self._gain(_SQL["load_relations"])
+            self._loaded = True
+        elif "relations" in waiting:
+            self.added.relations += await self._replace("relations", waiting["relations"])
+
+    async def _load(self, held: Assertions) -> None:
+        """Store a whole graph, and all that follows from it."""
+        self._held = None
+        loaded = await asyncio.to_thread(held.worked_out, self.scope_id)
+        await self._expect_many()
+        await self.execute(_LOADING["workspace"])
+        # The words of names are found while the server is busy with relations.
+        entities, _ = await asyncio.gather(
+            asyncio.to_thread(list, loaded.entities), self._load_relations(loaded)
+        )
+        await self._copy_rows(_LOADING["copy_entities"], ENTITY_TYPES, entities)
+        self.added.mentions += await self.execute(_LOADING["load_mentions"])
+        await self.execute(_LOADING["load_names"])
+        await self.execute(_LOADING["load_entities"])
+        if self.projected:
+            await self._run("note_emptied")
+        await self._run("bump")
+        self.version += 1
+
+    async def _load_relations(self, loaded: Loaded) -> None:
+        await self._copy_rows(_LOADING["copy_texts"], ["int4", "text"], loaded.texts)
+        for table, rows in (("relations", loaded.relations), ("ends", loaded.ends)):
+            async with self.connection.cursor().copy(_LOADING[f"copy_{table}"]) as copy:
+                for block in binary_blocks(rows):
+                    await copy.write(block)
+        self.added.relations += await self.execute(_LOADING["load_evidence"])
+        await self.execute(_LOADING["load_adjacency"])
+
+    async def _expect_many(self) -> None:
+        if not self._many:
+            self._many = True
+            await self._run("plan_for_many")
+
+    async def _replace(self, table: str, number: int) -> int:
+        """Add rows; where some are there already, those that differ go first."""
+        added = await self._gain(_SQL[f"add_{table}"])
+        if self.version and added < number and await self._lose(f"replace_{table}"):
+            added += await self._gain(_SQL[f"add_{table}"])
+        return added
+
+    async def _gain(self, query: LiteralString, **values: object) -> int:
+        changed = await self.execute(query, **values)
+        self._changes += changed
+        return changed
+
+    async def _lose(self, query: str, **values: object) -> int:
+        return await self.note(_SQL[query], **values)
+
+    async def _run(self, query: str, **values: object) -> int:
+        return await self.execute(_SQL[query], **values)
+
+    async def _copy(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        if not rows:
+            return
+        if table != "names":
+            self._waiting[table] = self._waiting.get(table, 0) + len(rows)
+        await self._copy_rows(_SQL[f"copy_{table}"], _TYPES[table], rows)
+
+    async def _copy_rows(
+        self, query: LiteralString, types: Sequence[str], rows: Iterable[tuple[Any, ...]]
+    ) -> None:
+        async with self.connection.cursor().copy(query) as copy:
+            copy.set_types(types)
+            for row in rows:
+                await copy.write_row(row)
+
+    def _words(self, names: set[str]) -> list[tuple[Any, ...]]:
+        return [(name, name_tokens(name, self.scope_id)) for name in names]
+
+
+@asynccontextmanager
+async def writing(connection: Connection, scope_id: int) -> AsyncIterator[GraphWriter]:
+    """Keep other writers out of a graph until the transaction ends, and derive on the way out.
+
+    A linker that reads the aliases here and adds what it found here misses no document that another
+    worker adds at the same time: its chunks were stored before it got here.
+    """
+    cursor = await connection.execute(_SQL["has_workspace"])
+    if await cursor.fetchone() != (True,):
+        await connection.execute(_SQL["workspace"])
+    cursor = await connection.execute(_SQL["lock"], {"scope_id": scope_id})
+    row = await cursor.fetchone()
+    assert row is not None  # noqa: S101 - an upsert returns its row
+    writer = GraphWriter(connection, scope_id, *row[:3])
+    yield writer
+    await writer.derive()
+
+
+async def hold_graph(connection: Connection, scope: Scope) -> ScopeRow | None:
+    """The row of `scope`, whose graph stays as it is until the transaction ends; None where there is no scope.
+
+    For who writes what hangs on entities or communities, in an order of their own: beside the graph's writer, which
+    changes the same rows in another, each might wait for the other, or for a row that is about to go.
+    """
+    found = await hold_scope(connection, scope)
+    if found is not None:
+        await connection.execute(_SQL["hold"], {"scope_id": found.scope_id})
+    return found
+
+
+async def forget_document(
+    connection: Connection,
+    scope_id: int,
+    document_id: UUID,
+    ids: Sequence[UUID] | None = None,
+    *,
+    give_back: bool = False,
+) -> None:
+    """Remove the evidence of a document, or only of its chunks `ids`, and derive what follows.
+
+    Afterwards the graph equals the one that the other documents alone would have made. `give_back` is
+    `GraphWriter.forget`'s.
+    """
+    async with writing(connection, scope_id) as writer:
+        await writer.forget(document_id, ids, give_back=give_back)

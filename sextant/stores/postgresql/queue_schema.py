@@ -1,0 +1,72 @@
+"""The tables of the queue library, procrastinate, in a schema of their own beside ours.
+
+They come from the files of the installed library: its whole schema at first, later whatever its next
+versions bring. Our migration 0020 makes the schema and the record of what was applied.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, LiteralString
+
+from psycopg import AsyncConnection
+
+from sextant.domain.errors import DatabaseUnavailable
+from sextant.stores.postgresql.queries import library_text, load_queries
+
+SCHEMA = "sextant_queue"
+
+_SQL = load_queries("queue_schema")
+
+
+@cache
+def library_migrations() -> tuple[str, ...]:
+    """The names of the library's own migrations, in the order in which they are applied."""
+    return tuple(sorted(file.name for file in (_folder() / "migrations").glob("*.sql")))
+
+
+async def is_current(owner: AsyncConnection[Any]) -> bool:
+    """Whether all of them were applied; True where our own schema is too old to have them."""
+    names = set(await asyncio.to_thread(library_migrations))
+    return names <= await _applied(owner, otherwise=names)
+
+
+async def install(owner: AsyncConnection[Any]) -> None:
+    """Apply what is missing, as the schema's owner; `owner` must be in autocommit mode."""
+    if await is_current(owner):
+        return
+    applied = await _applied(owner, otherwise=set())
+    missing = [name for name in library_migrations() if name not in applied]
+    scripts = await asyncio.to_thread(_scripts, missing, anew=not applied)
+    async with owner.transaction():
+        await owner.execute(_SQL["set_path"])
+        for script in scripts:
+            await owner.execute(script)
+        await owner.execute(_SQL["grant"])
+        await owner.execute(_SQL["record"], {"names": missing})
+
+
+def _scripts(missing: list[str], *, anew: bool) -> list[LiteralString]:
+    if anew:
+        return [library_text(_folder() / "schema.sql")]
+    return [library_text(_folder() / "migrations" / name) for name in missing]
+
+
+def _folder() -> Path:
+    # Found without importing the library, which takes 0.2 s.
+    spec = find_spec("procrastinate")
+    if spec is None or spec.origin is None:
+        raise DatabaseUnavailable(
+            "The package procrastinate is not installed.", next_step="Run `make setup`."
+        )
+    return Path(spec.origin).parent / "sql"
+
+
+async def _applied(owner: AsyncConnection[Any], *, otherwise: set[str]) -> set[str]:
+    row = await (await owner.execute(_SQL["has_record"])).fetchone()
+    if row is None or not row[0]:
+        return otherwise
+    return {name async for (name,) in await owner.execute(_SQL["applied"])}

@@ -1,0 +1,185 @@
+"""The reading half of a database: few round trips, since what is asked at the same moment shares one."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import LiteralString, TypeVar
+
+from psycopg.rows import DictRow, dict_row
+
+from sextant.domain.errors import DatabaseUnavailable
+from sextant.domain.scope import Scope
+from sextant.domain.settings import Settings
+from sextant.stores.postgresql.lines import Lines
+from sextant.stores.postgresql.pools import Pools
+from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.postgresql.trips import Pace, Statement, Trips
+from sextant.stores.postgresql.values import values_of
+
+T = TypeVar("T")
+
+_SQL = load_queries("database")
+# Sets the tenant for the statement that calls functions: each call's first value is the user, so that of the
+# first is $1. What stands in FROM is evaluated before what is selected.
+_AS_TENANT: LiteralString = " from set_config('sextant.user_id', $1::text, true)"
+# The calls of a search that go together (two lanes; passages, entities and stamps), and the share of a
+# lane's time that they may take so.
+_CALLS, _PATIENCE = 4, 0.1
+
+
+class Reading(ABC):
+    """The part of `Database` that reads single statements, and changes nothing.
+
+    Args:
+        settings: say how long a lane may take.
+        pools: connections as the serving role.
+        app_conninfo: opens one more.
+    """
+
+    def __init__(self, settings: Settings, pools: Pools, app_conninfo: str) -> None:
+        self.settings = settings
+        self.app_conninfo = app_conninfo
+        self._pools = pools
+        self._lines: dict[str, Lines] = {}  # by function
+        self._trips: Trips[str, list[DictRow]] = Trips(self._answer)
+        self._calls: Trips[Scope, bytes | None] = Trips(self._values, most=_CALLS)
+        self._lanes: Trips[Scope, bytes | None] = Trips(self._timed_values, most=_CALLS)
+        self._pace = Pace()  # of lanes
+        self._under_way = 0  # statements of calls
+
+    @abstractmethod
+    def _answering(self) -> AbstractAsyncContextManager[None]:
+        """Notice that the server has gone; before the next call, start an embedded one again."""
+
+    async def read(
+        self, user_id: str, query: LiteralString, values: Mapping[str, object]
+    ) -> list[DictRow]:
+        """The rows of one statement that sees only rows of `user_id`, in a single round trip.
+
+        A question asks several; as transactions of their own each would take five trips. Those asked
+        at the same moment share a trip, and are answered in the order asked.
+
+        Args:
+            user_id: the tenant, set for this statement only.
+            query: reads, and changes nothing.
+            values: its parameters.
+
+        Raises:
+            DatabaseUnavailable: the server does not answer within the time of a lane.
+        """
+        return await self._trips.ask(user_id, Statement(query, values))
+
+    async def call(self, scope: Scope, function: LiteralString, *values: object) -> bytes | None:
+        """The value of a server's function for its tenant, which the statement sets, in a single round trip.
+
+        Those of a scope that are called at the same moment share a statement, and so a moment; if that
+        fails or takes long, each goes by itself, so that none takes the others along.
+
+        Args:
+            scope: user and knowledge base, the function's first arguments.
+            function: a call with a placeholder for each value.
+            values: its other arguments.
+
+        Raises:
+            DatabaseUnavailable: the server does not answer within the time of a lane.
+        """
+        whose = (scope.user_id, scope.graph_id)
+        return await self._calls.ask(scope, Statement(function, (*whose, *values)))
+
+    async def lane(self, scope: Scope, function: LiteralString, *values: object) -> bytes | None:
+        """As `call`, for a lane of a search, which need not see the same moment as the others.
+
+        Where the scope's lanes took long and nothing else is under way, each goes by itself, so that the
+        server can give each a core; otherwise one statement for all is cheaper.
+        """
+        asked = Statement(function, (scope.user_id, scope.graph_id, *values))
+        if self._pace.is_long(scope) and not self._under_way:
+            [value] = await self._timed_values(scope, [asked])  # under way before the next is asked
+            return value
+        return await self._lanes.ask(scope, asked)
+
+    def lane_asked(
+        self,
+        scope: Scope,
+        function: LiteralString,
+        values: Sequence[object],
+        read: Callable[[bytes | None], T | None],
+    ) -> asyncio.Future[T | None] | None:
+        """The same over a connection of its own, sent before this returns; see `Lines.ask`.
+
+        None, now or later: `lane` is to be asked. It is where the scope's lanes are short, or something
+        else is under way.
+        """
+        if self._under_way or not self._pace.is_long(scope):
+            return None
+        started = time.perf_counter()
+
+        def told(value: bytes | None) -> T | None:
+            self._pace.took(scope, time.perf_counter() - started, 1)
+            return read(value)
+
+        return self.lines(function).ask((scope.user_id, scope.graph_id, *values), told)
+
+    def lines(self, function: LiteralString, most: int = 1) -> Lines:
+        """Connections beside the pool's for one function of a scope, at most so many; the same at each call."""
+        lines = self._lines.get(function)
+        if lines is None:  # two threads may come here at once
+            made = Lines(lambda: self.app_conninfo, function + _AS_TENANT, most)
+            lines = self._lines.setdefault(function, made)
+        return lines
+
+    async def _timed_values(self, scope: Scope, calls: Sequence[Statement]) -> list[bytes | None]:
+        started = time.perf_counter()
+        values = await self._values(scope, calls)
+        self._pace.took(scope, time.perf_counter() - started, len(calls))
+        return values
+
+    async def _values(self, _: Scope, calls: Sequence[Statement]) -> list[bytes | None]:
+        query = "select " + ", ".join(call.query for call in calls) + _AS_TENANT
+        values = [value for call in calls for value in call.values]
+        deadline = self.settings.retrieval.lane_timeout
+        try:
+            async with asyncio.timeout(deadline if len(calls) == 1 else deadline * _PATIENCE):
+                return await self._row(query, values)
+        except TimeoutError as error:
+            if len(calls) > 1:
+                raise
+            raise DatabaseUnavailable(
+                f"PostgreSQL did not answer within {deadline:g} s.",
+                next_step="Try again; if it stays slow, run `sextant doctor`.",
+            ) from error
+
+    async def _row(self, query: LiteralString, values: Sequence[object]) -> list[bytes | None]:
+        self._under_way += 1
+        try:
+            async with self._answering():
+                pool = await self._pools.here()
+                # Not `pool.connection()`, which would end a transaction that was never begun.
+                connection = await pool.getconn()
+                try:
+                    return await values_of(connection, query, values)
+                finally:
+                    await pool.putconn(connection)
+        finally:
+            self._under_way -= 1
+
+    async def _answer(self, user_id: str, statements: Sequence[Statement]) -> list[list[DictRow]]:
+        seconds = self.settings.retrieval.lane_timeout
+        reader = {"user_id": user_id, "timeout": f"{seconds * 1000:.0f}"}
+        async with self._answering(), (await self._pools.here()).connection() as connection:
+            cursors = [connection.cursor(row_factory=dict_row, binary=True) for _ in statements]
+            try:
+                # Without BEGIN, all statements of a pipeline are one transaction.
+                async with connection.pipeline():
+                    await connection.execute(_SQL["set_reader"], reader)
+                    for cursor, statement in zip(cursors, statements, strict=True):
+                        await cursor.execute(statement.query, statement.values)
+            except BaseException:
+                # The driver believes that statements which the server skipped are prepared, and would for good.
+                await connection.close()
+                raise
+            return [await cursor.fetchall() for cursor in cursors]

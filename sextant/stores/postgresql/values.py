@@ -1,0 +1,106 @@
+"""A statement of one row by the driver's own library, for searches, which ask several each.
+
+A cursor adapts parameters and results of every type, which takes it half as long again as asking: 0.27
+instead of 0.19 ms of CPU where other work has left the caches cold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+from typing import LiteralString
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from psycopg import DataError
+from psycopg.errors import InvalidSqlStatementName, error_from_result
+from psycopg.generators import execute
+from psycopg.pq import ExecStatus
+from psycopg.pq.abc import PGresult
+
+from sextant.stores.postgresql.pools import Connection
+
+TEXT, BINARY = 0, 1  # format codes of PostgreSQL's protocol
+_prepared: WeakKeyDictionary[Connection, dict[str, bytes]] = WeakKeyDictionary()
+_numbers = count()
+
+
+async def values_of(
+    connection: Connection, query: LiteralString, values: Sequence[object]
+) -> list[bytes | None]:
+    """The first row, in binary; the statement is prepared once for each connection.
+
+    Args:
+        connection: nobody else's meanwhile.
+        query: with a placeholder `%s` for each value, whose type it says where that is not clear.
+        values: texts, whole numbers, octets, lists of texts, vectors, or None.
+
+    Raises:
+        psycopg.Error: as of a cursor.
+    """
+    names = _prepared.setdefault(connection, {})
+    if query in names:
+        try:
+            return await _asked(connection, names[query], values)
+        except InvalidSqlStatementName:
+            pass  # a cursor forgets all statements of its connection, after a rollback for one
+    names[query] = await _prepare(connection, query)
+    return await _asked(connection, names[query], values)
+
+
+def numbered(query: LiteralString) -> bytes:
+    """A query with a placeholder `%s` for each value as the server numbers them."""
+    head, *rest = query.split("%s")
+    return (head + "".join(f"${place}{part}" for place, part in enumerate(rest, start=1))).encode()
+
+
+def sent(values: Sequence[object]) -> tuple[list[bytes | None], list[int]]:
+    """Values as the server reads them, and the format code of each; see `values_of`.
+
+    Raises:
+        psycopg.DataError: a text holds what PostgreSQL cannot.
+    """
+    formats = [BINARY if isinstance(value, (np.ndarray, bytes)) else TEXT for value in values]
+    return [*map(_written, values)], formats
+
+
+async def _prepare(connection: Connection, query: LiteralString) -> bytes:
+    """The name of a new statement, which is no earlier one's: that may be there still."""
+    name = b"values %d" % next(_numbers)
+    connection.pgconn.send_prepare(name, numbered(query))
+    await _result(connection)
+    return name
+
+
+async def _asked(
+    connection: Connection, name: bytes, values: Sequence[object]
+) -> list[bytes | None]:
+    written, formats = sent(values)
+    connection.pgconn.send_query_prepared(name, written, formats, result_format=BINARY)
+    result = await _result(connection)
+    return [result.get_value(0, place) for place in range(result.nfields)] if result.ntuples else []
+
+
+async def _result(connection: Connection) -> PGresult:
+    results: list[PGresult] = await connection.wait(execute(connection.pgconn))
+    [result] = results
+    if result.status == ExecStatus.FATAL_ERROR:
+        raise error_from_result(result)
+    return result
+
+
+def _written(value: object) -> bytes | None:
+    """A value as the server reads it."""
+    if value is None or isinstance(value, bytes):
+        return value
+    if isinstance(value, np.ndarray):  # as pgvector receives one
+        return len(value).to_bytes(2, "big") + b"\0\0" + value.astype(">f4").tobytes()
+    text = _array(value) if isinstance(value, list) else str(value)
+    if "\0" in text:  # the server would read no further
+        raise DataError("PostgreSQL text fields cannot contain NUL (0x00) bytes")
+    return text.encode()
+
+
+def _array(texts: list[str]) -> str:
+    quoted = (text.replace("\\", r"\\").replace('"', r"\"") for text in texts)
+    return "{" + ",".join(f'"{text}"' for text in quoted) + "}"

@@ -1,0 +1,135 @@
+"""A table of a document, put together from the passages that hold its rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sextant.tables.cells.table import DataTable, make_table, names_one_of_many
+from sextant.tables.cells.values import ValueKind, read_value
+
+_RULE = re.compile(r"\|(?: --- \|)+")
+_BAR = re.compile(r"(?<!\\)\|")
+_DITTO = " 〃"
+_ACROSS = "〃"
+
+
+@dataclass(frozen=True, slots=True)
+class TablePart:
+    """A passage with rows of a table.
+
+    Attributes:
+        id: the passage's.
+        ordinal: its place among the passages of its document.
+        start: where it begins in the document's text.
+        text: a line a row, cells between bars; before the first rows the head and its rule.
+        context: the head and its rule, where the rows are later ones.
+        page: the page it begins on, if its document has pages.
+    """
+
+    id: str
+    ordinal: int
+    start: int
+    text: str
+    context: str
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a table: the part that has it, and its offsets in the document's text."""
+
+    part: TablePart
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """What stands there."""
+        return self.part.text[self.start - self.part.start : self.end - self.part.start]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTable:
+    """A whole table; `rows[n]` is where row n of `table` stands, `head` the last line of its names."""
+
+    table: DataTable
+    parts: tuple[TablePart, ...]
+    head: Line
+    rows: tuple[Line, ...]
+
+
+def tables_of(parts: Sequence[TablePart]) -> list[StoredTable]:
+    """The tables whose rows `parts` hold, which follow each other in one section.
+
+    A table without names for its columns, or with a row that is cut in two or has another number of
+    cells than the head, is left out: what was computed of it might be wrong.
+    """
+    groups = list[list[TablePart]]()
+    for part in parts:
+        if part.context and groups and groups[-1][0].text.startswith(part.context):
+            groups[-1].append(part)
+        else:
+            groups.append([part])
+    return [table for group in groups if (table := _joined(group))]
+
+
+def _joined(parts: Sequence[TablePart]) -> StoredTable | None:
+    first, *later = parts
+    lines = list(_lines(first))
+    rule = next((at for at, line in enumerate(lines) if _RULE.fullmatch(line.text)), 0)
+    above = next((at for at in range(rule, 0, -1) if not _is_row(lines[at - 1].text)), 0)
+    heads, rows = (
+        lines[above:rule],
+        lines[rule + 1 :] + [row for part in later for row in _lines(part)],
+    )
+    if first.context or not (heads and rows):
+        return None
+    lines = [*heads, *rows]
+    cells = [[cell.replace("\\|", "|") for cell in cells_of(line.text)] for line in lines]
+    if not all(_is_row(line.text) for line in rows) or len({len(row) for row in cells}) != 1:
+        return None
+    repeated = [
+        (row, column)
+        for row, line in enumerate(lines)
+        for column, cell in enumerate(_split(line.text))
+        if cell.endswith(_ACROSS)
+    ]
+    table = make_table(cells, len(heads), repeated)
+    return StoredTable(table, tuple(parts), heads[-1], tuple(rows))
+
+
+def _lines(part: TablePart) -> Iterator[Line]:
+    start = part.start
+    for text in part.text.split("\n"):
+        yield Line(part, start, start + len(text))
+        start += len(text) + 1
+
+
+def _is_row(text: str) -> bool:
+    return text.startswith("| ") and text.endswith(" |")
+
+
+def mark_repeated(cell: str) -> str:
+    """Return how a number is stored in each further row that its merged cell spans.
+
+    So the row can be read by itself, and a sum takes the number once. Words are repeated as they are.
+    """
+    value = read_value(cell)
+    is_amount = value.kind is ValueKind.NUMBER and not names_one_of_many(value)
+    return cell + _DITTO if is_amount else cell
+
+
+def mark_across(cells: Sequence[str]) -> list[str]:
+    """Return how a row is stored whose one cell is merged across all columns: it names the rows below it."""
+    return [cell or _ACROSS for cell in cells]
+
+
+def cells_of(row: str) -> list[str]:
+    """The cells of a row as it is stored, bars within them escaped; those at its ends may be missing."""
+    return [cell.removesuffix(_DITTO).removesuffix(_ACROSS) for cell in _split(row)]
+
+
+def _split(row: str) -> list[str]:
+    return [cell.strip() for cell in _BAR.split(row.strip().strip("|"))]

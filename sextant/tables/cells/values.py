@@ -1,0 +1,202 @@
+"""What a table's cell says: a number with its unit, a date, or words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from enum import StrEnum
+from functools import lru_cache
+
+
+class ValueKind(StrEnum):
+    """What a cell holds."""
+
+    NUMBER = "number"
+    DATE = "date"
+    TEXT = "text"
+    EMPTY = "empty"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A cell that was read. `prefix` and `suffix` are the unit: `$`, `¥`; `%`, `kg`, `元`.
+
+    A scale is part of the number: `1.2万元` is 12000 with the suffix 元.
+    """
+
+    kind: ValueKind
+    text: str
+    number: Decimal = Decimal(0)
+    prefix: str = ""
+    suffix: str = ""
+    date: date | None = None
+
+    @property
+    def unit(self) -> tuple[str, str]:
+        """What two numbers must share to be added or compared."""
+        return self.prefix, self.suffix
+
+
+# Nothing longer is a number that people write; it also bounds the work of the patterns.
+_LONGEST = 64
+_HIGHEST_POWER = 50
+_SCALES = {
+    "百": 2,
+    "千": 3,
+    "万": 4,
+    "萬": 4,
+    "十万": 5,
+    "百万": 6,
+    "千万": 7,
+    "亿": 8,
+    "億": 8,
+    "十亿": 9,
+    "百亿": 10,
+    "千亿": 11,
+    "万亿": 12,
+    "thousand": 3,
+    "million": 6,
+    "billion": 9,
+    "trillion": 12,
+}
+_LONGER_FIRST = sorted(_SCALES, key=len, reverse=True)
+SCALE = "|".join(_LONGER_FIRST)
+"""The words of scales, as a pattern."""
+
+_SIGNS = "$¢£¤¥" + "".join(map(chr, range(0x20A0, 0x20C1)))  # Unicode's currency symbols
+_MONEY = rf"US\$|HK\$|[{_SIGNS}]|RMB|CNY|USD|EUR|GBP|JPY|CHF"
+# Groups of three behind commas or thin spaces, or plain digits; then a fraction.
+_DIGITS = r"\d{1,3}(?:[,，'\u2009\u202f\u00a0 ]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
+_NUMBER = re.compile(
+    rf"(?P<open>\()?(?P<sign>[-+−–])?\s?(?P<prefix>{_MONEY})?\s?(?P<sign2>[-−])?(?P<open2>\()?"
+    rf"(?P<digits>{_DIGITS})(?P<exponent>[eE][-+]?\d{{1,3}})?"
+    rf"\s?(?P<scale>{SCALE})?\s?(?P<suffix>[%‰°{_SIGNS}]|°?[A-Za-zµμΩ][A-Za-z0-9/·]{{0,7}}|[\u4e00-\u9fff]{{1,3}})?"
+    r"(?P<close>\))?",
+    re.IGNORECASE,
+)
+_SEPARATORS = re.compile(r"[,，'\s]")
+_DATES = (
+    re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ]\d{1,2}:\d{2}(?::\d{2})?Z?)?"),
+    re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})[日号]?"),
+    re.compile(r"(\d{4})[-/](\d{1,2})"),
+    re.compile(r"(\d{4})年(\d{1,2})月"),
+)
+_REST = 20  # no unit is as long
+# Numbers as they stand in a sentence: digits, with the scale that may follow.
+_IN_TEXT = re.compile(
+    rf"(?<![\d.])[-−]?(?:\d{{1,3}}(?:[,，]\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)\s?(?:{SCALE})?",
+    re.IGNORECASE,
+)
+
+
+# References to notes, as `sextant.ingestion.parsing.raised` writes them: "40 EUR [note 2]" is 40 EUR.
+_NOTES = re.compile(r"\s*\[(?:note |注)\w{1,4}(?:, \w{1,4})*\]")
+
+
+@lru_cache(maxsize=4096)  # columns repeat their values
+def read_value(text: str) -> Value:
+    """Read a cell: thousands separators, percent, currency, units, 万 and 亿, and dates.
+
+    Digits that begin with a zero are a code (`007`), not a number. A comma separates thousands, as in
+    Chinese and English; `1,5` and `1.234,5` stay words (`decimal_commas` reads them where a table has them).
+    """
+    shown = _NOTES.sub("", unicodedata.normalize("NFKC", text)).strip()
+    if not shown:
+        return Value(ValueKind.EMPTY, text)
+    if len(shown) > _LONGEST:
+        return Value(ValueKind.TEXT, text)
+    if day := _date(shown):
+        return Value(ValueKind.DATE, text, date=day)
+    return _number(shown, text) or Value(ValueKind.TEXT, text)
+
+
+def year_of(value: Value) -> Value:
+    """A number of four digits from 1900 on as the first day of that year; any other value as it is."""
+    number = value.number
+    if value.kind is not ValueKind.NUMBER or value.unit not in {("", ""), ("", "年")}:
+        return value
+    if number != int(number) or not 1900 <= number < 2100:
+        return value
+    return Value(ValueKind.DATE, value.text, date=date(int(number), 1, 1))
+
+
+def numbers_in(sentence: str) -> list[Decimal]:
+    """The numbers that a sentence states, in order, scales applied: `1.2万` is 12000."""
+    return [number for number, _ in numbers_with_rest(sentence)]
+
+
+def numbers_with_rest(sentence: str) -> list[tuple[Decimal, str]]:
+    """The numbers in a sentence, each with the text behind it, where its unit may be."""
+    found, text = list[tuple[Decimal, str]](), unicodedata.normalize("NFKC", sentence)
+    for match in _IN_TEXT.finditer(text):
+        digits = match.group().replace("−", "-").lower()
+        scale = next((scale for scale in _LONGER_FIRST if digits.endswith(scale)), "")
+        plain = _SEPARATORS.sub("", digits[: len(digits) - len(scale)])
+        found.append((Decimal(f"{plain}E{_SCALES.get(scale, 0)}"), text[match.end() :][:_REST]))
+    return found
+
+
+def _number(shown: str, text: str) -> Value | None:
+    match = _NUMBER.fullmatch(shown)
+    opened = match and [side for side in (match["open"], match["open2"]) if side]
+    if match is None or opened != [side for side in ("(",) if match["close"]]:
+        return None
+    plain = _SEPARATORS.sub("", match["digits"])
+    if len(plain) > 1 and plain[0] == "0" and plain[1] != ".":
+        return None
+    power = int((match["exponent"] or "e0")[1:]) + _SCALES.get((match["scale"] or "").lower(), 0)
+    if abs(power) > _HIGHEST_POWER:
+        return None
+    negative = opened or match["sign"] in {"-", "−", "–"} or match["sign2"]
+    # From a string, since operations on decimals round to their context.
+    number = Decimal(f"{'-' if negative else ''}{plain}E{power}")
+    prefix, suffix = (match["prefix"] or "").upper(), match["suffix"] or ""
+    return Value(ValueKind.NUMBER, text, number, prefix, suffix)
+
+
+def _date(shown: str) -> date | None:
+    for form in _DATES:
+        if match := form.fullmatch(shown):
+            year, month, *day = map(int, match.groups())
+            try:
+                return date(year, month, *(day or [1]))
+            except ValueError:
+                return None
+    return None
+
+
+_NUMERALS = "零〇一二两兩三四五六七八九十百千万萬亿億"
+CHINESE_NUMBER = f"(?<![{_NUMERALS}])[{_NUMERALS}]{{1,20}}+"
+"""A number in Chinese numerals, as a pattern that takes time linear in the text."""
+
+_ONES = {
+    "零": 0,
+    "〇": 0,
+    "两": 2,
+    "兩": 2,
+    **{one: at for at, one in enumerate("一二三四五六七八九", 1)},
+}
+_TENS = {"十": 10, "百": 100, "千": 1000}
+
+
+def chinese_number(written: str) -> Decimal:
+    """The value of Chinese numerals: 三十, 一百零五, 一万五 (15,000), 两亿三千万."""
+    total = section = digit = 0
+    last = 1  # what the digit behind counts a tenth of
+    for sign in written:
+        if sign in _ONES:
+            digit = _ONES[sign]
+            last = last if digit else 1
+        elif sign in _TENS:
+            last = _TENS[sign]
+            section, digit = section + (digit or 1) * last, 0
+        else:
+            last = 10 ** _SCALES[sign]
+            section = (section + digit) or int(not total)
+            total = (total + section) * last if last > 10**4 else total + section * last
+            section = digit = 0
+    behind = last // 10 if len(written) > 1 and written[-2] not in _ONES else 1
+    return Decimal(total + section + digit * max(behind, 1))

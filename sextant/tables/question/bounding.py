@@ -1,0 +1,141 @@
+"""What bounds the rows that a question asks about, taken out of it: denials, dates, numbers, other columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+from sextant.tables.cells.computing import Comparison, Condition
+from sextant.tables.cells.table import Column
+from sextant.tables.cells.values import ValueKind
+from sextant.tables.question.comparisons import NONE_OF, against_in, bounds_in
+from sextant.tables.question.dates import dates_in
+from sextant.tables.question.families import implied
+from sextant.tables.question.reading import UNIT, VALUE_MASK, Reading, names_column, plain_name
+from sextant.tables.question.units import comparable, counted_in, in_units_of, unit_counted
+from sextant.tables.question.wording import DENIED
+from sextant.text.simplified import plain_of
+from sextant.text.whole_words import find_whole
+
+_AMOUNT_BEFORE = re.compile(r"\d\s*%?\s*(?:\S{1,6}\s*)?$")  # at least 10 below their minimum
+_OF_ANOTHER = re.compile(r"\0+\s+of\b")  # more than the price of BM-40
+
+
+def take_denials(reading: Reading, named: Sequence[Condition]) -> list[Condition]:
+    """The conditions `named`, with those turned round that the question denies: "not in Oslo", 不是白色."""
+    told = list(named)
+    for match in DENIED.finditer(reading.text):
+        held = [column for at, column in reading.values if match.start() <= at < match.end()]
+        of_it = [column for _, column in reading.values if column in held]
+        # "Not Sales, Oslo" and "in Oslo, not in Graz" say more than that.
+        reading.lost |= len(set(held)) > 1 or len(of_it) > len(held)
+        told = [replace(one, denied=True) if one.column in held else one for one in told]
+        reading.take(*match.span(), VALUE_MASK)
+    return told
+
+
+def take_dates(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition]:
+    """Conditions on dates, each on the column that the question names, else on the only one of dates."""
+    dated = [column for column in columns if column.kind is ValueKind.DATE]
+    taken = {index for _, index in reading.columns}
+    named = [one for one in dated if one.index in taken or names_column(reading.text, one.name)]
+    chosen = named[:1] or (dated if len(dated) == 1 else [])
+    spans = set[tuple[int, int]]()
+    years = {value.date.year for one in chosen for value in one.values if value.date}
+    year = years.pop() if len(years) == 1 else None
+    for span, comparison, day in dates_in(reading.text, year) if chosen else ():
+        spans.add(span)
+        yield Condition(chosen[0].index, comparison, day)
+    for span in spans:
+        reading.take(*span)
+
+
+def take_comparisons(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition]:
+    """Conditions of one column against another: "below their minimum stock", 实际支出超过预算.
+
+    What is compared is named last before it; else its name is a part of the other's, or it is the only one
+    that can be compared.
+    """
+    for (start, end), comparison in against_in(reading.text):
+        other = next((columns[at] for place, at in reading.columns if place == end), None)
+        if other is None or other.kind is ValueKind.TEXT:
+            continue
+        before = [index for place, index in sorted(reading.columns, reverse=True) if place < start]
+        alike = [one for one in columns if _comparable(one, other)]
+        named = [columns[index] for index in before if columns[index].kind is other.kind]
+        meant = named[:1] or _parts_of(other, columns) or alike
+        by_so_much = _AMOUNT_BEFORE.search(reading.text[:start])
+        reading.take(start, end)
+        if (
+            by_so_much
+            or len(meant) != 1
+            or meant[0] not in alike
+            or _OF_ANOTHER.match(reading.text[end:])
+        ):
+            reading.lost = True
+        else:
+            yield Condition(meant[0].index, comparison, other=other.index)
+
+
+def take_none(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition]:
+    """Conditions for rows that have nothing of a column of numbers: 没有库存, "no stock"."""
+    for match in NONE_OF.finditer(reading.text):
+        column = next((columns[at] for place, at in reading.columns if place == match.end()), None)
+        if column is None or column.kind is not ValueKind.NUMBER:
+            continue
+        reading.take(*match.span())
+        # An empty cell may mean none as well, or that nobody knows.
+        reading.lost |= any(value.kind is not ValueKind.NUMBER for value in column.values)
+        yield Condition(column.index, Comparison.EQUAL, Decimal(0))
+
+
+def _parts_of(other: Column, columns: Sequence[Column]) -> list[Column]:
+    """The columns whose name is a part of the other's: "Stock" of "Minimum stock"."""
+    whole = plain_name(other.name)
+    names = [(one, plain_name(one.name)) for one in columns if one.index != other.index]
+    return [one for one, name in names if name and find_whole(whole, name)]
+
+
+def _comparable(one: Column, other: Column) -> bool:
+    """Whether two columns have values of one kind and unit, be it in their names: "Price (EUR)"."""
+    same = one.kind is other.kind and one.unit == other.unit and one.unit is not None
+    in_names = [UNIT.findall(plain_of(column.name)) for column in (one, other)]
+    return same and one.index != other.index and in_names[0] == in_names[1]
+
+
+def take_bounds(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition]:
+    """Conditions on numbers, each on the column named last before it, else first after it.
+
+    Of several prices the one in the bound's unit is meant, named or not; but a share that is named stays
+    the share, whatever else has percents.
+    """
+    numeric = [column.index for column in columns if column.kind is ValueKind.NUMBER]
+    named = sorted(place for place in reading.columns if place[1] in numeric)
+    for (start, end), comparison, number in bounds_in(reading.text):
+        bound = reading.text[start:end].rstrip()
+        behind = reading.text[start + len(bound) :]
+        in_unit = counted_in([columns[at] for at in numeric], bound, behind)
+        before = [column for at, column in named if at < start]
+        near = [*before[::-1], *(column for at, column in named if at >= end)]
+        asked = [at for at in numeric if implied(reading.text, plain_of(columns[at].name))]
+        said = near or (asked if len(asked) == 1 else [])
+        alone = next((one for one in (in_unit, numeric) if len(one) == 1), [])
+        unit_first = [at for at in near if at in in_unit] + _of_that_name(alone, near, columns)
+        column = next(iter([*(unit_first if in_unit else ()), *(said or alone)]), None)
+        reading.take(start, end)
+        if column is None or not comparable(bound, behind, columns[column]):
+            reading.lost = True
+        else:
+            reading.guessed |= column not in (*said, *in_unit)
+            counted = in_units_of(columns[column], number, bound, behind)
+            yield Condition(column, comparison, counted)
+
+
+def _of_that_name(
+    alone: Sequence[int], near: Sequence[int], columns: Sequence[Column]
+) -> list[int]:
+    """The only column of its unit, unless what is named nearby has no unit and is called otherwise."""
+    close = {plain_name(columns[at].name) for at in near if not unit_counted(columns[at])}
+    return [at for at in alone if not close or plain_name(columns[at].name) in close]

@@ -1,0 +1,89 @@
+"""An embedder without a model, for tests: hashed character n-grams."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from sextant.domain.errors import ModelUnavailable
+from sextant.models.protocols import Vectors
+from sextant.text.characters import normalise
+
+_GRAMS = (1, 2, 3)
+
+
+class HashEmbedder:
+    """Deterministic vectors of hashed character n-grams (feature hashing, Weinberger et al. 2009).
+
+    Texts that share words or ideographs are near each other; meaning plays no part, so it is a
+    double for tests and no search quality may be measured with it. The same text gives the same
+    vector in every process and on every machine.
+
+    Args:
+        dimension: length of a vector, at least 8.
+        name: the vector space; two embedders of one name must have one dimension.
+    """
+
+    def __init__(self, dimension: int = 64, name: str | None = None) -> None:
+        if dimension < 8:
+            raise ValueError("dimension must be at least 8")
+        self._dimension = dimension
+        self._name = name or f"hash-{dimension}"
+
+    @property
+    def name(self) -> str:
+        """Name of the vector space."""
+        return self._name
+
+    @property
+    def dimension(self) -> int:
+        """Length of one vector."""
+        return self._dimension
+
+    async def warm_up(self) -> None:
+        """Nothing to load."""
+
+    async def embed_query(self, text: str) -> Vectors:
+        """The vector of one question."""
+        return hashed_vector(text, self._dimension)
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """The vectors of passages, one per row."""
+        vectors = np.zeros((len(texts), self._dimension), np.float32)
+        for row, text in enumerate(texts):
+            vectors[row] = hashed_vector(text, self._dimension)
+        return vectors
+
+
+class BrokenEmbedder(HashEmbedder):
+    """An embedder whose model does not answer, in a space that may hold vectors already."""
+
+    async def warm_up(self) -> None:
+        """Raises `ModelUnavailable`, as every call does."""
+        raise ModelUnavailable("The embedding model does not answer.")
+
+    async def embed_query(self, text: str) -> Vectors:  # noqa: ARG002 - the embedder's signature
+        """Raises `ModelUnavailable`."""
+        raise ModelUnavailable("The embedding model does not answer.")
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:  # noqa: ARG002 - likewise
+        """Raises `ModelUnavailable`."""
+        raise ModelUnavailable("The embedding model does not answer.")
+
+
+def hashed_vector(text: str, dimension: int) -> Vectors:
+    """The L2-normalised n-gram vector of `text`; of a text without characters, the first axis."""
+    vector = np.zeros(dimension, np.float32)
+    folded = normalise(text)
+    for size in _GRAMS:
+        for start in range(len(folded) - size + 1):
+            gram = folded[start : start + size]
+            if not gram.isspace():
+                code = zlib.crc32(gram.encode("utf-8", "surrogatepass"))
+                vector[code % dimension] += size if code & 0x8000_0000 else -size
+    length = float(np.linalg.norm(vector))
+    if length == 0.0:
+        vector[0] = length = 1.0
+    return vector / np.float32(length)

@@ -1,0 +1,151 @@
+"""A real Neo4j server for tests: the one that NEO4J_URI names, or one of our own for this run.
+
+Our own is a community server out of Maven Central's jars (`scripts/neo4j`), on the loopback interface,
+on a free port and in a fresh folder each time.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from sextant.testing import ports
+
+SCRIPTS = Path(__file__).parent.parent / "scripts" / "neo4j"
+_FETCHED = Path(__file__).parent.parent / ".cache" / "neo4j" / "lib"
+LIBRARY = Path(os.environ.get("NEO4J_LIBRARY", _FETCHED))
+
+QUICK = ("-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+FAST = ("-Xmx2g",)
+
+_JAVA_BASE = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
+_INSTALL = (
+    "The tests of the graph store need a Neo4j server. Run `make setup`, which fetches one by Maven "
+    "(sudo apt-get install maven openjdk-17-jdk-headless), or set NEO4J_URI to a server of your own."
+)
+
+
+class ServerMissing(RuntimeError):
+    """No Neo4j can be started here; the message says what to install."""
+
+
+@dataclass
+class Neo4jServer:
+    """A server process on a port of its own, which keeps its data while it is stopped and started.
+
+    Attributes:
+        options: of the Java machine; those of tests trade top speed for a quick start.
+        logins: whether it wants a login, at first that of `neo4j` with a password to be changed.
+        uri: where it answers Bolt.
+    """
+
+    library: Path = LIBRARY
+    java: str = "java"
+    options: tuple[str, ...] = QUICK
+    logins: bool = False
+    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="neo4j-")))
+    _process: subprocess.Popen[str] | None = None
+    # Its port stays its own while it starts, and between its crash and its return.
+    _held: socket.socket = field(default_factory=ports.reserved)
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self._held.getsockname()[1])
+
+    @property
+    def installed(self) -> bool:
+        """Whether Java and the jars are here."""
+        jars = any(self.library.glob("neo4j-bolt-*.jar"))
+        return jars and shutil.which(self.java) is not None
+
+    @property
+    def uri(self) -> str:
+        """The address for a driver."""
+        return f"bolt://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Start, and return when it answers.
+
+        Raises:
+            ServerMissing: Java or the jars are not there, or the server does not start.
+        """
+        if not self.installed:
+            raise ServerMissing(_INSTALL)
+        with (self.folder / "server.log").open("a") as log:
+            self._process = subprocess.Popen(  # noqa: S603 - our own program
+                self._command(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        assert self._process.stdout is not None  # noqa: S101 - a pipe
+        for line in self._process.stdout:
+            if line.strip() == "ready":
+                return
+        self._process = None
+        raise ServerMissing(f"Neo4j did not start; {self.folder / 'server.log'} says why.")
+
+    def kill(self) -> None:
+        """End the process at once, as a crash would; `start` starts it over the same data."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+    def close(self) -> None:
+        """End the process and take its data away."""
+        self.kill()
+        self._held.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _command(self) -> list[str]:
+        opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _JAVA_BASE]
+        current = ["--enable-native-access=ALL-UNNAMED", "--add-modules", "jdk.incubator.vector"]
+        # 5.x needs neither and Java 17 knows only the second.
+        newer = current if any(self.library.glob("neo4j-bolt-20*.jar")) else []
+        program = [str(SCRIPTS / "Server.java"), str(self.folder / "data"), str(self.port)]
+        return [
+            self.java,
+            *self.options,
+            *opened,
+            *newer,
+            "-cp",
+            f"{self.library}{os.sep}*",
+            *program,
+            *(["auth"] if self.logins else []),
+        ]
+
+
+@contextmanager
+def neo4j_for_tests(options: tuple[str, ...] = QUICK) -> Iterator[dict[str, object]]:
+    """Settings of a server to test with: the one that NEO4J_URI names, else one of our own.
+
+    Raises:
+        ServerMissing: there is none, and none can be started; the message says what to install.
+    """
+    if uri := os.environ.get("NEO4J_URI"):
+        password = os.environ.get("NEO4J_PASSWORD")
+        yield {
+            "neo4j_uri": uri,
+            "neo4j_username": os.environ.get("NEO4J_USERNAME", "neo4j"),
+            "neo4j_password": SecretStr(password) if password else None,
+            "neo4j_database": os.environ.get("NEO4J_DATABASE"),
+        }
+        return
+    server = Neo4jServer(options=options)
+    try:
+        server.start()
+        yield {"neo4j_uri": server.uri}
+    finally:
+        server.close()

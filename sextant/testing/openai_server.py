@@ -1,0 +1,323 @@
+"""An OpenAI-compatible endpoint that answers from a script, over real TCP on the loopback interface.
+
+    async with ScriptedOpenAI(chat=[rate_limited(0), "Ownership moves."]) as server:
+        settings = Settings(chat_model="scripted", openai_base_url=server.base_url)
+        ...
+    assert len(server.chat_requests) == 2
+
+It runs in the caller's event loop, so a test needs no process, no port of its own and no sleeping.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from base64 import b64decode, b64encode
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self, cast
+
+import orjson
+
+from sextant.models.protocols import Vectors
+from sextant.testing.hash_embedder import hashed_vector
+from sextant.testing.http import CutConnection, HttpRequest, HttpResponse, LoopbackServer
+from sextant.testing.replies import (
+    Reply,
+    chunk_body,
+    completion_body,
+    error_body,
+    failing,
+    usage_of,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ApiRequest:
+    """A request to one of the endpoints: its path, headers (lower case) and JSON body."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: Mapping[str, Any]
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages of a chat request."""
+        return cast("list[dict[str, Any]]", self.body.get("messages", []))
+
+    @property
+    def prompt(self) -> str:
+        """All text of a chat request's messages, in order."""
+        return "\n".join(_text_of(message.get("content")) for message in self.messages)
+
+    @property
+    def images(self) -> list[bytes]:
+        """The images of a chat request's messages, in order; ValueError for one that is no data URI."""
+        return [_image_of(part) for message in self.messages for part in _parts_of(message)]
+
+    @property
+    def streamed(self) -> bool:
+        """Whether a streamed answer is asked for."""
+        return bool(self.body.get("stream"))
+
+    @property
+    def wants_json(self) -> bool:
+        """Whether the request asks for JSON, by `response_format` or in its words."""
+        return "response_format" in self.body or "JSON schema" in self.prompt
+
+
+Answering = Callable[[ApiRequest], "Reply | str"]
+Script = Answering | Iterable["Reply | str"]
+
+
+class ScriptedOpenAI:
+    """`/v1/chat/completions`, `/v1/embeddings`, `/v1/rerank` and `/v1/models` from a script.
+
+    A script is either a sequence of replies, one per request in order of arrival (a request beyond
+    its end gets status 500 and says so), or a function from the request to a reply. A plain string
+    is a reply with that text. Embeddings are those of `HashEmbedder`, rerank scores their cosine,
+    unless a script gives an error instead: for these two, a reply of status 200 means "as usual".
+
+    Args:
+        chat: script of chat completions.
+        embeddings: script of embedding requests; None: always as usual.
+        rerank: script of rerank requests; None: always as usual.
+        dimension: length of the embedding vectors.
+        vector: gives a text its vector, instead of hashing.
+        api_key: the only key accepted; None: any, or none.
+        models: names that `/v1/models` lists.
+    """
+
+    def __init__(
+        self,
+        chat: Script = (),
+        *,
+        embeddings: Script | None = None,
+        rerank: Script | None = None,
+        dimension: int = 64,
+        vector: Callable[[str], Vectors] | None = None,
+        api_key: str | None = None,
+        models: Iterable[str] = ("scripted",),
+    ) -> None:
+        self.requests: list[ApiRequest] = []
+        self._chat = _answering(chat)
+        self._embeddings = _answering(embeddings if embeddings is not None else _as_usual)
+        self._rerank = _answering(rerank if rerank is not None else _as_usual)
+        self._dimension = dimension
+        self._vector = vector or (lambda text: hashed_vector(text, dimension))
+        self._api_key = api_key
+        self._models = tuple(models)
+        self._server = LoopbackServer(self._handle)
+
+    async def __aenter__(self) -> Self:
+        """Start listening."""
+        await self._server.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop listening and cut what is still open."""
+        await self._server.stop()
+
+    @property
+    def base_url(self) -> str:
+        """The base URL that a client is given; ends in `/v1`."""
+        return f"http://127.0.0.1:{self._server.port}/v1"
+
+    @property
+    def chat_requests(self) -> list[ApiRequest]:
+        """The chat requests so far, in order of arrival."""
+        return [request for request in self.requests if request.path.endswith("/chat/completions")]
+
+    @property
+    def connections(self) -> int:
+        """Connections that were ever opened to it, whatever came over them."""
+        return self._server.accepted
+
+    @property
+    def disconnects(self) -> int:
+        """Clients that left before their answer was complete."""
+        return self._server.disconnects
+
+    @property
+    def open_streams(self) -> int:
+        """Answers under way now."""
+        return self._server.open_responses
+
+    async def wait_for_disconnects(self, number: int = 1) -> None:
+        """Return as soon as `number` clients have left early in all; TimeoutError after a minute."""
+        await self._server.wait_until(lambda server: server.disconnects >= number)
+
+    async def wait_for_streams(self, number: int = 1) -> None:
+        """Return as soon as exactly `number` answers are under way; TimeoutError after a minute."""
+        await self._server.wait_until(lambda server: server.open_responses == number)
+
+    async def _handle(self, http: HttpRequest) -> HttpResponse:
+        path = http.path.partition("?")[0].removeprefix("/v1")
+        if self._api_key and http.headers.get("authorization") != f"Bearer {self._api_key}":
+            return _whole(
+                error_body(Reply("Incorrect API key.", error_code="invalid_api_key")), 401
+            )
+        if path == "/models":
+            return _whole({"object": "list", "data": [_model(name) for name in self._models]})
+        answer = {
+            "/chat/completions": self._complete,
+            "/embeddings": self._embed,
+            "/rerank": self._score,
+        }.get(path)
+        if answer is None:
+            return _whole(error_body(Reply(f"Unknown path {http.path}.")), 404)
+        request = ApiRequest(http.path, http.headers, cast("dict[str, Any]", http.json()))
+        self.requests.append(request)
+        return await answer(request)
+
+    async def _complete(self, request: ApiRequest) -> HttpResponse:
+        reply = self._chat(request)
+        if reply.status != 200:
+            return await _failed(reply)
+        model = str(request.body.get("model", ""))
+        if request.streamed:
+            return HttpResponse(
+                200,
+                _events(request, reply, model),
+                {"content-type": "text/event-stream", **reply.headers},
+            )
+        await _wait_as_scripted(reply)
+        return _whole(completion_body(reply, model, request.prompt), headers=reply.headers)
+
+    async def _embed(self, request: ApiRequest) -> HttpResponse:
+        reply = self._embeddings(request)
+        if reply.status != 200:
+            return await _failed(reply)
+        await _wait_as_scripted(reply)
+        texts = request.body["input"]
+        vectors = [self._vector(text) for text in _listed(texts)]
+        as_base64 = request.body.get("encoding_format") == "base64"
+        data = [
+            {
+                "object": "embedding",
+                "index": index,
+                "embedding": b64encode(vector.tobytes()).decode() if as_base64 else vector.tolist(),
+            }
+            for index, vector in enumerate(vectors)
+        ]
+        usage = {"prompt_tokens": len(vectors), "total_tokens": len(vectors)}
+        return _whole(
+            {"object": "list", "model": request.body.get("model"), "data": data, "usage": usage}
+        )
+
+    async def _score(self, request: ApiRequest) -> HttpResponse:
+        reply = self._rerank(request)
+        if reply.status != 200:
+            return await _failed(reply)
+        await _wait_as_scripted(reply)
+        query = hashed_vector(request.body["query"], self._dimension)
+        scores = [
+            {"index": index, "relevance_score": float(query @ hashed_vector(text, self._dimension))}
+            for index, text in enumerate(request.body["documents"])
+        ]
+        scores.sort(key=lambda score: -score["relevance_score"])
+        return _whole({"id": "scripted", "results": scores[: request.body.get("top_n")]})
+
+
+def _answering(script: Script) -> Callable[[ApiRequest], Reply]:
+    if callable(script):
+        return lambda request: _reply(script(request))
+    queue = deque(script)
+    return lambda _request: (
+        _reply(queue.popleft()) if queue else failing(500, "The script has no reply left.")
+    )
+
+
+def _reply(given: Reply | str) -> Reply:
+    return Reply(given) if isinstance(given, str) else given
+
+
+def _as_usual(_request: ApiRequest) -> Reply:
+    return Reply()
+
+
+async def _failed(reply: Reply) -> HttpResponse:
+    await _wait_as_scripted(reply)
+    return _whole(error_body(reply), reply.status, reply.headers)
+
+
+async def _wait_as_scripted(reply: Reply) -> None:
+    """An unstreamed answer: late, never, or cut, as its reply says."""
+    await asyncio.sleep(reply.delay)
+    if reply.pause_after is not None:
+        await (reply.resume or asyncio.Event()).wait()
+    if reply.break_after is not None:
+        raise CutConnection
+
+
+async def _events(request: ApiRequest, reply: Reply, model: str) -> AsyncIterator[bytes]:
+    async for delta in _deltas(reply):
+        yield _event(chunk_body(model, delta))
+    yield _event(chunk_body(model, {}, reply.finish_reason))
+    if reply.usage and (request.body.get("stream_options") or {}).get("include_usage"):
+        usage = {"choices": [], "usage": usage_of(reply, request.prompt)}
+        yield _event(chunk_body(model, {}) | usage)
+    yield b"data: [DONE]\n\n"
+
+
+async def _deltas(reply: Reply) -> AsyncIterator[dict[str, Any]]:
+    yield {"role": "assistant", "content": ""}
+    if reply.refusal is not None:
+        yield {"refusal": reply.refusal}
+    sent = 0
+    while True:
+        for piece in (*reply.pieces, None):
+            if sent == reply.pause_after:
+                await (reply.resume or asyncio.Event()).wait()
+            if sent == reply.break_after:
+                raise CutConnection
+            if piece is not None:
+                await asyncio.sleep(reply.delay)
+                yield {"content": piece}
+                sent += 1
+        if not reply.endless:
+            return
+
+
+def _event(body: dict[str, Any]) -> bytes:
+    return b"data: " + orjson.dumps(body) + b"\n\n"
+
+
+def _whole(
+    body: object, status: int = 200, headers: Mapping[str, str] | None = None
+) -> HttpResponse:
+    return HttpResponse(status, orjson.dumps(body), headers or {})
+
+
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "testing"}
+
+
+def _listed(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else value
+
+
+def _parts_of(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    return [part for part in parts if part.get("type") == "image_url"]
+
+
+def _image_of(part: Mapping[str, Any]) -> bytes:
+    address = str(part["image_url"]["url"])
+    head, comma, data = address.partition(",")
+    if not (comma and head.startswith("data:image/") and head.endswith(";base64")):
+        raise ValueError(f"An image is shown by {address[:60]}, not by its bytes.")
+    return b64decode(data, validate=True)
+
+
+def _text_of(content: object) -> str:
+    if isinstance(content, list):
+        return "\n".join(str(part.get("text", "")) for part in content)
+    return str(content or "")

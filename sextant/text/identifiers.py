@@ -1,0 +1,97 @@
+"""Names of one thing and no other: E47, BM-40, INC-2025-017, Heron 5.
+
+Whoever asks by such a name means that thing. What documents say of Heron 3 answers no question about
+Heron 5, however much of its other words they share.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from sextant.text.characters import normalise
+
+# Letters first: "1980s" and "20th" name nothing.
+_CODE = re.compile(r"(?<![^\W_])[A-Za-z]+(?:[-.]?[A-Za-z0-9]+)*(?![^\W_])", re.ASCII)
+_DIGIT = re.compile(r"\d")
+# A name with the number of its model, no date and no quantity. Units follow the number in Chinese.
+_LATIN_MODEL = re.compile(r"\b([A-Z][A-Za-z]+) (\d{1,2})\b(?![.,:/%-]?\d)")
+_MONTH = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
+_CHINESE_MODEL = re.compile(
+    r"([\u4e00-\u9fff]{2})(\d{1,2})(?![A-Za-z\d.,:/%％年月日号號时時点點分秒天周个個人名位次元块塊万萬亿億千百"
+    r"米公克斤吨升度种種条條台件层層楼樓岁歲世代届屆章节節款页頁后後以之到至~～-])"
+)
+# The number of a version: of three parts anywhere (2025.3.14 is a date), of two behind a word for it.
+_VERSION = re.compile(
+    r"(?<![\w.])(\d{1,3}\.\d{1,3}\.\d{1,3})(?![\w.]*\d)"
+    r"|(?:\b(?:version|release|firmware|revision)|版本号?)\s?(\d+\.\d+)(?![\w.]*\d)",
+    re.IGNORECASE,
+)
+_PARTS = re.compile(r"[^\W\d_]+|\d+")
+
+
+def unmentioned(question: str, texts: Iterable[str]) -> list[str]:
+    """The names in `question` that no text has, as they were asked by.
+
+    A code (letters, then digits among them) and the number of a version are missed where they do not
+    stand. A name with a number is missed where the name stands with other numbers only.
+
+    Args:
+        question: as it was asked.
+        texts: what was found for it.
+    """
+    codes, models = codes_in(question), _models_in(question)
+    versions = [one or two for one, two in _VERSION.findall(question)]
+    if not (codes or models or versions):
+        return []
+    said = normalise("\n".join(texts))
+    missed = [code for code in codes if not _wherever(code).search(said)]
+    missed += [
+        version
+        for version in versions
+        if not re.search(rf"(?<![\d.]){re.escape(version)}(?!\d)", said)
+    ]
+    missed += [
+        f"{name} {number}" if name.isascii() else name + number
+        for name, number in models
+        if _wherever(name, r"[\W_]?\d").search(said)
+        and not _wherever(f"{name} {number}").search(said)
+    ]
+    return list(dict.fromkeys(missed))
+
+
+def named_in(question: str) -> list[str]:
+    """The codes in `question`, and the names with the number of a model, each once."""
+    models = (f"{name} {number}" for name, number in _models_in(question))
+    return list(dict.fromkeys([*codes_in(question), *models]))
+
+
+def _models_in(question: str) -> list[tuple[str, str]]:
+    found = (*_LATIN_MODEL.findall(question), *_CHINESE_MODEL.findall(question))
+    return [(name, number) for name, number in found if not _MONTH.match(name)]
+
+
+def codes_in(question: str) -> list[str]:
+    """The codes in `question`: letters, then digits among them."""
+    return [code for code in _CODE.findall(question) if _DIGIT.search(code)]
+
+
+def without_codes(text: str, codes: Iterable[str]) -> str:
+    """`text` without `codes`, however it spells them; as it is where it holds nothing else."""
+    left = normalise(text)
+    for code in codes:
+        left = _wherever(code).sub(" ", left)
+    return left if any(map(str.isalpha, left)) else text
+
+
+def _wherever(name: str, follows: str = r"(?![a-z\d])") -> re.Pattern[str]:
+    return re.compile(spelling_of(name, follows))
+
+
+def spelling_of(name: str, follows: str = r"(?![a-z\d])") -> str:
+    """A pattern of `name` as a normalised text may write it: BM-40, bm 40, BM40; v2.8 as 2.8, too."""
+    parts = [re.escape(part) for part in _PARTS.findall(normalise(name))]
+    if parts[0] == "v":
+        parts[:2] = [f"v?{parts[1]}"]
+    before = r"(?<![a-z\d])" if name.isascii() else ""
+    return before + r"[\W_]?".join(parts) + follows

@@ -1,0 +1,186 @@
+"""Where sentences begin and end, in Chinese, English and text that mixes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sextant.text.characters import has_cjk
+
+# A Chinese stop ends a sentence at once; a Latin one only before white space, so that 3.14 and
+# v1.2 stay whole; `!` and `?` also before an ideograph. Closing quotes
+# and marks of references ("[12]") belong to the sentence.
+# Runs of stops are taken whole and from their beginning, so a long one costs no more than its length.
+# What a stop begins with is asked first: the alternatives take five times as long to fail at a letter.
+_END = re.compile(
+    r"""(?=[。！？.!?…\n])(?:[。！？]+["'”’」』）》]*|(?<![.!?…])[.!?…]++["'”’)\]]*+(?:\[[\d, –-]++\])*+(?=\s|$)"""
+    r"""|(?<![!?])[!?]++(?=[\u4e00-\u9fff])|\n+)"""
+)
+# Words that a full stop shortens, by what follows it: a capital or a number. Before a lower-case
+# letter any short word goes on (`_SHORT`), so "Ltd.", "Inc." and "pct." need no list.
+_TITLES = (  # written with a capital: "5 ms." is no title
+    "Co Dr Drs Mr Mrs Ms Mx Prof St Mt Ft Messrs Mme Mlle Hr Fr Capt Cmdr Col Cpl Gen Gov Hon Lt Maj "
+    "Pres Pvt Rep Rev Sen Sgt Supt Dipl Ing"
+)
+_LINKS = "vs cf viz ca approx bzw"
+_COUNTED = (
+    "no nos nr al art app c ch chap ed eq eqs ext fig figs fn op p para pp pt reg rm sec sect tab tel "
+    "vol jan feb mar apr jun jul aug sep sept oct nov dec abs kap"
+)
+_INITIALLED = "a and as at by dear for from in of or that the to was when who with & und von"
+_ORDINAL = "ab am bis dem den der des im seit vom zum"
+_BEFORE_CAPITAL = frozenset((*_TITLES.split(), *_TITLES.upper().split(), *_LINKS.split()))
+_BEFORE_NUMBER = frozenset((*_COUNTED.split(), *_LINKS.split()))
+_SHORT = re.compile(r"[^\W\d_]{1,4}|[A-Z][a-z]{1,4}|(?:[^\W\d_]{1,4}\.)+[^\W\d_]{1,4}")
+# The word before a stop, with the one before that: "by" and "J" of "by J. Poe".
+_LAST_WORDS = re.compile(
+    r"(?:(?P<before>[^\s(（\"'“‘]+)[\s(（\"'“‘]+|^|(?<=[\s(（\"'“‘]))(?P<word>[\w.]+)\.$"
+)
+_DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
+_HALF_OF_DAY = frozenset({"a.m", "p.m"})
+# A letter behind one of these is an initial ("by J. Poe"); behind a noun it is a label ("flat A.").
+_BEFORE_INITIAL = frozenset(_INITIALLED.split())
+# German dates: the day is an ordinal ("am 5. September").
+_BEFORE_ORDINAL = frozenset(_ORDINAL.split())
+# What "no.", "sec." and the like count besides numbers: a code, which has figures.
+_CODE = re.compile(r"(?=[\w./-]{0,11}\d)[^\W\d_]")
+_UNFINISHED = re.compile(r"(?<![\w./-])[^\W\d_][\w./-]{0,11}\Z")
+_CODE_CHARS = 12
+_BAR = "|"  # between the cells of a row
+# Behind a stop, marks alone: quotes, brackets, stars.
+_ENDED = re.compile(r"[。！？.!?…]\W*$")
+_FENCE = re.compile(r"^\s*```", re.MULTILINE)
+# Nothing, or the number of a heading or of an item.
+_OPENING = re.compile(r"\s*+(?:[#>*-]*+\s*+\d{1,3}\.)?")
+# All that a stop consists of or is followed by, the marks of references among it.
+_STOPPING = ".!?…。！？\"'”’」』）》)] \t\r\n[0123456789,–-"
+# Two words and their dots: looking back no further keeps a long text linear.
+_LOOK_BACK = 40
+_SPACE = re.compile(r"\s*")
+
+
+def undecided(text: str) -> int:
+    """Where the last stop of a growing text begins, or the text ends: nothing before it can change."""
+    unfinished = _UNFINISHED.search(text, max(len(text) - _CODE_CHARS, 0))
+    return len(text[: unfinished.start() if unfinished else None].rstrip(_STOPPING))
+
+
+def sentence_end(text: str, start: int = 0, since: int = 0) -> int | None:
+    """Return the offset just behind the first sentence that begins at `start`, stop included.
+
+    `since` spares a text that has grown from being searched again: no stop before it ends the sentence.
+
+    `None` when no sentence ends in `text[start:]`. The end of the text ends a sentence only where a
+    stop stands before it.
+    """
+    return next(_ends(text, start, since), None)
+
+
+def _ends(text: str, start: int, since: int) -> Iterator[int]:
+    """Yield the offset behind each sentence, from that which begins at `start`."""
+    for stop in _END.finditer(text, max(start, since)):
+        end = stop.end()
+        if _goes_on(text, start, stop) or _OPENING.fullmatch(text, start, end):
+            continue
+        yield end
+        start = end
+
+
+def _goes_on(text: str, start: int, stop: re.Match[str]) -> bool:
+    """Return whether the sentence from `start` goes on behind a stop.
+
+    What decides is the words before the stop and the first character behind it, or behind "no." the first
+    word, so that a growing text can be cut as soon as that is there. A row of a table is one sentence.
+    """
+    following = _following(text, stop.end())
+    if "\n" not in stop[0] and (following == _BAR or _first(text, start) == _BAR):
+        return True
+    if not stop[0].endswith("."):
+        return following.islower() and stop[0][-1] in "…\"'”’)]"
+    last = _LAST_WORDS.search(text[max(start, stop.start() - _LOOK_BACK) : stop.end()])
+    if last is None:
+        return following.islower()
+    if following.islower():
+        return _SHORT.fullmatch(last["word"]) is not None and not _begins_lower(text, start)
+    counts = following.isalpha() and last["word"].lower() in _BEFORE_NUMBER
+    if counts and _names_code(text, stop.end()):
+        return True
+    return _is_shortened(last["word"], last["before"] or "", following)
+
+
+def _names_code(text: str, end: int) -> bool:
+    """Return whether a code follows, or what may still grow into one."""
+    space = _SPACE.match(text, end)
+    at = space.end() if space else end
+    return bool(_CODE.match(text, at) or _UNFINISHED.match(text, at))
+
+
+def _begins_lower(text: str, start: int) -> bool:
+    """Return whether a sentence begins with a lower-case letter, as where nothing is capitalised."""
+    return _first(text, start).islower()
+
+
+def _first(text: str, start: int) -> str:
+    """Return the first character of what begins at `start`, behind white space."""
+    space = _SPACE.match(text, start)
+    return text[space.end() : space.end() + 1] if space else ""
+
+
+def _following(text: str, end: int) -> str:
+    """Return the first character behind white space from `end`, empty at the end of a paragraph."""
+    space = _SPACE.match(text, end)
+    return "" if space is None or "\n" in space[0] else text[space.end() : space.end() + 1]
+
+
+def _is_shortened(word: str, before: str, following: str) -> bool:
+    """Return whether the full stop behind `word` shortens it, given the characters around."""
+    lower = word.lower()
+    if word.isdecimal():
+        return len(word) <= 2 and before.lower() in _BEFORE_ORDINAL and following.isalpha()
+    if _DOTTED.fullmatch(word):
+        return lower not in _HALF_OF_DAY or not following.isalpha()
+    if len(word) == 1 and word.isupper():
+        return before in _BEFORE_INITIAL or not before[:1].islower()
+    if following.isdecimal():
+        return lower in _BEFORE_NUMBER or word in _BEFORE_CAPITAL
+    return word in _BEFORE_CAPITAL
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Return `(start, end)` of every sentence, in order, without surrounding white space.
+
+    The spans do not overlap and leave out nothing but white space.
+    """
+    spans = []
+    start = 0
+    for end in (*_ends(text, 0, 0), len(text)):
+        sentence = text[start:end]
+        if stripped := sentence.strip():
+            begin = start + sentence.index(stripped)
+            spans.append((begin, begin + len(stripped)))
+        start = end
+    return spans
+
+
+def is_ended(text: str) -> bool:
+    """Whether a text ends as a sentence does."""
+    return _ENDED.search(text) is not None
+
+
+def ended(text: str, *, chinese: bool | None = None) -> str:
+    """The text with a full stop behind it, unless it ends as a sentence does.
+
+    Args:
+        text: a clause or sentences.
+        chinese: whether the stop is a Chinese one; None: as the text has ideographs.
+    """
+    if is_ended(text):
+        return text
+    return text + ("。" if (has_cjk(text) if chinese is None else chinese) else ".")
+
+
+def code_spans(text: str) -> list[tuple[int, int]]:
+    """Return `(start, end)` of fenced code, in order; what is not closed goes on to the end."""
+    marks = [match.start() for match in _FENCE.finditer(text)]
+    ends = marks[1::2] if len(marks) % 2 == 0 else [*marks[1::2], len(text)]
+    return list(zip(marks[::2], ends, strict=True))

@@ -1,0 +1,71 @@
+"""Whether what a chat model names comes from the texts that it was given.
+
+A model that is asked for names, keywords or parts of a question may give back the prompt's own words, or
+something that it knows from elsewhere. Searching for that finds what nobody asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from sextant.text.characters import IDEOGRAPHS, MARKS
+from sextant.text.segmenting import words_of
+from sextant.text.simplified import plain_of
+from sextant.text.stems import stem
+from sextant.text.stopwords import ENGLISH_STOP_WORDS, is_stop_word
+
+_HAN_RUN = re.compile(f"[{IDEOGRAPHS}]+")
+_LETTER = rf"[^\W_{IDEOGRAPHS}]"
+_WORD = re.compile(rf"{_LETTER}+(?:[{MARKS}]+{_LETTER}*)*")
+# A phrase is taken from a text that has as much of it; a part of a question may word the rest anew.
+_LEAST_SHARE = 1 / 3
+
+
+class Vocabulary:
+    """The words of some texts.
+
+    Args:
+        texts: what the model was given to read.
+    """
+
+    def __init__(self, *texts: str) -> None:
+        self._text = plain_of("\n".join(texts))
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        return frozenset(map(stem, _WORD.findall(self._text)))
+
+    def share(self, phrase: str) -> float:
+        """Return how much of a phrase's telling words the texts have (0..1); 0 for a phrase without any."""
+        plain = plain_of(phrase)
+        words = set(filter(_is_telling, _WORD.findall(plain)))
+        known = [stem(word) in self._stems for word in words]
+        known += [word in self._text for word in _chinese_words(plain)]
+        return sum(known) / len(known) if known else 0.0
+
+    def has(self, phrase: str) -> bool:
+        """Return whether the texts have every telling word of a phrase."""
+        return self.share(phrase) == 1
+
+    def gives(self, phrase: str) -> bool:
+        """Return whether a phrase may be taken from the texts: at least a third of it, and every name in it."""
+        names = (word for word in _WORD.findall(phrase)[1:] if _is_name(word))
+        return self.share(phrase) >= _LEAST_SHARE and all(
+            stem(plain_of(name)) in self._stems for name in names
+        )
+
+
+def _chinese_words(plain: str) -> set[str]:
+    words = (word for run in _HAN_RUN.findall(plain) for word in words_of(run))
+    return {word for word in words if not is_stop_word(word)}
+
+
+def _is_telling(word: str) -> bool:
+    """Whether a word is no function word, and no letter alone."""
+    return (len(word) > 1 or word.isdigit()) and word not in ENGLISH_STOP_WORDS
+
+
+def _is_name(word: str) -> bool:
+    """Whether a word within a phrase is written as a name or a code, or is a number."""
+    return word[0].isupper() or any(map(str.isdigit, word))
