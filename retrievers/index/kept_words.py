@@ -36,7 +36,7 @@ _MODULES: tuple[ModuleType, ...] = (
     stems,
     stopwords,
     terms,
-    text,
+    characters,
 )
 _SQL = Path(chunk_store.__file__).parents[1] / "sql"
 

@@ -83,7 +83,7 @@ def show_log(settings: Settings) -> None:
     handler.setLevel(level)  # psycopg gives its own loggers a level, which passes the root's by
     form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
     logging.basicConfig(level=level, format=form, handlers=[handler])
-    searching = logging.getLogger("retrievers")
+    searching = logging.getLogger("sextant.retrievers")
     if not (asked or searching.handlers):
         searching.setLevel(logging.ERROR)
         searching.addHandler(_Reasons())

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from sextant.tables.cells.values import chinese_number
+from sextant.text.number_words import chinese_number
 from sextant.text.simplified import plain_of
 
 DATE, TIME, SHARE, ORDINAL = "date", "time", "share", "ordinal"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 GRAPH = "demo"
-_SAMPLES = Path(__file__).parents[3] / "samples"
+_SAMPLES = Path(__file__).parents[2] / "samples"
 
 
 @app.command("demo")

@@ -18,7 +18,7 @@ import orjson
 from sextant.ingestion.parsing.host import READY
 from sextant.ingestion.parsing.limits import Limits
 
-_ROOT = Path(__file__).parents[2]
+_ROOT = Path(__file__).parents[3]
 # No variable of ours reaches the parsers: they have no use for keys or database addresses.
 _ENVIRONMENT = {
     "PYTHONPATH": str(_ROOT),

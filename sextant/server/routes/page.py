@@ -18,7 +18,7 @@ _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 # Read once: they are a few kilobytes each.
 _TEXTS = {
     file.name: file.read_text("utf-8")
-    for file in (files("server") / "static" / "page").iterdir()
+    for file in (files("sextant.server") / "static" / "page").iterdir()
     if file.is_file()
 }
 # What the parts are of: another text anywhere is another address of all, so a browser may keep them for good.

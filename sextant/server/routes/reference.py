@@ -11,7 +11,7 @@ from sextant.server.routing.router import router as new_router
 router = new_router("reference")
 
 # Read once: they are a few kilobytes, and nothing of a request decides which.
-_PAGES = files("server") / "static" / "reference"
+_PAGES = files("sextant.server") / "static" / "reference"
 _HTML = (_PAGES / "index.html").read_text("utf-8")
 _SCRIPT = (_PAGES / "reference.js").read_text("utf-8")
 _STYLE = (_PAGES / "reference.css").read_text("utf-8")

@@ -82,7 +82,7 @@ def _lives(pid: int) -> bool:
 
 
 if __name__ == "__main__":
-    sys.path[0] = str(Path(__file__).parents[2])  # where `sextant/stores/` lies
+    sys.path[0] = str(Path(__file__).parents[3])  # where `sextant/` lies
     folder = Path(sys.argv[1])
     # A lock that is waited for is waited for again after the signal (PEP 475).
     signal.signal(signal.SIGALRM, lambda *_: _trim(folder))

@@ -40,7 +40,7 @@ class Migration:
 @cache
 def migrations() -> tuple[Migration, ...]:
     """The files of `sql/migrations/`, in order."""
-    folder = files("stores") / "sql" / "migrations"
+    folder = files("sextant.stores") / "sql" / "migrations"
     entries = sorted((entry for entry in folder.iterdir()), key=lambda entry: entry.name)
     found = []
     for entry in entries:

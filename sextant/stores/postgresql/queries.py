@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import LiteralString, cast
 
 _NAME = re.compile(r"^(?:--|//) name: (\w+)$", re.MULTILINE)
-_FOLDER = files("stores") / "sql" / "queries"
-_CYPHER = files("stores") / "cypher"
+_FOLDER = files("sextant.stores") / "sql" / "queries"
+_CYPHER = files("sextant.stores") / "cypher"
 
 
 @cache

@@ -10,6 +10,8 @@ from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache
 
+from sextant.text.number_words import SCALES
+
 
 class ValueKind(StrEnum):
     """What a cell holds."""
@@ -43,26 +45,7 @@ class Value:
 # Nothing longer is a number that people write; it also bounds the work of the patterns.
 _LONGEST = 64
 _HIGHEST_POWER = 50
-_SCALES = {
-    "百": 2,
-    "千": 3,
-    "万": 4,
-    "萬": 4,
-    "十万": 5,
-    "百万": 6,
-    "千万": 7,
-    "亿": 8,
-    "億": 8,
-    "十亿": 9,
-    "百亿": 10,
-    "千亿": 11,
-    "万亿": 12,
-    "thousand": 3,
-    "million": 6,
-    "billion": 9,
-    "trillion": 12,
-}
-_LONGER_FIRST = sorted(_SCALES, key=len, reverse=True)
+_LONGER_FIRST = sorted(SCALES, key=len, reverse=True)
 SCALE = "|".join(_LONGER_FIRST)
 """The words of scales, as a pattern."""
 
@@ -135,7 +118,7 @@ def numbers_with_rest(sentence: str) -> list[tuple[Decimal, str]]:
         digits = match.group().replace("−", "-").lower()
         scale = next((scale for scale in _LONGER_FIRST if digits.endswith(scale)), "")
         plain = _SEPARATORS.sub("", digits[: len(digits) - len(scale)])
-        found.append((Decimal(f"{plain}E{_SCALES.get(scale, 0)}"), text[match.end() :][:_REST]))
+        found.append((Decimal(f"{plain}E{SCALES.get(scale, 0)}"), text[match.end() :][:_REST]))
     return found
 
 
@@ -147,7 +130,7 @@ def _number(shown: str, text: str) -> Value | None:
     plain = _SEPARATORS.sub("", match["digits"])
     if len(plain) > 1 and plain[0] == "0" and plain[1] != ".":
         return None
-    power = int((match["exponent"] or "e0")[1:]) + _SCALES.get((match["scale"] or "").lower(), 0)
+    power = int((match["exponent"] or "e0")[1:]) + SCALES.get((match["scale"] or "").lower(), 0)
     if abs(power) > _HIGHEST_POWER:
         return None
     negative = opened or match["sign"] in {"-", "−", "–"} or match["sign2"]
@@ -171,32 +154,3 @@ def _date(shown: str) -> date | None:
 _NUMERALS = "零〇一二两兩三四五六七八九十百千万萬亿億"
 CHINESE_NUMBER = f"(?<![{_NUMERALS}])[{_NUMERALS}]{{1,20}}+"
 """A number in Chinese numerals, as a pattern that takes time linear in the text."""
-
-_ONES = {
-    "零": 0,
-    "〇": 0,
-    "两": 2,
-    "兩": 2,
-    **{one: at for at, one in enumerate("一二三四五六七八九", 1)},
-}
-_TENS = {"十": 10, "百": 100, "千": 1000}
-
-
-def chinese_number(written: str) -> Decimal:
-    """The value of Chinese numerals: 三十, 一百零五, 一万五 (15,000), 两亿三千万."""
-    total = section = digit = 0
-    last = 1  # what the digit behind counts a tenth of
-    for sign in written:
-        if sign in _ONES:
-            digit = _ONES[sign]
-            last = last if digit else 1
-        elif sign in _TENS:
-            last = _TENS[sign]
-            section, digit = section + (digit or 1) * last, 0
-        else:
-            last = 10 ** _SCALES[sign]
-            section = (section + digit) or int(not total)
-            total = (total + section) * last if last > 10**4 else total + section * last
-            section = digit = 0
-    behind = last // 10 if len(written) > 1 and written[-2] not in _ONES else 1
-    return Decimal(total + section + digit * max(behind, 1))

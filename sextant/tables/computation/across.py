@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from sextant.tables.cells.computing import Operation
-from sextant.tables.cells.values import ValueKind, chinese_number
+from sextant.tables.cells.values import ValueKind
 from sextant.tables.computation.asked import Asked, QuestionParts
 from sextant.tables.question.wording import OPERATIONS
+from sextant.text.number_words import chinese_number
 
 # A column that is called by its time does not tell what its numbers are.
 OF_PERIOD = re.compile(

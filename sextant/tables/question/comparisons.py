@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from decimal import Decimal
 
 from sextant.tables.cells.computing import Comparison
-from sextant.tables.cells.values import CHINESE_NUMBER, SCALE, chinese_number, numbers_in
+from sextant.tables.cells.values import CHINESE_NUMBER, SCALE, numbers_in
+from sextant.text.number_words import chinese_number
 
 # A run of digits is one number from its first digit on, so that long ones are read in linear time.
 _NUMBER = rf"(?:us\$|[$€£¥])?\s?-?(?<!\d)(?<!\d,)\d[\d,]*+(?:\.\d++)?\s?(?:%|{SCALE})?"

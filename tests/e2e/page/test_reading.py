@@ -75,7 +75,7 @@ def test_everything_that_is_said_is_said_in_both_languages(page: Page) -> None:
     assert words["en"] == words["zh"]
     said = {word.partition("/")[0].partition(".")[0] for word in words["en"]}
     used = set()
-    for part in (files("server") / "static" / "page").iterdir():
+    for part in (files("sextant.server") / "static" / "page").iterdir():
         used |= set(
             re.findall(r"""(?:say\(|data-(?:say|name|hint|describe)=)"(\w+)""", part.read_text())
         )

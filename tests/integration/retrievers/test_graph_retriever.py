@@ -160,7 +160,7 @@ async def test_the_keyword_lane_stands_in_when_the_model_is_gone(
 ) -> None:
     """Seed 000, "部分检索失败": the search goes on, with the warning in its words."""
     retriever = over(database, BrokenEmbedder(384), settings)
-    with caplog.at_level(logging.WARNING, "retrievers"):
+    with caplog.at_level(logging.WARNING, "sextant.retrievers"):
         found = await retriever.search(filled, "糖尿病的症状")
     assert names(found.results)[0] == "symptoms"
     assert set(found.results[0].lanes) == {"keyword"}
@@ -176,7 +176,7 @@ async def test_lanes_that_fail_for_one_reason_log_one_traceback(
 ) -> None:
     gone = await Database.open(settings)
     await gone.close()
-    with pytest.raises(RetrievalError), caplog.at_level(logging.ERROR, "retrievers"):
+    with pytest.raises(RetrievalError), caplog.at_level(logging.ERROR, "sextant.retrievers"):
         await over(gone, embedder, settings).search(filled, "糖尿病", mode="naive")
     records = [one for one in caplog.records if one.levelno == logging.ERROR]
     assert len(records) == 2
@@ -205,7 +205,7 @@ async def test_a_slow_retrieval_is_logged_as_a_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     impatient = settings.model_copy(update={"retrieval": RetrievalSettings(slow_ms=1e-6)})
-    with caplog.at_level(logging.WARNING, "retrievers"):
+    with caplog.at_level(logging.WARNING, "sextant.retrievers"):
         await over(database, embedder, impatient).search(filled, "糖尿病")
     assert any("retrieval took" in message for message in caplog.messages)
 
@@ -214,7 +214,7 @@ async def test_what_was_searched_and_found_is_logged(
     retriever: GraphRetriever, filled: Scope, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Seed 000, "记录检索详情"."""
-    with caplog.at_level(logging.INFO, "retrievers"):
+    with caplog.at_level(logging.INFO, "sextant.retrievers"):
         await retriever.search(filled, "糖尿病的症状", lanes=("vector", "keyword"))
     [message] = [message for message in caplog.messages if message.startswith("retrieved")]
     for part in (

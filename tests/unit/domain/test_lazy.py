@@ -19,7 +19,5 @@ def test_a_package_gives_each_public_name_and_no_other(package: str) -> None:
 
 
 def test_the_package_alone_imports_none_of_them() -> None:
-    program = (
-        "import sys, retrievers; sys.exit('sextant.retrievers.graph_retriever' in sys.modules)"
-    )
+    program = "import sys, sextant.retrievers; sys.exit('sextant.retrievers.graph_retriever' in sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -11,10 +11,7 @@ from pydantic import BaseModel
 from sextant.domain.settings import Settings
 
 ROOT = Path(__file__).parents[3]
-CODE = (
-    *("domain", "stores", "models", "prompts", "ingestion", "retrievers", "nodes", "graph"),
-    *("evals", "sextant", "server"),
-)
+CODE = ("prompts", "retrievers", "nodes", "graph", "sextant")
 
 
 def names_of(settings: type[BaseModel]) -> Iterator[str]:

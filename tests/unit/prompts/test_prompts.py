@@ -10,7 +10,7 @@ PROMPTS = [value for value in vars(prompts).values() if isinstance(value, Prompt
 
 
 def test_every_file_is_a_loaded_prompt_in_a_known_language() -> None:
-    found = {path.name for path in files("prompts").iterdir() if path.name.endswith(".md")}
+    found = {path.name for path in files("sextant.prompts").iterdir() if path.name.endswith(".md")}
     assert found == {f"{prompt.name}.{lang}.md" for prompt in PROMPTS for lang in LANGUAGES}
 
 

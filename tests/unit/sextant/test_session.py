@@ -16,7 +16,7 @@ WHY = "lane vector failed: The model is gone. Run `pip install x`."
 @pytest.fixture
 def searching() -> Iterator[logging.Logger]:
     """The logger of searches, left as it was."""
-    logger = logging.getLogger("retrievers")
+    logger = logging.getLogger("sextant.retrievers")
     yield logger
     logger.handlers.clear()
     logger.setLevel(logging.NOTSET)

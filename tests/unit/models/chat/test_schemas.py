@@ -34,13 +34,15 @@ KEYWORDS = {
 
 def all_modules() -> Iterator[str]:
     for package in PRODUCT:
-        found = pkgutil.walk_packages(import_module(package).__path__, f"{package}.")
+        found = pkgutil.walk_packages(
+            import_module(f"sextant.{package}").__path__, f"sextant.{package}."
+        )
         yield from (module.name for module in found)
 
 
 def replies(base: type[ModelReply] = ModelReply) -> Iterator[type[ModelReply]]:
     for one in base.__subclasses__():
-        if one.__module__.startswith(PRODUCT):
+        if one.__module__.split(".")[1] in PRODUCT:
             yield one
         yield from replies(one)
 

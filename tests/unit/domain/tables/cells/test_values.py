@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.tables.cells.values import ValueKind, chinese_number, numbers_in, read_value
+from sextant.tables.cells.values import ValueKind, numbers_in, read_value
+from sextant.text.number_words import chinese_number
 
 
 @pytest.mark.parametrize(
