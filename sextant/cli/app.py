@@ -9,6 +9,7 @@ import importlib
 import logging
 from collections.abc import Sequence
 from keyword import iskeyword
+from typing import Annotated
 
 import typer
 
@@ -103,7 +104,23 @@ def _app(arguments: Sequence[str]) -> typer.Typer:
     return app
 
 
-def _root() -> None:
+def _print_version(*, wanted: bool) -> None:
+    if wanted:
+        from sextant import __version__
+
+        typer.echo(f"sextant {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version and exit.", is_eager=True, callback=_print_version
+        ),
+    ] = False,
+) -> None:
     """Keep subcommands even when only one of them is loaded."""
 
 

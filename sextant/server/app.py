@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from importlib.metadata import version
 
 from fastapi import FastAPI
 
+from sextant import __version__
 from sextant.domain.configuration import load_settings
 from sextant.domain.settings import Settings
 from sextant.server import edge, openapi, problems
@@ -62,7 +62,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app = FastAPI(
         title="Sextant",
         description="Answers over a team's own documents, with citations that hold.",
-        version=version("sextant"),
+        version=__version__,
         lifespan=partial(_lifespan, settings=settings, metrics=metrics),
         docs_url=None,
         redoc_url=None,

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -37,11 +38,17 @@ def served(environment: Mapping[str, str], *arguments: str) -> Iterator[str]:
 
 
 @contextmanager
-def serving(environment: Mapping[str, str], *arguments: str) -> Iterator[Served]:
-    """The same with its process, which may have ended before."""
+def serving(
+    environment: Mapping[str, str],
+    *arguments: str,
+    python: Path = Path(sys.executable),
+    folder: Path | None = None,
+) -> Iterator[Served]:
+    """The same with its process, which may have ended before; started by `python` in `folder`."""
     with subprocess.Popen(
-        [sys.executable, "-m", "sextant", "serve", "--port", "0", *arguments],
+        [python, "-m", "sextant", "serve", "--port", "0", *arguments],
         env={**environment, "PYTHONUNBUFFERED": "1"},
+        cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

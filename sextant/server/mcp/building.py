@@ -6,7 +6,6 @@ import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
-from importlib.metadata import version
 from typing import Any
 
 from mcp.server.mcpserver import MCPServer
@@ -19,6 +18,7 @@ from mcp.server.mcpserver.exceptions import (
 from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
 from pydantic import ValidationError
 
+from sextant import __version__
 from sextant.domain.errors import (
     UNFORESEEN,
     ChunkNotFound,
@@ -104,7 +104,7 @@ def build_server(caller_of: CallerOf, naming: Naming = Naming.DOTTED) -> Knowled
         title="Sextant",
         description="Answers and passages from a team's own documents, with citations that hold.",
         instructions=_INSTRUCTIONS,
-        version=version("sextant"),
+        version=__version__,
         log_level="WARNING",
         subscriptions=False,
     )
