@@ -30,7 +30,7 @@ from sextant.evals.arguments import parser_of
 from sextant.graph.streaming import stream_answer
 from sextant.graph.workflow import Workflow
 from sextant.models.chat.chat_model import Messages, Restart, T
-from sextant.nodes.answers.harmless import Harmless
+from sextant.nodes.answers.sanitizing import OutputSanitizer
 from sextant.nodes.citing.cited_text import CitedText
 
 RUNS = 60
@@ -107,7 +107,7 @@ def sentence_ms(
 
 def feed(items: Sequence[RetrievedItem], written: Sequence[str]) -> None:
     """Take a text through all that it goes through, token by token."""
-    guard, text = Harmless([item.text for item in items]), CitedText(items)
+    guard, text = OutputSanitizer([item.text for item in items]), CitedText(items)
     for sentence in written:
         for start in range(0, len(sentence), 2):
             for _ in text.feed(guard.feed(sentence[start : start + 2])):
@@ -177,7 +177,7 @@ async def tokens() -> None:
 async def store() -> None:
     """Print what the comparison with stored documents adds to a sentence."""
     from sextant.evals.corpus import load_corpus
-    from sextant.evals.dataset import Passage
+    from sextant.evals.dataset import CorpusPassage
     from sextant.stores.chunks.quotes import QuoteStore
     from sextant.stores.documents.document_store import DocumentStore
     from sextant.stores.postgresql.database import Database
@@ -187,7 +187,7 @@ async def store() -> None:
     with tempfile.TemporaryDirectory(prefix="sxt-") as folder:
         async with await Database.open(Settings(_env_file=None, data_dir=Path(folder))) as database:
             texts = [f"{number}. {STATEMENTS['zh'][0]}" * 8 for number in range(300)]
-            corpus = [Passage(str(n), "", text) for n, text in enumerate(texts)]
+            corpus = [CorpusPassage(str(n), "", text) for n, text in enumerate(texts)]
             await load_corpus(database, HashEmbedder(384), scope, corpus)
             [document] = await DocumentStore(database).list(scope)
             text = await DocumentStore(database).text(scope, document.id, 0, 100_000)

@@ -30,7 +30,7 @@ from benchmarks.hybrid.report import Group, Report
 from benchmarks.hybrid.rivals import installed
 from sextant.evals.arguments import numbers
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, bm25_terms
-from sextant.stores.rows import Text
+from sextant.stores.rows import StoredText
 
 CANDIDATES, QUESTIONS, CHECKED = 40, 200, 10
 ALONE = 200  # texts that come and go one by one
@@ -49,7 +49,7 @@ class Asked:
     question: str
     candidates: tuple[int, ...]
 
-    def among(self, texts: Sequence[Text]) -> list[Text]:
+    def among(self, texts: Sequence[StoredText]) -> list[StoredText]:
         """Its candidates."""
         return [texts[number] for number in self.candidates]
 
@@ -97,19 +97,19 @@ def scored(known: Known, asked: set[str], counts: Iterable[Counter[str]]) -> lis
     return scores
 
 
-def alone(question: str, candidates: Sequence[Text], cut: Cut) -> list[float]:
+def alone(question: str, candidates: Sequence[StoredText], cut: Cut) -> list[float]:
     """The candidates cut, counted and scored as if there were no other texts."""
     asked = set(cut(question))
     counts = [Counter(cut(one.searched)) for one in candidates]
     return scored(Known.of(counts, asked), asked, counts)
 
 
-def indexed(index: BM25Index, question: str, candidates: Sequence[Text]) -> list[float]:
+def indexed(index: BM25Index, question: str, candidates: Sequence[StoredText]) -> list[float]:
     """The candidates scored by the index, which knows their terms."""
     return index.score(question, [(one.id, "") for one in candidates])
 
 
-def gate(index: BM25Index, texts: Sequence[Text], asked: Sequence[Asked], when: str) -> Gate:
+def gate(index: BM25Index, texts: Sequence[StoredText], asked: Sequence[Asked], when: str) -> Gate:
     """The largest difference to BM25 over all texts, of some questions spread over all."""
     checked = [
         (one.question, set(bm25_terms(one.question)), one.among(texts))
@@ -131,11 +131,11 @@ def gate(index: BM25Index, texts: Sequence[Text], asked: Sequence[Asked], when: 
 
 
 def changed(
-    index: BM25Index, texts: Sequence[Text], rows: Sequence[int]
-) -> tuple[BM25Index, list[Text]]:
+    index: BM25Index, texts: Sequence[StoredText], rows: Sequence[int]
+) -> tuple[BM25Index, list[StoredText]]:
     """The index with some of its texts gone and as many new ones; prints what each cost."""
     gone, after, batch = [texts[row] for row in rows], list(texts), len(rows)
-    fresh = [Text(("new", one.id), f"new-{one.id}", one.searched[::-1]) for one in gone]
+    fresh = [StoredText(("new", one.id), f"new-{one.id}", one.searched[::-1]) for one in gone]
     turns = max(1, ALONE // batch)
     cutting = spent(turns, lambda: [bm25_terms(one.searched) for one in fresh])
     deleting = spent(turns, lambda: index.updated([one.part for one in gone], []))
@@ -160,7 +160,7 @@ def spent(turns: int, work: Callable[[], object]) -> float:
 
 async def rerank(library: Sequence[str], asked: Sequence[Asked]) -> tuple[Group, list[str]]:
     """Build the index, check it before and after changes, measure it; also what is not installed."""
-    texts = [Text(row, str(row), text) for row, text in enumerate(library)]
+    texts = [StoredText(row, str(row), text) for row, text in enumerate(library)]
     started = time.process_time()
     index = BM25Index().updated([], texts)
     built = time.process_time() - started
@@ -176,7 +176,7 @@ async def rerank(library: Sequence[str], asked: Sequence[Asked]) -> tuple[Group,
     gates.append(gate(other, others, asked, "a third deleted, as many added"))
     print("\n".join(map(str, gates)), flush=True)
 
-    def of(score: Callable[[str, list[Text]], object]) -> Search:
+    def of(score: Callable[[str, list[StoredText]], object]) -> Search:
         async def search(number: int) -> object:
             return score(asked[number].question, asked[number].among(texts))
 

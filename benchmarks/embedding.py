@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from sextant.evals.arguments import parser_of
-from sextant.evals.dataset import Question, read_passages, read_questions
+from sextant.evals.dataset import EvalQuestion, read_passages, read_questions
 from sextant.evals.metrics import recall
 from sextant.models.embedding.packaged import PackagedEmbedder
 from sextant.models.protocols import Vectors
@@ -106,7 +106,7 @@ async def measure_recall(
 
 
 def recall_at_5(
-    ids: Sequence[str], vectors: Vectors, questions: Sequence[Question], asked: Vectors
+    ids: Sequence[str], vectors: Vectors, questions: Sequence[EvalQuestion], asked: Vectors
 ) -> float:
     """Mean recall of the gold passages among the five nearest."""
     nearest = np.argsort(-(asked @ vectors.T), axis=1)[:, :5]

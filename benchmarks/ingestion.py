@@ -31,7 +31,7 @@ from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
-from sextant.testing.pdf import Drawn, OutlineItem, Text, write_pdf
+from sextant.testing.pdf import Drawn, OutlineItem, PdfText, write_pdf
 
 WORDS = "糖尿病是一组由胰岛素分泌缺陷和胰岛素作用障碍引起的代谢性疾病长期高血糖可造成多个器官的损害"
 SAMPLES = Path(__file__).parents[1] / "samples" / "documents"
@@ -68,10 +68,10 @@ def book(pages: int) -> bytes:
     drawn: list[list[Drawn]] = []
     for number in range(pages):
         lines = ["".join(dice.choices(WORDS, k=40)) for _ in range(34)]
-        body = [Text(70, 745 - 20 * row, line) for row, line in enumerate(lines)]
-        head = [Text(70, 815, "Handbook", 8), Text(280, 30, str(number + 1), 8)]
+        body = [PdfText(70, 745 - 20 * row, line) for row, line in enumerate(lines)]
+        head = [PdfText(70, 815, "Handbook", 8), PdfText(280, 30, str(number + 1), 8)]
         drawn.append(
-            [*head, Text(70, 780, f"{number + 1} Section of page {number + 1}", 16), *body]
+            [*head, PdfText(70, 780, f"{number + 1} Section of page {number + 1}", 16), *body]
         )
     outline = [
         OutlineItem(f"{number + 1} Section of page {number + 1}", number) for number in range(pages)

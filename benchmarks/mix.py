@@ -29,7 +29,7 @@ from sextant.domain.settings import Settings
 from sextant.evals.arguments import numbers
 from sextant.retrievers.graph_retriever import GraphRetriever
 from sextant.retrievers.index.graph.excerpt import Excerpt
-from sextant.retrievers.index.graph.walk import GraphArrays, WalkIndex
+from sextant.retrievers.index.graph.walk import ScopeGraph, WalkIndex
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.ranking.relevance import (
     nearest_wanted,
@@ -45,7 +45,7 @@ QUESTIONS = 40
 MENTIONS = 6
 
 
-def made_up(passages: int, entities: int, relations: int, seed: int) -> GraphArrays:
+def made_up(passages: int, entities: int, relations: int, seed: int) -> ScopeGraph:
     """A graph with a few frequent entities and many rare ones."""
     rng = np.random.default_rng(seed)
     numbers = rng.permutation(entities)
@@ -61,7 +61,7 @@ def made_up(passages: int, entities: int, relations: int, seed: int) -> GraphArr
     )
     edges = edges[edges[:, 0] != edges[:, 1]]
     titled = np.arange(passages // 2)
-    return GraphArrays(
+    return ScopeGraph(
         passages=passages,
         entities=entities,
         types=50,

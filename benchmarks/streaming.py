@@ -30,7 +30,7 @@ import psutil
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.evals.corpus import load_corpus
-from sextant.evals.dataset import Passage
+from sextant.evals.dataset import CorpusPassage
 from sextant.facade import Sextant
 from sextant.models.embedding.choice import build_embedder
 from sextant.stores.postgresql.database import Database
@@ -40,7 +40,9 @@ from sextant.testing.replies import Reply, as_json, endless
 
 GRAPH = "bench"
 PASSAGES = [
-    Passage(f"p{n}", f"Rule {n}", f"Rule {n} says that each value has exactly one owner at a time.")
+    CorpusPassage(
+        f"p{n}", f"Rule {n}", f"Rule {n} says that each value has exactly one owner at a time."
+    )
     for n in range(100)
 ]
 QUESTIONS = [f"What does rule {n} say about owners of a value?" for n in range(20)]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sextant.domain.lazy import lazily
+from sextant.domain.lazy import load_lazily
 
 if TYPE_CHECKING:
     from sextant.graph.workflow import create_query_workflow as create_query_workflow
 
 __all__ = ["create_query_workflow"]
-__getattr__ = lazily(__name__, {"create_query_workflow": "sextant.graph.workflow"})
+__getattr__ = load_lazily(__name__, {"create_query_workflow": "sextant.graph.workflow"})

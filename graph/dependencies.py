@@ -25,8 +25,8 @@ from sextant.models.reranker import HttpReranker, open_judge
 from sextant.nodes.context import Dependencies
 from sextant.retrievers.graph_retriever import GraphRetriever
 from sextant.retrievers.index.scope_index import ScopeIndexes
-from sextant.retrievers.memory.hot import HotScopes
-from sextant.retrievers.memory.room import Room
+from sextant.retrievers.memory.hot import ScopeCache
+from sextant.retrievers.memory.room import MemoryBoundedCache
 from sextant.retrievers.memory.texts import Texts
 from sextant.retrievers.ranking.chat_reranker import open_reranker
 from sextant.stores.array_files import index_files
@@ -42,7 +42,7 @@ from sextant.stores.postgresql.database import Database
 from sextant.text.segmenting import words_of
 
 
-async def _opened(settings: Settings, stack: AsyncExitStack) -> Dependencies:
+async def _open_dependencies(settings: Settings, stack: AsyncExitStack) -> Dependencies:
     """Store and models as the settings name them; `stack` closes them."""
     embedder = await asyncio.to_thread(build_embedder, settings)
     database, loaded, _ = await asyncio.gather(
@@ -51,7 +51,7 @@ async def _opened(settings: Settings, stack: AsyncExitStack) -> Dependencies:
         asyncio.to_thread(words_of, ""),  # a server's first Chinese question shall not wait for it
     )
     await stack.enter_async_context(database)
-    dependencies = await _opened_over(database, embedder, stack)
+    dependencies = await _open_over(database, embedder, stack)
     if loaded:
         await check_space(database, embedder)
     return dependencies
@@ -74,12 +74,10 @@ async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIter
         SettingsInvalid: a chat model is named, but no endpoint; the reranker is of no known form.
     """
     async with AsyncExitStack() as stack:
-        yield await _opened_over(database, embedder, stack)
+        yield await _open_over(database, embedder, stack)
 
 
-async def _opened_over(
-    database: Database, embedder: Embedder, stack: AsyncExitStack
-) -> Dependencies:
+async def _open_over(database: Database, embedder: Embedder, stack: AsyncExitStack) -> Dependencies:
     settings = database.settings
     chat = await open_chat_model(settings, stack)
     # In threads: they import client libraries and read certificates.
@@ -108,7 +106,11 @@ def _retriever(
     database: Database, embedder: Embedder, reranker: Reranker | None, stack: AsyncExitStack
 ) -> GraphRetriever:
     settings, retrieval = database.settings, database.settings.retrieval
-    chunks, record, room = ChunkStore(database), GraphRecord(database), Room(retrieval.hot_memory)
+    chunks, record, room = (
+        ChunkStore(database),
+        GraphRecord(database),
+        MemoryBoundedCache(retrieval.hot_memory),
+    )
     stack.push_async_callback(room.close)
     graph = graph_store(settings, database, stack)
     indexes = ScopeIndexes(
@@ -131,7 +133,7 @@ def _retriever(
         indexes=indexes,
         graph=graph,
         reranker=reranker,
-        hot=HotScopes(database, room),
+        hot=ScopeCache(database, room),
         texts=Texts(chunks, indexes, room),
     )
 
@@ -148,7 +150,7 @@ class _Shared:
 _by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared] = WeakKeyDictionary()
 
 
-async def shared_dependencies(settings: Settings | None = None) -> Dependencies:
+async def get_shared_dependencies(settings: Settings | None = None) -> Dependencies:
     """Return the running loop's dependencies, opening them when this loop has none yet.
 
     After an error the next call tries again.
@@ -190,7 +192,7 @@ async def shared_dependencies(settings: Settings | None = None) -> Dependencies:
 
 async def _open_shared(shared: _Shared, settings: Settings) -> Dependencies:
     async with AsyncExitStack() as stack:
-        opened = await _opened(settings, stack)
+        opened = await _open_dependencies(settings, stack)
         shared.closer = _closer(stack.pop_all())
     await anext(shared.closer)
     return opened
@@ -211,7 +213,7 @@ async def _closer(stack: AsyncExitStack) -> AsyncGenerator[None]:
 
 
 @contextmanager
-def lent(dependencies: Dependencies) -> Iterator[None]:
+def use_dependencies(dependencies: Dependencies) -> Iterator[None]:
     """Let the running loop use these dependencies, if it has none yet; the lender closes them."""
     shared = _by_loop.setdefault(asyncio.get_running_loop(), _Shared())
     if shared.opened is None:

@@ -21,7 +21,7 @@ from sextant.graph.failures import as_failed
 from sextant.graph.finishing import to_its_end
 from sextant.graph.workflow import Workflow
 from sextant.nodes.context import Context
-from sextant.nodes.pacing import Pace
+from sextant.nodes.pacing import Backpressure
 
 _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="type")])
 _ANSWER = TypeAdapter(Answer)
@@ -50,7 +50,7 @@ async def stream_answer(
     model call. Use `contextlib.aclosing` around it.
     """
     queue = asyncio.Queue[Event](_QUEUE)
-    pace = Pace(_QUEUE)
+    pace = Backpressure(_QUEUE)
     within = copy_context()
     within.run(pace.set)
     run = asyncio.create_task(_run(graph, question, context, config, queue), context=within)

@@ -48,7 +48,7 @@ class Thread:
 
 
 @dataclass(slots=True)
-class Turn:
+class ThreadTurn:
     """A turn of a conversation under way: what its run is given, and whether it came to its end."""
 
     config: RunnableConfig
@@ -104,7 +104,7 @@ class Threads(AsyncPostgresSaver):
     @asynccontextmanager
     async def turn(
         self, thread_id: str, question: str, most: timedelta, keep: timedelta
-    ) -> AsyncIterator[Turn]:
+    ) -> AsyncIterator[ThreadTurn]:
         """Hold a conversation for one turn, to the exclusion of all processes; only its end is kept.
 
         A turn that failed leaves the conversation as it was, with nothing of what came with its question.
@@ -131,7 +131,7 @@ class Threads(AsyncPostgresSaver):
                 field="thread_id",
             )
         busy_until, new = taken
-        turn = Turn(self.config_of(thread_id))
+        turn = ThreadTurn(self.config_of(thread_id))
         try:
             yield turn
         finally:

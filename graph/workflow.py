@@ -25,12 +25,13 @@ from sextant.domain.answers import Usage
 from sextant.domain.elapsed import milliseconds_since
 from sextant.domain.errors import SextantError
 from sextant.domain.events import Status, as_values
-from sextant.domain.happenings import NodeRan, Outcome, emit
 from sextant.domain.settings import Settings
-from sextant.graph.dependencies import shared_dependencies
+from sextant.domain.telemetry import EventOutcome, NodeCompleted, emit
+from sextant.graph.dependencies import get_shared_dependencies
 from sextant.graph.failures import as_failed
 from sextant.models.chat.allowance import Allowance, allowing
 from sextant.nodes.analyze import analyze
+from sextant.nodes.budget import budget_of, deadline, judging_budget
 from sextant.nodes.context import Context, Dependencies, RunContext
 from sextant.nodes.edits import check_edits
 from sextant.nodes.generate import generate
@@ -38,7 +39,6 @@ from sextant.nodes.grade import after_grade, grade
 from sextant.nodes.refine import after_refine, refine
 from sextant.nodes.retrieve import retrieve
 from sextant.nodes.route import after_route, route
-from sextant.nodes.spending import budget_of, deadline, judging_budget
 from sextant.nodes.state import InputState, OutputState, State
 from sextant.retrievers.sync import run_sync
 
@@ -125,7 +125,7 @@ def create_query_workflow(
     """
 
     async def resolve() -> Dependencies:
-        return dependencies or await shared_dependencies(settings)
+        return dependencies or await get_shared_dependencies(settings)
 
     bound = partial(_bound, resolve)
     builder: StateGraph[State, Any, Any, Any] = StateGraph(
@@ -141,14 +141,16 @@ def create_query_workflow(
     builder.add_edge("analyze", "route")
     # What follows is read from the state, not said by the node: so it holds of a state that was edited, too.
     builder.add_conditional_edges(
-        "route", _followed(after_route), {"complex": "retrieve", "simple or bypass": "generate"}
+        "route", _route_after(after_route), {"complex": "retrieve", "simple or bypass": "generate"}
     )
     builder.add_edge("retrieve", "grade")
     builder.add_conditional_edges(
-        "grade", _followed(after_grade), {"enough": "generate", "weak": "refine"}
+        "grade", _route_after(after_grade), {"enough": "generate", "weak": "refine"}
     )
     builder.add_conditional_edges(
-        "refine", _followed(after_refine), {"another query": "retrieve", "nothing new": "generate"}
+        "refine",
+        _route_after(after_refine),
+        {"another query": "retrieve", "nothing new": "generate"},
     )
     builder.add_edge("generate", END)
     compiled = builder.compile(checkpointer=checkpointer, name="sextant")
@@ -167,7 +169,7 @@ def _bound(resolve: Resolve, node: Node, tries: int = 1) -> _BoundNode:
 
     async def run(state: State, *, runtime: Runtime[Context]) -> Update:
         runtime.stream_writer(as_values(Status(name, attempt=state.attempts)))
-        started, outcome = time.perf_counter(), Outcome.FAILED
+        started, outcome = time.perf_counter(), EventOutcome.FAILED
         try:
             context = RunContext(runtime.context or _NO_CHOICES, await resolve())
             started = time.perf_counter()
@@ -183,20 +185,20 @@ def _bound(resolve: Resolve, node: Node, tries: int = 1) -> _BoundNode:
                 runtime.stream_writer(as_values(as_failed(error, state.language)))
             raise
         except asyncio.CancelledError:
-            outcome = Outcome.CANCELLED
+            outcome = EventOutcome.CANCELLED
             raise
         else:
-            outcome = Outcome.OK
+            outcome = EventOutcome.OK
             milliseconds = milliseconds_since(started)
             result = {"deadline": state.deadline} | result
-            return _accounted(result, name, state, milliseconds, allowance)
+            return _add_costs(result, name, state, milliseconds, allowance)
         finally:
-            emit(NodeRan(name, milliseconds_since(started), state.attempts, outcome))
+            emit(NodeCompleted(name, milliseconds_since(started), state.attempts, outcome))
 
     return run
 
 
-def _followed(after: Callable[[State], str]) -> Callable[[State], str]:
+def _route_after(after: Callable[[State], str]) -> Callable[[State], str]:
     """What follows a node; asked of an edited state as it is edited, before any node sees it."""
 
     @wraps(after)
@@ -237,7 +239,7 @@ def _calls_left(node: Node, state: State, run: RunContext) -> int:
     return (budget_of if node is generate else judging_budget)(begun, run).calls
 
 
-def _accounted(
+def _add_costs(
     update: Update, name: str, state: State, milliseconds: float, allowance: Allowance
 ) -> Update:
     """Add what the node cost to the update's `timings` and `costs`; the rounds of one node add up.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sextant.domain.lazy import lazily
+from sextant.domain.lazy import load_lazily
 
 if TYPE_CHECKING:
     from sextant.nodes.answers.answer_generator import AnswerGenerator as AnswerGenerator
 
 __all__ = ["AnswerGenerator"]
-__getattr__ = lazily(__name__, {"AnswerGenerator": "sextant.nodes.answers.answer_generator"})
+__getattr__ = load_lazily(__name__, {"AnswerGenerator": "sextant.nodes.answers.answer_generator"})

@@ -16,20 +16,26 @@ from sextant.domain.answers import Usage
 from sextant.domain.breadth import is_broad
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.filters import ChunkFilters
-from sextant.domain.questions import checked_question
+from sextant.domain.questions import check_question
 from sextant.domain.retrieval import AUTO, MOST_PASSAGES, Mode
 from sextant.models.chat.replies import Line, Sentences, Words
 from sextant.models.chat.schemas import AtMost, ModelReply
 from sextant.nodes.asking import ask, conversation
+from sextant.nodes.budget import deadline, merge_warnings
 from sextant.nodes.context import RunContext, scope_of
 from sextant.nodes.multimodal.keeping import look_again
-from sextant.nodes.multimodal.looking import look_at, opened, with_attachments
+from sextant.nodes.multimodal.looking import look_at, open_attachments, with_attachments
 from sextant.nodes.question.arithmetic import is_arithmetic
-from sextant.nodes.question.conversing import ROLES, Asked, asked, history_of, opening
-from sextant.nodes.question.follow_up import standing_alone
+from sextant.nodes.question.conversing import (
+    ROLES,
+    TurnQuestion,
+    history_of,
+    opening,
+    read_question,
+)
+from sextant.nodes.question.follow_up import make_standalone
 from sextant.nodes.question.names import names_in, telling_words
 from sextant.nodes.question.parts import MOST_PARTS, clauses_of, sides_of
-from sextant.nodes.spending import deadline, noted
 from sextant.nodes.state import Complexity, State, forgotten
 from sextant.retrievers.lanes.keywords import extract_keywords
 from sextant.retrievers.modes import composition_of
@@ -75,7 +81,7 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     """
     run = runtime.context
     _check_options(state)
-    question = asked(state)
+    question = read_question(state)
     wish = run.choices.mode if state.mode == AUTO else state.mode
     known = list(run.deps.retriever.lanes)
     chosen, _ = composition_of(wish, known)
@@ -83,7 +89,7 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     begun = State(**vars(state) | fresh)
     # Small talk is not about the tables that are at hand, and leaves them there.
     at_hand = [] if is_small_talk(begun.question) else state.tables
-    brought = await opened(question.content or at_hand, scope_of(state, runtime), run)
+    brought = await open_attachments(question.content or at_hand, scope_of(state, runtime), run)
     looking = (look_at if question.content else look_again)(brought, begun, run)
     if wish == Mode.BYPASS:
         return fresh | await looking | {"strategy": wish, "reason": "bypass was asked for"}
@@ -96,7 +102,7 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
         chosen, _ = composition_of(wish, known, broad=True)
     update = fresh | {"strategy": chosen.value} | understood
     if update["complexity"] != SIMPLE:
-        update |= await _linked(State(**vars(state) | update), runtime)
+        update |= await _link_entities(State(**vars(state) | update), runtime)
         if wish == AUTO:
             update["reason"] += f"; {_WHY[chosen]}"
     return with_attachments(update, run.deps.settings.limits.question_chars)
@@ -107,7 +113,7 @@ def _costs_of_both(looked: dict[str, Any], understood: dict[str, Any]) -> dict[s
     if "usage" not in looked:
         return {}
     spent = (Usage(**update.get("usage", {})) for update in (looked, understood))
-    warnings = noted(looked.get("warnings", ()), *understood.get("warnings", ()))
+    warnings = merge_warnings(looked.get("warnings", ()), *understood.get("warnings", ()))
     return {"usage": asdict(sum(spent, Usage())), "warnings": warnings}
 
 
@@ -119,7 +125,7 @@ _WHY = {
 }
 
 
-async def _linked(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
+async def _link_entities(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     """The question's names that the graph knows; names are what the low level of keywords begins with."""
     known: dict[str, list[str]] = {}
     if state.strategy != Mode.NAIVE:
@@ -129,7 +135,7 @@ async def _linked(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     return {
         "entities": entities,
         "linked": [{"name": name, "ids": ids} for name, ids in known.items()],
-        "low_level_keywords": noted(entities, *state.low_level_keywords),
+        "low_level_keywords": merge_warnings(entities, *state.low_level_keywords),
     }
 
 
@@ -169,10 +175,10 @@ def _no_history(message: str) -> OptionInvalid:
     )
 
 
-def _new_turn(state: State, asked_for: Asked, run: RunContext) -> dict[str, Any]:
+def _new_turn(state: State, asked_for: TurnQuestion, run: RunContext) -> dict[str, Any]:
     """The state as a turn finds it; a checkpointer would carry over the last turn's."""
     language, limits = run.choices.language, run.deps.settings.limits
-    question = checked_question(asked_for.query, limits.question_chars)
+    question = check_question(asked_for.query, limits.question_chars)
     return forgotten() | {
         **opening(asked_for),
         "asked": "" if asked_for.message else question,
@@ -202,19 +208,19 @@ async def _understand(state: State, run: RunContext) -> tuple[dict[str, Any], bo
         return _by_rule(state, longest) | judged.costs, is_broad(state.question)
     vocabulary = Vocabulary(state.question, *(turn["content"] for turn in state.before))
     reply = judged.reply.taken_from(vocabulary)
-    question = _made_to_stand_alone(reply.question, state, longest, vocabulary)
+    question = _restate_question(reply.question, state, longest, vocabulary)
     parts = [clean_text(part)[:longest] for part in reply.subquestions if part != question]
     return _read(question, parts) | {
         "reason": "read by the chat model",
         "entities": reply.entities,
-        "keywords": noted(reply.keywords, *reply.themes) or extract_keywords(question),
+        "keywords": merge_warnings(reply.keywords, *reply.themes) or extract_keywords(question),
         "low_level_keywords": reply.keywords or extract_keywords(question),
         "high_level_keywords": reply.themes,
         **judged.costs,
     }, is_broad(question)
 
 
-def _made_to_stand_alone(said: str, state: State, longest: int, vocabulary: Vocabulary) -> str:
+def _restate_question(said: str, state: State, longest: int, vocabulary: Vocabulary) -> str:
     """The chat model's wording of a question that may lean on a conversation; without one the question stands alone.
 
     Small models write "string" there, the answer or a translation: what does not come from the question and the
@@ -224,13 +230,13 @@ def _made_to_stand_alone(said: str, state: State, longest: int, vocabulary: Voca
         return state.question
     question = clean_text(said).strip()[:longest]
     if not vocabulary.gives(question):
-        return standing_alone(state.question, state.before)[:longest]
+        return make_standalone(state.question, state.before)[:longest]
     return question
 
 
 def _by_rule(state: State, longest: int) -> dict[str, Any]:
     """The question as its own words tell it, with those of the conversation that it leans on."""
-    question = standing_alone(state.question, state.before)[:longest]
+    question = make_standalone(state.question, state.before)[:longest]
     names = names_in(question)
     themes = [word for word in telling_words(question) if not any(word in name for name in names)]
     asked = "the documents as a whole" if is_broad(state.question) else "particular passages"

@@ -20,13 +20,13 @@ _NO_WORD = re.compile(r"[\W_]+")
 
 def lines_of(reports: Iterable[RetrievedItem]) -> str:
     """Return reports as a prompt shows them, one a line and no sentence twice."""
-    lines = Lines()
+    lines = PromptLines()
     for report in reports:
         lines.add_report(report, summary=True)
     return lines.text
 
 
-class Lines:
+class PromptLines:
     """Lines of a prompt that say nothing twice.
 
     Args:

@@ -12,8 +12,14 @@ from sextant.domain.answers import Usage
 from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, SextantError
 from sextant.models.chat.chat_model import ChatModel, T
 from sextant.models.chat.structured import instruction
+from sextant.nodes.budget import (
+    judging_budget,
+    limit_warning,
+    merge_warnings,
+    prompt_size,
+    usage_of,
+)
 from sextant.nodes.context import RunContext
-from sextant.nodes.spending import judging_budget, noted, prompt_size, reached, usage_of
 from sextant.nodes.state import State
 from sextant.prompts import Messages
 from sextant.text.characters import estimate_tokens
@@ -34,7 +40,7 @@ _SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement(Generic[T]):
+class ModelJudgement(Generic[T]):
     """What the model said, if anything, and the state update that asking it costs."""
 
     reply: T | None
@@ -49,10 +55,12 @@ class Judgements(Generic[T]):
     costs: dict[str, Any]
 
 
-async def ask(state: State, run: RunContext, messages: Messages, schema: type[T]) -> Judgement[T]:
+async def ask(
+    state: State, run: RunContext, messages: Messages, schema: type[T]
+) -> ModelJudgement[T]:
     """Ask the chat model for an object of `schema`; see `ask_all`."""
     asked = await ask_all(state, run, [messages], schema)
-    return Judgement(asked.replies[0], asked.costs)
+    return ModelJudgement(asked.replies[0], asked.costs)
 
 
 async def ask_all(
@@ -62,7 +70,7 @@ async def ask_all(
 
     There is no reply, and the caller goes by rule, when no chat model is configured, or it was silent or
     failing before in this answer, which then needs what is left; and, with a warning in the state, when the
-    answer's limits (`sextant.nodes.spending`) do not allow all of them, or the model fails. A reply that does not fit is
+    answer's limits (`sextant.nodes.budget`) do not allow all of them, or the model fails. A reply that does not fit is
     repaired where the limit of calls allows that, too.
     """
     chat, limits = run.deps.chat, run.deps.settings.limits
@@ -73,9 +81,9 @@ async def ask_all(
     sizes = [prompt_size(messages) + form for messages in prompts]
     lacking = budget.lacks(sum(sizes), len(prompts))
     if lacking is not None:
-        warnings = noted(state.warnings, reached(lacking, limits, state.language))
+        warnings = merge_warnings(state.warnings, limit_warning(lacking, limits, state.language))
         return Judgements([None] * len(prompts), {"warnings": warnings})
-    call = _Call(
+    call = _CallOptions(
         chat,
         schema,
         repair=budget.lacks(2 * sum(sizes), 2 * len(prompts)) is None,
@@ -93,14 +101,14 @@ async def ask_all(
 
 
 @dataclass(frozen=True, slots=True)
-class _Outcome(Generic[T]):
+class _CallOutcome(Generic[T]):
     reply: T | None
     usage: Usage
     failure: Exception | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class _Call(Generic[T]):
+class _CallOptions(Generic[T]):
     """How each of several things is asked: for what, and how patiently."""
 
     chat: ChatModel
@@ -108,7 +116,7 @@ class _Call(Generic[T]):
     repair: bool
     seconds: float
 
-    async def asked(self, messages: Messages, size: int) -> _Outcome[T]:
+    async def asked(self, messages: Messages, size: int) -> _CallOutcome[T]:
         """What came of a prompt of this many tokens; what a failed call has cost is estimated."""
         try:
             async with asyncio.timeout(self.seconds):
@@ -117,14 +125,16 @@ class _Call(Generic[T]):
                 )
         except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
             calls = 2 if self.repair and isinstance(error, ModelOutputInvalid) else 1
-            return _Outcome(None, Usage(calls, calls * size, estimated=True), error)
-        return _Outcome(reply, usage)
+            return _CallOutcome(None, Usage(calls, calls * size, estimated=True), error)
+        return _CallOutcome(reply, usage)
 
 
 def _by_rule_from_here(state: State, failures: Sequence[Exception]) -> dict[str, Any]:
     """What the state learns of calls that failed."""
     return {
-        "warnings": noted(state.warnings, *(_by_rule(one, state.language) for one in failures)),
+        "warnings": merge_warnings(
+            state.warnings, *(_by_rule(one, state.language) for one in failures)
+        ),
         "by_rule": any(not isinstance(one, ModelOutputInvalid) for one in failures),
         "unreachable": next(
             (failure_reason(one, state.language) for one in failures if _is_unreachable(one)), ""

@@ -41,7 +41,9 @@ def check_edits(state: State) -> None:
 def _fields() -> Mapping[str, tuple[_Fits, str]]:
     """For each field whether a value fits it, and what does in words."""
     hints = get_type_hints(State)
-    return {name: (_of(hint), _worded(hint)) for name, hint in hints.items() if name not in _HELD}
+    return {
+        name: (_of(hint), _describe_hint(hint)) for name, hint in hints.items() if name not in _HELD
+    }
 
 
 def _of(hint: Any) -> _Fits:  # noqa: ANN401 - a type as it is written
@@ -63,14 +65,14 @@ def _of(hint: Any) -> _Fits:  # noqa: ANN401 - a type as it is written
     return lambda value: isinstance(value, kinds) and (hint is bool or not isinstance(value, bool))
 
 
-def _worded(hint: Any) -> str:  # noqa: ANN401 - a type as it is written
+def _describe_hint(hint: Any) -> str:  # noqa: ANN401 - a type as it is written
     origin, parts = get_origin(hint), get_args(hint)
     if origin in {Union, UnionType}:
-        return " or ".join(map(_worded, parts))
+        return " or ".join(map(_describe_hint, parts))
     if origin is Literal:
         return " or ".join(map(repr, parts))
     if origin is list:
-        return f"a list, each entry {_worded(parts[0])}"
+        return f"a list, each entry {_describe_hint(parts[0])}"
     if origin is dict:
         return "an object"
     return _IN_WORDS.get(hint, "null")

@@ -19,21 +19,28 @@ from sextant.domain.retrieval import Mode, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.models.chat.chat_model import ChatModel
 from sextant.nodes.answers.answer_generator import AnswerGenerator
-from sextant.nodes.answers.answering import AnswerEvent, fixed_answer
-from sextant.nodes.answers.computed import ComputedTable, computed_tables, with_computed
+from sextant.nodes.answers.answering import AnswerEvent, yield_fixed_answer
+from sextant.nodes.answers.computed import ComputedTable, compute_tables, with_computed
 from sextant.nodes.answers.introducing import introduction
-from sextant.nodes.answers.reporting import Reading, mapped
+from sextant.nodes.answers.reporting import ReportReader, map_reports
 from sextant.nodes.answers.revising import Review
 from sextant.nodes.answers.without_model import WithoutModel
-from sextant.nodes.answers.writing import Writing, written
+from sextant.nodes.answers.writing import Writing, write_answer
 from sextant.nodes.asking import BY_RULE, conversation
-from sextant.nodes.citing.attached import attached_items
+from sextant.nodes.budget import (
+    AnswerBudget,
+    budget_of,
+    judging_budget,
+    limit_warning,
+    merge_warnings,
+    usage_of,
+)
+from sextant.nodes.citing.attached import attachment_items
 from sextant.nodes.citing.checking import checks_of
 from sextant.nodes.context import RunContext, scope_of
 from sextant.nodes.multimodal.looking import attachments_of
-from sextant.nodes.pacing import paced
+from sextant.nodes.pacing import wait_for_reader
 from sextant.nodes.question.conversing import closing
-from sextant.nodes.spending import Budget, budget_of, judging_budget, noted, reached, usage_of
 from sextant.nodes.state import State, reports_of
 
 WITHOUT_DOCUMENTS = {
@@ -64,19 +71,19 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
         ModelUnavailable, ModelOutputInvalid: the chat model failed where there are no documents to quote instead.
     """
     run, scope = runtime.context, scope_of(state, runtime)
-    attached = await _attached(state, run)
-    tables, unread = await _computed(state, run, scope)
-    writer = _Writer(state, run, scope, attached, tables, unread)
+    attached = await _read_attachments(state, run)
+    tables, unread = await _compute_found_tables(state, run, scope)
+    writer = _AnswerWriter(state, run, scope, attached, tables, unread)
     answer = Answer("", mode=state.strategy)
     async with aclosing(writer.events()) as events:
         async for event in events:
             if isinstance(event, Done):
                 answer = event.answer
             else:
-                await paced()
+                await wait_for_reader()
                 runtime.stream_writer(as_values(event))
     before = (warning for warning in state.warnings if warning != writer.implied)
-    warnings = noted(before, *writer.warnings, *answer.warnings)
+    warnings = merge_warnings(before, *writer.warnings, *answer.warnings)
     most = run.deps.settings.conversations.turns
     return {
         "answer": answer.answer,
@@ -100,15 +107,15 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
     }
 
 
-async def _attached(state: State, run: RunContext) -> list[RetrievedItem]:
+async def _read_attachments(state: State, run: RunContext) -> list[RetrievedItem]:
     """What came with the question, where it says anything; a large table takes a while to write."""
     if not state.attachments:
         return []
     tokens = run.deps.settings.limits.context_tokens // _ATTACHED_SHARE
-    return await asyncio.to_thread(attached_items, attachments_of(state), state.language, tokens)
+    return await asyncio.to_thread(attachment_items, attachments_of(state), state.language, tokens)
 
 
-async def _computed(
+async def _compute_found_tables(
     state: State, run: RunContext, scope: Scope
 ) -> tuple[list[ComputedTable], list[str]]:
     """What the question asks to compute of tables that were found, where all their rows may be read; and why not.
@@ -122,13 +129,13 @@ async def _computed(
         return [], []
     parts = partial(tables.parts, scope)
     try:
-        return await computed_tables(state.question, state.items, state.language, parts), []
+        return await compute_tables(state.question, state.items, state.language, parts), []
     except DependencyError as error:
         return [], [NOT_COMPUTED[state.language].format(reason=error.in_language(state.language))]
 
 
 @dataclass(slots=True)
-class _Writer:
+class _AnswerWriter:
     """The way in which one question is answered.
 
     Attributes:
@@ -161,12 +168,12 @@ class _Writer:
             return self._instead_of_model(self.state.unreachable)
         if lacking := self._budget.lacks():
             limits = self.run.deps.settings.limits
-            self.warnings.append(reached(lacking, limits, self.state.language))
+            self.warnings.append(limit_warning(lacking, limits, self.state.language))
             return self._without_model.events()
         return self._written(self.run.deps.chat)
 
     @property
-    def _budget(self) -> Budget:
+    def _budget(self) -> AnswerBudget:
         return budget_of(self.state, self.run)
 
     @property
@@ -182,7 +189,7 @@ class _Writer:
             told = await introduction(
                 state.question, state.language, self.scope, self.run.deps.documents
             )
-            for event in fixed_answer(told, NO_MODEL_NAME):
+            for event in yield_fixed_answer(told, NO_MODEL_NAME):
                 yield event
             return
         self.warnings.append(WITHOUT_DOCUMENTS[state.language])
@@ -193,7 +200,9 @@ class _Writer:
         )
         prompt = prompts.BYPASS.version(state.language)
         writing = Writing(chat, messages, prompt, self._budget)
-        async with aclosing(written(writing, Review(state.question, [], state.language))) as events:
+        async with aclosing(
+            write_answer(writing, Review(state.question, [], state.language))
+        ) as events:
             async for event in events:
                 yield event
 
@@ -245,8 +254,8 @@ class _Writer:
             )
 
         if reads:
-            reading = Reading(chat, calls, seconds, tokens, state.language)
-            return mapped(writer, state.question, found, reading, self.warnings)
+            reading = ReportReader(chat, calls, seconds, tokens, state.language)
+            return map_reports(writer, state.question, found, reading, self.warnings)
         return writer(Usage()).astream(
             state.question, found, language=state.language, history=conversation(state.before)
         )

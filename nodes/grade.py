@@ -12,13 +12,13 @@ from sextant import prompts
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.chat.replies import Numbers, Sentence, Yes
 from sextant.models.chat.schemas import ModelReply
-from sextant.nodes.answers.passages import numbered, within_budget
+from sextant.nodes.answers.passages import number_passages, select_within_budget
 from sextant.nodes.asking import ask_all
-from sextant.nodes.citing.support import Wording, claim_of
+from sextant.nodes.budget import Limit, judging_budget, limit_warning, merge_warnings, prompt_size
+from sextant.nodes.citing.support import TermLookup, claim_of
 from sextant.nodes.context import RunContext
-from sextant.nodes.multimodal.looking import told_by_attachments
+from sextant.nodes.multimodal.looking import attachments_text
 from sextant.nodes.question.bridging import bridges, wording_of
-from sextant.nodes.spending import Limit, judging_budget, noted, prompt_size, reached
 from sextant.nodes.state import State, reports_of
 
 # The rule, without a chat model: enough was found when the first passages together hold this share
@@ -49,8 +49,8 @@ async def grade(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
         update |= await _by_model(state, run)
     again = rounds_left and not update["sufficient"]
     if again and judging_budget(state, run).seconds <= 0:
-        late = reached(Limit.TIME, run.deps.settings.limits, state.language)
-        warnings = noted(update.get("warnings", state.warnings), late)
+        late = limit_warning(Limit.TIME, run.deps.settings.limits, state.language)
+        warnings = merge_warnings(update.get("warnings", state.warnings), late)
         update |= {"rounds": state.attempts, "warnings": warnings}
     return update
 
@@ -64,7 +64,7 @@ def by_rule(state: State) -> dict[str, Any]:
     """Judge by the terms that the question, or a part of it, and the first passages share."""
     first = [*state.items[:_FIRST], *reports_of(state)]
     texts = (f"{item.metadata.get('title', '')} {item.text}" for item in first)
-    text = Wording("\n".join([told_by_attachments(state), *texts]))
+    text = TermLookup("\n".join([attachments_text(state), *texts]))
     covered = text.covers(claim_of(state.question))
     unanswered = [
         part for part in state.subquestions if text.covers(claim_of(part)) < SUFFICIENT_COVERAGE
@@ -88,26 +88,29 @@ def _in_one_hop(state: State) -> bool:
 async def _by_model(state: State, run: RunContext) -> dict[str, Any]:
     """Ask of each open part apart, at once, if the limits allow that; else of the whole question."""
     asked = state.unanswered or [state.question]
-    shown = [_shown(state, run, part, len(asked)) for part in asked]
+    shown = [_select_for_grading(state, run, part, len(asked)) for part in asked]
     requests = [_request(state, part, items) for part, items in zip(asked, shown, strict=True)]
     sizes = sum(map(prompt_size, requests))
     if len(asked) > 1 and judging_budget(state, run).lacks(sizes, len(asked)):
-        asked, shown = [state.question], [_shown(state, run, state.question, 1)]
+        asked, shown = [state.question], [_select_for_grading(state, run, state.question, 1)]
         requests = [_request(state, state.question, shown[0])]
     judged = await ask_all(state, run, requests, Grades)
     replies = [reply for reply in judged.replies if reply is not None]
     if len(replies) < len(judged.replies):
         return judged.costs
-    relevant = [_picked(items, reply) for items, reply in zip(shown, replies, strict=True)]
+    relevant = [_pick_relevant(items, reply) for items, reply in zip(shown, replies, strict=True)]
     missing = [
         (part, reply.missing)
         for part, reply, picked in zip(asked, replies, relevant, strict=True)
         if not (reply.sufficient and picked)
     ]
-    return _graded(state, [item for picked in relevant for item in picked], missing) | judged.costs
+    return (
+        _update_grades(state, [item for picked in relevant for item in picked], missing)
+        | judged.costs
+    )
 
 
-def _graded(
+def _update_grades(
     state: State, relevant: Iterable[RetrievedItem], missing: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
     """The state after a judgement; what was relevant in an earlier round stays so."""
@@ -124,18 +127,20 @@ def _graded(
     }
 
 
-def _shown(state: State, run: RunContext, part: str, parts: int) -> list[RetrievedItem]:
+def _select_for_grading(
+    state: State, run: RunContext, part: str, parts: int
+) -> list[RetrievedItem]:
     """What a part of the question is judged by: what was found for it first, in its share of tokens."""
     places = {id_: at for at, id_ in enumerate(state.found_for.get(part, ()))}
     ordered = sorted(state.items, key=lambda item: places.get(item.id, len(places)))
-    return within_budget(ordered, run.deps.settings.limits.context_tokens // parts)
+    return select_within_budget(ordered, run.deps.settings.limits.context_tokens // parts)
 
 
 def _request(state: State, question: str, shown: Sequence[RetrievedItem]) -> prompts.Messages:
     asked = prompts.as_data(question)
-    return prompts.GRADE.messages(state.language, question=asked, passages=numbered(shown))
+    return prompts.GRADE.messages(state.language, question=asked, passages=number_passages(shown))
 
 
-def _picked(shown: Sequence[RetrievedItem], reply: Grades) -> list[RetrievedItem]:
+def _pick_relevant(shown: Sequence[RetrievedItem], reply: Grades) -> list[RetrievedItem]:
     known = sorted({number for number in reply.relevant if 1 <= number <= len(shown)})
     return [shown[number - 1] for number in known]

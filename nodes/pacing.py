@@ -11,7 +11,7 @@ import asyncio
 from contextvars import ContextVar
 
 
-class Pace:
+class Backpressure:
     """Lets `ahead` events be written before the first of them is read."""
 
     def __init__(self, ahead: int) -> None:
@@ -30,10 +30,10 @@ class Pace:
         await self._room.acquire()
 
 
-_pace: ContextVar[Pace | None] = ContextVar("pace", default=None)
+_pace: ContextVar[Backpressure | None] = ContextVar("pace", default=None)
 
 
-async def paced() -> None:
+async def wait_for_reader() -> None:
     """Wait, where a pace is set, until one more event of the answer may be written."""
     if (pace := _pace.get()) is not None:
         await pace.wait()

@@ -15,13 +15,13 @@ from sextant import prompts
 from sextant.domain.retrieval import Mode
 from sextant.models.chat.replies import Sentence, Sentences
 from sextant.models.chat.schemas import AtMost, ModelReply
-from sextant.nodes.answers.passages import numbered, within_budget
+from sextant.nodes.answers.passages import number_passages, select_within_budget
 from sextant.nodes.asking import ask
 from sextant.nodes.context import RunContext
 from sextant.nodes.question.bridging import bridges
 from sextant.nodes.state import State
 from sextant.text.characters import clean_text, normalise
-from sextant.text.spelling import respelled
+from sextant.text.spelling import respell
 
 # Queries of one round by the chat model, and what it is shown of the evidence to write them.
 _MOST_QUERIES = 3
@@ -43,7 +43,7 @@ async def refine(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     run = runtime.context
     suggested, costs = await _by_model(state, run)
     longest = run.deps.settings.limits.question_chars
-    queries = _unsearched(state, map(clean_text, suggested), longest)
+    queries = _drop_searched(state, map(clean_text, suggested), longest)
     hops: list[str] = []
     if not queries:
         queries, hops = by_rule(state, longest)
@@ -67,17 +67,17 @@ def by_rule(state: State, longest: int) -> tuple[list[str], list[str]]:
     what other words do not, and a query of keywords costs more than it finds (docs/evaluation.md).
     Otherwise: what no passage holds, the keywords, the more telling half.
     """
-    spelled = respelled(state.question, [item.text for item in state.items])
+    spelled = respell(state.question, [item.text for item in state.items])
     new = [spelled] if spelled != state.question else []
-    parts = _unsearched(state, [*new, *state.unanswered], longest)
+    parts = _drop_searched(state, [*new, *state.unanswered], longest)
     hops: list[str] = []
     if state.strategy in _OF_THE_GRAPH:
-        hops = _unsearched(state, bridges(state.question, state.items, state.around), longest)
+        hops = _drop_searched(state, bridges(state.question, state.items, state.around), longest)
     if parts or hops or state.strategy == Mode.MIX:
         return parts, hops
     half = state.keywords[: (len(state.keywords) + 1) // 2]
     words = [state.missing, " ".join([*state.entities, *state.keywords]), " ".join(half)]
-    return _unsearched(state, words, longest)[:1], []
+    return _drop_searched(state, words, longest)[:1], []
 
 
 def in_other_language(state: State) -> list[str]:
@@ -91,7 +91,7 @@ def in_other_language(state: State) -> list[str]:
     return all_new([f"{state.question} (in {other} documents)"], state.searched)
 
 
-def _unsearched(state: State, candidates: Iterable[str], longest: int) -> list[str]:
+def _drop_searched(state: State, candidates: Iterable[str], longest: int) -> list[str]:
     """The candidates that are new, as long as a query may be: a name in one may be longer by itself."""
     return all_new((one[:longest] for one in candidates), state.searched)
 
@@ -117,13 +117,13 @@ async def _by_model(state: State, run: RunContext) -> tuple[list[str], dict[str,
     if run.deps.chat is None:
         return [], {}
     evidence = [item for item in state.items if item.id in state.evidence]
-    shown = within_budget(evidence, _EVIDENCE_TOKENS) if evidence else []
+    shown = select_within_budget(evidence, _EVIDENCE_TOKENS) if evidence else []
     parts = state.unanswered or [state.question]
     messages = prompts.REFINE.messages(
         state.language,
         question=prompts.as_data(state.question),
         missing=prompts.as_data("\n".join(filter(None, [*parts, state.missing]))),
-        passages=numbered(shown),
+        passages=number_passages(shown),
         searched=prompts.as_data("\n".join(state.searched)),
     )
     judged = await ask(state, run, messages, Rewrite)

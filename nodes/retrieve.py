@@ -13,19 +13,19 @@ from langgraph.runtime import Runtime
 from sextant.domain.errors import RetrievalError
 from sextant.domain.events import Retrieved, as_values
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
+from sextant.nodes.budget import Limit, budget_of, judging_budget, limit_warning, merge_warnings
 from sextant.nodes.context import RunContext, scope_of
-from sextant.nodes.multimodal.looking import told_by_attachments
-from sextant.nodes.spending import Limit, budget_of, judging_budget, noted, reached
+from sextant.nodes.multimodal.looking import attachments_text
 from sextant.nodes.state import State
 from sextant.retrievers.context import assemble_graph_context
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
 from sextant.retrievers.modes import MODES
 from sextant.retrievers.ranking.fusion import interleaved, rrf
-from sextant.stores.postgresql.deadlines import within
+from sextant.stores.postgresql.deadlines import with_deadline
 from sextant.tables.question.speaking import computes
 from sextant.text.characters import ideographs, language_of
 from sextant.text.other_words import as_tables_say
-from sextant.text.quantities import asked_quantity
+from sextant.text.quantities import find_asked_quantity
 
 # A refining round looks wider than the one before: `naive` by words as well as by meaning, the modes
 # of the graph with more of it.
@@ -57,33 +57,35 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
     """
     run = runtime.context
     top_k = run.top_k(state)
-    mode = widened(state.strategy, state.attempts, run.deps.retriever.lanes)
-    due = _Due.of(state)
+    mode = widen_mode(state.strategy, state.attempts, run.deps.retriever.lanes)
+    due = _PendingQueries.of(state)
     # With nothing to tell there is no answer: the first search may take what the answer was to have.
-    seconds = (judging_budget if _tells(state) else budget_of)(state, run).seconds
+    seconds = (judging_budget if _has_evidence(state) else budget_of)(state, run).seconds
     if seconds <= 0:
         return _late(state, run)
     try:
-        found, failed = await within(seconds, _found(state, runtime, due, mode, top_k))
+        found, failed = await with_deadline(
+            seconds, _search_queries(state, runtime, due, mode, top_k)
+        )
     except TimeoutError:
         return _late(state, run)
     warnings = [*failed, *(said for one in found.values() for said in one.warnings)]
-    runtime.stream_writer(as_values(_told(mode, found.values(), warnings)))
+    runtime.stream_writer(as_values(_retrieved_event(mode, found.values(), warnings)))
     passages = {query: _passages(one) for query, one in found.items()}
     tabular = [item for query in due.tabular for item in passages.pop(query, ())]
     around = _once([*(item for one in found.values() for item in one.graph_items), *state.around])
     ids = {query: _ids(items) for query, items in passages.items()}
     return {
         "searched": [*state.searched, *due.queries],
-        "items": with_tables(merged(state, passages, top_k), tabular, top_k),
+        "items": with_tables(merge_evidence(state, passages, top_k), tabular, top_k),
         "found_for": state.found_for | ids,
         "around": around,
         "graph_context": assemble_graph_context(around),
-        "warnings": noted(state.warnings, *warnings),
+        "warnings": merge_warnings(state.warnings, *warnings),
     }
 
 
-def _told(mode: str, found: Collection[Retrieval], warnings: Iterable[str]) -> Retrieved:
+def _retrieved_event(mode: str, found: Collection[Retrieval], warnings: Iterable[str]) -> Retrieved:
     """The event of one round; its timings are those of the search that took longest."""
     longest = max(found, key=lambda one: one.timings["total"])
     count = len({item.id for one in found for item in _passages(one)})
@@ -93,21 +95,25 @@ def _told(mode: str, found: Collection[Retrieval], warnings: Iterable[str]) -> R
 def _late(state: State, run: RunContext) -> dict[str, Any]:
     """What is left when the time for searching is over."""
     limits = run.deps.settings.limits
-    if _tells(state):
-        return {"warnings": noted(state.warnings, reached(Limit.TIME, limits, state.language))}
+    if _has_evidence(state):
+        return {
+            "warnings": merge_warnings(
+                state.warnings, limit_warning(Limit.TIME, limits, state.language)
+            )
+        }
     late = f"nothing was found within the time for an answer, {limits.answer_seconds:g} seconds"
     error = RetrievalError({Limit.TIME: TimeoutError(late)})
     error.next_step = "Raise SEXTANT_LIMITS__ANSWER_SECONDS, or run `sextant doctor`."
     raise error
 
 
-def _tells(state: State) -> bool:
+def _has_evidence(state: State) -> bool:
     """Whether an answer can be made without searching on: of passages, or of what came with the question."""
-    return bool(state.items or told_by_attachments(state))
+    return bool(state.items or attachments_text(state))
 
 
 @dataclass(frozen=True, slots=True)
-class _Due:
+class _PendingQueries:
     """Queries to be searched as the mode says, by meaning alone, in the other language's documents, and in tables.
 
     The third is the question once more: nothing in its own language holds it, and passages in the
@@ -122,11 +128,11 @@ class _Due:
     tabular: tuple[str, ...]
 
     @classmethod
-    def of(cls, state: State) -> _Due:
+    def of(cls, state: State) -> _PendingQueries:
         wide = tuple(dict.fromkeys(filter(None, [state.search, *state.beside])))
         near = tuple(query for query in state.bridges if query not in wide)
         bounded = state.attempts or (state.filters or {}).get("tags")
-        told = computes(state.question) or asked_quantity(state.question)
+        told = computes(state.question) or find_asked_quantity(state.question)
         tabular = as_tables_say(state.question) if told and not bounded else ""
         return cls(wide, near, tuple(state.abroad), tuple(filter(None, [tabular])))
 
@@ -135,8 +141,8 @@ class _Due:
         return (*self.wide, *self.near, *self.abroad, *self.tabular)
 
 
-async def _found(
-    state: State, runtime: Runtime[RunContext], due: _Due, mode: str, top_k: int
+async def _search_queries(
+    state: State, runtime: Runtime[RunContext], due: _PendingQueries, mode: str, top_k: int
 ) -> tuple[dict[str, Retrieval], list[str]]:
     """What each query found, and what is to be said of those that failed.
 
@@ -162,7 +168,7 @@ async def _found(
 
 
 def _searches(
-    state: State, runtime: Runtime[RunContext], due: _Due, mode: str, top_k: int
+    state: State, runtime: Runtime[RunContext], due: _PendingQueries, mode: str, top_k: int
 ) -> list[Coroutine[Any, Any, Retrieval]]:
     """The searches for the queries that are due, in their order."""
     search = partial(runtime.context.deps.retriever.search, scope_of(state, runtime))
@@ -177,12 +183,14 @@ def _searches(
     return [
         *map(wide, due.wide),
         *map(near, due.near),
-        *(_found_abroad(state, runtime, top_k) for _ in due.abroad),
+        *(_search_cross_lingual(state, runtime, top_k) for _ in due.abroad),
         *(tabular(query[:most]) for query in due.tabular),
     ]
 
 
-async def _found_abroad(state: State, runtime: Runtime[RunContext], top_k: int) -> Retrieval:
+async def _search_cross_lingual(
+    state: State, runtime: Runtime[RunContext], top_k: int
+) -> Retrieval:
     """What the question finds, by meaning and words, among passages in the other language."""
     other = _OTHER_LANGUAGE[state.language]
     found = await runtime.context.deps.retriever.search(
@@ -204,7 +212,7 @@ def _is_in(language: str, text: str) -> bool:
     return _BARELY * ideographs(text) < len(text)
 
 
-def widened(strategy: str, attempts: int, lanes: Iterable[str]) -> str:
+def widen_mode(strategy: str, attempts: int, lanes: Iterable[str]) -> str:
     """The mode of a refining round: one step wider each, as far as the retriever can go."""
     if strategy not in _WIDENING:
         return strategy
@@ -224,7 +232,9 @@ def _once(items: Iterable[RetrievedItem]) -> list[RetrievedItem]:
     return sorted(best.values(), key=lambda item: (-item.score, item.id))
 
 
-def merged(state: State, found: dict[str, list[RetrievedItem]], top_k: int) -> list[RetrievedItem]:
+def merge_evidence(
+    state: State, found: dict[str, list[RetrievedItem]], top_k: int
+) -> list[RetrievedItem]:
     """Return the evidence so far, then the best of all queries and rounds: `top_k`, each once.
 
     What the question itself found first keeps three places; behind them it takes turns with what its
@@ -240,7 +250,7 @@ def merged(state: State, found: dict[str, list[RetrievedItem]], top_k: int) -> l
     apart = {*state.bridges, *state.abroad}
     wide = [_ids(items) for query, items in found.items() if query not in apart]
     before = _ids(state.items) if state.items else wide.pop(0)
-    new = interleaved(abroad, interleaved(_ids(_once(bridged)), fused(wide), 0), 0)
+    new = interleaved(abroad, interleaved(_ids(_once(bridged)), fuse_ids(wide), 0), 0)
     evidence = [id_ for id_ in state.evidence if id_ in unique]
     order = dict.fromkeys([*evidence, *interleaved(before, new, _KEPT)])
     return [unique[id_] for id_ in list(order)[: max(top_k, len(evidence))]]
@@ -256,7 +266,7 @@ def with_tables(
     return [*kept, *new][: max(top_k, len(items))]
 
 
-def fused(rankings: Sequence[Sequence[str]]) -> list[str]:
+def fuse_ids(rankings: Sequence[Sequence[str]]) -> list[str]:
     """The ids of several rankings of one kind in one."""
     return [id_ for id_, _ in rrf({str(at): ids for at, ids in enumerate(rankings)}, {})]
 

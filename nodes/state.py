@@ -19,12 +19,12 @@ Complexity = Literal["simple", "complex"]
 Messages = Annotated[list[AnyMessage], add_messages]
 
 
-def _replaced(_: list[RetrievedItem], new: Sequence[object]) -> list[RetrievedItem]:
+def _replace_items(_: list[RetrievedItem], new: Sequence[object]) -> list[RetrievedItem]:
     """The new list instead of the old; whoever edits a state over HTTP writes its items as plain values."""
     return items_of(new)
 
 
-Items = Annotated[list[RetrievedItem], _replaced]
+Items = Annotated[list[RetrievedItem], _replace_items]
 
 
 @dataclass(kw_only=True)

@@ -74,13 +74,13 @@ def as_data(text: str) -> str:
     return "".join([*parts, text[end:]])
 
 
-def numbered(texts: Iterable[str], between: str = "\n\n") -> str:
+def number_texts(texts: Iterable[str], between: str = "\n\n") -> str:
     """Texts from documents as the passages of a prompt, numbered from 1."""
     return between.join(f"[{number}] {as_data(text)}" for number, text in enumerate(texts, 1))
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class PromptWording:
     """One prompt in one language."""
 
     version: int
@@ -99,7 +99,7 @@ class Prompt:
 
     name: str
     variables: frozenset[str]
-    wordings: dict[str, Wording]
+    wordings: dict[str, PromptWording]
 
     def version(self, language: str) -> str:
         """Name, language and version of the wording that `messages` would use: `generate.zh@3`."""
@@ -122,12 +122,12 @@ class Prompt:
         ]
 
 
-def _read(name: str, language: str) -> Wording:
+def _read(name: str, language: str) -> PromptWording:
     text = files(__name__).joinpath(f"{name}.{language}.md").read_text(encoding="utf-8")
     parts = _FILE.fullmatch(text.strip())
     if parts is None:
         raise ValueError(f"Prompt file {name}.{language}.md lacks version, # system or # user.")
-    return Wording(int(parts["version"]), Template(parts["system"]), Template(parts["user"]))
+    return PromptWording(int(parts["version"]), Template(parts["system"]), Template(parts["user"]))
 
 
 def _load(name: str, *variables: str) -> Prompt:

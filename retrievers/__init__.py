@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sextant.domain.lazy import lazily
+from sextant.domain.lazy import load_lazily
 
 if TYPE_CHECKING:
     from sextant.retrievers.chunk_search.search import ChunkSearch, SearchRequest
@@ -40,7 +40,7 @@ __all__ = [
     "rank_results",
     "rrf",
 ]
-__getattr__ = lazily(
+__getattr__ = load_lazily(
     __name__,
     {
         "ChunkSearch": "sextant.retrievers.chunk_search.search",

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem, ranked
-from sextant.retrievers.content import Content
+from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem, rerank_item
+from sextant.retrievers.content import PassageContent
 from sextant.stores.postgresql.binary import Scored
 
 
 @dataclass(frozen=True, slots=True)
-class ById(Sequence[RetrievedItem]):
+class LazyHits(Sequence[RetrievedItem]):
     """Hits, best first, none twice; an item is made when it is asked for.
 
     Attributes:
@@ -24,10 +24,12 @@ class ById(Sequence[RetrievedItem]):
 
     ids: Sequence[str]
     scores: Sequence[float]
-    content_at: Callable[[int], Content | None] | None = None
+    content_at: Callable[[int], PassageContent | None] | None = None
 
     @classmethod
-    def of(cls, found: Scored, content_at: Callable[[int], Content | None] | None = None) -> ById:
+    def of(
+        cls, found: Scored, content_at: Callable[[int], PassageContent | None] | None = None
+    ) -> LazyHits:
         """Chunks that a store, or a scope in memory, found; scores of 32 bits, as both give them."""
         scores = [max(score, LEAST_SCORE) for score in array("f", found.scores)]
         return cls(found.ids, scores, content_at)
@@ -69,25 +71,25 @@ class ById(Sequence[RetrievedItem]):
 
 def ids_of(hits: Sequence[RetrievedItem]) -> Sequence[str]:
     """The ids of a lane's hits."""
-    return hits.ids if isinstance(hits, ById) else [hit.id for hit in hits]
+    return hits.ids if isinstance(hits, LazyHits) else [hit.id for hit in hits]
 
 
 def score_at(hits: Sequence[RetrievedItem], place: int) -> float:
     """The lane's score of the hit at a place."""
-    return hits.scores[place] if isinstance(hits, ById) else hits[place].score
+    return hits.scores[place] if isinstance(hits, LazyHits) else hits[place].score
 
 
-def ranked_at(
+def hit_at(
     hits: Sequence[RetrievedItem], place: int, score: float, lanes: Mapping[str, LaneScore]
 ) -> RetrievedItem:
     """The hit at a place with another score and other lanes."""
     return (
         hits.item(place, score, lanes)
-        if isinstance(hits, ById)
-        else ranked(hits[place], score, lanes)
+        if isinstance(hits, LazyHits)
+        else rerank_item(hits[place], score, lanes)
     )
 
 
 def has_content(hits: Sequence[RetrievedItem], place: int) -> bool:
     """Whether the hit at a place comes with its text."""
-    return hits.content_at is not None if isinstance(hits, ById) else bool(hits[place].text)
+    return hits.content_at is not None if isinstance(hits, LazyHits) else bool(hits[place].text)

@@ -11,7 +11,7 @@ from sextant.domain.retrieval import RetrievedItem
 _OF_THEIR_OWN = frozenset({"id", "text", "document_id", "external_id"})
 
 
-class Content(NamedTuple):
+class PassageContent(NamedTuple):
     """The parts of a result that follow from its id."""
 
     text: str
@@ -20,14 +20,14 @@ class Content(NamedTuple):
     metadata: dict[str, Any]
 
 
-def of_passage(row: Mapping[str, Any]) -> Content:
+def of_passage(row: Mapping[str, Any]) -> PassageContent:
     """The content of a passage, from a row of `ChunkStore.contents`."""
     said = {name: value for name, value in row.items() if name not in _OF_THEIR_OWN}
     said["section_path"] = tuple(row["section_path"])
-    return Content(row["text"], row["document_id"], row["external_id"], said)
+    return PassageContent(row["text"], row["document_id"], row["external_id"], said)
 
 
-def of_entity(entity: Entity) -> Content:
+def of_entity(entity: Entity) -> PassageContent:
     """The content of an entity."""
     text = f"{entity.name}: {entity.description}" if entity.description else entity.name
     said = {
@@ -36,10 +36,10 @@ def of_entity(entity: Entity) -> Content:
         "aliases": entity.aliases,
         "degree": entity.degree,
     }
-    return Content(text, None, entity.external_id, said)
+    return PassageContent(text, None, entity.external_id, said)
 
 
-def with_content(item: RetrievedItem, content: Content) -> RetrievedItem:
+def with_content(item: RetrievedItem, content: PassageContent) -> RetrievedItem:
     """A passage found by its id, with its content."""
     return RetrievedItem(
         item.kind,

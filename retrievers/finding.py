@@ -13,7 +13,7 @@ from sextant.domain.errors import ConflictError, InputError, RetrievalError
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.domain.settings import RetrievalSettings
 from sextant.models.protocols import Embedder
-from sextant.retrievers.by_id import ById
+from sextant.retrievers.by_id import LazyHits
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.lanes.contents import Contents, contents_from
 from sextant.retrievers.lanes.degrading import log_failures
@@ -39,7 +39,7 @@ from sextant.retrievers.ranking.fusion import alone, fuse, shared
 from sextant.retrievers.ranking.restating import RESTATING, Asked, by_restating
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphStore
-from sextant.stores.postgresql.deadlines import within
+from sextant.stores.postgresql.deadlines import with_deadline
 from sextant.stores.stamps.stamp import Stamp
 
 _ID, _SCORE = attrgetter("id"), attrgetter("score")
@@ -52,7 +52,7 @@ _WORKS: Mapping[str, Work] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LaneResults:
     """What the lanes of a mode found.
 
     Attributes:
@@ -92,7 +92,9 @@ class Finder:
         of_graph = [LOCAL, MIX] if self.graph is None else list(_WORKS)
         return [VECTOR, KEYWORD, *of_graph]
 
-    async def find(self, composition: Composition, request: LaneQuery, top_k: int | None) -> Found:
+    async def find(
+        self, composition: Composition, request: LaneQuery, top_k: int | None
+    ) -> LaneResults:
         """Run the lanes over what is in memory, and again if that turns out to be of before.
 
         Args:
@@ -154,12 +156,12 @@ class Finder:
         request: LaneQuery,
         top_k: int | None,
         held: Held | None,
-    ) -> Found:
+    ) -> LaneResults:
         """Run the lanes and what goes beside them, then the fallback if no lane succeeded."""
         known = self.names
         beside = [name for name in composition.beside if name in known]
         read = await self._lanes([*composition.lanes, *beside], request, held)
-        runs, found = read.runs, Found(read.runs, [], [], {})
+        runs, found = read.runs, LaneResults(read.runs, [], [], {})
         try:
             found = await self._joined(composition, request, read, top_k, held)
         except (InputError, ConflictError):
@@ -171,7 +173,7 @@ class Finder:
             step_in = [self._stored(name, whole=True) for name in composition.fallback]
             runs = [*runs, *await run_lanes(step_in, request, self.settings.lane_timeout)]
             passages, _ = self._rank(composition, request, runs, top_k)
-            found = Found(runs, passages, _reports(runs), _spent(runs))
+            found = LaneResults(runs, passages, _reports(runs), _lane_timings(runs))
         failed = {run.name: run.error for run in runs if run.error is not None}
         log_failures(failed)
         if _all_failed(runs, [*composition.lanes, *composition.fallback]):
@@ -185,10 +187,10 @@ class Finder:
         read: Read,
         top_k: int | None,
         held: Held | None,
-    ) -> Found:
+    ) -> LaneResults:
         """What the lanes found in one ranking, with the texts of its first passages."""
         runs, started = read.runs, time.perf_counter()
-        timings = {**read.spent, **_spent(runs)}
+        timings = {**read.spent, **_lane_timings(runs)}
         passages, share = self._rank(composition, request, runs, top_k)
         around = merged([run.around for run in runs if run.around is not None])
         timings["fusion"] = milliseconds_since(started)
@@ -211,7 +213,7 @@ class Finder:
             fits = next((run.fits for run in runs if run.fits is not None), None)
             passages = await self._by_restating(request, passages, fits)
             timings[RESTATING] = milliseconds_since(started)
-        return Found(runs, passages, items, timings, current, share)
+        return LaneResults(runs, passages, items, timings, current, share)
 
     async def _texts(
         self,
@@ -228,7 +230,7 @@ class Finder:
         stamp_of = None if indexes is None else indexes.stamp
         contents = Contents(self.chunks, self.graph, request, stamp_of)
         work = contents.read(passages, around)
-        passages, items, stamp, hot = await within(self.settings.lane_timeout, work)
+        passages, items, stamp, hot = await with_deadline(self.settings.lane_timeout, work)
         return passages, items, hot and stamp == trusted
 
     async def _by_restating(
@@ -271,7 +273,7 @@ def _passages(
     """The passages that each lane found; a lane that failed, or runs beside them, has none."""
     return {
         run.name: run.hits
-        if isinstance(run.hits, ById)
+        if isinstance(run.hits, LazyHits)
         else [hit for hit in run.hits if hit.kind is ItemKind.CHUNK]
         for run in runs
         if run.error is None and run.name not in composition.beside
@@ -280,10 +282,10 @@ def _passages(
 
 def _reports(runs: Sequence[LaneRun]) -> list[RetrievedItem]:
     """The reports that lanes found, each once."""
-    found = (run.hits for run in runs if not isinstance(run.hits, ById))
+    found = (run.hits for run in runs if not isinstance(run.hits, LazyHits))
     hits = (hit for own in found for hit in own if hit.kind is ItemKind.COMMUNITY)
     return list({hit.id: hit for hit in hits}.values())
 
 
-def _spent(runs: Sequence[LaneRun]) -> dict[str, float]:
+def _lane_timings(runs: Sequence[LaneRun]) -> dict[str, float]:
     return {run.name: run.milliseconds for run in runs}

@@ -20,12 +20,12 @@ from sextant.domain.breadth import is_broad
 from sextant.domain.elapsed import milliseconds_since
 from sextant.domain.errors import OptionInvalid, SextantError
 from sextant.domain.filters import ChunkFilters
-from sextant.domain.happenings import searching
 from sextant.domain.options import in_range
-from sextant.domain.questions import checked_question
-from sextant.domain.retrieval import AUTO, ItemKind, Mode, Retrieval, RetrievedItem, rescored
+from sextant.domain.questions import check_question
+from sextant.domain.retrieval import AUTO, ItemKind, Mode, Retrieval, RetrievedItem, rescore
 from sextant.domain.scope import DEFAULT_GRAPH, Scope
 from sextant.domain.settings import Settings
+from sextant.domain.telemetry import searching
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.finding import Finder
 from sextant.retrievers.index.scope_index import ScopeIndexes
@@ -42,7 +42,7 @@ from sextant.retrievers.lanes.lane import (
 )
 from sextant.retrievers.lanes.linking import linked_names
 from sextant.retrievers.lanes.unknown import warn_of_unknown
-from sextant.retrievers.memory.hot import HotScopes
+from sextant.retrievers.memory.hot import ScopeCache
 from sextant.retrievers.memory.texts import Texts
 from sextant.retrievers.modes import Composition, composition_from, composition_of
 from sextant.retrievers.ranking.broadening import first_of, with_reports
@@ -50,7 +50,7 @@ from sextant.retrievers.ranking.reranking import RerankLimits, rerank
 from sextant.retrievers.ranking.restating import READ
 from sextant.retrievers.sync import run_sync
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.graph.notices import collected_notices
+from sextant.stores.graph.notices import collect_notices
 from sextant.stores.graph.protocol import GraphStore
 from sextant.stores.knowledge_bases import KnowledgeBases
 
@@ -69,7 +69,7 @@ NO_PASSAGES = {
 _OVERFETCH = 2
 
 
-class SearchOptions(TypedDict, total=False):
+class GraphSearchOptions(TypedDict, total=False):
     """What `GraphRetriever.search` takes by keyword."""
 
     mode: str
@@ -79,7 +79,7 @@ class SearchOptions(TypedDict, total=False):
     rerank: bool
 
 
-class RetrieveOptions(SearchOptions, total=False):
+class RetrieveOptions(GraphSearchOptions, total=False):
     """What `retrieve` and a LangChain caller take by keyword: whose data, and how to search it."""
 
     graph_id: str
@@ -116,7 +116,7 @@ class GraphRetriever(BaseRetriever):
     indexes: SkipValidation[ScopeIndexes | None] = None
     graph: SkipValidation[GraphStore | None] = None
     reranker: SkipValidation[Reranker | None] = None
-    hot: SkipValidation[HotScopes | None] = None
+    hot: SkipValidation[ScopeCache | None] = None
     texts: SkipValidation[Texts | None] = None
     bound: Mapping[str, Any] = Field(default_factory=dict[str, Any])
 
@@ -217,7 +217,7 @@ class GraphRetriever(BaseRetriever):
         least = max(pairs, READ if composition.restated else 0)
         request = self._request(scope, query, top_k, filters, composition, least=least)
         wanted = None if least else self._top_k(top_k)
-        with collected_notices() as notices, request.with_texts() as request:
+        with collect_notices() as notices, request.with_texts() as request:
             found = await finder.find(composition, request, wanted)
         runs, ranking, around, timings = found.runs, found.passages, found.around, found.timings
         reports = _reports(around) if composition.reports else []
@@ -268,7 +268,7 @@ class GraphRetriever(BaseRetriever):
         *,
         graph_id: str = DEFAULT_GRAPH,
         user_id: str | None = None,
-        **options: Unpack[SearchOptions],
+        **options: Unpack[GraphSearchOptions],
     ) -> list[RetrievedItem]:
         """Return the ranked items of `search`; `user_id` defaults to the one of the settings."""
         scope = Scope(self.settings.user_id if user_id is None else user_id, graph_id)
@@ -302,7 +302,7 @@ class GraphRetriever(BaseRetriever):
         return [_as_document(item) for item in self.retrieve(query, **wanted)]
 
     def _broad(self, query: str) -> bool:
-        asked = checked_question(query, self.settings.limits.question_chars)
+        asked = check_question(query, self.settings.limits.question_chars)
         return self.settings.communities.enabled and is_broad(asked)
 
     def _request(
@@ -321,7 +321,7 @@ class GraphRetriever(BaseRetriever):
             limit *= _OVERFETCH
         return LaneQuery(
             scope=scope,
-            text=checked_question(query, self.settings.limits.question_chars),
+            text=check_question(query, self.settings.limits.question_chars),
             limit=max(limit, least),
             max_keywords=self.settings.retrieval.max_keywords,
             filters=ChunkFilters.read(filters),
@@ -388,7 +388,7 @@ def _results(
     rest = passages[: top_k - len(first)]
     if not first:
         return list(rest)
-    return [*first, *(rescored(item, item.score * first[-1].score) for item in rest)]
+    return [*first, *(rescore(item, item.score * first[-1].score) for item in rest)]
 
 
 def _wordless(request: LaneQuery, results: Sequence[RetrievedItem]) -> bool:

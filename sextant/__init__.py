@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sextant.domain.lazy import lazily
+from sextant.domain.lazy import load_lazily
 
 if TYPE_CHECKING:
     from sextant.facade import Sextant
@@ -55,7 +55,7 @@ __all__ = [
     "rrf",
 ]
 __version__ = "0.1.0"
-__getattr__ = lazily(
+__getattr__ = load_lazily(
     __name__,
     {
         "AnswerGenerator": "sextant.nodes",

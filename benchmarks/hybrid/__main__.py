@@ -46,7 +46,7 @@ from benchmarks.hybrid.rivals import PlainTables
 from benchmarks.hybrid.store import fill, read_ids, scope_of, settings_of
 from sextant.domain.settings import Settings
 from sextant.evals.arguments import parser_of
-from sextant.retrievers.memory.hot import HotScopes
+from sextant.retrievers.memory.hot import ScopeCache
 from sextant.stores.postgresql.database import Database
 
 
@@ -74,7 +74,7 @@ class Run:
         queries, chunks = self.queries, len(self.library.texts)
         print(f"{self.name}: {chunks} chunks, {queries} queries", flush=True)
         async with self._opened() as bench:
-            hot = InMemory(HotScopes(bench.database), bench.retriever, bench.worded, scope_of)
+            hot = InMemory(ScopeCache(bench.database), bench.retriever, bench.worded, scope_of)
             print(await hot.pack(await bench.backends()), flush=True)
             vector, vector_gates = await vector_lane(bench, hot, queries)
             keyword, keyword_gates = await keyword_lane(bench, hot, queries)

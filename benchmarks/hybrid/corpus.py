@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from sextant.models.embedding.e5.weights import Weights, weights_path
+from sextant.models.embedding.e5.weights import WeightFile, weights_path
 from sextant.models.protocols import Vectors
 from sextant.retrievers.numeric.normalising import unit
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
@@ -227,7 +227,7 @@ class _Embedded:
 
 
 def _vocabularies() -> tuple[_Words, _Words]:
-    vocabulary = Weights.open(weights_path()).vocabulary
+    vocabulary = WeightFile.open(weights_path()).vocabulary
     chinese = {
         piece: float(np.exp(score))
         for piece, score in zip(vocabulary.pieces, vocabulary.scores, strict=True)

@@ -25,7 +25,7 @@ from benchmarks.hybrid.measuring import Search, Spent, side_by_side, table
 from benchmarks.hybrid.ours import Ours
 from benchmarks.hybrid.store import fill, scope_of, settings_of
 from sextant.evals.arguments import parser_of
-from sextant.retrievers.memory.hot import HotScopes
+from sextant.retrievers.memory.hot import ScopeCache
 from sextant.stores.postgresql.database import Database
 
 _SEED, _QUESTIONS = 2, 150
@@ -69,7 +69,9 @@ class Growth(Ours):
     def __init__(self, database: Database, asked: Sequence[Asked]) -> None:
         super().__init__(database, [one.question for one in asked])
         self.asked = asked
-        self.memory = memory.InMemory(HotScopes(database), self.retriever, self.questions, scope_of)
+        self.memory = memory.InMemory(
+            ScopeCache(database), self.retriever, self.questions, scope_of
+        )
 
     async def recall(self) -> Recall:
         """Of the vector lane."""

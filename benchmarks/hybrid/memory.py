@@ -14,7 +14,7 @@ from benchmarks.hybrid.rivals import WANTED
 from sextant.domain.retrieval import Retrieval
 from sextant.domain.scope import Scope
 from sextant.retrievers.graph_retriever import GraphRetriever
-from sextant.retrievers.memory.hot import HotScope, HotScopes
+from sextant.retrievers.memory.hot import CachedScope, ScopeCache
 from sextant.stores.postgresql.binary import Nearest
 
 # Everything is to be in memory; the default holds a part of it.
@@ -33,7 +33,7 @@ class InMemory:
 
     def __init__(
         self,
-        scopes: HotScopes,
+        scopes: ScopeCache,
         retriever: GraphRetriever,
         questions: Sequence[Question],
         scope_of: Callable[[int], Scope],
@@ -101,7 +101,7 @@ class InMemory:
             np.array_equal(here.ids, there.ids) and np.allclose(here.cosines, there.cosines)
         )
 
-    def _asked(self, number: int) -> tuple[Question, Scope, HotScope]:
+    def _asked(self, number: int) -> tuple[Question, Scope, CachedScope]:
         question = self._questions[number]
         scope = self._scope_of(question.tenant)
         hot = self._scopes.of(scope)

@@ -17,7 +17,7 @@ from sextant.models.protocols import Vectors
 from sextant.stores.api_keys import ApiKeyStore
 from sextant.stores.documents.embedding_space import check_space
 from sextant.stores.postgresql.database import Database
-from sextant.testing.hash_embedder import HashEmbedder, hashed_vector
+from sextant.testing.hash_embedder import HashEmbedder, hash_vector
 
 TENANTS, QUESTIONS, SEED = 50, 300, 2
 SPACE = "drawn"
@@ -43,7 +43,7 @@ class World:
     def vector(self, text: str) -> Vectors:
         """The vector that a question was made with; of anything else, a hash."""
         known = self.vectors.get(text)
-        return hashed_vector(text, DIMENSION) if known is None else known
+        return hash_vector(text, DIMENSION) if known is None else known
 
 
 async def opened(database: Database, chunks: int, entities: int) -> World:

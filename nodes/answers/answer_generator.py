@@ -11,15 +11,26 @@ from sextant import prompts
 from sextant.domain.answers import Answer
 from sextant.domain.errors import ContextTooLong
 from sextant.domain.events import Done
-from sextant.domain.questions import checked_question
+from sextant.domain.questions import check_question
 from sextant.models.chat.chat_model import ChatModel, as_chat_model
-from sextant.nodes.answers.answering import NOTHING_FOUND, AnswerEvent, fixed_answer, warned
-from sextant.nodes.answers.passages import ContextLike, Layout, as_items, laid_out, numbered
+from sextant.nodes.answers.answering import (
+    NOTHING_FOUND,
+    AnswerEvent,
+    add_warning,
+    yield_fixed_answer,
+)
+from sextant.nodes.answers.passages import (
+    ContextLike,
+    Layout,
+    as_items,
+    lay_out_passages,
+    number_passages,
+)
 from sextant.nodes.answers.quoting import Instead, quotations
 from sextant.nodes.answers.revising import Review
-from sextant.nodes.answers.writing import UNBOUNDED, Writing, written
+from sextant.nodes.answers.writing import UNBOUNDED, Writing, write_answer
+from sextant.nodes.budget import AnswerBudget
 from sextant.nodes.citing.checking import Checks
-from sextant.nodes.spending import Budget
 from sextant.retrievers.sync import run_sync
 from sextant.text.characters import clean_text, language_of
 
@@ -53,7 +64,7 @@ class AnswerGenerator:
         checks: Checks | None = None,
         instead: Instead = quotations,
         repair: bool = True,
-        budget: Budget = UNBOUNDED,
+        budget: AnswerBudget = UNBOUNDED,
     ) -> None:
         self.chat = as_chat_model(llm)
         self._context_tokens = context_tokens
@@ -97,12 +108,12 @@ class AnswerGenerator:
             QuestionInvalid, OptionInvalid: the question is empty, or the context is none.
             ModelUnavailable, ModelOutputInvalid: the model gave no answer, or one that cannot be used.
         """
-        query = checked_question(query)
+        query = check_question(query)
         language = language or language_of(query)
         items = [item for item in as_items(context) if item.text.strip()]
-        layout = laid_out(query, items, self._context_tokens)
+        layout = lay_out_passages(query, items, self._context_tokens)
         if not layout.passages:
-            for event in fixed_answer(NOTHING_FOUND[language], self.chat.name, declined=True):
+            for event in yield_fixed_answer(NOTHING_FOUND[language], self.chat.name, declined=True):
                 yield event
             return
         shortened = False
@@ -110,10 +121,10 @@ class AnswerGenerator:
             try:
                 async with aclosing(self.laid_out(query, layout, language, history)) as events:
                     async for event in events:
-                        yield warned(event, SHORTENED[language]) if shortened else event
+                        yield add_warning(event, SHORTENED[language]) if shortened else event
             except ContextTooLong:  # the endpoint says so before its first word
                 # Halved is what it was shown, which may be less than it might have been; tokenizers differ.
-                less = laid_out(query, items, layout.tokens // 2)
+                less = lay_out_passages(query, items, layout.tokens // 2)
                 if less.tokens >= layout.tokens and not history:
                     raise
                 turns = history.splitlines()
@@ -130,7 +141,7 @@ class AnswerGenerator:
         messages = prompts.GENERATE.messages(
             language,
             question=prompts.as_data(asked),
-            passages=numbered(layout.passages),
+            passages=number_passages(layout.passages),
             knowledge=layout.knowledge,
             history=prompts.as_data(history),
         )
@@ -138,4 +149,4 @@ class AnswerGenerator:
             asked, layout.passages, language, self._checks, self._instead, repair=self._repair
         )
         prompt = prompts.GENERATE.version(language)
-        return written(Writing(self.chat, messages, prompt, self._budget), review)
+        return write_answer(Writing(self.chat, messages, prompt, self._budget), review)

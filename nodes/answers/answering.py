@@ -44,14 +44,16 @@ def ending(
     yield Done(whole)
 
 
-def fixed_answer(sentence: str, model: str, *, declined: bool = False) -> Iterator[AnswerEvent]:
+def yield_fixed_answer(
+    sentence: str, model: str, *, declined: bool = False
+) -> Iterator[AnswerEvent]:
     """Yield a fixed sentence as an answer."""
     yield Token(sentence)
     yield Sources(())
     yield Done(Answer(sentence, mode="", declined=declined, model=model))
 
 
-def warned(event: AnswerEvent, warning: str) -> AnswerEvent:
+def add_warning(event: AnswerEvent, warning: str) -> AnswerEvent:
     """Return the event, a `Done` with one warning more."""
     if not isinstance(event, Done):
         return event

@@ -15,7 +15,7 @@ from sextant.tables.cells.values import ValueKind, read_value
 FOUND = {"en": "According to the attached table:", "zh": "根据附上的表格："}
 
 
-def led_to(items: Sequence[RetrievedItem]) -> list[str]:
+def find_table_rows(items: Sequence[RetrievedItem]) -> list[str]:
     """The rows of tables that a question leads to, by name: what documents say of them counts too.
 
     A number or a date, or 2月, is no name: documents have it of anything.
@@ -25,7 +25,7 @@ def led_to(items: Sequence[RetrievedItem]) -> list[str]:
     return [name for name in names if read_value(name).kind is ValueKind.TEXT]
 
 
-def told_by_tables(
+def answer_from_tables(
     items: Sequence[RetrievedItem], given: Citations, language: str
 ) -> Iterator[Token | Cited]:
     """Tell what the question asks of tables, each statement cited by the place it rests on."""

@@ -12,12 +12,12 @@ from sextant.domain.events import Cited, Token
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.passages import table_heads
 from sextant.models.offline.wording import content_words, terms
-from sextant.nodes.answers.harmless import harmless
-from sextant.nodes.answers.rows import told_row
+from sextant.nodes.answers.rows import describe_row
+from sextant.nodes.answers.sanitizing import sanitize_output
 from sextant.nodes.citing.citations import Citations
 from sextant.nodes.citing.markers import unmarked
 from sextant.nodes.citing.support import COMPUTED, ComputedSentence, headings
-from sextant.tables.cells.stored import Line, StoredTable, TablePart, cells_of, tables_of
+from sextant.tables.cells.stored import StoredTable, TableLine, TablePart, cells_of, tables_of
 from sextant.tables.cells.values import ValueKind
 from sextant.tables.question.dates import ANY_YEAR
 from sextant.tables.question.reading import names_column, plain_name, says_kind
@@ -27,7 +27,7 @@ from sextant.tables.question.wording import MEASURED
 from sextant.tables.results.findings import Clause, clauses_for, findings_unasked
 from sextant.tables.results.written import Finding
 from sextant.text.characters import has_cjk
-from sextant.text.other_words import said_otherwise
+from sextant.text.other_words import synonym_patterns
 from sextant.text.persons import has_who
 from sextant.text.simplified import plain_of
 from sextant.text.stopwords import CHINESE_STOP_WORDS
@@ -92,7 +92,7 @@ def with_computed(
     return placed
 
 
-async def computed_tables(
+async def compute_tables(
     question: str, items: Sequence[RetrievedItem], language: str, parts: Parts
 ) -> list[ComputedTable]:
     """The tables among `items` of which it is certain what the question computes, best first.
@@ -144,11 +144,11 @@ def _all_computed(
     ]
     # What the best one does not tell is not asked of another; years of one table all count.
     alike = [one for one in asked if one[1].table.names == asked[0][1].table.names]
-    computed = [_computed(*one, language) for one in alike]
+    computed = [_compute_table(*one, language) for one in alike]
     return [one for one in computed if one] if computed and computed[0] else []
 
 
-def told_by(
+def cite_table(
     table: ComputedTable, items: Sequence[RetrievedItem], given: Citations, language: str
 ) -> Iterator[Token | Cited]:
     """Tell what was computed of a table, each sentence cited by the line it rests on.
@@ -161,26 +161,28 @@ def told_by(
     """
     places = {item.id: place for place, item in enumerate(items)}
     texts = [item.text for item in items]
-    name = unmarked(harmless(table.name, texts, language))
+    name = unmarked(sanitize_output(table.name, texts, language))
     yield given.token(
         HEADS[language].format(name=name, rows=f"{table.rows:,}", s="s" * (table.rows != 1))
     )
     for item, computed in table.sentences:
         place = places[item.id]
-        shown = unmarked(harmless(computed.text[:1].upper() + computed.text[1:], texts, language))
+        shown = unmarked(
+            sanitize_output(computed.text[:1].upper() + computed.text[1:], texts, language)
+        )
         yield given.token(f"\n{shown}")
         marker = given.shown(place)
         yield given.token(marker)
         yield given.cite(place, f"{shown}{marker}", computed.quote(item))
 
 
-def _computed(
+def _compute_table(
     beside: RetrievedItem, table: StoredTable, clauses: Sequence[Clause], language: str
 ) -> ComputedTable | None:
     findings = findings_unasked(clauses, table.table, language, headings(beside))
     if not findings:
         return None
-    told = tuple(_told(one, beside, table) for one in findings)
+    told = tuple(_word_finding(one, beside, table) for one in findings)
     ids = frozenset(part.id for part in table.parts)
     rows = len(table.table.records)
     listed = frozenset(plain_of(one.about) for one in findings if one.about)
@@ -206,14 +208,14 @@ def _of_persons(beside: RetrievedItem, table: StoredTable) -> bool:
 
 def _speaks_of_all(question: str, beside: RetrievedItem, table: StoredTable) -> bool:
     """Whether a table has all that a question speaks of: "the average salary in Tokyo" needs a Tokyo."""
-    said = _Said.by(beside, table)
+    said = _TableText.by(beside, table)
     dated = any(column.kind is ValueKind.DATE for column in table.table.columns)
     asked = said.out_of(without_asking(question, dated=dated, year=ANY_YEAR))
     return all(said.tells(word) or said.composes(word) for word in content_words(asked))
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _TableText:
     """What a table says: `text`, all of it; `known`, what it need not say; `whole`, cells and column `names`."""
 
     text: str
@@ -222,7 +224,7 @@ class _Said:
     names: Sequence[str]
 
     @classmethod
-    def by(cls, beside: RetrievedItem, table: StoredTable) -> _Said:
+    def by(cls, beside: RetrievedItem, table: StoredTable) -> _TableText:
         """What a table says under its headings."""
         names = table.table.names
         cells = [cell for row in table.table.rows for cell in row]
@@ -240,7 +242,9 @@ class _Said:
         The segmenter joins values with what is beside them, 在东 of 不在东校区.
         """
         values = sorted(filter(text.__contains__, self.whole), key=len, reverse=True)
-        otherwise = [word for word, form in said_otherwise(text).items() if form.search(self.text)]
+        otherwise = [
+            word for word, form in synonym_patterns(text).items() if form.search(self.text)
+        ]
         for one in (*values, *otherwise):
             while len(one) > 1 and (span := find_whole(text, one)):
                 text = f"{text[: span[0]]} {text[span[1] :]}"
@@ -269,7 +273,7 @@ class _Said:
         )
 
 
-def _told(
+def _word_finding(
     finding: Finding, beside: RetrievedItem, table: StoredTable
 ) -> tuple[RetrievedItem, ComputedSentence]:
     line = table.head if finding.row is None else table.rows[finding.row]
@@ -278,11 +282,11 @@ def _told(
     text = finding.text
     if finding.row is not None and finding.listed:
         at = begin - line.part.start
-        text = told_row(line.text[_BARS:-_BARS], item, at)
+        text = describe_row(line.text[_BARS:-_BARS], item, at)
     return item, ComputedSentence(text, begin, end)
 
 
-def _item(beside: RetrievedItem, line: Line) -> RetrievedItem:
+def _item(beside: RetrievedItem, line: TableLine) -> RetrievedItem:
     """The passage that has a line, as a search would have found it beside the one that it found."""
     part = line.part
     if part.id == beside.id:

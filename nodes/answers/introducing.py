@@ -7,7 +7,7 @@ import logging
 from sextant.domain.documents import Document, DocumentStatus
 from sextant.domain.errors import SextantError
 from sextant.domain.scope import Scope
-from sextant.nodes.question.arithmetic import computed
+from sextant.nodes.question.arithmetic import compute_term
 from sextant.stores.documents.reading import DocumentReader
 
 _log = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ async def introduction(
         scope: whose documents.
         documents: tells what there is; None, or a store that does not answer: nothing is told of it.
     """
-    if (sum_ := computed(question)) is not None:
+    if (sum_ := compute_term(question)) is not None:
         return sum_
     return NO_MODEL[language] + await _holdings(language, scope, documents) + _SETTINGS[language]
 

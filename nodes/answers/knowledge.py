@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sextant.domain.breadth import asked_besides
+from sextant.domain.breadth import find_other_subjects
 from sextant.domain.graph import CO_OCCURS
 from sextant.domain.retrieval import ItemKind, RetrievedItem
-from sextant.nodes.around import KNOWLEDGE_TOKENS, Lines
-from sextant.nodes.citing.support import Wording, claim_of
+from sextant.nodes.around import KNOWLEDGE_TOKENS, PromptLines
+from sextant.nodes.citing.support import TermLookup, claim_of
 
 
 def knowledge_of(
@@ -29,11 +29,11 @@ def knowledge_of(
         tokens: how many of them (estimated) there are left; no more than `KNOWLEDGE_TOKENS` are taken.
     """
     shown = (f"{item.metadata.get('title', '')}\n{item.text}" for item in passages)
-    asked = claim_of(asked_besides(question))
-    lines = Lines(
+    asked = claim_of(find_other_subjects(question))
+    lines = PromptLines(
         min(tokens, KNOWLEDGE_TOKENS),
         shown,
-        lambda sentence: not len(asked) or bool(Wording(sentence).held(asked)),
+        lambda sentence: not len(asked) or bool(TermLookup(sentence).held(asked)),
     )
     for item in items:
         if item.kind is ItemKind.RELATION and item.metadata.get("type") != CO_OCCURS:

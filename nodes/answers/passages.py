@@ -49,7 +49,7 @@ class Layout:
         return sum(map(_cost, self.passages)) + estimate_tokens(self.knowledge)
 
 
-def laid_out(question: str, items: Sequence[RetrievedItem], tokens: int) -> Layout:
+def lay_out_passages(question: str, items: Sequence[RetrievedItem], tokens: int) -> Layout:
     """Fill `tokens` (estimated) with the passages of `items`, then with what the graph adds to them.
 
     The best passage that fits is always in; where none does, the best alone. Of the rest whatever fits is in.
@@ -62,7 +62,7 @@ def laid_out(question: str, items: Sequence[RetrievedItem], tokens: int) -> Layo
 def with_reports(
     items: Sequence[RetrievedItem], tokens: int, *, reports: bool = True
 ) -> tuple[list[RetrievedItem], list[RetrievedItem]]:
-    """Share `tokens` (estimated) between the passages and the reports of `items`; the best passage as in `laid_out`.
+    """Share `tokens` (estimated) between the passages and the reports of `items`; the best passage as in `lay_out_passages`.
 
     Of what does not fit, each kind loses by need (`sextant.nodes.answers.budget`).
     """
@@ -97,7 +97,7 @@ def as_items(context: ContextLike) -> list[RetrievedItem]:
 def _as_item(passage: Passage, number: int) -> RetrievedItem:
     if isinstance(passage, RetrievedItem):
         return passage
-    told = _told_of(passage) if isinstance(passage, _TOLD) else {}
+    told = _describe_passage(passage) if isinstance(passage, _TOLD) else {}
     text = told.pop("text", None)
     if not isinstance(text, str):
         raise OptionInvalid(
@@ -128,7 +128,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf
 
 
-def _told_of(passage: Document | str | Mapping[str, Any]) -> dict[str, Any]:
+def _describe_passage(passage: Document | str | Mapping[str, Any]) -> dict[str, Any]:
     """The text and all that is said of it, by the names of an item's metadata."""
     if isinstance(passage, str):
         return {"text": passage}
@@ -146,7 +146,7 @@ def _told_of(passage: Document | str | Mapping[str, Any]) -> dict[str, Any]:
     return {_OFFSETS.get(key, key): value for key, value in told.items()}
 
 
-def within_budget(items: Iterable[RetrievedItem], tokens: int) -> list[RetrievedItem]:
+def select_within_budget(items: Iterable[RetrievedItem], tokens: int) -> list[RetrievedItem]:
     """Return the first passages whose texts together take at most `tokens` (estimated), at least one.
 
     What does not fit is left out whole; shorter items behind it may still fit.
@@ -154,7 +154,7 @@ def within_budget(items: Iterable[RetrievedItem], tokens: int) -> list[Retrieved
     return with_reports(list(items), tokens, reports=False)[0]
 
 
-def numbered(items: Sequence[RetrievedItem], numbers: Sequence[int] = ()) -> str:
+def number_passages(items: Sequence[RetrievedItem], numbers: Sequence[int] = ()) -> str:
     """Return the items as a prompt shows them: delimited, numbered, with where they are from.
 
     A passage cannot close its own delimiter, so its text stays data whatever it says. What came with

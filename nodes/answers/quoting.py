@@ -13,15 +13,15 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.models.offline.passages import FENCE, quotable_spans, table_heads
 from sextant.models.offline.wording import is_question
-from sextant.nodes.answers.answering import NOTHING_FOUND, AnswerEvent, ending, fixed_answer
-from sextant.nodes.answers.attached_tables import led_to, told_by_tables
-from sextant.nodes.answers.computed import ComputedTable, told_by, with_computed
-from sextant.nodes.answers.harmless import harmless
-from sextant.nodes.answers.rows import told_row
+from sextant.nodes.answers.answering import NOTHING_FOUND, AnswerEvent, ending, yield_fixed_answer
+from sextant.nodes.answers.attached_tables import answer_from_tables, find_table_rows
+from sextant.nodes.answers.computed import ComputedTable, cite_table, with_computed
+from sextant.nodes.answers.rows import describe_row
+from sextant.nodes.answers.sanitizing import sanitize_output
 from sextant.nodes.citing.attached import is_answered, is_table
 from sextant.nodes.citing.citations import Citations
 from sextant.nodes.citing.markers import unmarked
-from sextant.nodes.citing.support import Passages, Quote, Wording, claim_of
+from sextant.nodes.citing.support import Passages, SupportedQuote, TermLookup, claim_of
 from sextant.nodes.question.parts import clauses_of
 from sextant.tables.question.speaking import lists
 from sextant.text.sentences import sentence_spans
@@ -46,10 +46,10 @@ def quotations(
     question: str, items: Sequence[RetrievedItem], language: str
 ) -> AsyncGenerator[AnswerEvent]:
     """The answer that quotes sentences which share the question's words."""
-    return quoted(ExtractiveAnswerer(), question, items, language)
+    return quote_sentences(ExtractiveAnswerer(), question, items, language)
 
 
-async def quoted(
+async def quote_sentences(
     answerer: ExtractiveAnswerer,
     question: str,
     items: Sequence[RetrievedItem],
@@ -66,17 +66,17 @@ async def quoted(
     items = [*texts, *(item for item in items if is_table(item))]
     found = await answerer.extract(question, texts, language=language)
     if tables and not _outdone(tables, question, found, texts):
-        events = _computed(tables, items, language, answerer.name)
+        events = _yield_computed(tables, items, language, answerer.name)
     else:
         answered = any(map(is_answered, items)) and not clauses_of(question)
         if answered or not found.quotations:
             # Of what the table has answered, documents tell more where they name the row that it leads to.
-            about = [name for name in led_to(items) if len(name) > 1]
+            about = [name for name in find_table_rows(items) if len(name) > 1]
             naming = [item for item in texts if _names(item, about)]
             if about or answered:
                 items = [*naming, *(item for item in items if item not in naming)]
                 found = await answerer.extract(" ".join(about), naming, language=language)
-        events = _answered(found, question, items, language, answerer.name)
+        events = _yield_quotations(found, question, items, language, answerer.name)
     for event in events:
         yield event
 
@@ -108,25 +108,25 @@ def _outdone(
     return not asks_which or any(find_whole(said, name) for name in listed)
 
 
-def _computed(
+def _yield_computed(
     tables: Sequence[ComputedTable], items: Sequence[RetrievedItem], language: str, model: str
 ) -> Iterator[AnswerEvent]:
     """What tables that came with the question say, and what was computed of those in the documents."""
     items = with_computed(items, tables)
     given = Citations(items)
-    yield from told_by_tables(items, given, language)
+    yield from answer_from_tables(items, given, language)
     for table in tables:
         if given.citations:
             yield given.token("\n\n")
-        yield from told_by(table, items, given, language)
+        yield from cite_table(table, items, given, language)
     yield from ending(given, model, grounded=True)
 
 
-def _answered(
+def _yield_quotations(
     found: Extraction, question: str, items: Sequence[RetrievedItem], language: str, model: str
 ) -> Iterator[AnswerEvent]:
     given = Citations(items)
-    yield from told_by_tables(items, given, language)
+    yield from answer_from_tables(items, given, language)
     computed = bool(given.citations)
     if found.quotations:
         yield given.token(("\n\n" if computed else "") + FOUND[language])
@@ -134,7 +134,7 @@ def _answered(
     elif computed:
         pass
     elif found.nearest is None:
-        yield from fixed_answer(NOTHING_FOUND[language], model, declined=True)
+        yield from yield_fixed_answer(NOTHING_FOUND[language], model, declined=True)
         return
     else:
         yield given.token(NOTHING_FOUND[language])
@@ -149,7 +149,7 @@ def with_nearest(
     """Add the nearest passage to an answer that says only that the documents do not say."""
     asked = claim_of(question)
     place = max(
-        range(len(items)), key=lambda place: (Wording(items[place].text).covers(asked), -place)
+        range(len(items)), key=lambda place: (TermLookup(items[place].text).covers(asked), -place)
     )
     yield from _nearest(given, question, items, place, language)
 
@@ -164,8 +164,8 @@ def _nearest(
     quote = _without_bars(quote)
     if is_question(quote.text):
         quote = _with_answer(quote, nearest)
-    told = told_row(quote.text, nearest, quote.start - int(nearest.metadata.get("start") or 0))
-    shown = _shown(told[:_NEAREST_CHARS], items, language)
+    told = describe_row(quote.text, nearest, quote.start - int(nearest.metadata.get("start") or 0))
+    shown = _format_sentence(told[:_NEAREST_CHARS], items, language)
     shown += "…" if len(told) > _NEAREST_CHARS else ""
     gap = "" if language == "zh" else " "
     yield given.token(f"{gap}{NEAREST[language]}\n{shown}")
@@ -174,7 +174,7 @@ def _nearest(
     yield given.cite(place, f"{shown}{marker}", quote)
 
 
-def _without_bars(quote: Quote) -> Quote:
+def _without_bars(quote: SupportedQuote) -> SupportedQuote:
     """A row of a table as rows are quoted elsewhere, without the bars around it; all else as it stands."""
     row = quote.text.strip("| ")
     if not quote.text.startswith("|") or "\n" in row:
@@ -183,7 +183,7 @@ def _without_bars(quote: Quote) -> Quote:
     return replace(quote, text=row, start=start, end=start + len(row))
 
 
-def _with_answer(quote: Quote, item: RetrievedItem) -> Quote:
+def _with_answer(quote: SupportedQuote, item: RetrievedItem) -> SupportedQuote:
     """A question of a passage together with the sentence behind it."""
     offset = int(item.metadata.get("start") or 0)
     behind = (end for start, end in sentence_spans(item.text) if offset + start >= quote.end)
@@ -191,13 +191,13 @@ def _with_answer(quote: Quote, item: RetrievedItem) -> Quote:
     return replace(quote, text=item.text[quote.start - offset : end - offset], end=end)
 
 
-def _opening(item: RetrievedItem) -> Quote:
+def _opening(item: RetrievedItem) -> SupportedQuote:
     """The first sentence or row of a passage of which nothing but the names of columns is asked about."""
     heads = _heads(item)
     spans = (span for span in quotable_spans(item.text) if item.text[slice(*span)] not in heads)
     start, end = next(spans, (0, len(item.text)))
     offset = int(item.metadata.get("start") or 0)
-    return Quote(item.text[start:end], offset + start, offset + end, 0.0)
+    return SupportedQuote(item.text[start:end], offset + start, offset + end, 0.0)
 
 
 def _heads(item: RetrievedItem) -> list[str]:
@@ -209,15 +209,17 @@ def _quotations(
 ) -> Iterator[Token | Cited]:
     for quotation in found.quotations:
         marker = given.shown(quotation.source)
-        told = told_row(quotation.sentence, items[quotation.source], quotation.start)
-        shown = _shown(f"{quotation.under}: {told}" if quotation.under else told, items)
+        told = describe_row(quotation.sentence, items[quotation.source], quotation.start)
+        shown = _format_sentence(f"{quotation.under}: {told}" if quotation.under else told, items)
         yield given.token(f"\n{shown}")
         yield given.token(marker)
         offset = int(items[quotation.source].metadata.get("start") or 0)
-        quote = Quote(quotation.sentence, offset + quotation.start, offset + quotation.end, 1.0)
+        quote = SupportedQuote(
+            quotation.sentence, offset + quotation.start, offset + quotation.end, 1.0
+        )
         yield given.cite(quotation.source, f"{shown}{marker}", quote)
 
 
-def _shown(sentence: str, items: Sequence[RetrievedItem], language: str = "en") -> str:
+def _format_sentence(sentence: str, items: Sequence[RetrievedItem], language: str = "en") -> str:
     """A sentence of a document as an answer may show it; the citation has its very words."""
-    return unmarked(harmless(sentence, [item.text for item in items], language))
+    return unmarked(sanitize_output(sentence, [item.text for item in items], language))

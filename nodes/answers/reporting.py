@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from sextant import prompts
 from sextant.domain.answers import Usage
-from sextant.domain.breadth import asked_besides
+from sextant.domain.breadth import find_other_subjects
 from sextant.domain.errors import ContextTooLong, ModelOutputInvalid, ModelUnavailable
 from sextant.domain.events import Cited, Done, Token
 from sextant.domain.retrieval import RetrievedItem
@@ -25,15 +25,15 @@ from sextant.models.chat.schemas import AtMost, ModelReply
 from sextant.nodes.answers.answer_generator import AnswerGenerator
 from sextant.nodes.answers.answering import AnswerEvent, ending
 from sextant.nodes.answers.knowledge import knowledge_of
-from sextant.nodes.answers.passages import Layout, numbered, with_reports
-from sextant.nodes.answers.rows import told_row
-from sextant.nodes.around import KNOWLEDGE_TOKENS, Lines, lines_of
+from sextant.nodes.answers.passages import Layout, number_passages, with_reports
+from sextant.nodes.answers.rows import describe_row
+from sextant.nodes.around import KNOWLEDGE_TOKENS, PromptLines, lines_of
 from sextant.nodes.asking import failure_reason
+from sextant.nodes.budget import calls_to_read, estimate_failed_call
 from sextant.nodes.citing.citations import Citations
 from sextant.nodes.citing.evidence import Text, terms_of
 from sextant.nodes.citing.markers import MARKER, read, stripped, unmarked, written
-from sextant.nodes.citing.support import Quote, QuotedPassage, Wording, claim_of
-from sextant.nodes.spending import calls_to_read, failed_call
+from sextant.nodes.citing.support import QuotedPassage, SupportedQuote, TermLookup, claim_of
 
 _log = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ class Points(ModelReply):
     points: Annotated[list[Point], AtMost(_FINDINGS)] = Field(default_factory=list[Point])
 
 
-async def reported(
+async def answer_from_reports(
     question: str,
     reports: Sequence[RetrievedItem],
     items: Sequence[RetrievedItem],
@@ -89,7 +89,7 @@ async def reported(
     the question asks for something in particular that none of them speaks of. Of a `topic` each of them speaks.
     """
     given = Citations(items)
-    cited = _cited_findings(question, reports, items)
+    cited = _cite_findings(question, reports, items)
     if topic:
         cited = (one for one in cited if _speaks_of([one], question))
     findings = list(islice(cited, _FINDINGS))
@@ -99,9 +99,9 @@ async def reported(
     for one in findings:
         item = items[one.place]
         at = item.text.find(one.finding)
-        finding = told_row(one.finding, item, at) if at >= 0 else one.finding
+        finding = describe_row(one.finding, item, at) if at >= 0 else one.finding
         statement = f"{one.title}{_COLON[language]}{finding}"
-        for event in _stated(given, statement, one.place, one.quote):
+        for event in _state_finding(given, statement, one.place, one.quote):
             yield event
     for last in ending(given, model, grounded=True):
         yield last
@@ -117,10 +117,10 @@ class _CitedFinding:
     title: str
     finding: str
     place: int
-    quote: Quote
+    quote: SupportedQuote
 
 
-def _cited_findings(
+def _cite_findings(
     question: str, reports: Sequence[RetrievedItem], items: Sequence[RetrievedItem]
 ) -> Iterator[_CitedFinding]:
     """The best finding of every report, then the second best ones; each passage's words once.
@@ -131,7 +131,7 @@ def _cited_findings(
     places = {item.id: place for place, item in enumerate(items)}
     quoted: dict[int, QuotedPassage] = {}
     ordered = [
-        sorted(report.metadata["findings"], key=lambda one: -Wording(one["text"]).covers(asked))
+        sorted(report.metadata["findings"], key=lambda one: -TermLookup(one["text"]).covers(asked))
         for report in reports
     ]
     for turn in zip_longest(*ordered):
@@ -152,7 +152,7 @@ def _speaks_of(findings: Sequence[_CitedFinding], question: str) -> bool:
 
     They are where one has it in its title, or where they hold most of its terms together.
     """
-    asked = terms_of(asked_besides(question))
+    asked = terms_of(find_other_subjects(question))
     titles = [Text(one.title) for one in findings]
     if any(title.has(term) == 1 for title in titles for term in asked):
         return True
@@ -161,7 +161,9 @@ def _speaks_of(findings: Sequence[_CitedFinding], question: str) -> bool:
     return not asked or 2 * held > len(asked)
 
 
-def _stated(given: Citations, finding: str, place: int, quote: Quote) -> Iterator[Token | Cited]:
+def _state_finding(
+    given: Citations, finding: str, place: int, quote: SupportedQuote
+) -> Iterator[Token | Cited]:
     marker, shown = given.shown(place), unmarked(finding)
     yield given.token(f"\n- {shown}")
     yield given.token(marker)
@@ -169,7 +171,7 @@ def _stated(given: Citations, finding: str, place: int, quote: Quote) -> Iterato
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReportReader:
     """Who reads reports in how many calls and how long, how much fits a prompt, the answer's language."""
 
     chat: ChatModel
@@ -179,11 +181,11 @@ class Reading:
     language: str
 
 
-async def mapped(
+async def map_reports(
     writer: Callable[[Usage], AnswerGenerator],
     question: str,
     items: Sequence[RetrievedItem],
-    reading: Reading,
+    reading: ReportReader,
     warnings: list[str],
 ) -> AsyncGenerator[AnswerEvent]:
     """Map and reduce: points are noted from groups of reports at once, then one answer is written.
@@ -213,7 +215,7 @@ async def mapped(
         reason = " ".join(dict.fromkeys(outcome.failure for outcome in failed))
         warnings.append(UNREAD[reading.language].format(count=count, reason=reason))
     spent = sum((outcome.usage for outcome in read), Usage())
-    noted = _noted([point for outcome in read for point in outcome.points])
+    noted = _format_points([point for outcome in read for point in outcome.points])
     layout = Layout(passages, noted or knowledge_of(question, items, passages))
     writing = writer(spent).laid_out(question, layout, reading.language)
     try:
@@ -250,7 +252,7 @@ class _Noted:
 
 
 async def _points(
-    reading: Reading,
+    reading: ReportReader,
     question: str,
     reports: Sequence[RetrievedItem],
     passages: Sequence[RetrievedItem],
@@ -261,7 +263,7 @@ async def _points(
         reading.language,
         question=prompts.as_data(question),
         reports=lines_of(reports),
-        passages=numbered([passages[number - 1] for number in numbers], numbers),
+        passages=number_passages([passages[number - 1] for number in numbers], numbers),
     )
     try:
         async with asyncio.timeout(reading.seconds):
@@ -269,7 +271,7 @@ async def _points(
     except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
         _log.warning("chat model read no report (%s)", error)
         reason = failure_reason(error, reading.language)
-        return _Noted(len(reports), (), failed_call(messages), reason)
+        return _Noted(len(reports), (), estimate_failed_call(messages), reason)
     return _Noted(len(reports), [_resting(point, numbers) for point in reply.points], usage)
 
 
@@ -283,12 +285,12 @@ def _rests_on(report: RetrievedItem) -> list[str]:
     return [chunk for finding in report.metadata["findings"] for chunk in finding["chunk_ids"]]
 
 
-def _noted(points: Iterable[Point]) -> str:
+def _format_points(points: Iterable[Point]) -> str:
     """The points as a prompt shows them, most important first, each with its passages' numbers.
 
     One that rests on no passage is left out.
     """
-    lines = Lines(KNOWLEDGE_TOKENS)
+    lines = PromptLines(KNOWLEDGE_TOKENS)
     for point in sorted(points, key=lambda point: -point.importance):
         if point.text and point.passages:
             lines.add(f"{unmarked(point.text)} {''.join(map(written, point.passages))}")

@@ -28,14 +28,14 @@ from sextant.models.chat.chat_model import ChatModel
 from sextant.models.chat.replies import Number, Text
 from sextant.models.chat.schemas import AtMost, ModelReply
 from sextant.nodes.answers.answering import AnswerEvent
-from sextant.nodes.answers.harmless import harmless
-from sextant.nodes.answers.passages import numbered
+from sextant.nodes.answers.passages import number_passages
 from sextant.nodes.answers.quoting import Instead, quotations, with_nearest
+from sextant.nodes.answers.sanitizing import sanitize_output
 from sextant.nodes.asking import failure_reason
+from sextant.nodes.budget import AnswerBudget, estimate_failed_call, prompt_size
 from sextant.nodes.citing import markers
 from sextant.nodes.citing.checking import Checking, Checks, plain, still_stored
 from sextant.nodes.citing.cited_text import CitedText, Finished, Verdict, language_differs
-from sextant.nodes.spending import Budget, failed_call, prompt_size
 
 _log = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ _MOST_MENDED = 40
 _ITEM = re.compile(r"\s*(?:[-*+•]\s+|\d{1,2}(?:[)、]|\.(?!\d))\s*)?")
 
 
-class Mended(ModelReply):
+class RevisedSentence(ModelReply):
     """A sentence as the passages have it; no text: they do not have it."""
 
     number: Number = None
@@ -89,7 +89,9 @@ class Mended(ModelReply):
 class Repairs(ModelReply):
     """What the chat model makes of the sentences that no passage carries."""
 
-    sentences: Annotated[list[Mended], AtMost(_MOST_MENDED)] = Field(default_factory=list[Mended])
+    sentences: Annotated[list[RevisedSentence], AtMost(_MOST_MENDED)] = Field(
+        default_factory=list[RevisedSentence]
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ class Review:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class CheckedDraft:
     """A finished text with its checks, and the events that told it."""
 
     text: CitedText
@@ -153,7 +155,9 @@ class Reviser:
         warnings: what was done, and what could not be.
     """
 
-    def __init__(self, chat: ChatModel, review: Review, draft: Draft, budget: Budget) -> None:
+    def __init__(
+        self, chat: ChatModel, review: Review, draft: CheckedDraft, budget: AnswerBudget
+    ) -> None:
         self._chat = chat
         self._review = review
         self._budget = budget
@@ -199,7 +203,7 @@ class Reviser:
             ):  # fmt: skip
                 yield event
 
-    async def _replaced(self, draft: Draft) -> AsyncGenerator[AnswerEvent]:
+    async def _replaced(self, draft: CheckedDraft) -> AsyncGenerator[AnswerEvent]:
         """What is answered without the chat model, from what the store still has."""
         review, gone = self._review, draft.checking.gone
         self.warnings.append(REPLACED[review.language])
@@ -215,7 +219,7 @@ class Reviser:
                 elif isinstance(event, Token | Cited):
                     yield event
 
-    async def _completed(self, draft: Draft) -> AsyncGenerator[AnswerEvent]:
+    async def _completed(self, draft: CheckedDraft) -> AsyncGenerator[AnswerEvent]:
         """The text as it stands, marked, and below it what the documents do say, where they say anything."""
         review, quoted = self._review, list[AnswerEvent]()
         answer: Answer | None = None
@@ -244,7 +248,7 @@ class Reviser:
             answer, answer=f"{given.text}\n\n{answer.answer}", grounded=False, model=self._chat.name
         )
 
-    async def _second(self) -> Draft | None:
+    async def _second(self) -> CheckedDraft | None:
         """The answer told anew, where that is better."""
         draft = self.draft
         gone, refused = bool(draft.checking.gone), bool(draft.checking.rejected)
@@ -266,7 +270,7 @@ class Reviser:
         ]
         return second
 
-    def _unsupported(self, draft: Draft) -> list[int]:
+    def _unsupported(self, draft: CheckedDraft) -> list[int]:
         """Places of the sentences that should be mended."""
         bad, finished = (
             {Verdict.UNSUPPORTED, Verdict.PARTIAL, Verdict.CONTRADICTED},
@@ -298,7 +302,7 @@ class Reviser:
         except (ModelUnavailable, ModelOutputInvalid, TimeoutError) as error:
             _log.warning("chat model mended nothing (%s)", error)
             tried_again = again and isinstance(error, ModelOutputInvalid)
-            self.usage = failed_call(messages, 2 if tried_again else 1)
+            self.usage = estimate_failed_call(messages, 2 if tried_again else 1)
             reason = failure_reason(error, language)
             self.warnings.append(NOT_MENDED[language].format(reason=reason))
             return {}
@@ -317,11 +321,13 @@ class Reviser:
         return prompts.REPAIR.messages(
             review.language,
             question=prompts.as_data(review.question),
-            passages=numbered([review.passages[place] for place in left], [at + 1 for at in left]),
+            passages=number_passages(
+                [review.passages[place] for place in left], [at + 1 for at in left]
+            ),
             sentences=prompts.as_data("\n".join(listed)),
         )
 
-    async def _again(self, draft: Draft, changes: Mapping[int, str]) -> Draft:
+    async def _again(self, draft: CheckedDraft, changes: Mapping[int, str]) -> CheckedDraft:
         """`draft` with sentences changed, and without what no longer holds; checked like the first."""
         review, gone, rejected = self._review, draft.checking.gone, draft.checking.rejected
         text = CitedText(
@@ -339,13 +345,13 @@ class Reviser:
             for place, one in enumerate(draft.text.finished)
         )
         # As a whole: code that a sentence began may end with another one.
-        safe = harmless(written, [item.text for item in review.passages], review.language)
+        safe = sanitize_output(written, [item.text for item in review.passages], review.language)
         told = [event async for event in checking.through(text.feed(safe))]
         told += [event async for event in checking.through(text.finish())]
         told += [event async for event in checking.rest()]
         checking.gone |= gone
         checking.rejected |= rejected
-        return Draft(text, checking, told)
+        return CheckedDraft(text, checking, told)
 
     @staticmethod
     def _changed(sentence: Finished, text: str) -> str:

@@ -13,7 +13,7 @@ _RULE = re.compile(r"^\|[ :|-]+$")
 _SIGNS = {"en": (": ", "; "), "zh": ("：", "；")}
 
 
-def told_row(sentence: str, item: RetrievedItem, start: int) -> str:
+def describe_row(sentence: str, item: RetrievedItem, start: int) -> str:
     """`sentence`, which begins at `start` of the passage; a table's row with its columns named.
 
     A row without a head above it, or with another number of cells, stays as it is.

@@ -12,15 +12,15 @@ from sextant.domain.scope import Scope
 from sextant.models.offline.summary import is_summary_of_topic
 from sextant.nodes.answers.answering import AnswerEvent
 from sextant.nodes.answers.computed import ComputedTable
-from sextant.nodes.answers.quoting import quoted
-from sextant.nodes.answers.reporting import reported
+from sextant.nodes.answers.quoting import quote_sentences
+from sextant.nodes.answers.reporting import answer_from_reports
 from sextant.nodes.answers.summing import MOST_PASSAGES, with_whole_of_named
 from sextant.nodes.citing.attached import is_answered
 from sextant.nodes.citing.checking import UNCHECKED, checks_of, still_stored
 from sextant.nodes.context import Dependencies
-from sextant.nodes.question.own_names import by_own_names
+from sextant.nodes.question.own_names import replace_aliases
 from sextant.nodes.state import State, reports_of
-from sextant.text.characters import counted
+from sextant.text.characters import count_noun
 
 OUTDATED = {
     "en": "Changed or removed after the search, and so not quoted: {passages}.",
@@ -67,14 +67,14 @@ class WithoutModel:
         if topic:
             reports = [item for item in self.state.around if item.kind is ItemKind.COMMUNITY]
         if reports and not computed:
-            async for event in reported(
+            async for event in answer_from_reports(
                 question, reports, items, language, answerer.name, topic=topic
             ):
                 begun = True
                 yield event
         if not begun:
-            asked = await asyncio.to_thread(by_own_names, question, items, self.state.around)
-            async for event in quoted(answerer, asked, items, language, tables):
+            asked = await asyncio.to_thread(replace_aliases, question, items, self.state.around)
+            async for event in quote_sentences(answerer, asked, items, language, tables):
                 yield event
 
     async def _current(self) -> list[RetrievedItem]:
@@ -87,7 +87,7 @@ class WithoutModel:
             return [*self.attached, *items]
         if len(kept) < len(items):
             count = len(items) - len(kept)
-            passages = counted(count, "passage")
+            passages = count_noun(count, "passage")
             self.warnings.append(OUTDATED[language].format(passages=passages, count=count))
         return [*self.attached, *kept]
 

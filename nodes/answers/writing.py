@@ -14,13 +14,13 @@ from sextant.domain.errors import ModelUnavailable
 from sextant.domain.events import Done, Reset, Sources
 from sextant.models.chat.chat_model import ChatModel, Restart
 from sextant.nodes.answers.answering import AnswerEvent, ending
-from sextant.nodes.answers.harmless import Harmless
-from sextant.nodes.answers.revising import Draft, Review, Reviser
+from sextant.nodes.answers.revising import CheckedDraft, Review, Reviser
+from sextant.nodes.answers.sanitizing import OutputSanitizer
 from sextant.nodes.asking import LATE
+from sextant.nodes.budget import AnswerBudget, prompt_size
 from sextant.nodes.citing.checking import Checking
 from sextant.nodes.citing.cited_text import CitedText
 from sextant.nodes.citing.unwrapping import Unwrapped
-from sextant.nodes.spending import Budget, prompt_size
 from sextant.prompts import Messages
 from sextant.text.characters import estimate_tokens
 
@@ -41,7 +41,7 @@ BROKEN_OFF = {
     "zh": "聊天模型出错，回答到此中断：{reason}",
 }
 
-UNBOUNDED = Budget(calls=4, prompt_tokens=1_000_000, seconds=3600.0)
+UNBOUNDED = AnswerBudget(calls=4, prompt_tokens=1_000_000, seconds=3600.0)
 """For callers that set no limits: enough for the answer, its repair, and one more try each."""
 
 
@@ -55,10 +55,10 @@ class Writing:
     chat: ChatModel
     messages: Messages
     prompt: str
-    budget: Budget = UNBOUNDED
+    budget: AnswerBudget = UNBOUNDED
 
 
-async def written(writing: Writing, review: Review) -> AsyncGenerator[AnswerEvent]:
+async def write_answer(writing: Writing, review: Review) -> AsyncGenerator[AnswerEvent]:
     """Yield what the model writes as an answer whose citations hold, up to and with `Done`.
 
     Where the model breaks off, the text so far is the answer, with a warning.
@@ -69,7 +69,7 @@ async def written(writing: Writing, review: Review) -> AsyncGenerator[AnswerEven
     deadline = time.monotonic() + writing.budget.seconds
     until = asyncio.get_running_loop().time() + writing.budget.seconds
     review = replace(review, checks=replace(review.checks, until=until))
-    said = _Said(_begun(review), review.language)
+    said = _ModelText(_begin_draft(review), review.language)
     try:
         async with aclosing(_first(writing, review, said)) as events:
             async for event in events:
@@ -92,17 +92,17 @@ async def written(writing: Writing, review: Review) -> AsyncGenerator[AnswerEven
         yield last
 
 
-def _begun(review: Review) -> Draft:
+def _begin_draft(review: Review) -> CheckedDraft:
     """A draft of which nothing is written yet."""
     text = CitedText(review.passages, language=review.language, question=review.question)
-    return Draft(text, Checking(review.checks, text, review.passages))
+    return CheckedDraft(text, Checking(review.checks, text, review.passages))
 
 
 @dataclass(slots=True)
-class _Said:
+class _ModelText:
     """The model's text, its language, what it has cost, and how it ended: `failure` is what broke it off."""
 
-    draft: Draft
+    draft: CheckedDraft
     language: str
     usage: Usage = field(default_factory=Usage)
     out_of_time: bool = False
@@ -123,15 +123,15 @@ class _Said:
         self.usage += Usage(1, asked, told, estimated=True, truncated=True)
 
 
-async def _first(writing: Writing, review: Review, said: _Said) -> AsyncGenerator[AnswerEvent]:
+async def _first(writing: Writing, review: Review, said: _ModelText) -> AsyncGenerator[AnswerEvent]:
     """The model's text as it comes, checked sentence by sentence; begun anew where it was a thought so far."""
     texts = [item.text for item in review.passages]
-    guard, wrapped = Harmless(texts, review.language), Unwrapped()
+    guard, wrapped = OutputSanitizer(texts, review.language), Unwrapped()
     async with aclosing(_pieces(writing, said)) as pieces:
         async for piece in pieces:
             if isinstance(piece, Restart):
                 await said.draft.checking.close()
-                said.draft, guard = _begun(review), Harmless(texts, review.language)
+                said.draft, guard = _begin_draft(review), OutputSanitizer(texts, review.language)
                 wrapped = Unwrapped()
                 yield Reset(THOUGHT[review.language])
                 continue
@@ -150,7 +150,7 @@ async def _first(writing: Writing, review: Review, said: _Said) -> AsyncGenerato
         yield cited
 
 
-async def _pieces(writing: Writing, said: _Said) -> AsyncGenerator[str | Restart]:
+async def _pieces(writing: Writing, said: _ModelText) -> AsyncGenerator[str | Restart]:
     """The model's text until it ends, breaks off or the time is up; `said` gets the rest."""
     deadline = asyncio.get_running_loop().time() + writing.budget.seconds
     texts = list[str]()
@@ -184,7 +184,7 @@ async def _pieces(writing: Writing, said: _Said) -> AsyncGenerator[str | Restart
             yield piece
 
 
-def _ending(writing: Writing, reviser: Reviser, said: _Said) -> Iterator[Sources | Done]:
+def _ending(writing: Writing, reviser: Reviser, said: _ModelText) -> Iterator[Sources | Done]:
     usage = said.usage + reviser.usage
     warnings = [*said.warnings, *reviser.warnings]
     if (replacement := reviser.replacement) is not None:

@@ -29,11 +29,11 @@ from sextant.nodes.citing.evidence import (
     terms_of,
     wording_of,
 )
-from sextant.nodes.citing.support import Quote, headings, opposed
+from sextant.nodes.citing.support import SupportedQuote, headings, opposed
 from sextant.text.characters import IDEOGRAPHS, language_of, normalise
-from sextant.text.identifiers import codes_in, unmentioned
+from sextant.text.identifiers import codes_in, find_unmentioned
 from sextant.text.simplified import plain_of
-from sextant.text.values import TIMES, Value, normalise_values
+from sextant.text.values import TIMES, TextValue, normalise_values
 
 
 class Support(IntEnum):
@@ -100,7 +100,7 @@ class _Fact:
     text: str
     terms: tuple[str, ...]
     new: tuple[str, ...]
-    values: tuple[Value, ...]
+    values: tuple[TextValue, ...]
 
 
 class Evidence:
@@ -215,7 +215,7 @@ class Evidence:
         if not (names or codes_in(sentence)):
             return False
         said = f"{self._said}\n{normalise(self._question)}"
-        return any(name not in said for name in names) or bool(unmentioned(sentence, [said]))
+        return any(name not in said for name in names) or bool(find_unmentioned(sentence, [said]))
 
     def denies(self, sentence: str, passages: Collection[int]) -> bool:
         """Return whether these passages, in its language, lack a number of a sentence or say the opposite."""
@@ -230,7 +230,7 @@ class Evidence:
 
     def quote(
         self, part: Part, parts: Sequence[Part], share: float, *, foreign: bool = False
-    ) -> Quote:
+    ) -> SupportedQuote:
         """Return the span of a passage that holds these parts of it, or the part alone where they lie far apart."""
         item = self._items[part.passage]
         offset = int(item.metadata.get("start") or 0)
@@ -242,7 +242,7 @@ class Evidence:
         }
         if len(lying) > len({one.span for one in parts}) + _BETWEEN:
             start, end = part.span
-        return Quote(item.text[start:end], offset + start, offset + end, share, foreign)
+        return SupportedQuote(item.text[start:end], offset + start, offset + end, share, foreign)
 
 
 # So many sentences or rows that say nothing of it may lie between those that are quoted together.
@@ -432,7 +432,7 @@ class _Look:
 
     @staticmethod
     def _without_conditions(
-        found: Sequence[tuple[Value, Assessment]], outcomes: list[Assessment]
+        found: Sequence[tuple[TextValue, Assessment]], outcomes: list[Assessment]
     ) -> list[Assessment]:
         """Leave out numbers that stand elsewhere in the row that says another one: 66 dB(A) at 1 m."""
         rows = [
@@ -462,7 +462,7 @@ class _Look:
             covered -= _PER_EXTRA * min(_MOST_EXTRA, len(extra))
         return covered
 
-    def _of_value(self, value: Value, fact: _Fact, scores: dict[int, float]) -> Assessment:
+    def _of_value(self, value: TextValue, fact: _Fact, scores: dict[int, float]) -> Assessment:
         """One number: said by the part that speaks most of the subject, of those with a number of its kind."""
         among = [part for part in self._parts if part.values]
         carriers = [
@@ -490,7 +490,7 @@ class _Look:
             return Assessment(Support.CONTRADICTED, score, (best,))
         return Assessment(self._between(best, score, rival, scores), score, (best,))
 
-    def _rivals(self, value: Value, carriers: Sequence[Part], best: Part | None) -> list[Part]:
+    def _rivals(self, value: TextValue, carriers: Sequence[Part], best: Part | None) -> list[Part]:
         """Parts with another number of the same kind, that the sentence does not say, too."""
         alike = any(value.bound == v.bound and value.matches(v) for p in carriers for v in p.values)
         bound = value.bound if alike else ""
@@ -505,7 +505,7 @@ class _Look:
         # 90 minutes beside every 4,000 hours are no rival.
         return [p for p in rivals if not best or not _of_same_row(p, best) or _has_unit(p, value)]
 
-    def _is_exchanged(self, value: Value, fact: _Fact, best: Part) -> bool:
+    def _is_exchanged(self, value: TextValue, fact: _Fact, best: Part) -> bool:
         """Whether the clause with another number of the sentence speaks of this fact instead: two were exchanged."""
         own = {term for term in fact.terms if best.owns(term)}
         others = [
@@ -747,7 +747,7 @@ def language_of_sentence(text: str) -> str:
 _LATIN_WORD, _HAN_RUN, _FEW_WORDS = re.compile(r"[A-Za-z]{2,}"), re.compile(f"[{IDEOGRAPHS}]+"), 3
 
 
-def _competes(value: Value, other: Value) -> bool:
+def _competes(value: TextValue, other: TextValue) -> bool:
     """Whether two values answer the same question differently."""
     return value.dimension == other.dimension and not value.matches(other)
 
@@ -756,13 +756,13 @@ def _of_same_row(one: Part, other: Part) -> bool:
     return one.is_row and other.is_row and (one.passage, one.span) == (other.passage, other.span)
 
 
-def _has_unit(part: Part, value: Value) -> bool:
+def _has_unit(part: Part, value: TextValue) -> bool:
     return any(
         v.unit == value.unit or value.dimension == v.dimension == "money" for v in part.values
     )
 
 
-def _holds(values: Sequence[Value], asked: Value) -> bool:
+def _holds(values: Sequence[TextValue], asked: TextValue) -> bool:
     """Whether a value lies among these: one is the same, or two, or one that is a bound, have it between them."""
     if any(asked.matches(value) for value in values):
         return True
@@ -777,7 +777,7 @@ def _holds(values: Sequence[Value], asked: Value) -> bool:
     )
 
 
-def supporting(evidence: Evidence, found: Assessment) -> Iterator[tuple[int, Quote]]:
+def supporting(evidence: Evidence, found: Assessment) -> Iterator[tuple[int, SupportedQuote]]:
     """Yield the quotes that support a sentence, one a passage."""
     by_passage: dict[int, list[Part]] = {}
     for part in found.parts:

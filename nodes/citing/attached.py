@@ -26,7 +26,7 @@ _TEXTS = {
 }
 
 
-def attached_items(
+def attachment_items(
     attachments: Sequence[Attachment], language: str, tokens: int
 ) -> list[RetrievedItem]:
     """The attachments that say something, as passages that a prompt shows in at most `tokens`."""
@@ -64,7 +64,7 @@ def _item(attachment: Attachment, language: str, room: int) -> RetrievedItem:
     name = f"{kind}: {attachment.name}" if attachment.name else kind
     metadata = {"filename": name, "title": attachment.name, ATTACHMENT: attachment}
     if attachment.kind is AttachmentKind.TABLE:
-        metadata[SHOWN] = "\n".join(_shown(attachment, language, room))
+        metadata[SHOWN] = "\n".join(_display_value(attachment, language, room))
         text = "\n".join(table_lines(attachment))
     else:
         text = attachment.text
@@ -88,11 +88,14 @@ def table_lines(table: Attachment) -> list[str]:
     return [BETWEEN.join(cells) for cells in (header_cells(table), *rows)]
 
 
-def _shown(table: Attachment, language: str, room: int) -> Iterator[str]:
+def _display_value(table: Attachment, language: str, room: int) -> Iterator[str]:
     """What of a table a prompt has room for: computed values, the rows they rest on, then the others."""
     title, counted = _TEXTS[language]
     header, *lines = table_lines(table)
-    computed = [*_computed(table.label, table.findings), *_computed(table.label, table.statistics)]
+    computed = [
+        *_computed_items(table.label, table.findings),
+        *_computed_items(table.label, table.statistics),
+    ]
     room -= estimate_tokens(header)
     said = list(_fitting(computed, room // 3))
     room -= sum(map(estimate_tokens, said))
@@ -107,7 +110,7 @@ def _shown(table: Attachment, language: str, room: int) -> Iterator[str]:
         yield from (title, *said)
 
 
-def _computed(label: str, findings: Sequence[Finding]) -> list[str]:
+def _computed_items(label: str, findings: Sequence[Finding]) -> list[str]:
     return [f"- {one.text} [{label}{':' if one.place else ''}{one.place}]" for one in findings]
 
 

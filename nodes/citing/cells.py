@@ -15,7 +15,7 @@ from functools import cached_property
 from sextant.domain.attachments import Attachment
 from sextant.domain.retrieval import RetrievedItem
 from sextant.nodes.citing.attached import BETWEEN, attachment_of, header_cells, is_table, row_cells
-from sextant.nodes.citing.support import Quote
+from sextant.nodes.citing.support import SupportedQuote
 from sextant.tables.cells.values import ValueKind, numbers_in, read_value
 from sextant.tables.results.written import Finding
 from sextant.text.characters import normalise
@@ -33,7 +33,7 @@ class TableCells:
         self._table = table
         self._text = text
 
-    def quote(self, place: str, sentence: str) -> Quote | None:
+    def quote(self, place: str, sentence: str) -> SupportedQuote | None:
         """What `place` says, if it carries `sentence`; None where it is nowhere or says otherwise.
 
         Args:
@@ -57,7 +57,7 @@ class TableCells:
                 return self._quote(place, start, end, self._support(row, sentence))
         return None
 
-    def found(self, sentence: str) -> Quote | None:
+    def found(self, sentence: str) -> SupportedQuote | None:
         """The place of a computed value that a sentence states without citing it."""
         for finding in self._table.findings:
             numbers = set(numbers_in(finding.value))
@@ -70,7 +70,7 @@ class TableCells:
         rows, columns = len(self._table.rows), len(self._table.names)
         return (row is None or 0 <= row < rows) and (column is None or 0 <= column < columns)
 
-    def _of_column(self, place: str, column: int | None, sentence: str) -> Quote | None:
+    def _of_column(self, place: str, column: int | None, sentence: str) -> SupportedQuote | None:
         stated = set(numbers_in(sentence))
         for finding in (*self._table.findings, *self._table.statistics):
             if finding.place == place and stated.intersection(_stated_by(finding)):
@@ -102,8 +102,8 @@ class TableCells:
         known |= {number for one in self._table.findings for number in numbers_in(one.text)}
         return sum(number in known for number in stated) / len(stated) if stated else 1.0
 
-    def _quote(self, place: str, start: int, end: int, support: float) -> Quote:
-        return Quote(self._text[start:end], start, end, support, place=place)
+    def _quote(self, place: str, start: int, end: int, support: float) -> SupportedQuote:
+        return SupportedQuote(self._text[start:end], start, end, support, place=place)
 
     @cached_property
     def _lines(self) -> list[str]:

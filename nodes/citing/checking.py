@@ -16,10 +16,10 @@ from functools import partial
 from sextant.domain.answers import Citation, Quoted
 from sextant.domain.errors import DependencyError
 from sextant.domain.events import Cited, Token
-from sextant.domain.happenings import CitationsDropped, emit
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.tasks import stop
+from sextant.domain.telemetry import CitationsDropped, emit
 from sextant.models.protocols import Reranker
 from sextant.nodes.citing import markers
 from sextant.nodes.citing.cited_text import CitedText, Finished, Verdict

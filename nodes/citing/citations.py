@@ -10,7 +10,7 @@ from sextant.domain.events import Cited, Token
 from sextant.domain.retrieval import RetrievedItem
 from sextant.nodes.citing import markers
 from sextant.nodes.citing.attached import attachment_of, label_of
-from sextant.nodes.citing.support import Quote
+from sextant.nodes.citing.support import SupportedQuote
 
 
 class Citations:
@@ -56,7 +56,7 @@ class Citations:
         number, label = self.marker(index), label_of(self._passages[index])
         return markers.labelled(label, place) if label else markers.written(number)
 
-    def cite(self, index: int, sentence: str, quote: Quote) -> Cited:
+    def cite(self, index: int, sentence: str, quote: SupportedQuote) -> Cited:
         """Give out the citation of a finished sentence by `passages[index]`."""
         attached = label_of(self._passages[index])
         citation = Citation(

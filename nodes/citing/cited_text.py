@@ -16,16 +16,16 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from sextant.domain.events import Cited, Token
-from sextant.domain.happenings import CitationsDropped, emit
 from sextant.domain.retrieval import RetrievedItem
+from sextant.domain.telemetry import CitationsDropped, emit
 from sextant.nodes.citing import markers
 from sextant.nodes.citing.assessing import Evidence, Support, language_of_sentence, supporting
 from sextant.nodes.citing.attached import label_of
 from sextant.nodes.citing.cells import tables_among
 from sextant.nodes.citing.citations import Citations
 from sextant.nodes.citing.statements import says_nothing_found, states
-from sextant.nodes.citing.support import Claim, Passages, Quote, claim_of
-from sextant.text.sentences import sentence_end, undecided
+from sextant.nodes.citing.support import Claim, Passages, SupportedQuote, claim_of
+from sextant.text.sentences import find_undecided, sentence_end
 from sextant.text.tongues import is_of_others
 
 # Below this share of common terms a marker is dropped: the passage speaks of something else.
@@ -92,7 +92,9 @@ class _Sentence:
     """The sentence being written: its text without markers, and where its markers stand."""
 
     text: str = ""
-    marks: list[tuple[int, int, Quote]] = field(default_factory=list[tuple[int, int, Quote]])
+    marks: list[tuple[int, int, SupportedQuote]] = field(
+        default_factory=list[tuple[int, int, SupportedQuote]]
+    )
 
     def shown(self, marker: Callable[[int, str], str]) -> str:
         """The sentence with its markers, as `marker` writes that of a passage and its part."""
@@ -294,7 +296,7 @@ class CitedText:
             self._searched = 0
             yield from self._close(done)
         else:
-            self._searched = undecided(self._sentence.text)
+            self._searched = find_undecided(self._sentence.text)
         yield from self._emit(self._sentence.text[self._emitted :])
         self._emitted = len(self._sentence.text)
 
@@ -339,7 +341,7 @@ class CitedText:
         """Whether the line that is written is the first one of a table: it names columns, and states nothing."""
         return self._line.lstrip().startswith("|") and not self._was_row
 
-    def _quote(self, index: int, place: str) -> Quote | None:
+    def _quote(self, index: int, place: str) -> SupportedQuote | None:
         if not 0 <= index < len(self._passages) or index in self._withheld:
             return None
         if table := self._tables.get(index):
@@ -368,7 +370,7 @@ class CitedText:
         yield from self._cite(sentence, verdict)
         yield from self._emit(text[seen:])
 
-    def _judged(self, sentence: _Sentence) -> tuple[Verdict, list[tuple[int, Quote]]]:
+    def _judged(self, sentence: _Sentence) -> tuple[Verdict, list[tuple[int, SupportedQuote]]]:
         """What becomes of a finished sentence, and the passages that say it though it does not cite them.
 
         Its own citations get the spans that say it.
@@ -400,7 +402,9 @@ class CitedText:
         ]
         return verdict, [(index, quote) for index, quote in quotes.items() if index not in cited]
 
-    def _of_cells(self, sentence: _Sentence) -> tuple[Verdict, list[tuple[int, Quote]]] | None:
+    def _of_cells(
+        self, sentence: _Sentence
+    ) -> tuple[Verdict, list[tuple[int, SupportedQuote]]] | None:
         """The same where a table that came with the question says it: by value; None: it does not."""
         quotes = [quote for _, index, quote in sentence.marks if index in self._tables]
         if quotes:
@@ -427,7 +431,7 @@ class CitedText:
         blank = "\n\n" in before[-3:] + text[: len(text) - len(text.lstrip())]
         return before.strip().startswith("|") and not blank
 
-    def _add(self, sentence: _Sentence, offset: int, index: int, quote: Quote) -> Token:
+    def _add(self, sentence: _Sentence, offset: int, index: int, quote: SupportedQuote) -> Token:
         before, behind = sentence.text[:offset], sentence.text[offset:]
         close = before.endswith(tuple(_STOPS)) or sentence.marked_at(offset)
         gap = "" if close else " "
@@ -456,7 +460,7 @@ class CitedText:
         return self._fenced or _NO_NOTE.match(text) is not None
 
 
-def _doubted(quote: Quote) -> Quote:
+def _doubted(quote: SupportedQuote) -> SupportedQuote:
     return replace(quote, support=min(quote.support, _DOUBTED))
 
 

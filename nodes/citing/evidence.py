@@ -13,8 +13,8 @@ from sextant.nodes.citing.attached import is_table
 from sextant.nodes.citing.support import COMPUTED, ComputedSentence, headings
 from sextant.text.characters import IDEOGRAPHS
 from sextant.text.identifiers import spelling_of
-from sextant.text.other_words import named_otherwise
-from sextant.text.segmenting import tagged_words_of, words_of
+from sextant.text.other_words import name_synonyms
+from sextant.text.segmenting import cut_tagged_words, words_of
 from sextant.text.sentences import sentence_spans
 from sextant.text.simplified import plain_of
 from sextant.text.stems import american, stem
@@ -23,7 +23,7 @@ from sextant.text.stopwords import (
     ENGLISH_STOP_WORDS,
     without_question_words,
 )
-from sextant.text.values import Value, normalise_values, unit_of_heading
+from sextant.text.values import TextValue, normalise_values, unit_of_heading
 
 _CODE = re.compile(r"(?<![a-z0-9])(?=[a-z.-]*\d)[a-z]+(?:[-.]?[a-z0-9]+)*(?![a-z0-9])")
 # KITE-L, SRV-GOLD: names without a digit.
@@ -115,7 +115,7 @@ def names_in(text: str) -> frozenset[str]:
     chinese = [
         word
         for run in _HAN_RUN.findall(plain_of(text))
-        for word, tag in tagged_words_of(run)
+        for word, tag in cut_tagged_words(run)
         if tag.startswith(_OF_NAMES)
     ]
     return frozenset(term for name in (*english, *chinese) for term in terms_of(name))
@@ -235,8 +235,8 @@ class Part:
     span: tuple[int, int]
     sentence: str
     layers: tuple[tuple[float, Text], ...]
-    values: tuple[Value, ...]
-    conditions: tuple[Value, ...] = ()
+    values: tuple[TextValue, ...]
+    conditions: tuple[TextValue, ...] = ()
     is_row: bool = False
     is_clause: bool = False
     inherits: bool = False
@@ -457,11 +457,11 @@ def at_words(cell: str) -> bool:
     return len(terms_of(cell)) > 1
 
 
-def _with_unit(value: Value, unit: str) -> Value:
+def _with_unit(value: TextValue, unit: str) -> TextValue:
     if value.unit or not unit:
         return value
     number = value.number / 100 if unit == "share" else value.number
-    return Value(number, unit, value.bound, value.date)
+    return TextValue(number, unit, value.bound, value.date)
 
 
 def _lines(text: str) -> Iterator[tuple[tuple[int, int], str]]:
@@ -494,7 +494,7 @@ def other_words(text: str) -> list[tuple[frozenset[str], re.Pattern[str]]]:
     """Return sets of terms that may stand in other words, in either language, and where they do."""
     return [
         (frozenset(terms), pattern)
-        for word, pattern in named_otherwise(text)
+        for word, pattern in name_synonyms(text)
         if (terms := terms_of(word))
     ]
 

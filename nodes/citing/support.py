@@ -12,7 +12,7 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.text.characters import IDEOGRAPHS, MARKS, language_of
 from sextant.text.negation import clauses, negates, without_ban
 from sextant.text.sentences import sentence_spans
-from sextant.text.simplified import plain_of, simplified
+from sextant.text.simplified import plain_of, simplify
 from sextant.text.stopwords import (
     CHINESE_STOP_WORDS,
     ENGLISH_STOP_WORDS,
@@ -82,7 +82,7 @@ def _pairs(run: str) -> list[str]:
     return [gram for gram in grams if CHINESE_STOP_WORDS.isdisjoint((gram, *gram))]
 
 
-class Wording:
+class TermLookup:
     """A text in which terms are looked up; many times cheaper than taking its own terms."""
 
     def __init__(self, text: str) -> None:
@@ -96,7 +96,7 @@ class Wording:
 
     def says(self, phrase: str) -> bool:
         """Whether the text holds `phrase`, a normalised one."""
-        return simplified(phrase) in self._text
+        return simplify(phrase) in self._text
 
     def covers(self, claim: Claim) -> float:
         """Share (0..1) of the claim's terms that the text holds; 0 for a claim without terms."""
@@ -104,7 +104,7 @@ class Wording:
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
+class SupportedQuote:
     """A span of a passage: `text == document.text[start:end]`, carrying `support` (0..1) of a claim.
 
     `foreign`: claim and passage are in different languages, so that words tell little. `place` is the
@@ -131,10 +131,12 @@ class ComputedSentence:
     start: int
     end: int
 
-    def quote(self, item: RetrievedItem) -> Quote:
+    def quote(self, item: RetrievedItem) -> SupportedQuote:
         """The line, which `item` has."""
         offset = int(item.metadata.get("start") or 0)
-        return Quote(item.text[self.start - offset : self.end - offset], self.start, self.end, 1.0)
+        return SupportedQuote(
+            item.text[self.start - offset : self.end - offset], self.start, self.end, 1.0
+        )
 
     def carries(self, claim: Claim, item: RetrievedItem) -> bool:
         """Whether a statement says a number of this and none besides, and speaks of the same.
@@ -147,8 +149,8 @@ class ComputedSentence:
             return False
         above, rule, _ = item.text.partition(_RULE)
         context = item.metadata.get("context") or (above if rule else "")
-        own = Wording(f"{self.text}\n{self.quote(item).text}\n{headings(item)}\n{context}")
-        if Wording(item.text).held(claim) - own.held(claim):
+        own = TermLookup(f"{self.text}\n{self.quote(item).text}\n{headings(item)}\n{context}")
+        if TermLookup(item.text).held(claim) - own.held(claim):
             return False
         shared = own.held(claim) - claim.numbers
         return bool(shared) or claim.language != said.language
@@ -169,12 +171,12 @@ class QuotedPassage:
         self._text = item.text
         self._offset = int(item.metadata.get("start") or 0)
         self._language = language_of(item.text)
-        self._headings = Wording(headings(item))
-        self._whole = Wording(item.text)
-        self._ones = [(span, Wording(item.text[slice(*span)])) for span in spans]
-        self._twos = [(span, Wording(item.text[slice(*span)])) for span in adjacent]
+        self._headings = TermLookup(headings(item))
+        self._whole = TermLookup(item.text)
+        self._ones = [(span, TermLookup(item.text[slice(*span)])) for span in spans]
+        self._twos = [(span, TermLookup(item.text[slice(*span)])) for span in adjacent]
 
-    def best_quote(self, claim: Claim) -> Quote | None:
+    def best_quote(self, claim: Claim) -> SupportedQuote | None:
         """Return the one or two adjacent sentences that carry most of `claim`; None if none does.
 
         A claim in another language than the passage gets the whole passage, unless names or numbers
@@ -192,7 +194,7 @@ class QuotedPassage:
             return None
         support = len(held) / len(claim)
         quoted = self._text[start:end]
-        return Quote(quoted, self._offset + start, self._offset + end, support, foreign)
+        return SupportedQuote(quoted, self._offset + start, self._offset + end, support, foreign)
 
 
 class Passages:
@@ -231,7 +233,7 @@ class _Denials:
         parts = clauses(sentence)
         self._letters = _letters(sentence)
         self._denied = [part for part in parts if negates(part)]
-        self._affirmed = Wording("\n".join(part for part in parts if part not in self._denied))
+        self._affirmed = TermLookup("\n".join(part for part in parts if part not in self._denied))
 
     def turn_round(self, other: _Denials, least: float) -> bool:
         """Whether `other` says something that is denied here."""
@@ -246,7 +248,7 @@ class _Denials:
         affirmed = self._affirmed.covers(claim)
         if len(claim) < (1 if banned else _LEAST_TERMS) or affirmed < least:
             return False
-        return all(2 * Wording(denied).covers(claim) < affirmed for denied in self._denied)
+        return all(2 * TermLookup(denied).covers(claim) < affirmed for denied in self._denied)
 
 
 def _letters(text: str) -> str:
@@ -262,7 +264,7 @@ def headings(item: RetrievedItem) -> str:
 
 
 def _best(
-    candidates: Sequence[tuple[tuple[int, int], Wording]], claim: Claim
+    candidates: Sequence[tuple[tuple[int, int], TermLookup]], claim: Claim
 ) -> tuple[frozenset[str], tuple[int, int]]:
     found = ((wording.held(claim), span) for span, wording in candidates)
     return max(found, key=lambda one: len(one[0]), default=(frozenset(), (0, 0)))

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from sextant.domain.errors import InputError
 from sextant.domain.scope import Scope
 from sextant.domain.settings import MultimodalSettings
-from sextant.models.chat.pictures import Picture, PictureLimits, read_picture
-from sextant.nodes.multimodal.parts import Part
+from sextant.models.chat.pictures import EncodedPicture, PictureLimits, read_picture
+from sextant.nodes.multimodal.parts import AttachmentPart
 from sextant.stores.documents.reading import document_id_of
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ _GIVE = "Give a data URI in `data`, the id of an uploaded image in `upload_id`, 
 
 
 async def load_picture(
-    part: Part,
+    part: AttachmentPart,
     scope: Scope,
     documents: DocumentReader | None,
     settings: MultimodalSettings,
     limits: PictureLimits,
-) -> Picture:
+) -> EncodedPicture:
     """The image that a part names, checked and encoded anew; nothing is ever fetched.
 
     Raises:
@@ -51,9 +51,9 @@ async def load_picture(
         elif not isinstance(value, str):
             raise part.wrong(way, "It is not text.", _GIVE)
         elif match := _DATA_URI.match(value):
-            content = _decoded(part, way, value, match.end(), limits)
+            content = _decode_image(part, way, value, match.end(), limits)
         elif way == "upload_id":
-            content = await _uploaded(part, value, scope, documents)
+            content = await _load_upload(part, value, scope, documents)
         elif _ADDRESS.match(value) or way == "url":
             raise part.wrong(way, "Images are not fetched from addresses.", _GIVE)
         elif way == "data":
@@ -69,14 +69,16 @@ async def load_picture(
         raise _at(part, way, error) from error
 
 
-def _at(part: Part, way: str, error: InputError) -> InputError:
+def _at(part: AttachmentPart, way: str, error: InputError) -> InputError:
     # A file of the caller's own was read before (`sextant.facade.attaching`): the path is what they named.
     named = "img_path" if way == "data" and part.values.get("img_path") else way
     field = part.field_of(named)
     return type(error)(f"{field}: {error.message}", next_step=error.next_step, field=field)
 
 
-def _decoded(part: Part, way: str, uri: str, start: int, limits: PictureLimits) -> bytes:
+def _decode_image(
+    part: AttachmentPart, way: str, uri: str, start: int, limits: PictureLimits
+) -> bytes:
     if not uri[:start].lower().endswith(";base64,"):
         raise part.wrong(way, "It is not in base64.", 'Begin it with "data:image/png;base64,".')
     if len(uri) - start > limits.max_bytes * 4 // 3 + 4:
@@ -88,8 +90,8 @@ def _decoded(part: Part, way: str, uri: str, start: int, limits: PictureLimits) 
         raise part.wrong(way, "Its base64 is damaged.", "Encode the file again.") from None
 
 
-async def _uploaded(
-    part: Part, value: str, scope: Scope, documents: DocumentReader | None
+async def _load_upload(
+    part: AttachmentPart, value: str, scope: Scope, documents: DocumentReader | None
 ) -> bytes:
     if documents is None:
         raise part.wrong("upload_id", "There are no uploads here.", "Give a data URI in `data`.")
@@ -97,7 +99,7 @@ async def _uploaded(
 
 
 def _from_folder(
-    part: Part, value: str, settings: MultimodalSettings, limits: PictureLimits
+    part: AttachmentPart, value: str, settings: MultimodalSettings, limits: PictureLimits
 ) -> bytes:
     if settings.image_dir is None:
         raise part.wrong("img_path", "Files of the server cannot be named.", _GIVE)

@@ -13,13 +13,13 @@ from sextant.domain.answers import Usage
 from sextant.domain.attachments import Attachment, AttachmentKind
 from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable
 from sextant.domain.scope import Scope
-from sextant.models.chat.pictures import Picture
+from sextant.models.chat.pictures import EncodedPicture
 from sextant.models.chat.vision import VisionModel, picture_limits
+from sextant.nodes.budget import estimate_failed_call, judging_budget, merge_warnings, usage_of
 from sextant.nodes.context import RunContext
 from sextant.nodes.multimodal.images import load_picture
-from sextant.nodes.multimodal.parts import Part, read_parts
+from sextant.nodes.multimodal.parts import AttachmentPart, read_parts
 from sextant.nodes.multimodal.tables import ReadTable, read_table
-from sextant.nodes.spending import failed_call, judging_budget, noted, usage_of
 from sextant.nodes.state import State
 from sextant.retrievers.lanes.keywords import extract_keywords
 from sextant.tables.results.findings import compute_findings
@@ -55,12 +55,12 @@ _KEPT_CHARS = 100_000
 class Opened:
     """What came with a question, read and checked; `pictures` and `tables` by the labels of `parts`."""
 
-    parts: Sequence[Part]
-    pictures: dict[str, Picture]
+    parts: Sequence[AttachmentPart]
+    pictures: dict[str, EncodedPicture]
     tables: dict[str, ReadTable]
 
 
-async def opened(content: Sequence[Any], scope: Scope, run: RunContext) -> Opened:
+async def open_attachments(content: Sequence[Any], scope: Scope, run: RunContext) -> Opened:
     """Read and check images and tables, before any model is asked.
 
     Raises:
@@ -69,7 +69,7 @@ async def opened(content: Sequence[Any], scope: Scope, run: RunContext) -> Opene
     settings = run.deps.settings
     parts = read_parts(content, settings.multimodal) if content else []
     limits = picture_limits(settings)
-    pictures, tables = dict[str, Picture](), dict[str, ReadTable]()
+    pictures, tables = dict[str, EncodedPicture](), dict[str, ReadTable]()
     for part in parts:
         if part.kind is AttachmentKind.TABLE:
             tables[part.label] = await asyncio.to_thread(read_table, part, settings)
@@ -100,8 +100,8 @@ async def look_at(brought: Opened, state: State, run: RunContext) -> dict[str, A
     warnings = [warning[state.language] for table in tables.values() for warning in table.warnings]
     return {
         "attachments": [attachment.as_plain() for attachment in attachments],
-        "tables": _kept(parts, tables),
-        "warnings": noted(state.warnings, *warnings, *looking.warnings),
+        "tables": _storable_tables(parts, tables),
+        "warnings": merge_warnings(state.warnings, *warnings, *looking.warnings),
         "usage": asdict(usage_of(state) + looking.usage),
     }
 
@@ -118,7 +118,9 @@ class _Looking:
         self.usage = Usage()
         self.warnings: list[str] = []
 
-    async def at_all(self, parts: Sequence[Part], pictures: dict[str, Picture]) -> list[str]:
+    async def at_all(
+        self, parts: Sequence[AttachmentPart], pictures: dict[str, EncodedPicture]
+    ) -> list[str]:
         """A description of each picture, "" where there is none."""
         if not pictures:
             return []
@@ -135,7 +137,9 @@ class _Looking:
         )
         return [*said, *[""] * (len(shown) - len(said))]
 
-    async def _look(self, vision: VisionModel, part: Part, picture: Picture) -> str:
+    async def _look(
+        self, vision: VisionModel, part: AttachmentPart, picture: EncodedPicture
+    ) -> str:
         prompt = prompts.LOOK.messages(
             self._state.language,
             caption=prompts.as_data(part.caption),
@@ -145,11 +149,11 @@ class _Looking:
             async with asyncio.timeout(self._seconds):
                 said = await vision.describe(picture, prompt)
         except TimeoutError:
-            self.usage += failed_call(prompt)
+            self.usage += estimate_failed_call(prompt)
             self._lost(part.label, _LATE[self._state.language])
             return ""
         except (ModelUnavailable, ModelOutputInvalid) as error:
-            self.usage += failed_call(prompt)
+            self.usage += estimate_failed_call(prompt)
             self._lost(part.label, error.in_language(self._state.language))
             return ""
         self.usage += said.usage
@@ -160,18 +164,18 @@ class _Looking:
         self.warnings.append(NOT_SEEN[self._state.language].format(label=label, reason=reason))
 
 
-def _image(part: Part, description: str) -> Attachment:
+def _image(part: AttachmentPart, description: str) -> Attachment:
     text = "\n".join(filter(None, (part.caption, description)))
     return Attachment(part.kind, part.label, part.caption or _file_name(part), text)
 
 
-def _file_name(part: Part) -> str:
+def _file_name(part: AttachmentPart) -> str:
     path = part.values.get("img_path")
     named = path if isinstance(path, str) and not path.startswith("data:") else ""
     return named.replace("\\", "/").rpartition("/")[2][:100]
 
 
-def _table(part: Part, read: ReadTable, state: State) -> Attachment:
+def _table(part: AttachmentPart, read: ReadTable, state: State) -> Attachment:
     computed = compute_findings(state.question, read.table, state.language, part.caption)
     return Attachment(
         part.kind,
@@ -184,7 +188,9 @@ def _table(part: Part, read: ReadTable, state: State) -> Attachment:
     )
 
 
-def _kept(parts: Sequence[Part], tables: dict[str, ReadTable]) -> list[dict[str, Any]]:
+def _storable_tables(
+    parts: Sequence[AttachmentPart], tables: dict[str, ReadTable]
+) -> list[dict[str, Any]]:
     """Tables as later turns may look at them again, all or none: they are numbered anew."""
     kept, weight = list[dict[str, Any]](), 0
     for part in parts:
@@ -205,7 +211,7 @@ def attachments_of(state: State) -> list[Attachment]:
     return [Attachment.of_plain(plain) for plain in state.attachments]
 
 
-def told_by_attachments(state: State) -> str:
+def attachments_text(state: State) -> str:
     """What the question's own images and tables tell, for judging whether that is enough."""
     told = list[str]()
     for one in attachments_of(state):

@@ -32,7 +32,7 @@ _CAPTION_CHARS = 500  # of the user's own caption
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AttachmentPart:
     """One image or table of a question, not yet looked at.
 
     `field` names it in errors, `sent` what its values were called by whoever sent them.
@@ -56,7 +56,7 @@ class Part:
         return OptionInvalid(f"{field}: {message}", next_step=next_step, field=field)
 
 
-def read_parts(content: object, limits: MultimodalSettings) -> list[Part]:
+def read_parts(content: object, limits: MultimodalSettings) -> list[AttachmentPart]:
     """Check the outer shape of `multimodal_content`; images count as I1, I2 …, tables as T1, T2 ….
 
     Raises:
@@ -68,7 +68,7 @@ def read_parts(content: object, limits: MultimodalSettings) -> list[Part]:
             next_step='Give it as [{"type": "image", "img_path": "…"}].',
             field=FIELD,
         )
-    parts: list[Part] = []
+    parts: list[AttachmentPart] = []
     for index, given in enumerate(map(_as_openai, content)):
         kind = _kind(given, f"{FIELD}[{index}]")
         number = sum(part.kind is kind for part in parts) + 1
@@ -83,7 +83,7 @@ def read_parts(content: object, limits: MultimodalSettings) -> list[Part]:
         sent = {_ALIASES.get(name, name): name for name in given}
         values = {name: given[own] for name, own in sent.items()}
         caption = _caption(values.get("caption"))
-        parts.append(Part(kind, label, f"{FIELD}[{index}]", caption, values, sent))
+        parts.append(AttachmentPart(kind, label, f"{FIELD}[{index}]", caption, values, sent))
     return parts
 
 

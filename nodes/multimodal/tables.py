@@ -14,7 +14,7 @@ from sextant.ingestion.parsing.formats import csv
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.tables import header_rows
 from sextant.nodes.multimodal import written
-from sextant.nodes.multimodal.parts import Part
+from sextant.nodes.multimodal.parts import AttachmentPart
 from sextant.tables.cells.table import DataTable, make_table
 from sextant.text.characters import clean_text
 
@@ -32,7 +32,7 @@ class ReadTable:
     warnings: tuple[Mapping[str, str], ...] = ()
 
 
-def read_table(part: Part, settings: Settings) -> ReadTable:
+def read_table(part: AttachmentPart, settings: Settings) -> ReadTable:
     """Read `table_data`. CPU-bound, a second for 100,000 cells: call it in a thread.
 
     Raises:
@@ -53,17 +53,17 @@ def read_table(part: Part, settings: Settings) -> ReadTable:
     if not table.rows or not any(any(row) for row in table.rows):
         raise part.wrong("table_data", "The table has no filled row.", _FORMS)
     ragged = [at for at, row in enumerate(rows, start=1) if len(row) != width]
-    return ReadTable(table, (_ragged(part, ragged, width),) if ragged else ())
+    return ReadTable(table, (_ragged_message(part, ragged, width),) if ragged else ())
 
 
-def _table(part: Part, settings: Settings) -> Table:
+def _table(part: AttachmentPart, settings: Settings) -> Table:
     data = part.values.get("table_data")
     if isinstance(data, str):
         return _from_text(part, data, settings)
     if isinstance(data, Mapping) and {"columns", "rows"} <= data.keys():
-        rows = _listed(part, data["rows"], settings)
-        return Table([*_listed(part, [data["columns"]], settings), *rows], 1)
-    rows = _listed(part, data, settings)
+        rows = _as_list(part, data["rows"], settings)
+        return Table([*_as_list(part, [data["columns"]], settings), *rows], 1)
+    rows = _as_list(part, data, settings)
     if isinstance(rows[0], Mapping):
         names = list(dict.fromkeys(name for row in rows for name in row))
         _check_width(part, len(names))
@@ -72,7 +72,7 @@ def _table(part: Part, settings: Settings) -> Table:
     return Table(rows, -1)
 
 
-def _listed(part: Part, data: object, settings: Settings) -> list[Any]:
+def _as_list(part: AttachmentPart, data: object, settings: Settings) -> list[Any]:
     if not isinstance(data, Sequence) or isinstance(data, str | bytes) or not data:
         raise part.wrong("table_data", "It holds no table.", _FORMS)
     cells = 0
@@ -91,7 +91,7 @@ def _is_row(row: object, like: object) -> bool:
     return isinstance(row, Sequence) and not isinstance(row, str | bytes)
 
 
-def _from_text(part: Part, data: str, settings: Settings) -> Table:
+def _from_text(part: AttachmentPart, data: str, settings: Settings) -> Table:
     most = settings.multimodal.table_chars
     if len(data) > most:
         raise part.wrong(
@@ -100,9 +100,9 @@ def _from_text(part: Part, data: str, settings: Settings) -> Table:
     text, limits = clean_text(data).strip(), Limits.of(settings)
     found: Table | None
     if _HTML.search(text):
-        found = written.marked_up(text, limits)
+        found = written.read_html_table(text, limits)
     elif written.is_piped(text):
-        found = written.piped(text)
+        found = written.read_markdown_table(text)
     else:
         blocks = csv.parse(text.encode(), limits).blocks
         found = next((block for block in blocks if isinstance(block, Table)), None)
@@ -116,7 +116,7 @@ def _header(found: Table, rows: Sequence[Sequence[str]]) -> int:
     return found.header_rows if found.header_rows > 0 else header_rows(rows)
 
 
-def _check_width(part: Part, columns: int) -> None:
+def _check_width(part: AttachmentPart, columns: int) -> None:
     if columns > _MOST_COLUMNS:
         raise part.wrong(
             "table_data",
@@ -125,7 +125,7 @@ def _check_width(part: Part, columns: int) -> None:
         )
 
 
-def _check_size(part: Part, cells: int, settings: Settings) -> None:
+def _check_size(part: AttachmentPart, cells: int, settings: Settings) -> None:
     most = settings.limits.table_cells
     if cells > most:
         raise part.wrong(
@@ -141,7 +141,7 @@ _RAGGED = {
 }
 
 
-def _ragged(part: Part, rows: Sequence[int], width: int) -> Mapping[str, str]:
+def _ragged_message(part: AttachmentPart, rows: Sequence[int], width: int) -> Mapping[str, str]:
     named = ", ".join(map(str, rows[:5])) + (", …" if len(rows) > 5 else "")
     return {
         language: text.format(label=part.label, width=width, rows=named)
@@ -149,7 +149,7 @@ def _ragged(part: Part, rows: Sequence[int], width: int) -> Mapping[str, str]:
     }
 
 
-def _cell(part: Part, value: object) -> str:
+def _cell(part: AttachmentPart, value: object) -> str:
     if isinstance(value, Mapping | list):
         raise part.wrong("table_data", "A cell holds a list or an object.", _FORMS)
     return "" if value is None else " ".join(clean_text(str(value)).split())

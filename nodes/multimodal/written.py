@@ -32,12 +32,12 @@ def is_piped(text: str) -> bool:
     return "|" in text and any(map(_is_rule, text.splitlines()))
 
 
-def piped(text: str) -> Table | None:
+def read_markdown_table(text: str) -> Table | None:
     """The largest Markdown table of `text`, or None."""
-    return max(_piped(text.splitlines()), key=lambda table: len(table.rows), default=None)
+    return max(_split_tables(text.splitlines()), key=lambda table: len(table.rows), default=None)
 
 
-def marked_up(text: str, limits: Limits) -> Table | None:
+def read_html_table(text: str, limits: Limits) -> Table | None:
     """The largest table of a piece of HTML; None where there is none, or too many.
 
     Raises:
@@ -50,7 +50,7 @@ def marked_up(text: str, limits: Limits) -> Table | None:
     return max(tables, key=lambda table: len(table.rows), default=None)
 
 
-def _piped(lines: list[str]) -> Iterator[Table]:
+def _split_tables(lines: list[str]) -> Iterator[Table]:
     rows: list[list[str]] = []
     for line, before in zip([*lines, ""], ["", *lines], strict=True):
         if rows and "|" in line:

@@ -37,7 +37,7 @@ def is_arithmetic(question: str) -> bool:
     return _ARITHMETIC.fullmatch(normalise(question).strip(_MARKS)) is not None
 
 
-def computed(question: str) -> str | None:
+def compute_term(question: str) -> str | None:
     """The term of a plain question with its value, `1+1 = 2`; None where there is none, or no value."""
     found = _TERM.search(normalise(question))
     if found is None or len(question) > _MOST_CHARS or not is_arithmetic(question):

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
-from sextant.nodes.citing.support import Wording, claim_of, headings
+from sextant.nodes.citing.support import TermLookup, claim_of, headings
 from sextant.nodes.question.names import telling_words
 from sextant.text.characters import normalise
 
@@ -45,9 +45,9 @@ def bridges(
     return queries
 
 
-def wording_of(item: RetrievedItem) -> Wording:
+def wording_of(item: RetrievedItem) -> TermLookup:
     """What a passage says, with the headings above it."""
-    return Wording(f"{headings(item)}\n{item.metadata.get('title', '')}\n{item.text}")
+    return TermLookup(f"{headings(item)}\n{item.metadata.get('title', '')}\n{item.text}")
 
 
 def _names(around: Sequence[RetrievedItem]) -> list[tuple[str, str]]:

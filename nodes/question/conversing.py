@@ -29,7 +29,7 @@ _NOT_KEPT = frozenset({"text", "lanes"})
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TurnQuestion:
     """The question of a turn.
 
     Attributes:
@@ -45,7 +45,7 @@ class Asked:
     message: HumanMessage | None = None
 
 
-def asked(state: State) -> Asked:
+def read_question(state: State) -> TurnQuestion:
     """The question of this turn: `query`, or else the last of `messages` if it is the user's.
 
     Raises:
@@ -53,12 +53,12 @@ def asked(state: State) -> Asked:
     """
     last = state.messages[-1] if state.messages else None
     if state.query or not isinstance(last, HumanMessage):
-        return Asked(state.query, state.multimodal_content, state.messages)
+        return TurnQuestion(state.query, state.multimodal_content, state.messages)
     content = [*state.multimodal_content, *_images(last)]
-    return Asked(_text(last), content, state.messages[:-1], last)
+    return TurnQuestion(_text(last), content, state.messages[:-1], last)
 
 
-def opening(question: Asked) -> dict[str, Any]:
+def opening(question: TurnQuestion) -> dict[str, Any]:
     """What a turn changes in the messages as it begins: images are not kept, only that there were some."""
     message = question.message
     if message is None or isinstance(message.content, str):
@@ -78,14 +78,14 @@ def closing(state: State, answer: Answer, warnings: Sequence[str], most: int) ->
         most: turns kept; of more, the oldest go.
     """
     # A question that came as `query` stands in no message yet; else the user's message is the last.
-    question = None if state.asked else asked(state).message
+    question = None if state.asked else read_question(state).message
     question_id = (question and question.id) or str(uuid4())
     said = AIMessage(
         answer.answer,
         id=f"{question_id}-answer",
         additional_kwargs={
             "citations": [asdict(citation) for citation in answer.citations],
-            "sources": [_kept(source) for source in answer.sources],
+            "sources": [_stored_source(source) for source in answer.sources],
             "mode": state.strategy,
             "grounded": answer.grounded,
             "declined": answer.declined,
@@ -98,10 +98,10 @@ def closing(state: State, answer: Answer, warnings: Sequence[str], most: int) ->
     return [*old, *new]
 
 
-def history_of(state: State, question: Asked, limits: LimitSettings) -> list[Turn]:
+def history_of(state: State, question: TurnQuestion, limits: LimitSettings) -> list[Turn]:
     """The conversation before the question, within its budget: as it was given, else the messages."""
     given = state.history or as_history(question.before)
-    return trimmed(given, limits.history_turns, limits.history_tokens)
+    return trim_history(given, limits.history_turns, limits.history_tokens)
 
 
 def as_history(messages: Iterable[AnyMessage]) -> list[Turn]:
@@ -113,7 +113,7 @@ def as_history(messages: Iterable[AnyMessage]) -> list[Turn]:
     ]
 
 
-def trimmed(history: Sequence[Mapping[str, Any]], turns: int, tokens: int) -> list[Turn]:
+def trim_history(history: Sequence[Mapping[str, Any]], turns: int, tokens: int) -> list[Turn]:
     """The newest turns that fit, each whole, the very newest in any case; oldest first.
 
     Instructions (`system`) at the head stay there, and count.
@@ -142,7 +142,7 @@ def _turn(turn: Mapping[str, Any]) -> Turn:
     }
 
 
-def _kept(source: Source) -> dict[str, Any]:
+def _stored_source(source: Source) -> dict[str, Any]:
     kept = {name: value for name, value in asdict(source).items() if name not in _NOT_KEPT}
     return kept | {"section_path": list(source.section_path)}
 

@@ -55,7 +55,7 @@ def leans_on_history(question: str) -> bool:
     return few and (points or not named)
 
 
-def standing_alone(question: str, history: Sequence[Mapping[str, Any]]) -> str:
+def make_standalone(question: str, history: Sequence[Mapping[str, Any]]) -> str:
     """Return `question` with what it leans on, or as it is where it stands alone.
 
     Terms come from the last question of the user that stands alone and from those after it, names

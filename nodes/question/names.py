@@ -49,14 +49,14 @@ def _proper(match: re.Match[str]) -> str:
 
 def telling_words(question: str) -> list[str]:
     """The words of a question in their order, each once, without stop words and question words."""
-    pieces = (_segmented(piece) for piece in _PIECES.findall(question))
+    pieces = (_segment_piece(piece) for piece in _PIECES.findall(question))
     kept: dict[str, str] = {}
     for word in chain.from_iterable(pieces):
         kept.setdefault(normalise(word), word)
     return list(kept.values())
 
 
-def _segmented(piece: str) -> list[str]:
+def _segment_piece(piece: str) -> list[str]:
     if not re.match(f"[{IDEOGRAPHS}]", piece):
         plain = normalise(piece)
         telling = len(piece) > 1 or piece.isdigit()

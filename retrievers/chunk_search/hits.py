@@ -17,7 +17,7 @@ from sextant.domain.scope import Scope
 from sextant.retrievers.chunk_search.ranking import Ranked, Share
 from sextant.retrievers.lanes.degrading import log_failures
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.chunks.neighbours import Mentioned, entities_of, linked_to
+from sextant.stores.chunks.neighbours import MentionedInChunk, entities_of, linked_chunks
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.postgresql.database import Database
 
@@ -36,7 +36,7 @@ class HitModel(BaseModel):
     )
 
 
-class Entity(HitModel):
+class ChunkEntity(HitModel):
     """An entity that a chunk mentions."""
 
     name: str
@@ -55,7 +55,7 @@ class Neighbour(HitModel):
     parent_section_path: tuple[str, ...]
 
 
-class Signal(HitModel):
+class SignalScore(HitModel):
     """What one signal gave: `contribution` is its part of the hybrid score, `rank` the lane's place."""
 
     rank: int | None = None
@@ -81,17 +81,17 @@ class SearchHit(HitModel):
     topic_labels: tuple[str, ...]
     keywords: tuple[str, ...]
     tags: tuple[str, ...]
-    entities: tuple[Entity, ...]
+    entities: tuple[ChunkEntity, ...]
     section_id: str
     parent_section_path: tuple[str, ...]
     modality: str
     page: int | None
     created_at: str
     neighbors: tuple[Neighbour, ...] | None = None
-    signals: dict[str, Signal] | None = None
+    signals: dict[str, SignalScore] | None = None
 
 
-_Mentioned = Mapping[UUID, tuple[Mentioned, ...]]
+_Mentioned = Mapping[UUID, tuple[MentionedInChunk, ...]]
 _Around = Mapping[UUID, tuple[Neighbour, ...]]
 
 
@@ -167,7 +167,7 @@ class ChunkHits:
         """Of each hit the chunks beside it in its section, then those linked by shared entities."""
         linked: Mapping[UUID, Sequence[UUID]] = {}
         with _without_graph(warnings):
-            linked = await linked_to(self._database, scope, [hit.id for hit in hits])
+            linked = await linked_chunks(self._database, scope, [hit.id for hit in hits])
         ids = {hit.id: list(_relations(hit, linked)) for hit in hits}
         wanted = list(dict.fromkeys(chunk for pairs in ids.values() for chunk, _ in pairs))
         stored = {chunk.id: chunk for chunk in await self._chunks.get(scope, wanted)}
@@ -255,13 +255,13 @@ def _hit(
     )
 
 
-def _signals(one: Ranked) -> dict[str, Signal]:
-    return {name: Signal(**asdict(signal)) for name, signal in one.signals.items()}
+def _signals(one: Ranked) -> dict[str, SignalScore]:
+    return {name: SignalScore(**asdict(signal)) for name, signal in one.signals.items()}
 
 
-def _entities(chunk: StoredChunk, mentioned: _Mentioned) -> tuple[Entity, ...]:
+def _entities(chunk: StoredChunk, mentioned: _Mentioned) -> tuple[ChunkEntity, ...]:
     """Those of the graph with their types; where it has none, the names that ingestion noted."""
     known = mentioned.get(chunk.id)
     if known is None:
-        return tuple(Entity(name=name, type="TERM") for name in chunk.entities)
-    return tuple(Entity(name=one.name, type=one.type) for one in known)
+        return tuple(ChunkEntity(name=name, type="TERM") for name in chunk.entities)
+    return tuple(ChunkEntity(name=one.name, type=one.type) for one in known)

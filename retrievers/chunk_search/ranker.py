@@ -22,7 +22,7 @@ from sextant.retrievers.chunk_search.ranking import (
     with_bm25,
     with_rerank,
 )
-from sextant.retrievers.chunk_search.signals import Found, Question
+from sextant.retrievers.chunk_search.signals import Found, QuestionSignals
 from sextant.retrievers.chunk_search.weights import MetadataWeights
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes
 from sextant.retrievers.lanes.degrading import degraded, require_one
@@ -119,7 +119,7 @@ class ChunkRanker:
         timings = {run.name: run.milliseconds for run in runs}
         started = time.perf_counter()
         traits = await self._described(query, runs)
-        asked = Question(query.text, now, self._own.half_life)
+        asked = QuestionSignals(query.text, now, self._own.half_life)
         ranking = rank_by_metadata(asked, traits, scores_of(runs), weights)
         if index is not None:
             ranking = self._by_bm25(index, query, ranking)

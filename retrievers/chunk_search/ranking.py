@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sextant.domain.retrieval import LEAST_SCORE
-from sextant.retrievers.chunk_search.signals import Found, Numbers, Question, signals_of
+from sextant.retrievers.chunk_search.signals import Found, Numbers, QuestionSignals, signals_of
 from sextant.retrievers.chunk_search.weights import MetadataWeights
 from sextant.retrievers.numeric.normalising import min_max
 from sextant.stores.chunks.traits import Traits
@@ -123,7 +123,7 @@ class MetadataRanking:
 
 
 def rank_by_metadata(
-    question: Question,
+    question: QuestionSignals,
     chunks: Sequence[Traits],
     lanes: Mapping[str, Found],
     weights: MetadataWeights,
@@ -141,7 +141,7 @@ def rank_by_metadata(
     contributions = worth[:, None] * shares / sum(worth.tolist())
     hybrid = np.array([math.fsum(own) for own in contributions.T.tolist()])
     ids = tuple(chunk.id for chunk in chunks)
-    return _ordered(MetadataRanking(ids, hybrid, raw, shares, hybrid, weights, lanes))
+    return _sort_ranking(MetadataRanking(ids, hybrid, raw, shares, hybrid, weights, lanes))
 
 
 def with_rerank(ranking: MetadataRanking, scores: Sequence[float], share: float) -> MetadataRanking:
@@ -157,7 +157,7 @@ def with_rerank(ranking: MetadataRanking, scores: Sequence[float], share: float)
     shares = np.zeros(len(ranking))
     shares[: len(scores)] = min_max(scores)
     final = (1 - share) * ranking.hybrid + share * shares
-    return _ordered(replace(ranking, scores=final, reranked=shares))
+    return _sort_ranking(replace(ranking, scores=final, reranked=shares))
 
 
 def with_bm25(ranking: MetadataRanking, scores: Sequence[float], share: float) -> MetadataRanking:
@@ -173,10 +173,10 @@ def with_bm25(ranking: MetadataRanking, scores: Sequence[float], share: float) -
     raw = np.asarray(scores, np.float64)
     told = BM25Share(raw, min_max(raw) if raw.any() else np.zeros(len(ranking)), share)
     hybrid = (1 - share) * ranking.hybrid + share * told.shares
-    return _ordered(replace(ranking, scores=hybrid, hybrid=hybrid, bm25=told))
+    return _sort_ranking(replace(ranking, scores=hybrid, hybrid=hybrid, bm25=told))
 
 
-def _ordered(ranking: MetadataRanking) -> MetadataRanking:
+def _sort_ranking(ranking: MetadataRanking) -> MetadataRanking:
     """The ranking in the order of its scores, which are raised above 0."""
     ids, scores = ranking.ids, np.maximum(ranking.scores, LEAST_SCORE)
     key = scores.tolist()

@@ -28,12 +28,12 @@ from pydantic.alias_generators import to_camel
 
 from sextant.domain.elapsed import milliseconds_since
 from sextant.domain.errors import OptionInvalid
-from sextant.domain.faults import said_of
 from sextant.domain.filters import ChunkFilters
-from sextant.domain.happenings import searching
 from sextant.domain.options import in_range, of_type
-from sextant.domain.questions import checked_question
+from sextant.domain.questions import check_question
 from sextant.domain.scope import Scope
+from sextant.domain.telemetry import searching
+from sextant.domain.validation_messages import describe_error
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.chunk_search.hits import ChunkHits, HitModel, SearchHit
 from sextant.retrievers.chunk_search.ranker import ChunkRanker, ChunkRanking
@@ -42,7 +42,7 @@ from sextant.retrievers.chunk_search.weights import MetadataWeights
 from sextant.retrievers.lanes.constants import of_passages
 from sextant.retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane, log_found
 from sextant.retrievers.lanes.unknown import warn_of_unknown
-from sextant.retrievers.memory.hot import HotScopes
+from sextant.retrievers.memory.hot import ScopeCache
 from sextant.retrievers.memory.traits import HotTraits
 from sextant.retrievers.pages.cursor import Position, decode, encode, identity
 from sextant.retrievers.pages.hot import HotRankings
@@ -59,7 +59,7 @@ _OVERFETCH, _FEWEST = 2, 50
 _KEPT_SECONDS, _KEPT, _KEPT_PER_USER, _KEPT_CHUNKS = 300.0, 64, 8, 1000
 
 
-class SearchResponse(HitModel):
+class ChunkSearchResponse(HitModel):
     """A page of hits, best first; `total` is how many chunks the lanes found to choose from."""
 
     results: tuple[SearchHit, ...]
@@ -114,7 +114,7 @@ def _unfit(error: ValidationError) -> OptionInvalid:
             f"There is no option `{field}`.", next_step=f"{meant}{listed}", field=field
         )
     given = [one for one in error.errors() if one["loc"][:1] == first["loc"][:1]]
-    said = said_of(first) if len(given) == 1 else "it is of no form that is taken"
+    said = describe_error(first) if len(given) == 1 else "it is of no form that is taken"
     return OptionInvalid(
         f"`{field}` cannot be {first['input']!r:.60}: {said}.",
         next_step=listed,
@@ -123,7 +123,7 @@ def _unfit(error: ValidationError) -> OptionInvalid:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _CheckedRequest:
     """A checked request; `key` tells the search from others, `position` is where its page begins."""
 
     query: LaneQuery
@@ -154,7 +154,7 @@ class ChunkSearch:
         database: Database,
         embedder: Embedder,
         reranker: Reranker | None = None,
-        hot: HotScopes | None = None,
+        hot: ScopeCache | None = None,
     ) -> None:
         self._database = database
         self._hot = hot
@@ -174,7 +174,7 @@ class ChunkSearch:
 
     async def search(
         self, scope: Scope, request: SearchRequest, *, now: datetime | None = None
-    ) -> SearchResponse:
+    ) -> ChunkSearchResponse:
         """The best `request.limit` chunks that the filters let through.
 
         Without its embedding model the search goes on by keywords, and says so; with a model of
@@ -200,8 +200,8 @@ class ChunkSearch:
         return found
 
     async def _search(
-        self, scope: Scope, request: SearchRequest, now: datetime, hot: HotScopes | None
-    ) -> tuple[SearchResponse, Mapping[str, float]]:
+        self, scope: Scope, request: SearchRequest, now: datetime, hot: ScopeCache | None
+    ) -> tuple[ChunkSearchResponse, Mapping[str, float]]:
         """The response, and the milliseconds of each lane that ran for it."""
         started = time.perf_counter()
         asked = self._asked(scope, request, now, hot)
@@ -224,7 +224,7 @@ class ChunkSearch:
         if not kept and len(ranking) <= _KEPT_CHUNKS:
             self._kept.keep(scope.user_id, asked.key, ranking, "", asked.moment)
         spent = milliseconds_since(started)
-        found = SearchResponse(
+        found = ChunkSearchResponse(
             results=hits,
             next_cursor=_end(asked, page[-1]) if more else None,
             total=len(ranking),
@@ -246,8 +246,8 @@ class ChunkSearch:
             logger.warning("chunk search took %.0f ms", spent)
 
     def _asked(
-        self, scope: Scope, request: SearchRequest, now: datetime, hot: HotScopes | None
-    ) -> _Asked:
+        self, scope: Scope, request: SearchRequest, now: datetime, hot: ScopeCache | None
+    ) -> _CheckedRequest:
         balanced = MetadataWeights.of(self._settings.chunk_search)
         weights = MetadataWeights.read(request.ranking, balanced)
         query = self._query(scope, request, hot)
@@ -257,9 +257,9 @@ class ChunkSearch:
         key = identity(scope, query.text, query.limit, query.filters, *told)
         position = None if request.cursor is None else decode(request.cursor, key)
         moment = position.taken_at if position else now
-        return _Asked(query, *told, key, position, moment)
+        return _CheckedRequest(query, *told, key, position, moment)
 
-    async def _ranking(self, asked: _Asked) -> tuple[ChunkRanking, bool]:
+    async def _ranking(self, asked: _CheckedRequest) -> tuple[ChunkRanking, bool]:
         """The ranking that the page before came from, or a new one; and whether it was kept."""
         user = asked.query.scope.user_id
         if asked.position and (known := self._kept.of(user, asked.key, asked.moment)):
@@ -273,19 +273,19 @@ class ChunkSearch:
         )
         return ranking, False
 
-    def _query(self, scope: Scope, request: SearchRequest, hot: HotScopes | None) -> LaneQuery:
+    def _query(self, scope: Scope, request: SearchRequest, hot: ScopeCache | None) -> LaneQuery:
         limit = in_range(request.limit, "limit", most=MOST)
         filters = ChunkFilters.read(request.filters)
         return LaneQuery(
             scope=scope,
-            text=checked_question(request.query, self._settings.limits.question_chars),
+            text=check_question(request.query, self._settings.limits.question_chars),
             limit=max(_OVERFETCH * limit, _FEWEST),
             max_keywords=self._settings.retrieval.max_keywords,
             filters=filters,
             hot=hot.of(scope) if hot and filters is None else None,
         )
 
-    def _debug(self, asked: _Asked, ranking: ChunkRanking, spent: float) -> dict[str, Any]:
+    def _debug(self, asked: _CheckedRequest, ranking: ChunkRanking, spent: float) -> dict[str, Any]:
         own, lanes = self._settings.chunk_search, self._settings.retrieval
         return {
             "keywords": asked.query.keywords,
@@ -302,5 +302,5 @@ class ChunkSearch:
         }
 
 
-def _end(asked: _Asked, last: Ranked) -> str:
+def _end(asked: _CheckedRequest, last: Ranked) -> str:
     return encode(Position(asked.moment, last.score, UUID(last.id)), asked.key)

@@ -20,7 +20,7 @@ from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
 from sextant.retrievers.numeric.normalising import min_max
 from sextant.retrievers.ranking.decay import age_in_days, time_decay
 from sextant.stores.chunks.traits import Traits
-from sextant.text.simplified import simplified
+from sextant.text.simplified import simplify
 
 # A section's own title says most of what is in it; each level up says less.
 _UPWARD = 0.7
@@ -42,7 +42,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class QuestionSignals:
     """What the signals need of a question.
 
     `now` is the moment from which ages count, `half_life` the days after which half of recency is left.
@@ -69,7 +69,7 @@ class Question:
         A pair of ideographs is a term wherever it stands. What a word is stemmed and folded to stands
         in it, too, as long as all is ASCII.
         """
-        plain = simplified(text) if self._pairs else text
+        plain = simplify(text) if self._pairs else text
         held = frozenset(pair for pair in self._pairs if pair in plain)
         if not self._words:
             return held
@@ -80,7 +80,7 @@ class Question:
 
 
 def signals_of(
-    question: Question,
+    question: QuestionSignals,
     chunks: Sequence[Traits],
     lanes: Mapping[str, Found],
     weights: MetadataWeights,
@@ -92,7 +92,7 @@ def signals_of(
     hierarchy = _by_titles(question, chunks)
     topic = [topic_share(question, chunk) for chunk in chunks]
     modality = _by_modality(question.text, chunks)
-    beside = _by_neighbours(chunks, _found(near, words, weights))
+    beside = _by_neighbours(chunks, _lane_scores(near, words, weights))
     return (
         np.array([cosines, counted, hierarchy, ages, topic, modality, beside]),
         np.array([near, words, hierarchy, fresh, topic, modality, beside]),
@@ -114,13 +114,13 @@ def _by_keyword(chunks: Sequence[Traits], found: Found) -> tuple[Numbers, Number
     return raw, raw / (raw.max(initial=0.0) or 1.0)
 
 
-def _by_age(question: Question, chunks: Sequence[Traits]) -> tuple[list[float], list[float]]:
+def _by_age(question: QuestionSignals, chunks: Sequence[Traits]) -> tuple[list[float], list[float]]:
     """Age in days, and what is left of a whole that halves every half-life."""
     ages = [age_in_days(chunk.created_at, question.now) for chunk in chunks]
     return ages, [time_decay(age, question.half_life) for age in ages]
 
 
-def _by_titles(question: Question, chunks: Sequence[Traits]) -> list[float]:
+def _by_titles(question: QuestionSignals, chunks: Sequence[Traits]) -> list[float]:
     """Chunks of a section have their titles in common."""
     known: dict[tuple[str, ...], float] = {}
     shares = []
@@ -132,24 +132,27 @@ def _by_titles(question: Question, chunks: Sequence[Traits]) -> list[float]:
     return shares
 
 
-def hierarchy_share(question: Question, titles: Sequence[str]) -> float:
+def hierarchy_share(question: QuestionSignals, titles: Sequence[str]) -> float:
     """How far a title above a chunk is what the question asks for, 0..1.
 
     Of each title the share of its terms that the question has, times 0.7 for each level up from the
     section's own; the best of them. The document's title is the topmost.
     """
     return max(
-        (_held(question, title) * _UPWARD**level for level, title in enumerate(reversed(titles))),
+        (
+            _title_overlap(question, title) * _UPWARD**level
+            for level, title in enumerate(reversed(titles))
+        ),
         default=0.0,
     )
 
 
-def _held(question: Question, title: str) -> float:
+def _title_overlap(question: QuestionSignals, title: str) -> float:
     held = question.among(title)
     return len(held) / len(set(terms(title))) if held else 0.0
 
 
-def topic_share(question: Question, chunk: Traits) -> float:
+def topic_share(question: QuestionSignals, chunk: Traits) -> float:
     """The share of the question's terms that the chunk's topics, keywords and entities have, 0..1."""
     if not question.terms:
         return 0.0
@@ -162,7 +165,7 @@ def _by_modality(question: str, chunks: Sequence[Traits]) -> list[float]:
     return [float(not wanted or chunk.modality in wanted) for chunk in chunks]
 
 
-def _found(near: Numbers, words: Numbers, weights: MetadataWeights) -> Numbers:
+def _lane_scores(near: Numbers, words: Numbers, weights: MetadataWeights) -> Numbers:
     whole = weights.vector + weights.keyword or 1.0
     found: Numbers = (weights.vector * near + weights.keyword * words) / whole
     return found

@@ -84,7 +84,9 @@ class MetadataWeights:
         if isinstance(given, cls):
             return given
         if given is None or isinstance(given, str):
-            return presets[_known(BALANCED if given is None else given, list(presets), "preset")]
+            return presets[
+                _check_name(BALANCED if given is None else given, list(presets), "preset")
+            ]
         if not isinstance(given, Mapping):
             raise OptionInvalid(
                 "The ranking is neither a preset nor a mapping of weights.",
@@ -93,7 +95,7 @@ class MetadataWeights:
             )
         signals = [one.name for one in fields(cls)]
         return replace(
-            presets[BALANCED], **{_known(k, signals, "signal"): v for k, v in given.items()}
+            presets[BALANCED], **{_check_name(k, signals, "signal"): v for k, v in given.items()}
         )
 
 
@@ -110,7 +112,7 @@ PRESETS: Mapping[str, MetadataWeights] = {
 }
 
 
-def _known(name: str, names: Sequence[str], what: str) -> str:
+def _check_name(name: str, names: Sequence[str], what: str) -> str:
     if name in names:
         return name
     near = difflib.get_close_matches(str(name), names, 1)

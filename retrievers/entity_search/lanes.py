@@ -24,7 +24,7 @@ from sextant.retrievers.entity_search.traversal import Neighbourhoods, Reached, 
 from sextant.retrievers.entity_search.words import words_of
 from sextant.retrievers.lanes.degrading import log_failures
 from sextant.stores.graph.protocol import EntityFilter, EntityHit, GraphStore
-from sextant.stores.postgresql.deadlines import within
+from sextant.stores.postgresql.deadlines import with_deadline
 from sextant.stores.stamps.entity_stamps import EntityStamp
 from sextant.text.characters import normalise_name
 
@@ -46,7 +46,7 @@ _Named = asyncio.Task[list[Entity]]
 
 
 @dataclass(slots=True)
-class Found:
+class EntityHits:
     """What the lanes found: (entity, score) best first by lane, and how the graph lane came there.
 
     `named`: what the question names word for word.
@@ -66,7 +66,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class EntityQuery:
     """A question to one knowledge base as it is at a moment, and which entities may be found."""
 
     scope: Scope
@@ -85,15 +85,15 @@ class EntityLanes:
     settings: EntitySearchSettings
     deadline: float
 
-    async def run(self, asked: Asked) -> Found:
+    async def run(self, asked: EntityQuery) -> EntityHits:
         """Meaning and words at the same time; the graph as soon as meaning has found where to start.
 
         Raises:
             EmbeddingModelChanged: the stored vectors come from another embedding model.
             RetrievalError: neither meaning nor words could be searched.
         """
-        found = Found()
-        named = asyncio.create_task(within(self.deadline, self._named(asked)))
+        found = EntityHits()
+        named = asyncio.create_task(with_deadline(self.deadline, self._named(asked)))
         meaning = asyncio.create_task(self._meaning_then_graph(found, asked, named))
         words = asyncio.create_task(self._run(found, FTS, lambda: self._words(found, asked, named)))
         try:
@@ -104,7 +104,7 @@ class EntityLanes:
             raise RetrievalError(found.failed)
         return found
 
-    async def _named(self, asked: Asked) -> list[Entity]:
+    async def _named(self, asked: EntityQuery) -> list[Entity]:
         """Those whose name is the question, in any spelling; where there is none, those with such an alias."""
         hits = await self.graph.entities_by_alias(asked.scope, [asked.question])
         if not hits:
@@ -115,12 +115,14 @@ class EntityLanes:
         name = normalise_name(asked.question)
         return [one for one in there if normalise_name(one.name) == name] or there
 
-    async def _meaning_then_graph(self, found: Found, asked: Asked, named: _Named) -> None:
+    async def _meaning_then_graph(
+        self, found: EntityHits, asked: EntityQuery, named: _Named
+    ) -> None:
         await self._run(found, VECTOR, lambda: self._meaning(found, asked, named))
         if seeds := [key for key, _ in found.hits.get(VECTOR, [])[: self.settings.seeds]]:
             await self._run(found, GRAPH, lambda: self._neighbours(found, asked, seeds))
 
-    async def _meaning(self, found: Found, asked: Asked, named: _Named) -> None:
+    async def _meaning(self, found: EntityHits, asked: EntityQuery, named: _Named) -> None:
         vector = await self.embedder.embed_query(asked.question)
         _require_space(self.embedder, vector, asked.stamp)
         k = self.settings.candidates
@@ -128,14 +130,16 @@ class EntityLanes:
         near = [hit for hit in hits if hit.score > self.settings.threshold]
         _take(found, VECTOR, near, await asyncio.shield(named), _SAME)
 
-    async def _words(self, found: Found, asked: Asked, named: _Named) -> None:
+    async def _words(self, found: EntityHits, asked: EntityQuery, named: _Named) -> None:
         words = await asyncio.to_thread(words_of, asked.question)
         k = self.settings.candidates
         hits = await self.graph.entities_by_words(asked.scope, words, k, asked.only)
         best = hits[0].score if hits else 1.0
         _take(found, FTS, hits, await asyncio.shield(named), _ABOVE_THE_BEST * best)
 
-    async def _neighbours(self, found: Found, asked: Asked, seeds: Sequence[UUID]) -> None:
+    async def _neighbours(
+        self, found: EntityHits, asked: EntityQuery, seeds: Sequence[UUID]
+    ) -> None:
         scope, version = asked.scope, asked.stamp.graph_version
         walk = Walk(self.around, scope, version, self.settings.neighbours)
         reached = await walk.levels(seeds, self.settings.depth)
@@ -146,11 +150,11 @@ class EntityLanes:
         found.hits[GRAPH] = sorted(scored, key=lambda hit: (-hit[1], hit[0]))
         found.entities |= {one.id: one for one in seen}
 
-    async def _run(self, found: Found, lane: str, work: Callable[[], _Work]) -> None:
+    async def _run(self, found: EntityHits, lane: str, work: Callable[[], _Work]) -> None:
         """Note how a lane fared; its failure is data from here on."""
         started = time.perf_counter()
         try:
-            await within(self.deadline, work())
+            await with_deadline(self.deadline, work())
         except (InputError, ConflictError):
             raise
         except Exception as error:  # noqa: BLE001 - a lane is an edge: its failure is data from here on
@@ -161,7 +165,7 @@ class EntityLanes:
 
 
 def _take(
-    found: Found, lane: str, hits: Sequence[EntityHit], named: Sequence[Entity], head: float
+    found: EntityHits, lane: str, hits: Sequence[EntityHit], named: Sequence[Entity], head: float
 ) -> None:
     """What a lane found, after what the question names, which has the score `head`."""
     found.named |= {one.id for one in named}

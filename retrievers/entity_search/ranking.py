@@ -10,13 +10,13 @@ from sextant.domain.elapsed import milliseconds_since
 from sextant.domain.retrieval import LEAST_SCORE
 from sextant.domain.settings import Settings
 from sextant.models.protocols import Reranker
-from sextant.retrievers.entity_search.lanes import LANES, Asked, EntityLanes, Found
+from sextant.retrievers.entity_search.lanes import LANES, EntityHits, EntityLanes, EntityQuery
 from sextant.retrievers.entity_search.options import FusionWeights
 from sextant.retrievers.entity_search.showing import Hit
 from sextant.retrievers.pages.cursor import Position
 from sextant.retrievers.ranking.reranking import RerankLimits, judge, reordered
 from sextant.retrievers.ranking.signals import blend
-from sextant.stores.graph.notices import collected_notices
+from sextant.stores.graph.notices import collect_notices
 from sextant.text.characters import language_of
 
 NO_RERANKER = {
@@ -26,7 +26,7 @@ NO_RERANKER = {
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
+class EntityRanking:
     """Every result of a search, best first, and how it went."""
 
     hits: tuple[Hit, ...]
@@ -50,24 +50,26 @@ class EntityRanker:
     settings: Settings
     reranker: Reranker | None
 
-    async def rank(self, asked: Asked, weights: FusionWeights, *, rerank: bool) -> Ranking:
+    async def rank(
+        self, asked: EntityQuery, weights: FusionWeights, *, rerank: bool
+    ) -> EntityRanking:
         """Every entity that a lane found, by `blend` (seed 001) or in the reranking model's order.
 
         Raises:
             EmbeddingModelChanged, RetrievalError: see `EntityLanes.run`.
         """
-        with collected_notices() as notices:
+        with collect_notices() as notices:
             found = await self.lanes.run(asked)
         warnings = [*found.warnings, *notices]
         started = time.perf_counter()
-        hits = _fused(found, weights, self.settings.entity_search.bonus)
+        hits = _fuse_lanes(found, weights, self.settings.entity_search.bonus)
         found.timings["fusion"] = milliseconds_since(started)
         if rerank:
             started = time.perf_counter()
             hits = await self._reranked(asked.question, hits, warnings)
             found.timings["rerank"] = milliseconds_since(started)
         counts = {lane: len(found.hits.get(lane, ())) for lane in LANES}
-        return Ranking(tuple(hits), counts, found.timings, tuple(dict.fromkeys(warnings)))
+        return EntityRanking(tuple(hits), counts, found.timings, tuple(dict.fromkeys(warnings)))
 
     async def _reranked(self, question: str, hits: list[Hit], warnings: list[str]) -> list[Hit]:
         """The hits in the model's order; as they were, and a warning, when it is late or fails."""
@@ -89,7 +91,7 @@ class EntityRanker:
         return sorted(changed, key=lambda hit: (-hit.score, hit.entity.id))
 
 
-def _fused(found: Found, weights: FusionWeights, bonus: float) -> list[Hit]:
+def _fuse_lanes(found: EntityHits, weights: FusionWeights, bonus: float) -> list[Hit]:
     blended = blend({lane: found.hits.get(lane, []) for lane in LANES}, weights.by_lane, bonus)
     return [
         Hit(

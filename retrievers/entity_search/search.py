@@ -9,21 +9,21 @@ from uuid import UUID
 
 from sextant.domain.elapsed import milliseconds_since
 from sextant.domain.graph import Entity
-from sextant.domain.happenings import searching
 from sextant.domain.options import of_type
-from sextant.domain.questions import checked_question
+from sextant.domain.questions import check_question
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
+from sextant.domain.telemetry import searching
 from sextant.models.protocols import Embedder, Reranker
-from sextant.retrievers.entity_search.lanes import Asked, EntityLanes
+from sextant.retrievers.entity_search.lanes import EntityLanes, EntityQuery
 from sextant.retrievers.entity_search.options import FusionWeights, SearchOptions
-from sextant.retrievers.entity_search.ranking import EntityRanker, Ranking
+from sextant.retrievers.entity_search.ranking import EntityRanker, EntityRanking
 from sextant.retrievers.entity_search.response import SearchResponse
 from sextant.retrievers.entity_search.showing import Hit, constants_of, debug_of, result_of
 from sextant.retrievers.entity_search.traversal import Neighbourhoods
 from sextant.retrievers.lanes.unknown import of_unknown_types
 from sextant.retrievers.pages.cursor import Position, decode, encode, identity
-from sextant.retrievers.pages.hot import HotRankings, Kept
+from sextant.retrievers.pages.hot import CachedRanking, HotRankings
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphCopies, GraphStore
 from sextant.stores.knowledge_bases import KnowledgeBases
@@ -37,10 +37,10 @@ _NEIGHBOURHOODS = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
+class _CheckedEntitySearch:
     """A checked request; `key` tells the search from others, `position` is where its page begins."""
 
-    asked: Asked
+    asked: EntityQuery
     options: SearchOptions
     weights: FusionWeights
     key: bytes
@@ -52,7 +52,7 @@ class _Page:
     """A page of a ranking, and where it ends if there are more."""
 
     hits: Sequence[Hit]
-    kept: Kept[Ranking]
+    kept: CachedRanking[EntityRanking]
     end: Hit | None
     cached: bool
 
@@ -93,7 +93,7 @@ class EntitySearch:
         deadline = settings.retrieval.lane_timeout
         lanes = EntityLanes(graph, embedder, self._around, own, deadline)
         self._ranker = EntityRanker(lanes, settings, reranker)
-        self._hot: HotRankings[Ranking] = HotRankings(
+        self._hot: HotRankings[EntityRanking] = HotRankings(
             own.cache_seconds, _KEPT, _KEPT_PER_USER, clock
         )
 
@@ -125,15 +125,17 @@ class EntitySearch:
         spent = milliseconds_since(started)
         return _response(search, page, related, self._settings, warnings=warnings, spent=spent)
 
-    async def _of_filters(self, asked: Asked) -> tuple[str, ...]:
+    async def _of_filters(self, asked: EntityQuery) -> tuple[str, ...]:
         """What there is to say of a filter that lets nothing through."""
         types = asked.only.entity_types
         said = types and await of_unknown_types(self._chunks, asked.scope, asked.question, types)
         return (said,) if said else ()
 
-    async def _checked(self, query: str, scope: Scope, options: SearchOptions) -> _Search:
+    async def _checked(
+        self, query: str, scope: Scope, options: SearchOptions
+    ) -> _CheckedEntitySearch:
         of_type(options, SearchOptions, "options", "top_k=10")
-        question = checked_question(query, self._settings.limits.question_chars)
+        question = check_question(query, self._settings.limits.question_chars)
         own = self._settings.entity_search
         weights = options.weights or FusionWeights(
             own.vector_weight, own.fts_weight, own.graph_weight
@@ -141,8 +143,8 @@ class EntitySearch:
         only = options.only()
         key = identity(scope, question, weights, only, options.rerank)
         position = None if options.cursor is None else decode(options.cursor, key)
-        asked = Asked(scope, question, await self._stamp(scope), only)
-        return _Search(asked, options, weights, key, position)
+        asked = EntityQuery(scope, question, await self._stamp(scope), only)
+        return _CheckedEntitySearch(asked, options, weights, key, position)
 
     async def _stamp(self, scope: Scope) -> EntityStamp:
         stamp = await entity_stamp(self._database, scope)
@@ -151,13 +153,15 @@ class EntitySearch:
         await KnowledgeBases(self._database).require(scope)
         return await self._stamp(scope)  # it was made meanwhile
 
-    async def _page(self, search: _Search) -> _Page:
+    async def _page(self, search: _CheckedEntitySearch) -> _Page:
         kept, cached = await self._ranking(search)
         rest, size = kept.ranking.after(search.position), search.options.top_k
         end = rest[size - 1] if len(rest) > size else None
         return _Page(await self._as_now(search.asked, rest[:size], kept), kept, end, cached)
 
-    async def _ranking(self, search: _Search) -> tuple[Kept[Ranking], bool]:
+    async def _ranking(
+        self, search: _CheckedEntitySearch
+    ) -> tuple[CachedRanking[EntityRanking], bool]:
         """The ranking that the page before came from, or the present one; and whether it was kept."""
         asked, position = search.asked, search.position
         user, stamp = asked.scope.user_id, asked.stamp
@@ -174,10 +178,10 @@ class EntitySearch:
         ranking = await self._ranker.rank(asked, search.weights, rerank=rerank)
         if not ranking.warnings:
             self._hot.keep(user, search.key, ranking, stamp.version, taken_at)
-        return Kept(ranking, stamp.version, taken_at, until=0.0), False
+        return CachedRanking(ranking, stamp.version, taken_at, until=0.0), False
 
     async def _as_now(
-        self, asked: Asked, hits: Sequence[Hit], kept: Kept[Ranking]
+        self, asked: EntityQuery, hits: Sequence[Hit], kept: CachedRanking[EntityRanking]
     ) -> Sequence[Hit]:
         """Hits of an older ranking with the entities as they are now; without those that are gone."""
         if kept.stamp == asked.stamp.version or not hits:
@@ -187,7 +191,7 @@ class EntitySearch:
         return [replace(hit, entity=there[hit.entity.id]) for hit in hits if hit.entity.id in there]
 
     async def _related(
-        self, search: _Search, hits: Sequence[Hit]
+        self, search: _CheckedEntitySearch, hits: Sequence[Hit]
     ) -> dict[UUID, list[tuple[Entity, str]]]:
         """The entities that each hit has its heaviest relations with, each once."""
         if not search.options.include_related or not hits:
@@ -210,7 +214,7 @@ class EntitySearch:
 
 
 def _response(
-    search: _Search,
+    search: _CheckedEntitySearch,
     page: _Page,
     related: dict[UUID, list[tuple[Entity, str]]],
     settings: Settings,

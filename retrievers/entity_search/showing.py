@@ -58,11 +58,11 @@ def result_of(hit: Hit, related: Iterable[tuple[Entity, str]], *, explain: bool)
             RelatedEntity(entity=EntityName(id=other.id, name=other.name), relation_type=kind)
             for other, kind in related
         ),
-        explanation=_explained(hit) if explain else None,
+        explanation=_explain_hit(hit) if explain else None,
     )
 
 
-def _explained(hit: Hit) -> Explanation:
+def _explain_hit(hit: Hit) -> Explanation:
     path = hit.path
     return Explanation(
         lanes={

@@ -21,10 +21,10 @@ import numpy as np
 import numpy.typing as npt
 from rpds import HashTrieMap
 
-from sextant.retrievers.index.keeping import Kept
+from sextant.retrievers.index.keeping import VersionedCache
 from sextant.retrievers.index.words.terms import terms
 from sextant.retrievers.numeric.bm25 import BM25, idf
-from sextant.stores.rows import Rows, Text
+from sextant.stores.rows import StoredText, StoredTexts
 from sextant.text.segmenting import search_words_of
 
 Ints = npt.NDArray[np.int32]
@@ -44,7 +44,7 @@ def bm25_terms(text: str) -> list[str]:
     return terms(text, search_words_of)
 
 
-class Vocabulary:
+class TermNumbers:
     """Terms by number, in the order in which they came; shared by an index and those made from it."""
 
     def __init__(self, terms: Iterable[str] = ()) -> None:
@@ -86,11 +86,11 @@ class BM25Index:
 
     parts: HashTrieMap[Hashable, tuple[str, ...]] = _NOTHING
     texts: HashTrieMap[str, Ints] = _NOTHING
-    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    vocabulary: TermNumbers = field(default_factory=TermNumbers)
     holders: Ints = field(default_factory=lambda: _NONE)
     length: int = 0
 
-    def updated(self, gone: Iterable[Hashable], fresh: Iterable[Text]) -> BM25Index:
+    def updated(self, gone: Iterable[Hashable], fresh: Iterable[StoredText]) -> BM25Index:
         """Without the texts of some parts, and with fresh ones; costs what cutting these does.
 
         Args:
@@ -130,7 +130,7 @@ class BM25Index:
         used = self.holders > 0
         number = (np.cumsum(used) - 1).astype(np.int32)
         texts = HashTrieMap({one: number[terms] for one, terms in self.texts.items()})
-        kept = Vocabulary(compress(self.vocabulary, used))
+        kept = TermNumbers(compress(self.vocabulary, used))
         return BM25Index(self.parts, texts, kept, self.holders[used], self.length)
 
     def score(
@@ -210,11 +210,11 @@ class BM25Indexes:
     """
 
     def __init__(self, most: float = 256e6, idle: float = 1800.0) -> None:
-        self._kept: Kept[Hashable, str, _Current] = Kept(
+        self._kept: VersionedCache[Hashable, str, _Current] = VersionedCache(
             most, lambda one: one.index.memory, idle=idle
         )
 
-    async def get(self, rows: Rows) -> BM25Index:
+    async def get(self, rows: StoredTexts) -> BM25Index:
         """The index of these rows as they are now.
 
         A caller that stops waiting does not stop the build.
@@ -230,7 +230,7 @@ class BM25Indexes:
         current, _ = await self._kept.get(rows.key, await rows.stamp(), make, math.inf)
         return current.index
 
-    async def rebuild(self, all_rows: Iterable[Rows]) -> None:
+    async def rebuild(self, all_rows: Iterable[StoredTexts]) -> None:
         """Build the indexes of these rows one after the other: at start, before anybody asks."""
         for rows in all_rows:
             await self.get(rows)
@@ -246,6 +246,6 @@ class BM25Indexes:
 
 
 @cache
-def shared_indexes() -> BM25Indexes:
+def get_shared_indexes() -> BM25Indexes:
     """The indexes that retrievers share which are given none of their own."""
     return BM25Indexes()

@@ -10,7 +10,7 @@ from langchain_core.documents import Document
 from sextant.domain.errors import EmbeddingModelChanged
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
-from sextant.stores.rows import Rows
+from sextant.stores.rows import StoredTexts
 
 if TYPE_CHECKING:
     from sextant.retrievers.hybrid_retriever.store import HybridStore
@@ -56,7 +56,7 @@ class StoreVectorLane:
 class StoreKeywordLane:
     """Documents that contain the most of the question's keywords."""
 
-    rows: Rows
+    rows: StoredTexts
     name: str = KEYWORD
 
     async def search(self, query: LaneQuery) -> list[RetrievedItem]:

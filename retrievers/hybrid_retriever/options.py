@@ -18,9 +18,9 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from sextant.domain.errors import OptionInvalid
-from sextant.domain.faults import said_of
 from sextant.domain.options import LARGEST, LARGEST_WEIGHT, LEAST_WEIGHT
 from sextant.domain.settings import RetrievalSettings
+from sextant.domain.validation_messages import describe_error
 
 logger = logging.getLogger(__name__)
 
@@ -135,7 +135,7 @@ def _option_error(error: ValidationError, known: list[str]) -> OptionInvalid:
             field=field,
         )
     return OptionInvalid(
-        f"The option `{field}` cannot be {first['input']!r:.80}: {said_of(first)}.",
+        f"The option `{field}` cannot be {first['input']!r:.80}: {describe_error(first)}.",
         next_step="See HybridRetrieverOptions for its range and default.",
         field=field,
     )

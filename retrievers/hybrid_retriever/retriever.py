@@ -20,11 +20,11 @@ from pydantic import AliasChoices, ConfigDict, Field, PrivateAttr, SkipValidatio
 
 from sextant.domain.elapsed import milliseconds_since
 from sextant.domain.errors import OptionInvalid
-from sextant.domain.questions import checked_question
+from sextant.domain.questions import check_question
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.settings import LimitSettings
-from sextant.retrievers.hybrid_retriever.bm25_index import BM25Indexes, shared_indexes
+from sextant.retrievers.hybrid_retriever.bm25_index import BM25Indexes, get_shared_indexes
 from sextant.retrievers.hybrid_retriever.bm25_rerank import rerank_linear, rerank_rrf
 from sextant.retrievers.hybrid_retriever.lanes import StoreKeywordLane, StoreVectorLane
 from sextant.retrievers.hybrid_retriever.options import HybridRetrieverOptions
@@ -109,7 +109,7 @@ class HybridRetriever(BaseRetriever):
     user_id: SkipValidation[int | str] = Field(validation_alias=AliasChoices("user_id", "userId"))
     options: SkipValidation[HybridRetrieverOptions] = Field(default_factory=HybridRetrieverOptions)
     user_field: str = "user_id"
-    bm25: SkipValidation[BM25Indexes] = Field(default_factory=shared_indexes)
+    bm25: SkipValidation[BM25Indexes] = Field(default_factory=get_shared_indexes)
     _store: HybridStore = PrivateAttr()
 
     @field_validator("options", mode="before")
@@ -185,7 +185,7 @@ class HybridRetriever(BaseRetriever):
     def _request(self, query: str) -> LaneQuery:
         request = LaneQuery(
             scope=Scope(str(self.user_id)),
-            text=checked_question(query, LimitSettings().question_chars),
+            text=check_question(query, LimitSettings().question_chars),
             limit=self.options.limit * _OVERFETCH,
             max_keywords=self.options.max_keywords,
         )

@@ -10,14 +10,14 @@ from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 
 from sextant.domain.errors import OptionInvalid
-from sextant.stores.rows import KnowsRows, Rows
+from sextant.stores.rows import KnowsRows, StoredTexts
 
 
 class HybridStore(Protocol):
     """What the lanes ask."""
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> StoredTexts:
         """The user's texts."""
         ...
 
@@ -45,7 +45,7 @@ class FilteredStore:
 
     store: VectorStore
     user_field: str
-    rows: Rows
+    rows: StoredTexts
     similarity: Callable[[float], float] = lambda distance: 1 - distance
     any_loop: bool = True
 
@@ -84,7 +84,7 @@ def hybrid_store(store: VectorStore, user_id: int | str, user_field: str) -> Hyb
         )
     if isinstance(store, KnowsRows):
         return FilteredStore(store, user_field, store.rows_of(user_id))
-    from sextant.stores.langchain_rows import TableRows, has_own_loop, is_supported, similarity_of
+    from sextant.stores.langchain_rows import TableRows, is_supported, runs_its_loop, similarity_of
 
     if not is_supported(store):
         raise OptionInvalid(
@@ -93,4 +93,4 @@ def hybrid_store(store: VectorStore, user_id: int | str, user_field: str) -> Hyb
             field="vector_store",
         )
     rows = TableRows(store, user_id, user_field)
-    return FilteredStore(store, user_field, rows, similarity_of(store), has_own_loop(store))
+    return FilteredStore(store, user_field, rows, similarity_of(store), runs_its_loop(store))

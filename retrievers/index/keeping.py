@@ -19,7 +19,7 @@ V = TypeVar("V")
 
 
 @dataclass(slots=True)
-class _Entry(Generic[S, V]):
+class _CachedValue(Generic[S, V]):
     stamp: S
     value: V
     used: float
@@ -32,7 +32,7 @@ class _Build(Generic[S, V]):
     value: asyncio.Future[V]
 
 
-class Kept(Generic[K, S, V]):
+class VersionedCache(Generic[K, S, V]):
     """Values by key, each with the stamp of what it was built from.
 
     Args:
@@ -56,7 +56,7 @@ class Kept(Generic[K, S, V]):
         self._idle = idle
         self._clock = clock
         # A synchronous caller brings a thread and an event loop of its own.
-        self._entries: OrderedDict[K, _Entry[S, V]] = OrderedDict()
+        self._entries: OrderedDict[K, _CachedValue[S, V]] = OrderedDict()
         self._lock = RLock()
         # Of each key the build that runs and the one after it. A task belongs to its event loop.
         self._builds: dict[tuple[asyncio.AbstractEventLoop, K], list[_Build[S, V]]] = {}
@@ -152,7 +152,7 @@ class Kept(Generic[K, S, V]):
 
     def _keep(self, key: K, stamp: S, value: V) -> None:
         with self._lock:
-            self._entries[key] = _Entry(stamp, value, self._clock())
+            self._entries[key] = _CachedValue(stamp, value, self._clock())
             self._entries.move_to_end(key)
             self._shrink()
 

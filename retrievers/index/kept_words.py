@@ -58,10 +58,10 @@ def as_arrays(index: PassageIndex) -> Arrays:
     words, postings = index.lexical, index.lexical.postings
     return {
         "document_ids": halves_of(index.states),
-        "document_states": _joined(index.states.values()),
+        "document_states": _join_texts(index.states.values()),
         "documents": index.documents,
         "ids": index.ids.halves,
-        "terms": _joined(sorted(words.vocabulary, key=words.vocabulary.__getitem__)),
+        "terms": _join_texts(sorted(words.vocabulary, key=words.vocabulary.__getitem__)),
         "starts": postings.starts,
         "holders": postings.holders,
         "counts": postings.counts,
@@ -78,14 +78,14 @@ def from_arrays(kept: Arrays) -> PassageIndex | None:
 
 
 def _index(kept: Arrays) -> PassageIndex:
-    documents, states = IdTable(kept["document_ids"]), _parted(kept["document_states"])
-    named = _parted(kept["terms"])
+    documents, states = IdTable(kept["document_ids"]), _split_texts(kept["document_states"])
+    named = _split_texts(kept["terms"])
     starts, holders, counts = kept["starts"], kept["holders"], kept["counts"]
     ids, document, lengths = kept["ids"], kept["documents"], kept["lengths"]
     _require(len(states) == len(documents) and ids.shape == (len(lengths), 2))
-    _require(document.shape == lengths.shape and _within(document, len(documents)))
+    _require(document.shape == lengths.shape and _are_rows_below(document, len(documents)))
     _require(len(starts) == len(named) + 1 and starts[0] == 0 and starts[-1] == len(holders))
-    _require(holders.shape == counts.shape and _within(holders, len(lengths)))
+    _require(holders.shape == counts.shape and _are_rows_below(holders, len(lengths)))
     _require(bool((np.diff(starts) > 0).all()))
     vocabulary = {term: number for number, term in enumerate(named)}
     _require(len(vocabulary) == len(named))
@@ -110,15 +110,15 @@ def _require(holds: bool) -> None:
         raise ValueError
 
 
-def _within(numbers: npt.NDArray[Any], end: int) -> bool:
+def _are_rows_below(numbers: npt.NDArray[Any], end: int) -> bool:
     return not len(numbers) or bool(numbers.min() >= 0 and numbers.max() < end)
 
 
 # Neither terms nor states have line breaks in them.
-def _joined(texts: Iterable[str]) -> npt.NDArray[np.uint8]:
+def _join_texts(texts: Iterable[str]) -> npt.NDArray[np.uint8]:
     return np.frombuffer("\n".join(texts).encode("utf-8", "surrogatepass"), np.uint8)
 
 
-def _parted(joined: npt.NDArray[Any]) -> list[str]:
+def _split_texts(joined: npt.NDArray[Any]) -> list[str]:
     text = joined.tobytes().decode("utf-8", "surrogatepass")
     return text.split("\n") if text else []

@@ -14,8 +14,8 @@ from sextant.retrievers.index.vectors.rounded import Rounded
 from sextant.retrievers.index.words.lexical import LexicalIndex
 from sextant.retrievers.numeric.normalising import unit
 from sextant.retrievers.numeric.sparse import Floats, Places
-from sextant.stores.chunks.stored import Passage
-from sextant.stores.graph.arrays import IdTable, halves_of, places_of
+from sextant.stores.chunks.stored import IndexPassage
+from sextant.stores.graph.arrays import IdTable, halves_of, index_of
 from sextant.stores.postgresql.binary import Embedded
 
 # Vectors that are copied and normalised at a time: they stay in the processor's cache meanwhile.
@@ -58,7 +58,7 @@ class PassageIndex:
         """The documents that must be read anew to come to these states."""
         return [one for one, state in states.items() if self.states.get(one) != state]
 
-    def updated(self, states: Mapping[UUID, str], fresh: Sequence[Passage]) -> PassageIndex:
+    def updated(self, states: Mapping[UUID, str], fresh: Sequence[IndexPassage]) -> PassageIndex:
         """The passages as they are now, without vectors.
 
         Costs what reading the fresh passages costs (a quarter of a millisecond each), and some
@@ -99,7 +99,7 @@ class PassageIndex:
         for part in parts:
             if part.vectors.shape[1] != width:
                 continue
-            rows = places_of(self.ids.halves, part.ids)
+            rows = index_of(self.ids.halves, part.ids)
             own = np.flatnonzero(rows >= 0)
             own = own[~there[rows[own]]]
             there[rows[own]] = True

@@ -16,11 +16,11 @@ from sextant.retrievers.index.words.terms import terms
 from sextant.retrievers.numeric.highest import highest
 from sextant.retrievers.numeric.normalising import unit
 from sextant.retrievers.numeric.sparse import Floats, Places, dot
-from sextant.stores.graph.arrays import Ids, halves_of, places_of
+from sextant.stores.graph.arrays import Ids, halves_of, index_of
 from sextant.stores.postgresql.binary import Embedded
 
 
-class Report:
+class IndexedReport:
     """A community's report; what questions ask of it is worked out at the first one."""
 
     def __init__(self, community: Community) -> None:
@@ -71,9 +71,9 @@ class ReportRows:
     @classmethod
     def of(cls, report: Community, entities: Ids, chunks: Ids) -> ReportRows:
         """A report with its rows among entities and passages, whose ids rise."""
-        members = places_of(entities, halves_of(report.entity_ids))
+        members = index_of(entities, halves_of(report.entity_ids))
         findings = report.findings
-        passages = places_of(chunks, halves_of(one for each in findings for one in each.chunk_ids))
+        passages = index_of(chunks, halves_of(one for each in findings for one in each.chunk_ids))
         rests = [len(finding.chunk_ids) for finding in findings]
         lateness = np.repeat(np.arange(len(findings)) / max(len(findings), 1), rests)
         there = passages >= 0
@@ -86,7 +86,7 @@ class ReportRows:
 class NearReport:
     """A report and its cosine to the question, 0 where reports have no vectors."""
 
-    report: Report
+    report: IndexedReport
     cosine: float
 
 
@@ -99,8 +99,8 @@ class ReportIndex:
     """
 
     def __init__(self, communities: Sequence[Community], vectors: Embedded) -> None:
-        self.reports = [Report(one) for one in sorted(communities, key=lambda one: one.id)]
-        places = places_of(halves_of(one.community.id for one in self.reports), vectors.ids)
+        self.reports = [IndexedReport(one) for one in sorted(communities, key=lambda one: one.id)]
+        places = index_of(halves_of(one.community.id for one in self.reports), vectors.ids)
         self._rows: Places = np.sort(places[places >= 0]).astype(np.intp)
         kept = vectors.vectors[places >= 0][np.argsort(places[places >= 0])]
         self._vectors: Vectors = unit(kept)

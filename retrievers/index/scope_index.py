@@ -24,15 +24,15 @@ from sextant.models.protocols import Embedder
 from sextant.retrievers.index import kept_words
 from sextant.retrievers.index.graph.relations import Ints
 from sextant.retrievers.index.graph.statements import RelationTypes
-from sextant.retrievers.index.graph.walk import GraphArrays, WalkIndex
-from sextant.retrievers.index.keeping import Kept
+from sextant.retrievers.index.graph.walk import ScopeGraph, WalkIndex
+from sextant.retrievers.index.keeping import VersionedCache
 from sextant.retrievers.index.passages import PassageIndex
-from sextant.retrievers.index.report_index import Report, ReportIndex, ReportRows
-from sextant.retrievers.index.vectors.meanings import Meanings
+from sextant.retrievers.index.report_index import IndexedReport, ReportIndex, ReportRows
+from sextant.retrievers.index.vectors.meanings import QueryVectors
 from sextant.retrievers.index.words.lexical import LexicalIndex
 from sextant.stores.array_files import ArrayFiles
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.graph.arrays import KINDS, Ids, IdTable, places_of
+from sextant.stores.graph.arrays import KINDS, Ids, IdTable, index_of
 from sextant.stores.graph.arrays import GraphArrays as StoredGraph
 from sextant.stores.graph.notices import notify
 from sextant.stores.graph.protocol import GraphCopies, WholeGraph
@@ -103,7 +103,7 @@ class ScopeIndex:
             reports=reports,
         )
 
-    def rows_of_report(self, report: Report) -> ReportRows:
+    def rows_of_report(self, report: IndexedReport) -> ReportRows:
         """A report of this index as rows of it; worked out when it is first found."""
         community = report.community
         rows = self._report_rows.get(community.id)
@@ -154,14 +154,14 @@ class ScopeIndexes:
         self._files = files
         self._worth_keeping = worth_keeping
         self._saving: set[asyncio.Future[None]] = set()
-        self._meanings: dict[str, Meanings] = {}
-        self._kept: Kept[Scope, Stamp, ScopeIndex] = Kept(
+        self._meanings: dict[str, QueryVectors] = {}
+        self._kept: VersionedCache[Scope, Stamp, ScopeIndex] = VersionedCache(
             passages, lambda index: len(index.chunk_ids), idle=idle
         )
 
-    def meanings(self, embedder: Embedder) -> Meanings:
+    def meanings(self, embedder: Embedder) -> QueryVectors:
         """What questions are compared by besides passages, by this embedder's vectors."""
-        return self._meanings.setdefault(embedder.name, Meanings(embedder, self._folder))
+        return self._meanings.setdefault(embedder.name, QueryVectors(embedder, self._folder))
 
     def kept(self, scope: Scope) -> tuple[Stamp, ScopeIndex] | None:
         """The index in memory, whether it is of now or not, with the stamp of what it is of."""
@@ -309,9 +309,9 @@ def _names(stored: StoredGraph) -> NameTrie[int]:
     return NameTrie(bearers)
 
 
-def _graph(stored: StoredGraph, chunk_ids: Ids, co_occurs: int) -> GraphArrays:
+def _graph(stored: StoredGraph, chunk_ids: Ids, co_occurs: int) -> ScopeGraph:
     """The stored graph over the passages at hand; the two were read a moment apart."""
-    rows = places_of(chunk_ids, stored.chunks).astype(np.int64)
+    rows = index_of(chunk_ids, stored.chunks).astype(np.int64)
     passage = rows[stored.mention_chunk]
     there = passage >= 0
     pairs = np.stack([passage[there], stored.mention_entity[there].astype(np.int64)], axis=1)
@@ -320,7 +320,7 @@ def _graph(stored: StoredGraph, chunk_ids: Ids, co_occurs: int) -> GraphArrays:
     relations = np.stack(
         [stored.relation_source, stored.relation_target, stored.relation_type], axis=1
     ).astype(np.int64)
-    return GraphArrays(
+    return ScopeGraph(
         passages=len(chunk_ids),
         entities=len(stored.entities),
         types=len(stored.relation_types),

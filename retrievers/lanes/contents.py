@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sextant.domain.errors import ConflictError, InputError, SextantError
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
-from sextant.retrievers.content import Content, of_entity, of_passage, with_content
+from sextant.retrievers.content import PassageContent, of_entity, of_passage, with_content
 from sextant.retrievers.lanes.degrading import go_without
 from sextant.retrievers.lanes.lane import LaneQuery
 from sextant.retrievers.lanes.surroundings import Surroundings
@@ -81,7 +81,7 @@ class Contents:
         )
         return _with_contents(passages, chunks), items, stamp, current
 
-    async def _chunks(self, items: Sequence[RetrievedItem]) -> dict[str, Content]:
+    async def _chunks(self, items: Sequence[RetrievedItem]) -> dict[str, PassageContent]:
         ids, hot = _bare(items), self.query.hot
         if not ids:
             return {}
@@ -114,7 +114,7 @@ def _bare(passages: Sequence[RetrievedItem]) -> list[str]:
 
 
 def _with_contents(
-    passages: Sequence[RetrievedItem], contents: Mapping[str, Content]
+    passages: Sequence[RetrievedItem], contents: Mapping[str, PassageContent]
 ) -> list[RetrievedItem]:
     return [
         item if item.text else with_content(item, contents[item.id])

@@ -22,16 +22,16 @@ from sextant.domain.errors import ConflictError, InputError
 from sextant.domain.filters import ChunkFilters
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
 from sextant.domain.scope import Scope
-from sextant.models.protocols import Embedder, known_vector
-from sextant.retrievers.by_id import ById
+from sextant.models.protocols import Embedder, find_cached_vector
+from sextant.retrievers.by_id import LazyHits
 from sextant.retrievers.content import of_passage
 from sextant.retrievers.lanes.keywords import extract_keywords
 from sextant.retrievers.lanes.surroundings import Surroundings
-from sextant.retrievers.memory.hot import HotScope
+from sextant.retrievers.memory.hot import CachedScope
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import ChunkHit
-from sextant.stores.postgresql.binary import Scored, scored
-from sextant.stores.postgresql.deadlines import settled
+from sextant.stores.postgresql.binary import Scored, read_scored
+from sextant.stores.postgresql.deadlines import gather_until
 from sextant.text.characters import language_of
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ class LaneQuery:
     max_keywords: int = 10
     filters: ChunkFilters | None = None
     warnings: list[str] = field(default_factory=list[str], compare=False)
-    hot: HotScope | None = field(default=None, compare=False)
+    hot: CachedScope | None = field(default=None, compare=False)
 
     def warn(self, said: str | Mapping[str, str]) -> bool:
         """Note once that a lane went on without something; of sentences by language, in the question's.
@@ -137,14 +137,14 @@ class VectorLane(StoredLane):
         """Search a scope in memory, if the question's vector is at hand."""
         if query.hot is None or self.whole or query.filters is not None:
             return None
-        vector = known_vector(self.embedder, query.text)
+        vector = find_cached_vector(self.embedder, query.text)
         return None if vector is None else query.hot.nearest_at_once(vector, query.limit)
 
     def asked(self, query: LaneQuery, then: Then[T]) -> asyncio.Future[T | None] | None:
         """Ask PostgreSQL, if the question's vector is at hand."""
         if query.hot is not None or self.whole or query.filters is not None:
             return None
-        vector = known_vector(self.embedder, query.text)
+        vector = find_cached_vector(self.embedder, query.text)
         if vector is None:
             return None
         scope, k = query.scope, query.limit
@@ -152,7 +152,7 @@ class VectorLane(StoredLane):
             return self.chunks.asked_nearest_with_contents(
                 scope, vector, k, lambda near, rows: then(_with_contents(near, rows))
             )
-        return self.chunks.asked_nearest(scope, vector, k, lambda near: then(ById.of(near)))
+        return self.chunks.asked_nearest(scope, vector, k, lambda near: then(LazyHits.of(near)))
 
     async def search(self, query: LaneQuery) -> Sequence[RetrievedItem]:
         """Embed the question and search the scope's vectors."""
@@ -164,11 +164,11 @@ class VectorLane(StoredLane):
         if query.hot is not None:
             if (found := query.hot.nearest_at_once(vector, k)) is not None:
                 return found
-            return ById.of(scored(await query.hot.nearest(scope, vector, k)))
+            return LazyHits.of(read_scored(await query.hot.nearest(scope, vector, k)))
         if self.contents and k <= _WITH_CONTENTS:
             near, rows = await self.chunks.nearest_with_contents(scope, vector, k)
             return _with_contents(near, rows)
-        return ById.of(scored(await self.chunks.nearest(scope, vector, k)))
+        return LazyHits.of(read_scored(await self.chunks.nearest(scope, vector, k)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ class KeywordLane(StoredLane):
         if query.hot is not None or self.whole or query.filters is not None:
             return None
         return self.chunks.asked_held(
-            query.scope, query.keywords, query.limit, lambda held: then(ById.of(held))
+            query.scope, query.keywords, query.limit, lambda held: then(LazyHits.of(held))
         )
 
     async def search(self, query: LaneQuery) -> Sequence[RetrievedItem]:
@@ -200,19 +200,19 @@ class KeywordLane(StoredLane):
         if (found := self.at_once(query)) is not None:
             return found
         if not self.whole and query.filters is None:
-            return ById.of(await self.chunks.held(query.scope, query.keywords, query.limit))
+            return LazyHits.of(await self.chunks.held(query.scope, query.keywords, query.limit))
         hits = await self.chunks.keyword_search(
             query.scope, query.keywords, query.limit, query.filters
         )
         return [as_item(hit) for hit in hits]
 
 
-def _with_contents(found: Scored, rows: Sequence[Mapping[str, Any]]) -> ById:
+def _with_contents(found: Scored, rows: Sequence[Mapping[str, Any]]) -> LazyHits:
     """The hits of which there is a row, with the content that it holds."""
     by_id = {row["id"]: row for row in rows}
     there = [(one, score) for one, score in zip(*found, strict=True) if one in by_id]
     ids, scores = [one for one, _ in there], [score for _, score in there]
-    return ById.of(Scored(ids, scores), lambda place: of_passage(by_id[ids[place]]))
+    return LazyHits.of(Scored(ids, scores), lambda place: of_passage(by_id[ids[place]]))
 
 
 def as_item(hit: ChunkHit) -> RetrievedItem:
@@ -290,11 +290,11 @@ async def run_lanes(lanes: Sequence[Lane], query: LaneQuery, deadline: float) ->
             break
         runs.append(run)
     rest, started = lanes[len(runs) :], time.perf_counter()
-    begun = await settled(deadline, [_begun(lane, query) for lane in rest])
+    begun = await gather_until(deadline, [_begun(lane, query) for lane in rest])
     ended = [_ended(lane, one, deadline) for lane, one in zip(rest, begun, strict=True)]
     again = [place for place, run in enumerate(ended) if run is None]
     left = max(deadline - (time.perf_counter() - started), 0.0)
-    tasks = await settled(left, [_timed(rest[place], query) for place in again])
+    tasks = await gather_until(left, [_timed(rest[place], query) for place in again])
     for place, task in zip(again, tasks, strict=True):
         ended[place] = _ended(rest[place], task, deadline)
     return runs + [run for run in ended if run is not None]

@@ -12,7 +12,7 @@ from sextant.retrievers.index.passages import Near
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from sextant.retrievers.lanes.reading import Reading
 from sextant.retrievers.numeric.highest import highest, near_highest
-from sextant.retrievers.numeric.sparse import Floats, Places, places_among, true_at
+from sextant.retrievers.numeric.sparse import Floats, Places, index_among, true_at
 from sextant.retrievers.ranking.mixing import Ranking
 
 WALK = "walk"
@@ -87,7 +87,7 @@ def _best(count: int, reading: Reading, ranking: Ranking) -> tuple[Places, Float
 
 def _scored(rows: Places, most: np.float32, near: Near, ranking: Ranking) -> tuple[Floats, Places]:
     """The scores of some passages, rising, and their places among the nearest."""
-    places = places_among(near.rows, rows)
+    places = index_among(near.rows, rows)
     scores = ranking.passages[rows] / most
     scores += _FIT_SHARE * ranking.fit[rows]
     # A place of -1 is that of the 0 at the end.

@@ -36,9 +36,9 @@ from sextant.retrievers.ranking.relevance import (
     with_parts,
 )
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.graph.arrays import places_of
+from sextant.stores.graph.arrays import index_of
 from sextant.stores.graph.protocol import GraphStore
-from sextant.stores.postgresql.deadlines import apart
+from sextant.stores.postgresql.deadlines import detach_on_cancel
 from sextant.stores.stamps.stamp import Stamp
 
 _NOTHING = Near(np.empty(0, np.intp), np.empty(0, np.float32))
@@ -159,7 +159,7 @@ class QuestionReader:
         """Run lanes over the scope's index; they share one trip to a thread.
 
         Without a model that answers, words and names go on alone, with a warning. What is not done after
-        `deadline` seconds is left behind, as by `run_lanes`; what waits for the database does so `apart`.
+        `deadline` seconds is left behind, as by `run_lanes`; what waits for the database does so `detach_on_cancel`.
 
         Args:
             works: the lanes.
@@ -199,7 +199,7 @@ class QuestionReader:
         texts = [query.text, *two_events(query.text)]
         in_memory = held is not None and held.texts is not None
         # Before all else: what changes in the copy later, the next question sees.
-        copy = await apart(self.indexes.copy(query.scope)) if in_memory else ""
+        copy = await detach_on_cancel(self.indexes.copy(query.scope)) if in_memory else ""
         index, vectors = await self._index_and_vectors(query, texts, held, spent)
         with spent.on(VECTOR):
             whole, *events = [
@@ -229,12 +229,12 @@ class QuestionReader:
         first, now = await here(None, work, works, reading)
         rest = {name: work for name, work in works.items() if name not in runs}
         if rest and self.graph is not None:
-            named = await apart(nearest_entities(self.graph, query, index, vectors[0]))
+            named = await detach_on_cancel(nearest_entities(self.graph, query, index, vectors[0]))
             evidence = _with_named(first.evidence, named)
             again = replace(first, evidence=evidence, named_in_full=True)
             _, now = await here(None, work, rest, lambda: again)
         if in_memory and now is None:
-            now = await apart(self.chunks.stamp(query.scope))
+            now = await detach_on_cancel(self.chunks.stamp(query.scope))
         return None if now is None else replace(now, copy=copy)
 
     async def _index_and_vectors(
@@ -242,7 +242,7 @@ class QuestionReader:
     ) -> tuple[ScopeIndex, list[Vectors | None]]:
         if held is not None:
             return held.index, await self._vectors(query, texts, spent)
-        index = apart(self.indexes.get(query.scope))
+        index = detach_on_cancel(self.indexes.get(query.scope))
         return await asyncio.gather(index, self._vectors(query, texts, spent))
 
     async def _vectors(
@@ -271,8 +271,8 @@ class QuestionReader:
     async def _allowed(self, query: LaneQuery, index: ScopeIndex) -> npt.NDArray[np.bool_] | None:
         if query.filters is None:
             return None
-        matching = await apart(self.chunks.matching(query.scope, query.filters))
-        rows = places_of(index.chunk_ids.halves, matching)
+        matching = await detach_on_cancel(self.chunks.matching(query.scope, query.filters))
+        rows = index_of(index.chunk_ids.halves, matching)
         allowed = np.zeros(len(index.chunk_ids), np.bool_)
         allowed[rows[rows >= 0]] = True
         return allowed
@@ -290,13 +290,13 @@ class QuestionReader:
         """The nearest passages as the store finds them."""
         try:
             wanted = nearest_wanted(len(index.chunk_ids))
-            found = await apart(self.chunks.nearest(query.scope, vector, wanted))
+            found = await detach_on_cancel(self.chunks.nearest(query.scope, vector, wanted))
         except ConflictError:
             raise
         except SextantError as error:
             go_without(VECTOR, error, query, NO_VECTOR)
             return None
-        rows = places_of(index.chunk_ids.halves, found.ids).astype(np.intp)
+        rows = index_of(index.chunk_ids.halves, found.ids).astype(np.intp)
         rising = np.argsort(rows)[np.count_nonzero(rows < 0) :]
         return Near(rows[rising], found.cosines[rising])
 

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem
-from sextant.retrievers.index.report_index import NearReport, Report, ReportRows
-from sextant.retrievers.index.words.terms import asked_terms
+from sextant.retrievers.index.report_index import IndexedReport, NearReport, ReportRows
+from sextant.retrievers.index.words.terms import question_terms
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from sextant.retrievers.lanes.placing import best_passages
 from sextant.retrievers.lanes.reading import Hits, Reading
 from sextant.retrievers.lanes.surroundings import surroundings
-from sextant.retrievers.numeric.normalising import min_max, scaled
+from sextant.retrievers.numeric.normalising import min_max, scale_scores
 from sextant.retrievers.numeric.sparse import Floats, Places
 from sextant.retrievers.ranking.mixing import Ranking, fit_of
 
@@ -46,7 +46,7 @@ _LEAST_FIT = 0.3
 class ScoredReport:
     """A report, how well it fits the question (0..1), and where each lane put it."""
 
-    report: Report
+    report: IndexedReport
     score: float
     lanes: Mapping[str, LaneScore]
 
@@ -105,7 +105,9 @@ def _chosen(query: LaneQuery, reading: Reading) -> list[ScoredReport]:
         return []
     index = reading.index
     hits = index.reports.near(reading.vector, _NEAREST)
-    asked = {term: index.lexical.information_of_term(term) for term in set(asked_terms(query.text))}
+    asked = {
+        term: index.lexical.information_of_term(term) for term in set(question_terms(query.text))
+    }
     fits = _fits(hits, asked)
     best = sorted(
         zip(fits.scores, range(len(hits)), strict=True),
@@ -159,7 +161,7 @@ def _fits(hits: Sequence[NearReport], asked: Mapping[str, float]) -> _Fits:
     return _Fits(words, cosines, scores)
 
 
-def _said(report: Report, asked: Mapping[str, float]) -> float:
+def _said(report: IndexedReport, asked: Mapping[str, float]) -> float:
     return sum(information for term, information in asked.items() if term in report.words)
 
 
@@ -199,7 +201,7 @@ def _add_findings(
             of_report[of_report.argmax()] = one.score
     # Of several findings on a passage the best is added: it comes last.
     order = np.argsort(worth)
-    fit[rows[order]] += scaled(worth[order].astype(np.float32))
+    fit[rows[order]] += scale_scores(worth[order].astype(np.float32))
 
 
 def _of_each(chosen: Sequence[ScoredReport], rows: Sequence[Places]) -> npt.NDArray[np.float64]:

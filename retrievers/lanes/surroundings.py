@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
-from sextant.retrievers.content import Content
+from sextant.retrievers.content import PassageContent
 from sextant.retrievers.index.graph.relations import Expansion
 from sextant.retrievers.index.scope_index import ScopeIndex
 from sextant.retrievers.numeric.highest import highest
@@ -49,7 +49,7 @@ class Surroundings:
     entities: Mapping[int, tuple[float, float]]
     relations: Mapping[tuple[int, int, int], tuple[float, float, int]]
 
-    def items(self, contents: Mapping[int, Content]) -> list[RetrievedItem]:
+    def items(self, contents: Mapping[int, PassageContent]) -> list[RetrievedItem]:
         """The entities with a content, given by row, and the relations between them."""
         rows = [row for row in self.entities if row in contents]
         ids, labels = self.index.entities.bytes_of(rows), self.index.labels
@@ -59,7 +59,7 @@ class Surroundings:
         return [*self._entities(ends, contents), *self._relations(ends)]
 
     def _entities(
-        self, ends: Mapping[int, _End], contents: Mapping[int, Content]
+        self, ends: Mapping[int, _End], contents: Mapping[int, PassageContent]
     ) -> Iterator[RetrievedItem]:
         for row, (_, own, _) in ends.items():
             text, _, external_id, said = contents[row]

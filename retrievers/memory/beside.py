@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from sextant.domain.scope import Scope
 from sextant.retrievers.memory.json_rows import JsonRows, read_rows
 from sextant.retrievers.memory.packed import PackedScope
-from sextant.retrievers.memory.room import Fits, Room
+from sextant.retrievers.memory.room import Fits, MemoryBoundedCache
 from sextant.stores.chunks.packing import stamp_of_chunks
 from sextant.stores.graph.arrays import IdTable
 from sextant.stores.postgresql.database import Database
@@ -33,7 +33,7 @@ P = TypeVar("P", bound=PackedRows)
 Read = Callable[[Scope, Sequence[str]], Awaitable[tuple[bytes, Sequence[int]]]]
 
 
-class Beside(Generic[P]):
+class ScopeRowCache(Generic[P]):
     """What of it the scopes searched most have in memory, in the room of what they are searched in.
 
     Args:
@@ -45,7 +45,7 @@ class Beside(Generic[P]):
     """
 
     def __init__(
-        self, database: Database, room: Room, kind: type[P], read: Read, at_once: int
+        self, database: Database, room: MemoryBoundedCache, kind: type[P], read: Read, at_once: int
     ) -> None:
         self._database = database
         self._room = room

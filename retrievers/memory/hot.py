@@ -18,16 +18,16 @@ import numpy as np
 from sextant.domain.memory import give_back
 from sextant.domain.scope import Scope
 from sextant.models.protocols import Vectors
-from sextant.retrievers.by_id import ById
+from sextant.retrievers.by_id import LazyHits
 from sextant.retrievers.memory.hot_texts import HotTexts, PackedTexts
 from sextant.retrievers.memory.packed import PackedScope, Packing
-from sextant.retrievers.memory.room import Fits, Room
+from sextant.retrievers.memory.room import Fits, MemoryBoundedCache
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.chunks.packing import Unpacked, stamp_of_chunks, unpacked
+from sextant.stores.chunks.packing import Unpacked, open_packing, stamp_of_chunks
 from sextant.stores.postgresql.binary import Nearest, Scored
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.deadlines import within
-from sextant.stores.stamps.stamp_lines import Answer
+from sextant.stores.postgresql.deadlines import with_deadline
+from sextant.stores.stamps.stamp_lines import StampAnswer
 
 # Compared in a thread from so many vectors on: 1 ms. The way to a thread and back takes 0.1 to 0.3.
 _MANY = 50_000
@@ -36,7 +36,7 @@ _MANY = 50_000
 _EACH, _VECTOR, _TIMES = 170, 1.25, 2
 
 
-class HotScopes:
+class ScopeCache:
     """The scopes searched most, as far as `retrieval.hot_memory` goes.
 
     Packing happens in slices in a thread, one scope at a time, and nobody waits for it.
@@ -46,19 +46,19 @@ class HotScopes:
         room: what they share with others; of their own without.
     """
 
-    def __init__(self, database: Database, room: Room | None = None) -> None:
+    def __init__(self, database: Database, room: MemoryBoundedCache | None = None) -> None:
         self._database = database
         self._chunks = ChunkStore(database)
-        self.room = room or Room(database.settings.retrieval.hot_memory)
+        self.room = room or MemoryBoundedCache(database.settings.retrieval.hot_memory)
         self.texts = HotTexts(database, self.room)
 
-    def of(self, scope: Scope) -> HotScope | None:
+    def of(self, scope: Scope) -> CachedScope | None:
         """The scope in memory as it was packed, to be asked if it `is_current`; counts as a search."""
         packed = self.room.ask(PackedScope, scope, partial(self._read, scope))
-        return HotScope(scope, packed, self, self._chunks) if packed is not None else None
+        return CachedScope(scope, packed, self, self._chunks) if packed is not None else None
 
     async def is_current(
-        self, scope: Scope, packed: PackedScope, answer: Answer | None = None
+        self, scope: Scope, packed: PackedScope, answer: StampAnswer | None = None
     ) -> bool:
         """Whether nothing has changed since it was packed; what has is let go.
 
@@ -86,18 +86,18 @@ class HotScopes:
             scope: size for (kind, scope), size in self.room.memory.items() if kind is PackedScope
         }
 
-    async def _stamp_of(self, scope: Scope, answer: Answer) -> str | None:
+    async def _stamp_of(self, scope: Scope, answer: StampAnswer) -> str | None:
         """The stamp that was asked for before; None if PostgreSQL does not answer in time."""
         if stamp := await answer.awaited():
             return stamp.passages
         seconds = self._database.settings.retrieval.lane_timeout
         try:
-            return await within(seconds, stamp_of_chunks(self._database, scope))
+            return await with_deadline(seconds, stamp_of_chunks(self._database, scope))
         except TimeoutError:
             return None
 
     async def _read(self, scope: Scope, fits: Fits) -> PackedScope | None:
-        async with unpacked(self._database, scope) as found:
+        async with open_packing(self._database, scope) as found:
             if found is None or not found.complete or not found.chunks:
                 return None
             if not fits(_estimate(found)):
@@ -106,11 +106,11 @@ class HotScopes:
             async for block in found.blocks():
                 await asyncio.to_thread(packing.add, block)
             del block
-        return await asyncio.to_thread(_finished, packing)
+        return await asyncio.to_thread(_finish_packing, packing)
 
 
 @dataclass(frozen=True, slots=True)
-class HotScope:
+class CachedScope:
     """A scope in memory, searched as a `ChunkStore` is.
 
     Whoever searches it must see to it that it `is_current` afterwards, and else search the store.
@@ -119,13 +119,13 @@ class HotScope:
 
     scope: Scope
     packed: PackedScope
-    scopes: HotScopes
+    scopes: ScopeCache
     chunks: ChunkStore
     texts: PackedTexts | None = None
-    answer: Answer | None = None
+    answer: StampAnswer | None = None
 
     @contextmanager
-    def with_texts(self) -> Iterator[HotScope]:
+    def with_texts(self) -> Iterator[CachedScope]:
         """This scope with the contents of its chunks, if they are in memory, too; counts as a search.
 
         Nothing is then left to ask for but the stamp, which is asked for while it is searched.
@@ -135,7 +135,7 @@ class HotScope:
             yield self
         else:
             with self.chunks.stamp_asked(self.scope) as answer:
-                yield HotScope(self.scope, self.packed, self.scopes, self.chunks, texts, answer)
+                yield CachedScope(self.scope, self.packed, self.scopes, self.chunks, texts, answer)
 
     async def nearest(self, scope: Scope, vector: Vectors, k: int) -> Nearest:
         """As `ChunkStore.nearest`, exact in scopes of every size."""
@@ -146,7 +146,7 @@ class HotScope:
             near = await asyncio.to_thread(self.packed.nearest, vector, k)
         return await self.chunks.nearest(scope, vector, k) if near is None else self._found(*near)
 
-    def nearest_at_once(self, vector: Vectors, k: int) -> ById | None:
+    def nearest_at_once(self, vector: Vectors, k: int) -> LazyHits | None:
         """As `nearest` in this scope, without waiting; None where the search is long enough to need a thread."""
         near = self.packed.nearest(vector, k) if self._few else None
         return None if near is None else self._hits(*near)
@@ -157,7 +157,7 @@ class HotScope:
             return await self.chunks.holding(scope, keywords, k)
         return self._found(*self.packed.holding(keywords, k))
 
-    def holding_at_once(self, keywords: Sequence[str], k: int) -> ById:
+    def holding_at_once(self, keywords: Sequence[str], k: int) -> LazyHits:
         """As `holding` in this scope, without waiting."""
         return self._hits(*self.packed.holding(keywords, k))
 
@@ -168,18 +168,18 @@ class HotScope:
     def _found(self, rows: list[int], scores: list[float]) -> Nearest:
         return Nearest(self.packed.ids[rows], np.array(scores, np.float32))
 
-    def _hits(self, rows: list[int], scores: list[float]) -> ById:
+    def _hits(self, rows: list[int], scores: list[float]) -> LazyHits:
         """The chunks of some rows, with their contents, if these are in memory."""
         texts = self.texts
         content_at = None if texts is None else lambda place: texts.at(rows[place])
-        return ById.of(Scored(self.packed.written_ids(rows), scores), content_at)
+        return LazyHits.of(Scored(self.packed.written_ids(rows), scores), content_at)
 
     async def is_current(self) -> bool:
         """Whether nothing of the scope has changed since it was packed; at most one round trip."""
         return await self.scopes.is_current(self.scope, self.packed, self.answer)
 
 
-def _finished(packing: Packing) -> PackedScope | None:
+def _finish_packing(packing: Packing) -> PackedScope | None:
     packed = packing.packed()
     give_back()
     return packed

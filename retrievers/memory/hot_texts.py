@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from sextant.domain.scope import Scope
-from sextant.retrievers.content import Content
-from sextant.retrievers.memory.beside import Beside, PackedRows
+from sextant.retrievers.content import PassageContent
+from sextant.retrievers.memory.beside import PackedRows, ScopeRowCache
 from sextant.retrievers.memory.json_rows import rows_as_json
-from sextant.retrievers.memory.room import Room
-from sextant.retrievers.memory.texts import Rows, passage_as_json
+from sextant.retrievers.memory.room import MemoryBoundedCache
+from sextant.retrievers.memory.texts import ContentRows, passage_as_json
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.postgresql.database import Database
 
@@ -21,19 +21,19 @@ _AT_ONCE = 512
 class PackedTexts(PackedRows):
     """The contents of all chunks of a scope: its text and some 0.4 KB a chunk."""
 
-    def of(self, ids: Sequence[str]) -> dict[str, Content]:
+    def of(self, ids: Sequence[str]) -> dict[str, PassageContent]:
         """The contents of some chunks; without those that are not there."""
-        return Rows(self.rows, "section_path").of(ids)
+        return ContentRows(self.rows, "section_path").of(ids)
 
-    def at(self, row: int) -> Content | None:
+    def at(self, row: int) -> PassageContent | None:
         """The content of the chunk of a row; None where it is not there."""
-        return Rows(self.rows, "section_path").one(row)
+        return ContentRows(self.rows, "section_path").one(row)
 
 
-class HotTexts(Beside[PackedTexts]):
+class HotTexts(ScopeRowCache[PackedTexts]):
     """The texts of the scopes searched most."""
 
-    def __init__(self, database: Database, room: Room) -> None:
+    def __init__(self, database: Database, room: MemoryBoundedCache) -> None:
         chunks = ChunkStore(database)
 
         async def read(scope: Scope, ids: Sequence[str]) -> tuple[bytes, list[int]]:

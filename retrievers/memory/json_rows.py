@@ -12,7 +12,7 @@ import numpy.typing as npt
 import orjson
 
 from sextant.retrievers.memory.room import Fits
-from sextant.stores.graph.arrays import IdTable, halves_of_texts, places_of
+from sextant.stores.graph.arrays import IdTable, halves_of_texts, index_of
 
 Row = Mapping[str, Any]
 
@@ -36,7 +36,7 @@ class JsonRows:
 
     def of(self, wanted: Sequence[str]) -> dict[str, Any]:
         """The values of some ids, in their order; without those that are not there."""
-        rows = places_of(self.ids.halves, halves_of_texts(wanted)).tolist()
+        rows = index_of(self.ids.halves, halves_of_texts(wanted)).tolist()
         found = self.at([row for row in rows if row >= 0])
         return {own: found[row] for own, row in zip(wanted, rows, strict=True) if row in found}
 
@@ -94,10 +94,10 @@ async def rows_as_json(
         kept: what is kept of a row, as JSON has it.
         wanted: the ids.
     """
-    return await asyncio.to_thread(_written, wanted, await read(wanted), kept)
+    return await asyncio.to_thread(_encode_rows, wanted, await read(wanted), kept)
 
 
-def _written(
+def _encode_rows(
     wanted: Sequence[str], rows: Sequence[Row], kept: Callable[[Row], object]
 ) -> tuple[bytes, list[int]]:
     written = {row["id"]: orjson.dumps(kept(row)) for row in rows}

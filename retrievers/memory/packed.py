@@ -17,9 +17,9 @@ from sextant.retrievers.index.vectors.rounded import Rounded
 from sextant.retrievers.memory.postings import GramPostings, Holders
 from sextant.retrievers.numeric.highest import leading
 from sextant.retrievers.numeric.normalising import LEAST_LENGTH, unit
-from sextant.stores.chunks.grams import folded_words
+from sextant.stores.chunks.grams import fold_words
 from sextant.stores.chunks.packing import Block
-from sextant.stores.postgresql.binary import written
+from sextant.stores.postgresql.binary import format_ids
 
 _Ints = npt.NDArray[np.int64]
 
@@ -85,7 +85,7 @@ class PackedScope:
 
     def holding(self, keywords: Sequence[str], k: int) -> tuple[list[int], list[float]]:
         """Rows and scores of those that `ChunkStore.holding` finds, in the same order."""
-        best = _Search(self, folded_words(keywords)).best(k)
+        best = _WordSearch(self, fold_words(keywords)).best(k)
         return [one.row for one in best], [one.score for one in best]
 
 
@@ -103,7 +103,7 @@ class _Bound(NamedTuple):
         return -self.fewer - self.thinner / (1 - self.thinner)
 
 
-class _Search:
+class _WordSearch:
     """One search for words.
 
     What the grams say bounds what a text can hold, so texts are ordered by their bounds and looked into
@@ -209,7 +209,7 @@ class Packing:
         self._vectors[self._at : self._at + len(block.ids)] = unit(block.vectors)
         self._at += len(block.ids)
         self._ids.append(block.ids)
-        self._written.append("".join(written(block.ids)))
+        self._written.append("".join(format_ids(block.ids)))
         self._texts.append(texts)
         self._octets.append(block.octets)
         self._postings.append(GramPostings.of(block.texts, characters))

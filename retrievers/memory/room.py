@@ -72,13 +72,13 @@ class _Heat:
 
 
 @dataclass(slots=True)
-class _Entry:
+class _CacheEntry:
     value: Sized
     used: float
     rest: float  # until when it is not made again if it turns out to be of before
 
 
-class Room:
+class MemoryBoundedCache:
     """Of every scope a value of each kind: those asked most, as far as their bytes go.
 
     Values are made a few at a time, in tasks that nobody waits for.
@@ -93,7 +93,7 @@ class Room:
         self._clock = clock
         # A synchronous caller brings a thread and an event loop of its own.
         self._lock = RLock()
-        self._entries: dict[Key, _Entry] = {}
+        self._entries: dict[Key, _CacheEntry] = {}
         self._heat: dict[Key, _Heat] = {}
         self._not_before: dict[Key, float] = {}
         self._making: set[asyncio.Task[None]] = set()
@@ -196,7 +196,7 @@ class Room:
                 return
             moment = self._clock()
             ahead = max(rested, moment - _AT_A_STRETCH / _SHARE)
-            self._entries[key] = _Entry(value, moment, ahead + (moment - started) / _SHARE)
+            self._entries[key] = _CacheEntry(value, moment, ahead + (moment - started) / _SHARE)
         self._watch()
 
     def _has_room(self, key: Key, size: int, *, clear: bool = False) -> bool:

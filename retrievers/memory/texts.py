@@ -15,17 +15,17 @@ import orjson
 
 from sextant.domain.memory import give_back
 from sextant.domain.scope import Scope
-from sextant.retrievers.content import Content, of_entity, of_passage
+from sextant.retrievers.content import PassageContent, of_entity, of_passage
 from sextant.retrievers.index.scope_index import ScopeIndex, ScopeIndexes
 from sextant.retrievers.memory.json_rows import JsonRows, Row, read_rows, rows_as_json
-from sextant.retrievers.memory.room import Fits, Room, together
+from sextant.retrievers.memory.room import Fits, MemoryBoundedCache, together
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.rows import entity_of
 from sextant.stores.stamps.stamp import Stamp
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class ContentRows:
     """Contents by id, each as JSON.
 
     `listed` names what of the metadata is a tuple.
@@ -34,24 +34,24 @@ class Rows:
     rows: JsonRows
     listed: str
 
-    def of(self, wanted: Sequence[str]) -> dict[str, Content]:
+    def of(self, wanted: Sequence[str]) -> dict[str, PassageContent]:
         """The contents of some ids; without those that are not there."""
         return {own: self._content(*row) for own, row in self.rows.of(wanted).items()}
 
-    def at(self, rows: Sequence[int]) -> dict[int, Content]:
+    def at(self, rows: Sequence[int]) -> dict[int, PassageContent]:
         """The contents of some rows of the index."""
         return {own: self._content(*row) for own, row in self.rows.at(rows).items()}
 
-    def one(self, row: int) -> Content | None:
+    def one(self, row: int) -> PassageContent | None:
         """The content of one row; None where it is not there."""
         written = self.rows.written(row)
         return self._content(*orjson.loads(written)) if written else None
 
     def _content(
         self, text: str, document: str | None, external: str | None, said: dict[str, Any]
-    ) -> Content:
+    ) -> PassageContent:
         said[self.listed] = tuple(said[self.listed])
-        return Content(text, document, external, said)
+        return PassageContent(text, document, external, said)
 
     @property
     def nbytes(self) -> int:
@@ -64,8 +64,8 @@ class ScopeTexts:
     """The contents of all passages and entities of an index, as it was at its stamp."""
 
     stamp: Stamp
-    passages: Rows
-    entities: Rows
+    passages: ContentRows
+    entities: ContentRows
 
     @property
     def nbytes(self) -> int:
@@ -82,7 +82,7 @@ class Texts:
         room: bounds them.
     """
 
-    def __init__(self, chunks: ChunkStore, indexes: ScopeIndexes, room: Room) -> None:
+    def __init__(self, chunks: ChunkStore, indexes: ScopeIndexes, room: MemoryBoundedCache) -> None:
         self._chunks = chunks
         self._indexes = indexes
         self._room = room
@@ -119,11 +119,13 @@ class Texts:
         if passages is None or entities is None or await self._indexes.stamp(scope) != stamp:
             return None
         await asyncio.to_thread(give_back)
-        return ScopeTexts(stamp, Rows(passages, "section_path"), Rows(entities, "aliases"))
+        return ScopeTexts(
+            stamp, ContentRows(passages, "section_path"), ContentRows(entities, "aliases")
+        )
 
 
 def passage_as_json(row: Row) -> object:
-    """A passage's row as `Rows` has it."""
+    """A passage's row as `ContentRows` has it."""
     return tuple(of_passage(row))
 
 

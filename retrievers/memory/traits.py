@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from sextant.retrievers.memory.beside import Beside, PackedRows
-from sextant.retrievers.memory.room import Room
-from sextant.stores.chunks.traits import Traits, packed_traits, traits_from
+from sextant.retrievers.memory.beside import PackedRows, ScopeRowCache
+from sextant.retrievers.memory.room import MemoryBoundedCache
+from sextant.stores.chunks.traits import Traits, read_traits, traits_from
 from sextant.stores.postgresql.database import Database
 
 # Rows at a time: some ten milliseconds of the server, two of the event loop.
@@ -25,8 +25,8 @@ class PackedTraits(PackedRows):
         return [traits_from(row) for row in found.values()]
 
 
-class HotTraits(Beside[PackedTraits]):
+class HotTraits(ScopeRowCache[PackedTraits]):
     """The traits of the scopes searched most."""
 
-    def __init__(self, database: Database, room: Room) -> None:
-        super().__init__(database, room, PackedTraits, partial(packed_traits, database), _AT_ONCE)
+    def __init__(self, database: Database, room: MemoryBoundedCache) -> None:
+        super().__init__(database, room, PackedTraits, partial(read_traits, database), _AT_ONCE)

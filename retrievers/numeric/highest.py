@@ -29,7 +29,7 @@ def highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
         return _downwards(scores)[:kept]
     rows = leading(scores, kept)
     if len(rows) > _FEW + 2 * kept:
-        rows = _narrowed(scores, rows, kept)
+        rows = _narrow_rows(scores, rows, kept)
     best: npt.NDArray[np.intp] = rows[_downwards(scores[rows])[:kept]]
     return best
 
@@ -53,9 +53,9 @@ def among_highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
     if kept in {0, len(scores)}:
         return np.arange(kept)
     if len(scores) > _MANY:
-        return _narrowed(scores, leading(scores, kept), kept)
+        return _narrow_rows(scores, leading(scores, kept), kept)
     least = _last_of(scores, kept)
-    return _trimmed(scores, true_at(scores >= least), kept, least)
+    return _trim_rows(scores, true_at(scores >= least), kept, least)
 
 
 def near_highest(scores: Floats, count: int, margin: float) -> Places:
@@ -69,14 +69,14 @@ def near_highest(scores: Floats, count: int, margin: float) -> Places:
     return true_at(scores >= _floor(scores, kept) - np.float32(margin))
 
 
-def _narrowed(scores: Floats, rows: npt.NDArray[np.intp], kept: int) -> npt.NDArray[np.intp]:
+def _narrow_rows(scores: Floats, rows: npt.NDArray[np.intp], kept: int) -> npt.NDArray[np.intp]:
     """Of rows that hold the `kept` highest, those."""
     own = scores[rows]
     least = _last_of(own, kept)
-    return _trimmed(scores, rows[own >= least], kept, least)
+    return _trim_rows(scores, rows[own >= least], kept, least)
 
 
-def _trimmed(
+def _trim_rows(
     scores: Floats, rows: npt.NDArray[np.intp], kept: int, least: np.float32
 ) -> npt.NDArray[np.intp]:
     """Of rows that score at least so much, `kept`: of those that score the least of all the first."""

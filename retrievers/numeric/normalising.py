@@ -35,7 +35,7 @@ def min_max(scores: Sequence[float] | npt.NDArray[np.floating]) -> Scores:
     return share
 
 
-def scaled(scores: npt.NDArray[np.float32], floor: float = 0.0) -> npt.NDArray[np.float32]:
+def scale_scores(scores: npt.NDArray[np.float32], floor: float = 0.0) -> npt.NDArray[np.float32]:
     """Map scores to 0..1: `floor` and less to 0, the best to 1; all 0 when none exceeds the floor."""
     best = float(scores.max(initial=floor))
     if best <= floor:

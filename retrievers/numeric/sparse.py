@@ -107,7 +107,7 @@ def firsts(values: npt.NDArray[np.integer]) -> tuple[Places, Places]:
     return order, true_at(new)
 
 
-def places_among(rows: Places, wanted: Places) -> Places:
+def index_among(rows: Places, wanted: Places) -> Places:
     """Where each wanted row is among others; -1: it is not.
 
     Args:

@@ -63,21 +63,21 @@ def decode(cursor: str, search: bytes) -> Position:
         OptionInvalid: it is no cursor of this search, or has been changed.
     """
     if not isinstance(cursor, str) or len(cursor) > _LONGEST or not cursor.isascii():
-        raise _refused()
+        raise _cursor_error()
     try:
         sealed = base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True)
     except (binascii.Error, ValueError):
-        raise _refused() from None
+        raise _cursor_error() from None
     body, seal = sealed[: _FORM.size], sealed[_FORM.size :]
     if len(body) < _FORM.size or not compare_digest(seal, _seal(body, search)):
-        raise _refused()
+        raise _cursor_error()
     version, micros, score, raw = _FORM.unpack(body)
     if version != _VERSION:
-        raise _refused()
+        raise _cursor_error()
     try:
         return Position(_EPOCH + timedelta(microseconds=micros), score, UUID(bytes=raw))
     except OverflowError:  # the seal keeps no secret, so anybody can make one for any moment
-        raise _refused() from None
+        raise _cursor_error() from None
 
 
 def identity(*parts: object) -> bytes:
@@ -90,7 +90,7 @@ def _seal(body: bytes, search: bytes) -> bytes:
     return blake2b(body, key=search, digest_size=_SEAL, person=b"sextant-cursor").digest()
 
 
-def _refused() -> OptionInvalid:
+def _cursor_error() -> OptionInvalid:
     return OptionInvalid(
         "The cursor is not one of this search, or was changed.",
         next_step="Pass `nextCursor` as it came, with the same query, graph, weights, filters and "

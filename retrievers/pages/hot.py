@@ -14,7 +14,7 @@ Ranking = TypeVar("Ranking")
 
 
 @dataclass(frozen=True, slots=True)
-class Kept(Generic[Ranking]):
+class CachedRanking(Generic[Ranking]):
     """A ranking, the stamp of the graph that it was taken from, and when."""
 
     ranking: Ranking
@@ -47,20 +47,20 @@ class HotRankings(Generic[Ranking]):
         self._seconds, self._entries, self._per_user = seconds, entries, per_user
         self._clock = clock
         self._lock = RLock()  # a synchronous caller brings a thread of its own
-        self._kept: OrderedDict[tuple[str, bytes, datetime], Kept[Ranking]] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, bytes, datetime], CachedRanking[Ranking]] = OrderedDict()
         self._latest: dict[tuple[str, bytes], datetime] = {}
 
     def __len__(self) -> int:
         return len(self._kept)
 
-    def latest(self, user_id: str, search: bytes, stamp: str) -> Kept[Ranking] | None:
+    def latest(self, user_id: str, search: bytes, stamp: str) -> CachedRanking[Ranking] | None:
         """The ranking of a search, if nothing was written since."""
         with self._lock:
             taken_at = self._latest.get((user_id, search))
             found = taken_at and self.of(user_id, search, taken_at)
             return found if found and found.stamp == stamp else None
 
-    def of(self, user_id: str, search: bytes, taken_at: datetime) -> Kept[Ranking] | None:
+    def of(self, user_id: str, search: bytes, taken_at: datetime) -> CachedRanking[Ranking] | None:
         """The ranking of a search that was taken at that moment."""
         key = (user_id, search, taken_at)
         with self._lock:
@@ -81,7 +81,7 @@ class HotRankings(Generic[Ranking]):
             return
         key = (user_id, search, taken_at)
         with self._lock:
-            self._kept[key] = Kept(ranking, stamp, taken_at, self._clock() + self._seconds)
+            self._kept[key] = CachedRanking(ranking, stamp, taken_at, self._clock() + self._seconds)
             self._kept.move_to_end(key)
             self._latest[key[:2]] = taken_at
             own = [one for one in self._kept if one[0] == user_id]

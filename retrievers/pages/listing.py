@@ -20,7 +20,7 @@ _SEAL = 12  # bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ListingKey:
     """What a cursor belongs to: made of the user, the list, and all that decides about its order.
 
     The seal keeps no secret: whoever makes one up gets what he may list anyway, from another place on.
@@ -29,7 +29,7 @@ class Listing:
     seal: bytes
 
     @classmethod
-    def of(cls, *parts: object) -> Listing:
+    def of(cls, *parts: object) -> ListingKey:
         """The listing that these tell from others."""
         return cls(identity(*parts))
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from sextant.domain.breadth import asks_account
-from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem, rescored
+from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem, rescore
 
 # What global counts at most where a fact is asked for, and as much less as the question's names vouch for what local
 # found. On sets with reports recall@5 is that of local or better with 0.2 to 0.5; without the names' part, questions
@@ -44,7 +44,7 @@ def with_reports(
         share: as of `share_of_global`.
     """
     most = reports[0].score if reports else 1.0
-    scored = [rescored(one, max(share * one.score / most, LEAST_SCORE)) for one in reports]
+    scored = [rescore(one, max(share * one.score / most, LEAST_SCORE)) for one in reports]
     return sorted([*passages, *scored], key=lambda item: -item.score)
 
 

@@ -102,7 +102,9 @@ class ChatReranker:
 
     async def _marks(self, query: str, texts: Sequence[str]) -> list[float]:
         messages = prompts.RERANK.messages(
-            language_of(query), question=query, passages=prompts.numbered(map(_beginning, texts))
+            language_of(query),
+            question=query,
+            passages=prompts.number_texts(map(_beginning, texts)),
         )
         marks = await self._asked(messages, len(texts))
         given = {one.passage: one.score for one in marks.scores if 1 <= one.passage <= len(texts)}

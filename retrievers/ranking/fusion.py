@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
-from sextant.domain.retrieval import LaneScore, RetrievedItem, ranked
-from sextant.retrievers.by_id import has_content, ids_of, ranked_at, score_at
+from sextant.domain.retrieval import LaneScore, RetrievedItem, rerank_item
+from sextant.retrievers.by_id import has_content, hit_at, ids_of, score_at
 
 DEFAULT_K = 60  # Cormack, Clarke and Büttcher 2009
 
@@ -71,7 +71,7 @@ def fuse(
                 rank = place + 1
                 share = rrf_share(rank, weight, k)
                 own[lane] = LaneScore(rank, score_at(hits, place), weight, share)
-    return [ranked_at(*told_by[one], score, lanes[one]) for one, score in best]
+    return [hit_at(*told_by[one], score, lanes[one]) for one, score in best]
 
 
 def interleaved(first: Sequence[str], second: Sequence[str], kept: int) -> list[str]:
@@ -95,7 +95,7 @@ def alone(
 ) -> list[RetrievedItem]:
     """What one lane found, in its order and with its scores."""
     return [
-        ranked(hit, hit.score, {**hit.lanes, lane: LaneScore(rank, hit.score, 1.0, hit.score)})
+        rerank_item(hit, hit.score, {**hit.lanes, lane: LaneScore(rank, hit.score, 1.0, hit.score)})
         for rank, hit in enumerate(hits[:wanted], start=1)
     ]
 
@@ -127,4 +127,4 @@ def shared(
                 items.setdefault(hit.id, hit)
                 place = LaneScore(rank, hit.score, shares[lane], shares[lane] * hit.score)
                 lanes[hit.id] = {**hit.lanes, **lanes[hit.id], lane: place}
-    return [ranked(items[one], score, lanes[one]) for one, score in best.items()]
+    return [rerank_item(items[one], score, lanes[one]) for one, score in best.items()]

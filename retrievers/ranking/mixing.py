@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sextant.retrievers.index.graph.excerpt import Excerpt, Shares
-from sextant.retrievers.index.graph.statements import asked, stated
+from sextant.retrievers.index.graph.statements import score_question, score_statements
 from sextant.retrievers.index.graph.walk import RESTART, TINY, WalkIndex
 from sextant.retrievers.index.words.lexical import LexicalIndex, LexicalMatch
 from sextant.retrievers.numeric.highest import among_highest, highest
-from sextant.retrievers.numeric.normalising import scaled
+from sextant.retrievers.numeric.normalising import scale_scores
 from sextant.retrievers.numeric.sparse import Floats, Places, firsts, true_at
 from sextant.retrievers.ranking.relevance import (
     Nearness,
@@ -148,7 +148,7 @@ def _walked(index: WalkIndex, evidence: Evidence, *, around: bool) -> Ranking:
     anchors = _anchors(index, seeds, passages, entities)
     kept = _KEPT_AROUND if around else _KEPT
     part, least = _part(index, entities, fit, kept, np.concatenate([best, anchors.rows]))
-    followed = asked(index.relations, evidence.named, evidence.type_match)
+    followed = score_question(index.relations, evidence.named, evidence.type_match)
     bridged = _BRIDGE_MASS * (1 - followed * trust**_FOLLOWED_SHARPNESS)
     here = bridged * whole * _bridge(index, part, evidence, anchors)
     here[part.passages.searchsorted(seeds)] += passages
@@ -231,7 +231,7 @@ def fit_of(index: WalkIndex, evidence: Evidence) -> Floats:
     if evidence.fit is not None:
         return evidence.fit
     fit = blend(evidence.match, evidence.near)
-    statement = stated(
+    statement = score_statements(
         index.relations,
         index.passages,
         evidence.named,
@@ -241,7 +241,7 @@ def fit_of(index: WalkIndex, evidence: Evidence) -> Floats:
     if statement is None:
         return fit
     fit[statement.rows] += _STATED_WEIGHT * statement.values
-    return scaled(fit)
+    return scale_scores(fit)
 
 
 def _seeds(index: WalkIndex, evidence: Evidence) -> dict[int, float]:

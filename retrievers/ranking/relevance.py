@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sextant.retrievers.index.words.lexical import LexicalMatch
-from sextant.retrievers.numeric.normalising import scaled
+from sextant.retrievers.numeric.normalising import scale_scores
 from sextant.retrievers.numeric.sparse import Floats, Places, true_at
 
 # Coverage at which words and meaning count the same, and how trust grows with it. Across nine
@@ -99,13 +99,13 @@ def nearness(rows: Places, cosines: Floats) -> Nearness:
         rows: the passages found, rising; the farthest of them gets 0, as all others.
         cosines: their similarity to the question.
     """
-    return Nearness(rows, scaled(cosines, float(cosines.min(initial=np.inf))))
+    return Nearness(rows, scale_scores(cosines, float(cosines.min(initial=np.inf))))
 
 
 def blend(match: LexicalMatch, near: Nearness | None) -> Floats:
     """Relevance of every passage, 0..1, from its words and, when vectors are there, its meaning."""
     if near is None:
-        return scaled(match.scores)
+        return scale_scores(match.scores)
     trust = trust_among(match, near) / match.best if match.best else 0.0
     # The best by both is near, or the best by words: so only what is near is looked through for it.
     by_both = match.scores[near.rows] * np.float32(trust) + near.values
@@ -114,7 +114,7 @@ def blend(match: LexicalMatch, near: Nearness | None) -> Floats:
     fit[near.rows] += near.values / np.float32(best)
     for rows in match.coded:
         fit[rows] += np.float32(_CODE_WORTH / len(match.coded) / best)
-    return scaled(fit) if match.coded else fit
+    return scale_scores(fit) if match.coded else fit
 
 
 def with_parts(whole: Floats, parts: Sequence[Floats]) -> Floats:
@@ -128,4 +128,4 @@ def with_parts(whole: Floats, parts: Sequence[Floats]) -> Floats:
         whole: relevance of every passage to the whole question, 0..1.
         parts: the same to each part.
     """
-    return scaled(whole + np.maximum.reduce(parts))
+    return scale_scores(whole + np.maximum.reduce(parts))

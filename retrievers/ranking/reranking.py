@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sextant.domain.errors import SextantError
+from sextant.domain.fair_semaphore import release_slot
 from sextant.domain.options import in_range, positive
-from sextant.domain.places import away
-from sextant.domain.retrieval import LaneScore, RetrievedItem, rescored
+from sextant.domain.retrieval import LaneScore, RetrievedItem, rescore
 from sextant.domain.settings import RetrievalSettings
 from sextant.models.protocols import Reranker
 from sextant.retrievers.numeric.normalising import min_max
-from sextant.stores.postgresql.deadlines import within
+from sextant.stores.postgresql.deadlines import with_deadline
 from sextant.text.characters import language_of
 
 logger = logging.getLogger(__name__)
@@ -88,8 +88,8 @@ async def judge(
     if not read:
         return Judgement()
     try:
-        async with away():
-            given = await within(limits.seconds, reranker.score(question, read))
+        async with release_slot():
+            given = await with_deadline(limits.seconds, reranker.score(question, read))
         scores = tuple(map(float, given))
     except TimeoutError:
         logger.warning("%s has no scores after %g s", reranker.name, limits.seconds)
@@ -147,7 +147,7 @@ async def rerank(
         [
             _judged(items[place], score, rank, judgement.scores[place])
             if place < len(judgement.scores)
-            else rescored(items[place], score)
+            else rescore(items[place], score)
             for rank, (place, score) in enumerate(order, start=1)
         ]
     )

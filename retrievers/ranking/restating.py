@@ -15,9 +15,9 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import TypeVar
 
-from sextant.domain.retrieval import LaneScore, RetrievedItem, ranked, rescored
-from sextant.retrievers.index.words.terms import asked_terms, is_pair, terms
-from sextant.text.simplified import simplified
+from sextant.domain.retrieval import LaneScore, RetrievedItem, rerank_item, rescore
+from sextant.retrievers.index.words.terms import is_pair, question_terms, terms
+from sextant.text.simplified import simplify
 
 RESTATING = "restating"
 READ = 20
@@ -68,7 +68,7 @@ class Asked:
     @classmethod
     def of(cls, question: str, information: Callable[[str], float]) -> Asked:
         """Read a question; `information`: what a term tells, 0 or more."""
-        found = asked_terms(question)
+        found = question_terms(question)
         tells = {term: information(term) for term in found}
         beside = dict.fromkeys(pairwise(found))
         runs = [two for two in beside if _is_run(two)]
@@ -134,7 +134,7 @@ def _plain(text: str) -> str:
         return text.lower()
     if _ACCENTED.search(text):
         text = _ACCENT.sub("", unicodedata.normalize("NFKD", text))
-    return simplified(text.lower())
+    return simplify(text.lower())
 
 
 def _sentences(text: str) -> list[str]:
@@ -204,14 +204,14 @@ def _gained(
     """The passages in order once one of them has gained by its lead; the best score is 1 at most."""
     scored = [_told(one, lead, weight) if one.id == own else one for one in passages]
     most = max(1.0, *(one.score for one in scored))
-    return sorted((rescored(one, one.score / most) for one in scored), key=_SCORE, reverse=True)
+    return sorted((rescore(one, one.score / most) for one in scored), key=_SCORE, reverse=True)
 
 
 def _told(passage: RetrievedItem, lead: float, weight: float) -> RetrievedItem:
     gain, before = weight * lead, passage.lanes.get(RESTATING)
     whole = gain + ((before.contribution or 0.0) if before is not None else 0.0)
     lanes = {**passage.lanes, RESTATING: LaneScore(1, lead, weight, whole)}
-    return ranked(passage, passage.score + gain, lanes)
+    return rerank_item(passage, passage.score + gain, lanes)
 
 
 def _headings(passage: RetrievedItem) -> str:

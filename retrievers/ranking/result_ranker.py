@@ -15,7 +15,7 @@ from langchain_core.documents import Document
 
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.options import in_range, of_type
-from sextant.domain.retrieval import RetrievedItem, rescored
+from sextant.domain.retrieval import RetrievedItem, rescore
 from sextant.models.cross_encoders import as_reranker
 from sextant.models.protocols import Reranker
 from sextant.retrievers.numeric.normalising import Scores, Vectors, min_max
@@ -298,5 +298,5 @@ def _score(result: RetrievedItem | Document, place: int) -> float:
 
 def _with_score(result: Result, score: float) -> Result:
     if isinstance(result, RetrievedItem):
-        return rescored(result, score)
+        return rescore(result, score)
     return result.model_copy(update={"metadata": {**result.metadata, "score": score}})

@@ -10,7 +10,7 @@ from sextant.cli import terminal
 
 if TYPE_CHECKING:
     from sextant.domain.answers import Usage
-    from sextant.ingestion.graph.extraction.cost import Estimate
+    from sextant.ingestion.graph.extraction.cost import CostEstimate
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say about what it would take.")]
 BudgetTokens = Annotated[
@@ -22,7 +22,7 @@ BudgetCost = Annotated[
 ]
 
 
-def print_estimate(estimate: Estimate, what: str, *, as_json: bool) -> None:
+def print_estimate(estimate: CostEstimate, what: str, *, as_json: bool) -> None:
     """Print what reading `what` would take."""
     if as_json:
         terminal.emit(estimate)

@@ -13,7 +13,7 @@ from sextant.cli import terminal
 from sextant.domain.documents import JobStage
 from sextant.ingestion.pipeline import Ingested, IngestReport
 from sextant.ingestion.progress import OnProgress, OnStage, Progress, silent
-from sextant.text.characters import counted
+from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
     from sextant.facade import Sextant
@@ -47,17 +47,17 @@ def print_summary(results: Sequence[Ingested]) -> None:
     stored = len(results) - failed - unchanged - same
     chunks = sum(result.chunks for result in results if result.same_as is None)
     parts = [
-        f"{stored} ingested ({counted(chunks, 'passage')})",
+        f"{stored} ingested ({count_noun(chunks, 'passage')})",
         f"{unchanged} unchanged",
         f"{failed} failed",
     ]
     if same:
         parts.insert(2, f"{same} the same as another")
-    terminal.say(f"{counted(len(results), 'file')}: " + ", ".join(parts))
+    terminal.say(f"{count_noun(len(results), 'file')}: " + ", ".join(parts))
 
 
 @contextmanager
-def counted_bytes(done: str, *, quiet: bool) -> Iterator[Callable[[int], None]]:
+def count_bytes(done: str, *, quiet: bool) -> Iterator[Callable[[int], None]]:
     """Megabytes so far."""
 
     def shown(size: int) -> str:
@@ -125,7 +125,7 @@ def _lines() -> OnProgress:
 
     def show(progress: Progress) -> None:
         if progress.stage in _ENDS:
-            terminal.note(_ended(progress))
+            terminal.note(_finished_line(progress))
         else:
             name, far = (
                 terminal.on_one_line(progress.filename),
@@ -153,11 +153,11 @@ def _so_far(done: int, total: int) -> str:
     return f"{done:,} of {total:,}" if total else f"{done:,}" if done else ""
 
 
-def _ended(progress: Progress) -> str:
+def _finished_line(progress: Progress) -> str:
     name = terminal.on_one_line(progress.filename)
     if progress.stage is JobStage.FAILED:
         return f"✗ {name}" + (f": {progress.note}" if progress.note else "")
-    return f"✓ {name}: {progress.note or counted(progress.total, 'passage')}"
+    return f"✓ {name}: {progress.note or count_noun(progress.total, 'passage')}"
 
 
 @contextmanager
@@ -176,7 +176,9 @@ def _bars() -> Iterator[OnProgress]:
         def show(progress: Progress) -> None:
             shown = escape(terminal.printable(terminal.on_one_line(progress.filename)))
             if progress.stage in _ENDS:
-                bars.console.print(escape(terminal.printable(_ended(progress))), highlight=False)
+                bars.console.print(
+                    escape(terminal.printable(_finished_line(progress))), highlight=False
+                )
                 if (task := tasks.pop(progress.filename, None)) is not None:
                     bars.remove_task(task)
                 return

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 @asynccontextmanager
-async def opened(*, to_answer: bool = False, unattended: bool = False) -> AsyncIterator[Sextant]:
+async def open_session(
+    *, to_answer: bool = False, unattended: bool = False
+) -> AsyncIterator[Sextant]:
     """Sextant as the environment and `.env` configure it; raises what `Sextant.open` raises.
 
     Args:
@@ -32,14 +34,14 @@ async def opened(*, to_answer: bool = False, unattended: bool = False) -> AsyncI
         _log_as_a_server(settings)
     else:
         show_log(settings)
-    _tell_of_beginning(settings)
+    _announce_setup(settings)
     embedder = await _loading(settings) if to_answer else None
     facade = await asyncio.to_thread(importlib.import_module, "sextant.facade")
     async with facade.Sextant.open(settings, embedder=embedder) as rag:
         yield rag
 
 
-def _tell_of_beginning(settings: Settings) -> None:
+def _announce_setup(settings: Settings) -> None:
     """Say why the very first command takes longer, to whoever sits there."""
     new = settings.database_url is None and not settings.data_dir.exists()
     if new and sys.stderr.isatty():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from sextant.cli.wrapping import columns, width_of_terminal, wrapped
+from sextant.cli.wrapping import columns, width_of_terminal, wrap_text
 from sextant.domain.errors import SextantError
 from sextant.text.characters import readable_name
 
@@ -32,10 +32,10 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 def emit(value: object) -> None:
     """Print `value` as one line of JSON on standard output."""
-    sys.stdout.write(encoded(value).decode() + "\n")
+    sys.stdout.write(encode_json(value).decode() + "\n")
 
 
-def encoded(value: object) -> bytes:
+def encode_json(value: object) -> bytes:
     """Return `value` (dataclasses, paths, dates included) as JSON.
 
     Bytes of a file's name that are no UTF-8, which no JSON can hold, are written out as in Python.
@@ -67,7 +67,7 @@ def _readable(value: object) -> object:
 def report(error: SextantError, *, as_json: bool) -> None:
     """Print an error on standard error: one sentence and the next step, or the same as JSON."""
     if as_json:
-        sys.stderr.write(encoded({"error": described(error)}).decode() + "\n")
+        sys.stderr.write(encode_json({"error": describe_error(error)}).decode() + "\n")
         return
     sentence = " ".join(f"Error: {error.message}".split())
     typer.secho(_fitting(sentence, err=True), err=True, fg=typer.colors.RED)
@@ -75,7 +75,7 @@ def report(error: SextantError, *, as_json: bool) -> None:
         note(error.next_step)
 
 
-def described(error: SextantError) -> dict[str, object]:
+def describe_error(error: SextantError) -> dict[str, object]:
     """An error as a JSON object, the same in every command."""
     return {
         "code": error.code,
@@ -109,7 +109,7 @@ def write(text: str) -> None:
 
 def prose(text: str, indent: str = "") -> None:
     """Print text of a document behind `indent`, in lines that a terminal need not break in a word."""
-    say(wrapped(indent + " ".join(text.split()), width_of_terminal(sys.stdout), indent))
+    say(wrap_text(indent + " ".join(text.split()), width_of_terminal(sys.stdout), indent))
 
 
 def note(text: str) -> None:
@@ -173,7 +173,7 @@ def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
 def _fitting(text: str, *, err: bool = False) -> str:
     """`text` without control characters, in lines as wide as the terminal it goes to, indented as it is."""
     indent = text[: len(text) - len(text.lstrip(" "))]
-    return wrapped(printable(text), width_of_terminal(sys.stderr if err else sys.stdout), indent)
+    return wrap_text(printable(text), width_of_terminal(sys.stderr if err else sys.stdout), indent)
 
 
 def _line(cells: tuple[str, ...], widths: list[int]) -> str:

@@ -21,10 +21,10 @@ def with_sextant(work: Callable[[Sextant], Awaitable[T]], *, to_answer: bool = F
     """
     import asyncio
 
-    from sextant.cli.session import opened
+    from sextant.cli.session import open_session
 
     async def with_it_open() -> T:
-        async with opened(to_answer=to_answer) as rag:
+        async with open_session(to_answer=to_answer) as rag:
             return await work(rag)
 
     return asyncio.run(with_it_open())

@@ -79,7 +79,7 @@ def width_of_terminal(stream: TextIO) -> int:
     return int(chosen) if chosen.isdecimal() else told or _USUAL
 
 
-def wrapped(text: str, width: int, indent: str = "") -> str:
+def wrap_text(text: str, width: int, indent: str = "") -> str:
     """`text` in lines of `width` columns, those after the first behind `indent`; as it is for 0."""
     lines: list[str] = []
     wrapping = Wrapping(lines.append, width, indent)

@@ -136,7 +136,7 @@ def asks_account(question: str) -> bool:
     return _ENGLISH_ACCOUNT.search(normalise(question)) is not None
 
 
-def asked_besides(question: str) -> str:
+def find_other_subjects(question: str) -> str:
     """What a question names besides the documents and what a whole has: "leave" of all documents.
 
     Of a broad question mostly nothing; of any other all but the words for documents and what they say.

@@ -14,8 +14,8 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource, SettingsError
 
 from sextant.domain.errors import SettingsInvalid
-from sextant.domain.faults import said_of
 from sextant.domain.settings import Settings
+from sextant.domain.validation_messages import describe_error
 
 PREFIX = "SEXTANT_"
 ENV_FILE = ".env"
@@ -72,8 +72,8 @@ def describe_settings(
         yield SettingValue(
             name=".".join(path),
             variable=_variable(path, info),
-            value=_shown(value),
-            default=_shown(info.default),
+            value=_display_value(value),
+            default=_display_value(info.default),
             origin=named or ("argument" if given else "default"),
             description=info.description or "",
         )
@@ -106,7 +106,7 @@ def _variable(path: tuple[str, ...], info: FieldInfo) -> str:
     return shared[0] if shared else PREFIX + "__".join(path).upper()
 
 
-def _shown(value: object) -> object:
+def _display_value(value: object) -> object:
     if isinstance(value, SecretStr):
         return "********"
     return str(value) if isinstance(value, Path) else value
@@ -117,8 +117,8 @@ def _refuse_unknown_names(env_file: str | Path, overrides: Mapping[str, object])
     for name in overrides:
         if name not in fields:
             raise _unknown(name, fields)
-    known = {_prefixed(path) for path, *_ in _leaves(Settings.model_construct())}
-    known |= {_prefixed((name,)) for name in fields}
+    known = {_variable_name(path) for path, *_ in _leaves(Settings.model_construct())}
+    known |= {_variable_name((name,)) for name in fields}
     known.add(_EVAL_DIR)
     dotenv = DotEnvSettingsSource(Settings, env_file=env_file).env_vars
     for variable in (*os.environ, *(name.upper() for name in dotenv)):
@@ -126,7 +126,7 @@ def _refuse_unknown_names(env_file: str | Path, overrides: Mapping[str, object])
             raise _unknown(variable, sorted(known))
 
 
-def _prefixed(path: tuple[str, ...]) -> str:
+def _variable_name(path: tuple[str, ...]) -> str:
     return PREFIX + "__".join(path).upper()
 
 
@@ -162,7 +162,7 @@ def _invalid(error: ValidationError) -> SettingsInvalid:
     told = first["type"] != "missing" and not _is_secret(path)
     given = f" (it is {first['input']!r})" if told else ""
     return SettingsInvalid(
-        f"The setting {'.'.join(path)} cannot be used: {said_of(first)}{given}.",
-        next_step=f"Change or unset {_prefixed(path)}. {_SEE}",
+        f"The setting {'.'.join(path)} cannot be used: {describe_error(first)}{given}.",
+        next_step=f"Change or unset {_variable_name(path)}. {_SEE}",
         field=".".join(path),
     )

@@ -13,7 +13,7 @@ from pydantic import ValidationError as Unfit
 from pydantic.alias_generators import to_camel
 
 from sextant.domain.errors import OptionInvalid
-from sextant.domain.faults import said_of
+from sextant.domain.validation_messages import describe_error
 from sextant.text.characters import clean_text
 
 _MOST = 100  # values of one filter
@@ -27,7 +27,7 @@ _WRITTEN = {
 }
 
 
-def _listed(value: object) -> object:
+def _as_list(value: object) -> object:
     """A lone value where several may stand is one of them."""
     return [value] if isinstance(value, str | UUID) else value
 
@@ -36,7 +36,7 @@ def _clean(value: object) -> object:
     return clean_text(value) if isinstance(value, str) else value
 
 
-def _named(value: object) -> object:
+def _as_name(value: object) -> object:
     return str(value) if isinstance(value, UUID) else _clean(value)
 
 
@@ -61,15 +61,15 @@ _Word = Annotated[
     StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
     BeforeValidator(_clean),
 ]
-_Words = Annotated[tuple[_Word, ...], BeforeValidator(_listed), Field(max_length=_MOST)]
-_Ids = Annotated[tuple[UUID, ...], BeforeValidator(_listed), Field(max_length=_MOST)]
+_Words = Annotated[tuple[_Word, ...], BeforeValidator(_as_list), Field(max_length=_MOST)]
+_Ids = Annotated[tuple[UUID, ...], BeforeValidator(_as_list), Field(max_length=_MOST)]
 # A document's id, or the source it came from, which may be a path.
 _Name = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=4096),
-    BeforeValidator(_named),
+    BeforeValidator(_as_name),
 ]
-_Names = Annotated[tuple[_Name, ...], BeforeValidator(_listed), Field(max_length=_MOST)]
+_Names = Annotated[tuple[_Name, ...], BeforeValidator(_as_list), Field(max_length=_MOST)]
 _Moment = Annotated[datetime | None, BeforeValidator(_in_utc)]
 
 
@@ -177,7 +177,7 @@ def _unfit(error: Unfit) -> OptionInvalid:
             field=f"filters.{name}",
         )
     return OptionInvalid(
-        f"The filter `{name}` cannot be {first['input']!r:.80}: {said_of(first)}.",
+        f"The filter `{name}` cannot be {first['input']!r:.80}: {describe_error(first)}.",
         next_step=_WRITTEN.get(name, f"Give one text or up to {_MOST}, none of them empty."),
         field=f"filters.{name}",
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 
-def lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
+def load_lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
     """What a package has as its `__getattr__`, so that `import package.x` and the command line start fast.
 
     Args:

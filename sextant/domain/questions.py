@@ -6,7 +6,7 @@ from sextant.domain.errors import QuestionInvalid
 from sextant.text.characters import clean_text
 
 
-def checked_question(asked: object, longest: int | None = None) -> str:
+def check_question(asked: object, longest: int | None = None) -> str:
     """The question as it is searched: storable text without white space at its ends.
 
     Args:

@@ -31,12 +31,12 @@ from sextant.domain.events import Done
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.evals.arguments import names_of_sets, parser_of_sets
-from sextant.evals.dataset import Question
+from sextant.evals.dataset import EvalQuestion
 from sextant.evals.runner import holds_answer
 from sextant.evals.sets import open_sets, sample
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.nodes.answers.answering import AnswerEvent
-from sextant.nodes.answers.quoting import quoted
+from sextant.nodes.answers.quoting import quote_sentences
 from sextant.nodes.context import Dependencies
 from sextant.text.characters import language_of
 
@@ -45,7 +45,7 @@ _MOST_QUESTIONS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class AnswerOutcome:
     """What one question was answered with.
 
     Attributes:
@@ -56,7 +56,7 @@ class Outcome:
         declined_without: whether it declines with the gold passages taken out; None: none were in.
     """
 
-    question: Question
+    question: EvalQuestion
     found: bool
     in_gold: tuple[bool, ...]
     holds: tuple[bool, ...]
@@ -77,19 +77,19 @@ async def main(folder: Path, mode: str, names: Sequence[str]) -> None:
 
 
 async def outcome_of(
-    question: Question, scope: Scope, dependencies: Dependencies, mode: str
-) -> Outcome:
+    question: EvalQuestion, scope: Scope, dependencies: Dependencies, mode: str
+) -> AnswerOutcome:
     """Search once, quote, and quote again from what is left without the gold passages."""
     items = await _passages(question, scope, dependencies, mode)
     others = [item for item in items if _id(item) not in question.gold_ids]
-    answer = await _answered(dependencies.answerer, question, items)
+    answer = await _answer_question(dependencies.answerer, question, items)
     without = None
     if len(others) < len(items):
-        without = not (await _answered(dependencies.answerer, question, others)).grounded
+        without = not (await _answer_question(dependencies.answerer, question, others)).grounded
     passages = {item.id: _id(item) for item in items}
     cited = {source.marker: passages[source.chunk_id] for source in answer.sources}
     quotes = answer.citations if answer.grounded else ()
-    return Outcome(
+    return AnswerOutcome(
         question=question,
         found=without is not None,
         in_gold=tuple(cited[quote.marker] in question.gold_ids for quote in quotes),
@@ -99,7 +99,7 @@ async def outcome_of(
 
 
 async def _passages(
-    question: Question, scope: Scope, dependencies: Dependencies, mode: str
+    question: EvalQuestion, scope: Scope, dependencies: Dependencies, mode: str
 ) -> list[RetrievedItem]:
     try:
         found = await dependencies.retriever.search(scope, question.query, mode=mode, top_k=_DEPTH)
@@ -112,10 +112,10 @@ def _id(item: RetrievedItem) -> str:
     return item.external_id or item.id
 
 
-async def _answered(
-    answerer: ExtractiveAnswerer, question: Question, items: Sequence[RetrievedItem]
+async def _answer_question(
+    answerer: ExtractiveAnswerer, question: EvalQuestion, items: Sequence[RetrievedItem]
 ) -> Answer:
-    events: AsyncGenerator[AnswerEvent] = quoted(
+    events: AsyncGenerator[AnswerEvent] = quote_sentences(
         answerer, question.query, items, language_of(question.query)
     )
     async with aclosing(events):
@@ -125,7 +125,7 @@ async def _answered(
     raise AssertionError("an answer ends with Done")
 
 
-def line(name: str, outcomes: Sequence[Outcome]) -> str:
+def line(name: str, outcomes: Sequence[AnswerOutcome]) -> str:
     """A row of the table over what became of the questions of one set."""
     answerable = [one for one in outcomes if one.question.gold_ids]
     answers = [one for one in answerable if one.in_gold]
@@ -145,7 +145,7 @@ def line(name: str, outcomes: Sequence[Outcome]) -> str:
     return f"| {name} | {' | '.join(cells)} |"
 
 
-def astray(outcomes: Sequence[Outcome]) -> list[bool]:
+def astray(outcomes: Sequence[AnswerOutcome]) -> list[bool]:
     """Of each quotation behind the first, whether it neither lies in gold nor holds an answer."""
     return [
         not (gold or holds)

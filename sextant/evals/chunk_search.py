@@ -22,7 +22,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.evals.arguments import names_of_sets, parser_of_sets
 from sextant.evals.corpus import EVAL_USER, corpus_scope, load_corpus
-from sextant.evals.dataset import Question as Asked
+from sextant.evals.dataset import EvalQuestion as Asked
 from sextant.evals.dataset import read_passages, read_questions
 from sextant.evals.metrics import estimate, recall, reciprocal_rank
 from sextant.evals.sets import CORPUS, QUERIES
@@ -30,7 +30,7 @@ from sextant.models.embedding.choice import build_embedder
 from sextant.models.protocols import Embedder
 from sextant.retrievers.chunk_search.ranker import scores_of
 from sextant.retrievers.chunk_search.ranking import rank_by_metadata
-from sextant.retrievers.chunk_search.signals import Question
+from sextant.retrievers.chunk_search.signals import QuestionSignals
 from sextant.retrievers.chunk_search.weights import PRESETS, MetadataWeights
 from sextant.retrievers.lanes.lane import (
     KEYWORD,
@@ -52,7 +52,7 @@ _SECONDS = 60.0
 
 
 @dataclass(frozen=True)
-class Found:
+class LaneFindings:
     """What both lanes find for a question, and what is known of it."""
 
     question: Asked
@@ -60,7 +60,7 @@ class Found:
     traits: list[Traits]
 
 
-async def found_by_lanes(database: Database, embedder: Embedder, folder: Path) -> list[Found]:
+async def search_lanes(database: Database, embedder: Embedder, folder: Path) -> list[LaneFindings]:
     """The first three hundred questions of a set."""
     passages = read_passages(folder / CORPUS)
     questions = [q for q in read_questions(folder / QUERIES) if q.gold_ids]
@@ -74,19 +74,21 @@ async def found_by_lanes(database: Database, embedder: Embedder, folder: Path) -
             query = LaneQuery(scope, question.query, _FETCHED)
             runs = await run_lanes(lanes, query, _SECONDS)
             ids = dict.fromkeys(hit.id for run in runs for hit in run.hits)
-            found.append(Found(question, runs, await traits_of(database, scope, ids)))
+            found.append(LaneFindings(question, runs, await traits_of(database, scope, ids)))
     return found
 
 
 def orders(
-    found: Found, settings: Settings, presets: Mapping[str, MetadataWeights]
+    found: LaneFindings, settings: Settings, presets: Mapping[str, MetadataWeights]
 ) -> dict[str, list[RetrievedItem]]:
     """The ranking of every way to join the two lanes."""
     constants = settings.retrieval
     weights = {VECTOR: constants.vector_weight, KEYWORD: constants.keyword_weight}
     hits = {run.name: run.hits for run in found.runs}
     fused = fuse(hits, weights, constants.rrf_k)
-    asked = Question(found.question.query, datetime.now(UTC), settings.chunk_search.half_life)
+    asked = QuestionSignals(
+        found.question.query, datetime.now(UTC), settings.chunk_search.half_life
+    )
     items = {one.id: one for one in fused}
     lanes = scores_of(found.runs)
     return {
@@ -106,7 +108,7 @@ async def main(folder: Path, names: Sequence[str]) -> None:
     print("| set | ranking | recall@5 | recall@10 | MRR@10 |\n| --- | --- | ---: | ---: | ---: |")
     async with await Database.open(settings) as database:
         for name in names:
-            found = await found_by_lanes(database, embedder, folder / name)
+            found = await search_lanes(database, embedder, folder / name)
             values = defaultdict[str, list[tuple[float, ...]]](list)
             for one in found:
                 ranked = orders(one, settings, PRESETS)

@@ -9,7 +9,7 @@ from pathlib import Path
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.retrieval import Mode
 from sextant.domain.settings import Settings
-from sextant.evals.plot import Curve, drawn
+from sextant.evals.plot import Curve, draw_curves
 from sextant.evals.runner import EvalOptions, EvalReport, evaluate
 from sextant.ingestion.progress import OnStage, silent
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
@@ -39,12 +39,12 @@ async def compare(
         name: replace(options, mode=Mode.NAIVE, lanes=lanes) for name, lanes in _LANES.items()
     }
     return {
-        name: await evaluate(one, settings, partial(_named, on_progress, name))
+        name: await evaluate(one, settings, partial(_report_progress, on_progress, name))
         for name, one in asked.items()
     }
 
 
-def _named(on_progress: OnStage, name: str, stage: str, done: int, total: int) -> None:
+def _report_progress(on_progress: OnStage, name: str, stage: str, done: int, total: int) -> None:
     on_progress(f"{stage}, {name}", done, total)
 
 
@@ -85,4 +85,4 @@ def plot(reports: dict[str, EvalReport]) -> str:
     ]
     first = next(iter(reports.values()))
     subtitle = f"{first.questions} questions over {first.passages:,} passages, {first.embedding}"
-    return drawn(f"Retrieval on {Path(first.corpus).name}", subtitle, curves)
+    return draw_curves(f"Retrieval on {Path(first.corpus).name}", subtitle, curves)

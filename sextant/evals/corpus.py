@@ -12,12 +12,12 @@ from uuid import NAMESPACE_URL, uuid5
 from sextant.domain.documents import Chunk, Job, JobStage, ParsedDocument
 from sextant.domain.errors import ConflictError
 from sextant.domain.scope import Scope
-from sextant.evals.dataset import Passage, Triple
+from sextant.evals.dataset import CorpusPassage, Triple
 from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.metadata.describing import describe
 from sextant.ingestion.progress import OnCount, silent
-from sextant.ingestion.transfer.documents import joined
-from sextant.ingestion.transfer.evidence import said_by
+from sextant.ingestion.transfer.documents import join_chunks
+from sextant.ingestion.transfer.evidence import line_evidence
 from sextant.ingestion.transfer.lines import ChunkLine, DocumentLine, read_line
 from sextant.models.protocols import Embedder
 from sextant.stores.documents.document_store import DocumentStore
@@ -44,7 +44,7 @@ async def load_corpus(
     database: Database,
     embedder: Embedder,
     scope: Scope,
-    passages: Sequence[Passage],
+    passages: Sequence[CorpusPassage],
     on_progress: OnCount | None = None,
 ) -> None:
     """Store `passages` as one document: a section and a chunk for each, `external_id` its own id.
@@ -112,11 +112,11 @@ async def _store(
     report(total, total)
 
 
-def as_document(passages: Sequence[Passage]) -> ParsedDocument:
+def as_document(passages: Sequence[CorpusPassage]) -> ParsedDocument:
     """One text of all passages' units, each titled one a section of its own under the root."""
     corpus = uuid5(NAMESPACE_URL, hashlib.sha256(repr(passages).encode()).hexdigest())
     lines = [ChunkLine(id=one.id, title=one.title, text=one.unit) for one in passages]
-    return joined(DocumentLine(id="corpus"), lines, corpus)
+    return join_chunks(DocumentLine(id="corpus"), lines, corpus)
 
 
 def _without_title(chunk: Chunk) -> Chunk:
@@ -141,7 +141,7 @@ async def add_triples(database: Database, scope: Scope, triples: Iterable[Triple
         by_passage[triple.passage_id].append(triple)
     async with GraphRecord(database).writing(scope) as writer:
         places = await chunks_by_external_id(writer, list(by_passage))
-        said = [said_by(scope, places[one], _line(by_passage[one])) for one in places]
+        said = [line_evidence(scope, places[one], _line(by_passage[one])) for one in places]
         mentions = [row for evidence in said for row in evidence.mentions]
         relations = [row for evidence in said for row in evidence.relations]
         await writer.add(GraphEvidence(mentions, relations))

@@ -14,7 +14,7 @@ from sextant.text.characters import clean_text
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class CorpusPassage:
     """One retrieval unit of a corpus."""
 
     id: str
@@ -28,7 +28,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class EvalQuestion:
     """A question; no `gold_ids` means that the corpus holds no answer.
 
     `grades` gives the relevance of passages, 1 for each gold id unless the set grades finer.
@@ -42,7 +42,7 @@ class Question:
     grades: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
-class Named(NamedTuple):
+class TripleEntity(NamedTuple):
     """An entity as a triple names it; `kind` is empty where the set does not say."""
 
     name: str
@@ -54,12 +54,12 @@ class Triple:
     """What a passage states."""
 
     passage_id: str
-    subject: Named
+    subject: TripleEntity
     relation: str
-    object: Named
+    object: TripleEntity
 
 
-def read_set(corpus: Path, queries: Path) -> tuple[list[Passage], list[Question]]:
+def read_set(corpus: Path, queries: Path) -> tuple[list[CorpusPassage], list[EvalQuestion]]:
     """A corpus and its questions.
 
     Raises:
@@ -81,16 +81,16 @@ def read_triples(path: Path) -> list[Triple]:
     return [
         Triple(
             row["chunk_id"],
-            Named(row["subject"], row.get("subject_type") or ""),
+            TripleEntity(row["subject"], row.get("subject_type") or ""),
             row["relation"],
-            Named(row["object"], row.get("object_type") or ""),
+            TripleEntity(row["object"], row.get("object_type") or ""),
         )
         for row in _rows(path, "triples", ("chunk_id", "subject", "relation", "object"))
         if row["subject"].strip() and row["object"].strip() and row["relation"].strip()
     ]
 
 
-def read_passages(path: Path) -> list[Passage]:
+def read_passages(path: Path) -> list[CorpusPassage]:
     """Read `id, title, text` from JSON lines, plain or gzip-compressed.
 
     Lines of no title and no text are left out: nothing can be found in them.
@@ -99,13 +99,13 @@ def read_passages(path: Path) -> list[Passage]:
         OptionInvalid: the file is missing, or a line is not such an object; names the line.
     """
     passages = (
-        Passage(row["id"], clean_text(row.get("title") or ""), clean_text(row["text"]))
+        CorpusPassage(row["id"], clean_text(row.get("title") or ""), clean_text(row["text"]))
         for row in _rows(path, "corpus", ("id", "text"))
     )
     return [passage for passage in passages if passage.unit.strip()]
 
 
-def read_questions(path: Path) -> list[Question]:
+def read_questions(path: Path) -> list[EvalQuestion]:
     """Read `id, query, gold_ids, answers, type, graded` from JSON lines, plain or gzip-compressed.
 
     Among `answers` may be lists of spellings, as rgb has them; every spelling counts as an answer.
@@ -114,7 +114,7 @@ def read_questions(path: Path) -> list[Question]:
         OptionInvalid: the file is missing, or a line is not such an object; names the line.
     """
     return [
-        Question(
+        EvalQuestion(
             id=row["id"],
             query=clean_text(row["query"]),
             gold_ids=tuple(row["gold_ids"]),

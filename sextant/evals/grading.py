@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from sextant import prompts
 from sextant.domain.answers import Usage
 from sextant.models.chat.chat_model import T
+from sextant.nodes.budget import prompt_size
 from sextant.nodes.grade import Grades
-from sextant.nodes.spending import prompt_size
 
 _PASSAGE = re.compile(r'<passage number="(\d+)" from="[^"]*">\n(.*?)\n</passage>', re.DOTALL)
 # So much of a passage's beginning tells it from all others.

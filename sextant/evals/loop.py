@@ -28,10 +28,10 @@ from sextant.domain.errors import OptionInvalid
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.evals.arguments import names_of_sets, parser_of_sets
-from sextant.evals.dataset import Question
+from sextant.evals.dataset import EvalQuestion
 from sextant.evals.grading import KnowingGrader
 from sextant.evals.metrics import all_found
-from sextant.evals.sets import OpenSet, SetFiles, opened_set, sample, with_parts
+from sextant.evals.sets import OpenSet, SetFiles, open_set, sample, with_parts
 from sextant.ingestion.progress import OnStage, silent
 from sextant.nodes.analyze import analyze
 from sextant.nodes.context import Context, Dependencies, RunContext
@@ -49,7 +49,7 @@ _GRADED = ("rule", "knowing")
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class LoopOutcome:
     """One question's way through the loop.
 
     Attributes:
@@ -65,7 +65,7 @@ class Outcome:
         loop_ms: of the loop with all of its searches, likewise.
     """
 
-    question: Question
+    question: EvalQuestion
     first: list[str]
     sufficient: bool
     last: list[str]
@@ -165,23 +165,23 @@ async def measure(
         SextantError: whatever loading and searching raise.
     """
     async with with_parts(settings) as parts:
-        opened = await opened_set(*parts, files)
+        opened = await open_set(*parts, files)
         questions = sample(
             [one for one in opened.questions if one.gold_ids], limit or _MOST_QUESTIONS
         )
-        outcomes = list[Outcome]()
+        outcomes = list[LoopOutcome]()
         for question in questions:
             grader = KnowingGrader([opened.texts[id_] for id_ in question.gold_ids])
             outcomes.append(
                 await run_loop(question, opened, mode, grader=grader if knowing else None)
             )
             on_progress("questions", len(outcomes), len(questions))
-    return reported(mode, outcomes)
+    return report_loop(mode, outcomes)
 
 
 async def run_loop(
-    question: Question, opened: OpenSet, mode: str, top_k: int = 10, *, grader: object = None
-) -> Outcome:
+    question: EvalQuestion, opened: OpenSet, mode: str, top_k: int = 10, *, grader: object = None
+) -> LoopOutcome:
     """One search, then the workflow's loop node by node, so that each search can be seen."""
     scope, rules = opened.scope, replace(opened.dependencies, chat=None)
     search = partial(rules.retriever.search, scope, question.query, mode=mode, top_k=top_k)
@@ -194,11 +194,11 @@ async def run_loop(
     runtime = _runtime(rules, mode, top_k)
     judging = _runtime(replace(rules, chat=cast("ChatModel | None", grader)), mode, top_k)
     began = time.process_time()
-    state = await _searched(_asked(question, scope), runtime)
+    state = await _run_retrieve(_initial_state(question, scope), runtime)
     sufficient = bool(by_rule(state)["sufficient"])
-    state = await _gone_round(state, runtime, judging)
+    state = await _run_round(state, runtime, judging)
     loop_ms = (time.process_time() - began) * 1000
-    return Outcome(
+    return LoopOutcome(
         question=question,
         first=[item.external_id or item.id for item in found.results],
         sufficient=sufficient,
@@ -217,16 +217,16 @@ def _runtime(dependencies: Dependencies, mode: str, top_k: int) -> Runtime[RunCo
     return Runtime(context=RunContext(choices, dependencies))
 
 
-def _asked(question: Question, scope: Scope) -> State:
+def _initial_state(question: EvalQuestion, scope: Scope) -> State:
     return State(query=question.query, graph_id=scope.graph_id, user_id=scope.user_id)
 
 
-async def _searched(state: State, runtime: Runtime[RunContext]) -> State:
+async def _run_retrieve(state: State, runtime: Runtime[RunContext]) -> State:
     state = _after(state, await analyze(state, runtime))
     return _after(state, await retrieve(state, runtime))
 
 
-async def _gone_round(
+async def _run_round(
     state: State, runtime: Runtime[RunContext], judging: Runtime[RunContext]
 ) -> State:
     """`state` when its grader has enough, or nothing new is left to search for."""
@@ -244,7 +244,7 @@ def _after(state: State, update: dict[str, Any]) -> State:
     return State(**vars(state) | update)
 
 
-def reported(mode: str, outcomes: Sequence[Outcome]) -> LoopReport:
+def report_loop(mode: str, outcomes: Sequence[LoopOutcome]) -> LoopReport:
     """The figures of a set."""
     return LoopReport(
         mode=mode,
@@ -259,7 +259,7 @@ def reported(mode: str, outcomes: Sequence[Outcome]) -> LoopReport:
     )
 
 
-def _gain(outcomes: Sequence[Outcome], depth: int) -> Gain:
+def _gain(outcomes: Sequence[LoopOutcome], depth: int) -> Gain:
     pairs = [
         (
             all_found(one.first, one.question.gold_ids, depth),

@@ -14,7 +14,7 @@ import numpy as np
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class MetricEstimate:
     """A mean with its bootstrap interval and the number of queries behind it."""
 
     mean: float
@@ -60,15 +60,15 @@ def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
     return float(np.mean((above > below) + 0.5 * (above == below)))
 
 
-def estimate(values: Sequence[float], *, resamples: int = 2000) -> Estimate:
+def estimate(values: Sequence[float], *, resamples: int = 2000) -> MetricEstimate:
     """The mean of `values` with a 95 % percentile bootstrap interval (Efron 1979), seeded.
 
     The same values in the same order give the same interval. No values give NaN throughout.
     """
     if not values:
-        return Estimate(math.nan, math.nan, math.nan, 0)
+        return MetricEstimate(math.nan, math.nan, math.nan, 0)
     sample = np.asarray(values, dtype=np.float64)
     rng = np.random.default_rng(20250101)
     means = [rng.choice(sample, sample.size).mean() for _ in range(resamples)]
     low, high = np.quantile(means, [0.025, 0.975])
-    return Estimate(float(sample.mean()), float(low), float(high), sample.size)
+    return MetricEstimate(float(sample.mean()), float(low), float(high), sample.size)

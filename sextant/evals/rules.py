@@ -20,7 +20,7 @@ from statistics import fmean
 
 from sextant.domain.retrieval import Mode
 from sextant.evals.arguments import names_of_sets, parser_of_sets
-from sextant.evals.loop import Outcome, run_loop
+from sextant.evals.loop import LoopOutcome, run_loop
 from sextant.evals.metrics import all_found
 from sextant.evals.sets import open_sets, sample
 from sextant.nodes.analyze import is_small_talk
@@ -44,7 +44,7 @@ async def main(folder: Path, names: Sequence[str]) -> None:
         print(_line(name, len(questions), chatty, outcomes), flush=True)
 
 
-def _line(name: str, asked: int, chatty: int, outcomes: Sequence[Outcome]) -> str:
+def _line(name: str, asked: int, chatty: int, outcomes: Sequence[LoopOutcome]) -> str:
     answerable = [outcome for outcome in outcomes if outcome.question.gold_ids]
     found = [o for o in answerable if all_found(o.first, o.question.gold_ids, _FIRST)]
     missed = [o for o in outcomes if not set(o.first[:_FIRST]) & set(o.question.gold_ids)]

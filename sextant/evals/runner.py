@@ -18,9 +18,9 @@ from sextant.domain.retrieval import ItemKind, Mode, Retrieval
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.evals.corpus import add_triples, corpus_scope, load_corpus
-from sextant.evals.dataset import Passage, Question, read_set, read_triples
+from sextant.evals.dataset import CorpusPassage, EvalQuestion, read_set, read_triples
 from sextant.evals.metrics import (
-    Estimate,
+    MetricEstimate,
     all_found,
     auroc,
     estimate,
@@ -77,8 +77,8 @@ class EvalReport:
     embedding: str
     passages: int
     questions: int
-    measures: Mapping[str, Estimate]
-    by_type: Mapping[str, Mapping[str, Estimate]]
+    measures: Mapping[str, MetricEstimate]
+    by_type: Mapping[str, Mapping[str, MetricEstimate]]
     refusal: Mapping[str, float]
     milliseconds: Mapping[str, float]
     warnings: tuple[str, ...] = ()
@@ -86,10 +86,10 @@ class EvalReport:
 
 
 @dataclass(frozen=True, slots=True)
-class _Outcome:
+class _QuestionOutcome:
     """What became of one question."""
 
-    question: Question
+    question: EvalQuestion
     ranked: tuple[str, ...]
     top_score: float
     milliseconds: float
@@ -133,14 +133,14 @@ async def evaluate(
 
 
 async def _ask_all(
-    questions: Sequence[Question],
+    questions: Sequence[EvalQuestion],
     *,
     options: EvalOptions,
     scope: Scope,
     database: Database,
     embedder: Embedder,
     on_progress: OnStage,
-) -> list[_Outcome]:
+) -> list[_QuestionOutcome]:
     chunks = ChunkStore(database)
     settings = database.settings
     indexes = ScopeIndexes(
@@ -158,7 +158,7 @@ async def _ask_all(
     at_once = asyncio.Semaphore(_AT_ONCE)
     done = 0
 
-    async def ask(question: Question) -> _Outcome:
+    async def ask(question: EvalQuestion) -> _QuestionOutcome:
         nonlocal done
         async with at_once:
             try:
@@ -177,8 +177,8 @@ async def _ask_all(
 
 
 async def _outcome(
-    question: Question, found: Retrieval, answerer: ExtractiveAnswerer | None
-) -> _Outcome:
+    question: EvalQuestion, found: Retrieval, answerer: ExtractiveAnswerer | None
+) -> _QuestionOutcome:
     passages = [item for item in found.results if item.kind is ItemKind.CHUNK]
     ranked = tuple(item.external_id or item.id for item in passages)
     measures = _measures(question, ranked) if question.gold_ids else {}
@@ -190,7 +190,7 @@ async def _outcome(
         if question.gold_ids and question.answers:
             quoted = " ".join(quote.sentence for quote in said.quotations)
             measures["answer_quoted"] = float(holds_answer(quoted, question.answers))
-    return _Outcome(
+    return _QuestionOutcome(
         question=question,
         ranked=ranked,
         top_score=found.results[0].score if found.results else 0.0,
@@ -201,7 +201,7 @@ async def _outcome(
     )
 
 
-def _measures(question: Question, ranked: Sequence[str]) -> dict[str, float]:
+def _measures(question: EvalQuestion, ranked: Sequence[str]) -> dict[str, float]:
     gold = question.gold_ids
     return {
         **{f"recall@{k}": recall(ranked, gold, k) for k in (2, 5, 10)},
@@ -224,10 +224,10 @@ def _bare(text: str) -> str:
 def _report(
     options: EvalOptions,
     embedding: str,
-    passages: Sequence[Passage],
-    outcomes: Sequence[_Outcome],
+    passages: Sequence[CorpusPassage],
+    outcomes: Sequence[_QuestionOutcome],
 ) -> EvalReport:
-    by_type = defaultdict[str, list[_Outcome]](list)
+    by_type = defaultdict[str, list[_QuestionOutcome]](list)
     for outcome in outcomes:
         by_type[outcome.question.type].append(outcome)
     times = [outcome.milliseconds for outcome in outcomes]
@@ -254,7 +254,9 @@ def _report(
     )
 
 
-def _unknown_gold(passages: Sequence[Passage], outcomes: Sequence[_Outcome]) -> Iterator[str]:
+def _unknown_gold(
+    passages: Sequence[CorpusPassage], outcomes: Sequence[_QuestionOutcome]
+) -> Iterator[str]:
     """Of questions that nothing can find, since the corpus is another one: they count as missed."""
     known = {passage.id for passage in passages}
     lost = [one.question for one in outcomes if not known.issuperset(one.question.gold_ids)]
@@ -265,7 +267,7 @@ def _unknown_gold(passages: Sequence[Passage], outcomes: Sequence[_Outcome]) -> 
         )
 
 
-def _recall_curve(outcomes: Sequence[_Outcome]) -> tuple[float, ...]:
+def _recall_curve(outcomes: Sequence[_QuestionOutcome]) -> tuple[float, ...]:
     answerable = [outcome for outcome in outcomes if outcome.question.gold_ids]
     if not answerable:
         return ()
@@ -275,7 +277,7 @@ def _recall_curve(outcomes: Sequence[_Outcome]) -> tuple[float, ...]:
     )
 
 
-def _estimates(outcomes: Sequence[_Outcome]) -> dict[str, Estimate]:
+def _estimates(outcomes: Sequence[_QuestionOutcome]) -> dict[str, MetricEstimate]:
     values = defaultdict[str, list[float]](list)
     for outcome in outcomes:
         for name, value in outcome.measures.items():
@@ -283,7 +285,7 @@ def _estimates(outcomes: Sequence[_Outcome]) -> dict[str, Estimate]:
     return {name: estimate(found) for name, found in values.items()}
 
 
-def _refusal(outcomes: Sequence[_Outcome]) -> dict[str, float]:
+def _refusal(outcomes: Sequence[_QuestionOutcome]) -> dict[str, float]:
     """How answerable and unanswerable questions are told apart; empty without either kind."""
     answerable = [outcome for outcome in outcomes if outcome.question.gold_ids]
     unanswerable = [outcome for outcome in outcomes if not outcome.question.gold_ids]
@@ -297,5 +299,5 @@ def _refusal(outcomes: Sequence[_Outcome]) -> dict[str, float]:
     return told
 
 
-def _share_declined(outcomes: Sequence[_Outcome]) -> float:
+def _share_declined(outcomes: Sequence[_QuestionOutcome]) -> float:
     return sum(outcome.declined is True for outcome in outcomes) / len(outcomes)

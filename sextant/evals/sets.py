@@ -15,7 +15,7 @@ from sextant.domain.configuration import load_settings
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.evals.corpus import add_triples, corpus_scope, load_corpus
-from sextant.evals.dataset import Question, read_set, read_triples
+from sextant.evals.dataset import EvalQuestion, read_set, read_triples
 from sextant.graph.dependencies import dependencies_over
 from sextant.models.embedding.choice import build_embedder
 from sextant.models.protocols import Embedder
@@ -47,7 +47,7 @@ class OpenSet:
     """A set that is loaded, its passages by id, and the workflow's parts to measure it with."""
 
     scope: Scope
-    questions: list[Question]
+    questions: list[EvalQuestion]
     texts: Mapping[str, str]
     dependencies: Dependencies
 
@@ -70,10 +70,10 @@ async def open_sets(folder: Path, names: Sequence[str]) -> AsyncGenerator[tuple[
     """Each named set below `folder` in turn, in the database that the settings configure."""
     async with with_parts(load_settings()) as parts:
         for name in names:
-            yield name, await opened_set(*parts, SetFiles.of(folder / name))
+            yield name, await open_set(*parts, SetFiles.of(folder / name))
 
 
-async def opened_set(
+async def open_set(
     database: Database, embedder: Embedder, dependencies: Dependencies, files: SetFiles
 ) -> OpenSet:
     """Load the corpus of a set, unless it is there.
@@ -90,6 +90,6 @@ async def opened_set(
     return OpenSet(scope, questions, {one.id: one.text for one in passages}, dependencies)
 
 
-def sample(questions: Sequence[Question], about: int) -> Sequence[Question]:
+def sample(questions: Sequence[EvalQuestion], about: int) -> Sequence[EvalQuestion]:
     """Every n-th question, so that about as many are left as are wanted, from all over the set."""
     return questions[:: max(1, len(questions) // about)]

@@ -15,17 +15,17 @@ from pathlib import Path
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.evals.arguments import names_of_sets, parser_of_sets
-from sextant.evals.dataset import Passage, read_passages, read_questions
+from sextant.evals.dataset import CorpusPassage, read_passages, read_questions
 from sextant.evals.sets import CORPUS, QUERIES, sample
 from sextant.nodes.citing.assessing import Evidence, Support
-from sextant.text.sentences import ended
+from sextant.text.sentences import end_sentence
 
 _OTHERS = 9
 _MOST_QUESTIONS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SupportOutcome:
     """How one statement fared: over its gold passages, over others, and a wrong one over the gold passages."""
 
     gold: Support
@@ -43,19 +43,19 @@ def main(folder: Path, names: Sequence[str]) -> None:
         print(_line(name, _outcomes(folder / name)))
 
 
-def _outcomes(folder: Path) -> list[Outcome]:
+def _outcomes(folder: Path) -> list[SupportOutcome]:
     passages = {p.id: _item(p) for p in read_passages(folder / CORPUS)}
     questions = [q for q in read_questions(folder / QUERIES) if q.gold_ids and q.answers]
     chosen = sample(questions, _MOST_QUESTIONS)
     chance = random.Random(1)  # noqa: S311 - a sample, not a secret
-    outcomes = list[Outcome]()
+    outcomes = list[SupportOutcome]()
     for question, other in zip(chosen, [*chosen[1:], *chosen[:1]], strict=True):
         drawn = sorted(set(chance.sample(list(passages), _OTHERS)) - set(question.gold_ids))
         gold = Evidence([passages[id_] for id_ in [*question.gold_ids, *drawn]], question.query)
         rest = Evidence([passages[id_] for id_ in drawn], question.query)
         right, wrong = (_sentence(one.answers[0]) for one in (question, other))
         outcomes.append(
-            Outcome(
+            SupportOutcome(
                 gold.assess(right).support, rest.assess(right).support, gold.assess(wrong).support
             )
         )
@@ -63,15 +63,15 @@ def _outcomes(folder: Path) -> list[Outcome]:
 
 
 def _sentence(answer: str) -> str:
-    return ended(answer)
+    return end_sentence(answer)
 
 
-def _item(passage: Passage) -> RetrievedItem:
+def _item(passage: CorpusPassage) -> RetrievedItem:
     metadata = {"title": passage.title}
     return RetrievedItem(ItemKind.CHUNK, passage.id, passage.text, 1.0, metadata=metadata)
 
 
-def _line(name: str, outcomes: Sequence[Outcome]) -> str:
+def _line(name: str, outcomes: Sequence[SupportOutcome]) -> str:
     shares = [
         _share([one.gold is Support.SUPPORTED for one in outcomes]),
         _share([one.gold is not Support.CONTRADICTED for one in outcomes]),

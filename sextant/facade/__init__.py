@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sextant.domain.lazy import lazily
+from sextant.domain.lazy import load_lazily
 
 if TYPE_CHECKING:
     from sextant.facade.sextant import Sextant as Sextant
 
 __all__ = ["Sextant"]
-__getattr__ = lazily(__name__, {"Sextant": "sextant.facade.sextant"})
+__getattr__ = load_lazily(__name__, {"Sextant": "sextant.facade.sextant"})

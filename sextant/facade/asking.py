@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from sextant.facade.conversations import Conversations
     from sextant.facade.examples import Example
     from sextant.facade.knowledge.chunks import Chunks
-    from sextant.retrievers.chunk_search.search import SearchRequest
-    from sextant.retrievers.chunk_search.search import SearchResponse as ChunkSearchResponse
+    from sextant.retrievers.chunk_search.search import ChunkSearchResponse, SearchRequest
     from sextant.retrievers.entity_search.options import SearchOptions
     from sextant.retrievers.entity_search.response import SearchResponse
     from sextant.retrievers.hybrid_retriever.retriever import HybridRetriever

@@ -41,7 +41,7 @@ async def with_local_images(
     )
 
 
-def attached_files(
+def read_attachments(
     images: Sequence[Path], tables: Sequence[Path], settings: Settings
 ) -> list[dict[str, Any]]:
     """Files named on the command line as parts of a question; blocks.

@@ -29,7 +29,7 @@ _BESIDE = timedelta(minutes=3)
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ConversationTurn:
     """What was said once. The user's turns have but `role` and `text`.
 
     Of sources the text and the lanes are not kept; the text is in the document.
@@ -87,7 +87,7 @@ class Conversations:
         """The conversations, the latest first; those that follow `after`, where it is given."""
         return await self._threads.known(limit, after)
 
-    async def turns(self, thread_id: str) -> list[Turn]:
+    async def turns(self, thread_id: str) -> list[ConversationTurn]:
         """What was said in a conversation, the oldest first.
 
         Raises:
@@ -108,12 +108,12 @@ class Conversations:
             raise _not_found()
 
 
-def _turn(message: AnyMessage) -> Turn:
+def _turn(message: AnyMessage) -> ConversationTurn:
     [said] = as_history([message])
     if not isinstance(message, AIMessage):
-        return Turn(said["role"], said["content"])
+        return ConversationTurn(said["role"], said["content"])
     about: Mapping[str, Any] = message.additional_kwargs
-    return Turn(
+    return ConversationTurn(
         said["role"],
         said["content"],
         mode=about["mode"],

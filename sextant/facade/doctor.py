@@ -22,7 +22,7 @@ from sextant.retrievers.ranking.chat_reranker import CHAT, open_reranker
 from sextant.stores.documents.embedding_space import check_space, has_all_vectors
 from sextant.stores.postgresql.database import Database, RoleRights
 from sextant.stores.postgresql.overview import attendance_of, queue_of
-from sextant.text.characters import counted
+from sextant.text.characters import count_noun
 
 # As docs/deployment.md asks for.
 _LEAST_POSTGRES = (15,)
@@ -41,7 +41,7 @@ class Health(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Examination:
     """One examined dependency: how it is, what to do if it is not well, and the exit status."""
 
     name: str
@@ -51,39 +51,39 @@ class Finding:
     exit_code: int = 0
 
 
-async def examine(settings: Settings) -> AsyncIterator[Finding]:
+async def examine(settings: Settings) -> AsyncIterator[Examination]:
     """Examine every dependency, one after the other, and tell each finding as it is made."""
-    yield await _told("data folder", asyncio.to_thread(_data_folder, settings.data_dir))
+    yield await _examine_safely("data folder", asyncio.to_thread(_data_folder, settings.data_dir))
     try:
         async with await Database.open(settings) as database:
-            yield await _told("database", examine_database(database))
-            yield await _told("stored vectors", _stored_vectors(database))
-            yield await _told("workers", _workers(database))
+            yield await _examine_safely("database", examine_database(database))
+            yield await _examine_safely("stored vectors", _examine_vectors(database))
+            yield await _examine_safely("workers", _workers(database))
     except SextantError as error:
-        yield _failed("database", error)
-    yield await _told("graph store", examine_graph_store(settings))
-    yield await _told("embedding model", _embedding(settings))
-    yield await _told("chat model", _chat(settings))
-    yield await _told("reranker", _reranker(settings))
+        yield _failed_examination("database", error)
+    yield await _examine_safely("graph store", examine_graph_store(settings))
+    yield await _examine_safely("embedding model", _embedding(settings))
+    yield await _examine_safely("chat model", _chat(settings))
+    yield await _examine_safely("reranker", _reranker(settings))
     yield await examine_named_entities(settings)
 
 
-async def _told(name: str, examination: Awaitable[Finding]) -> Finding:
+async def _examine_safely(name: str, examination: Awaitable[Examination]) -> Examination:
     try:
         return await examination
     except SextantError as error:
-        return _failed(name, error)
+        return _failed_examination(name, error)
 
 
-def _failed(name: str, error: SextantError) -> Finding:
-    return Finding(name, Health.FAILED, error.message, error.next_step, error.exit_code)
+def _failed_examination(name: str, error: SextantError) -> Examination:
+    return Examination(name, Health.FAILED, error.message, error.next_step, error.exit_code)
 
 
-def _data_folder(folder: Path) -> Finding:
+def _data_folder(folder: Path) -> Examination:
     nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not (nearest.is_dir() and os.access(nearest, os.W_OK)):
         wrong = f"{folder} cannot be written." if nearest.is_dir() else f"{nearest} is no folder."
-        return Finding(
+        return Examination(
             "data folder",
             Health.FAILED,
             wrong,
@@ -93,11 +93,13 @@ def _data_folder(folder: Path) -> Finding:
     free = shutil.disk_usage(nearest).free
     detail = f"{folder}, {free / 1e9:.1f} GB free"
     if free < _LEAST_FREE_BYTES:
-        return Finding("data folder", Health.WARNING, detail, "Free at least 1 GB of disk space.")
-    return Finding("data folder", Health.OK, detail)
+        return Examination(
+            "data folder", Health.WARNING, detail, "Free at least 1 GB of disk space."
+        )
+    return Examination("data folder", Health.OK, detail)
 
 
-async def examine_database(database: Database) -> Finding:
+async def examine_database(database: Database) -> Examination:
     """Examine PostgreSQL: its version, pgvector's, and whether row-level security binds us.
 
     Raises:
@@ -109,12 +111,12 @@ async def examine_database(database: Database) -> Finding:
         f"PostgreSQL {rights.server_version} ({kind}), pgvector {rights.vector_version}, "
         f"role {rights.role} bound by row-level security"
     )
-    if mend := _mend(rights):
-        return Finding("database", Health.FAILED, *mend, exit_code=_DEPENDENCY_DOWN)
-    return Finding("database", Health.OK, detail)
+    if mend := _missing_rights(rights):
+        return Examination("database", Health.FAILED, *mend, exit_code=_DEPENDENCY_DOWN)
+    return Examination("database", Health.OK, detail)
 
 
-def _mend(rights: RoleRights) -> tuple[str, str] | None:
+def _missing_rights(rights: RoleRights) -> tuple[str, str] | None:
     """What is wrong with the database and how to mend it, if anything is."""
     if _numbers(rights.server_version) < _LEAST_POSTGRES:
         return f"PostgreSQL {rights.server_version} is too old.", "Upgrade to 15 or newer."
@@ -133,35 +135,35 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(number) for word in version.split()[:1] for number in word.split("."))
 
 
-async def _stored_vectors(database: Database) -> Finding:
+async def _examine_vectors(database: Database) -> Examination:
     embedder = build_embedder(database.settings)
     await embedder.warm_up()
     await check_space(database, embedder)
     if not await has_all_vectors(database):
-        return Finding(
+        return Examination(
             "stored vectors",
             Health.WARNING,
             f"not all there: embedding everything anew with {embedder.name} was broken off, or is under way. "
             "Search by meaning misses passages meanwhile.",
             "Start a worker (`sextant worker`, `sextant serve`), which goes on with it, or run `sextant reembed`.",
         )
-    return Finding("stored vectors", Health.OK, f"of {embedder.name}, as configured")
+    return Examination("stored vectors", Health.OK, f"of {embedder.name}, as configured")
 
 
-async def _workers(database: Database) -> Finding:
+async def _workers(database: Database) -> Examination:
     """Whether anybody sees to what waits; nothing is amiss where nothing does, as on one's own machine."""
     queue, attendance = await queue_of(database), await attendance_of(database)
     numbers = ((queue.waiting, "document"), (attendance.waiting_graphs, "graph"))
-    waiting = ", ".join(counted(number, what) for number, what in numbers if number)
+    waiting = ", ".join(count_noun(number, what) for number, what in numbers if number)
     told = f"waiting: {waiting}" if waiting else "nothing waits"
     if attendance.workers:
-        at_work = f"{counted(attendance.workers, 'worker')} at work"
-        return Finding("workers", Health.OK, f"{at_work}; {told}")
+        at_work = f"{count_noun(attendance.workers, 'worker')} at work"
+        return Examination("workers", Health.OK, f"{at_work}; {told}")
     if not waiting:
-        return Finding("workers", Health.OFF, "none at work, and nothing waits for one")
+        return Examination("workers", Health.OFF, "none at work, and nothing waits for one")
     if queue.running:  # `sextant ingest` needs no worker
-        return Finding("workers", Health.OK, f"none, but documents are in hand; {told}")
-    return Finding(
+        return Examination("workers", Health.OK, f"none, but documents are in hand; {told}")
+    return Examination(
         "workers",
         Health.WARNING,
         f"none at work; {told}",
@@ -169,10 +171,10 @@ async def _workers(database: Database) -> Finding:
     )
 
 
-async def examine_graph_store(settings: Settings) -> Finding:
+async def examine_graph_store(settings: Settings) -> Examination:
     """Examine Neo4j: without it nothing fails, but whoever has named one wants to know."""
     if not settings.neo4j_uri:
-        return Finding("graph store", Health.OFF, "no Neo4j named; the graph is in PostgreSQL")
+        return Examination("graph store", Health.OFF, "no Neo4j named; the graph is in PostgreSQL")
     from sextant.stores.graph.neo4j.bolt import Bolt
 
     bolt = Bolt(settings)
@@ -181,7 +183,7 @@ async def examine_graph_store(settings: Settings) -> Finding:
         version = ".".join(map(str, await bolt.version()))
         search = "within a graph" if await bolt.prefiltered() else "over all graphs, then filtered"
     except GraphStoreUnavailable as error:
-        return Finding(
+        return Examination(
             "graph store",
             Health.WARNING,
             f"{error.message} PostgreSQL answers meanwhile.",
@@ -190,50 +192,50 @@ async def examine_graph_store(settings: Settings) -> Finding:
         )
     finally:
         await bolt.close()
-    return Finding("graph store", Health.OK, f"Neo4j {version}, vectors searched {search}")
+    return Examination("graph store", Health.OK, f"Neo4j {version}, vectors searched {search}")
 
 
-async def _embedding(settings: Settings) -> Finding:
+async def _embedding(settings: Settings) -> Examination:
     embedder = build_embedder(settings)
     vector = await embedder.embed_query("ready?")
-    return Finding("embedding model", Health.OK, f"{embedder.name}, {len(vector)} dimensions")
+    return Examination("embedding model", Health.OK, f"{embedder.name}, {len(vector)} dimensions")
 
 
-async def _chat(settings: Settings) -> Finding:
+async def _chat(settings: Settings) -> Examination:
     from langchain_core.messages import HumanMessage
 
     chat = build_chat_model(settings)
     if chat is None:
         detail = "none configured; answers quote the documents"
-        return Finding("chat model", Health.OFF, detail)
+        return Examination("chat model", Health.OFF, detail)
     try:
         await chat.complete([HumanMessage("Answer with the word yes.")])
     finally:
         await chat.close()
-    return Finding("chat model", Health.OK, f"{chat.name} answers")
+    return Examination("chat model", Health.OK, f"{chat.name} answers")
 
 
-async def _reranker(settings: Settings) -> Finding:
+async def _reranker(settings: Settings) -> Examination:
     chat = build_chat_model(settings) if settings.reranker == CHAT else None
     reranker = open_reranker(settings, chat)
     if reranker is None:
-        return Finding("reranker", Health.OFF, "none configured")
+        return Examination("reranker", Health.OFF, "none configured")
     try:
         await reranker.score("ready?", ["yes"])
     finally:
         if chat is not None:
             await chat.close()
-    return Finding("reranker", Health.OK, f"{reranker.name} answers")
+    return Examination("reranker", Health.OK, f"{reranker.name} answers")
 
 
-async def examine_named_entities(settings: Settings) -> Finding:
+async def examine_named_entities(settings: Settings) -> Examination:
     """Load the named-entity model that the settings name, and have it read a sentence."""
     name = "named-entity model"
     tagger = build_tagger(settings)
     if tagger is None:
-        return Finding(name, Health.OFF, "none configured; types follow from names and tables")
+        return Examination(name, Health.OFF, "none configured; types follow from names and tables")
     try:
         await asyncio.to_thread(tagger.tag, ["Marie Curie was born in Warsaw."])
     except ModelUnavailable as error:
-        return _failed(name, error)
-    return Finding(name, Health.OK, f"{tagger.name} ({tagger.kind}) reads passages")
+        return _failed_examination(name, error)
+    return Examination(name, Health.OK, f"{tagger.name} ({tagger.kind}) reads passages")

@@ -14,7 +14,7 @@ from itertools import chain, groupby, islice, zip_longest
 from uuid import UUID
 
 from sextant.ingestion.parsing.numbering import without_number
-from sextant.stores.documents.reading import Heading
+from sextant.stores.documents.reading import DocumentHeading
 from sextant.text.characters import has_cjk
 
 # Looked through for questions, newest first, and headings of each.
@@ -48,7 +48,7 @@ class Example:
     filename: str
 
 
-def examples_of(headings: Sequence[Heading], language: str, most: int) -> list[Example]:
+def examples_of(headings: Sequence[DocumentHeading], language: str, most: int) -> list[Example]:
     """Questions by turns of the documents, the best of each first; where these are few, what a document says in all.
 
     Args:
@@ -57,7 +57,7 @@ def examples_of(headings: Sequence[Heading], language: str, most: int) -> list[E
         most: questions at most.
     """
     documents = [
-        sorted(((*_asked(one), one) for one in own), key=lambda asked: asked[0])
+        sorted(((*_question_from_heading(one), one) for one in own), key=lambda asked: asked[0])
         for _, own in groupby(headings, lambda one: one.document_id)
     ]
     documents.sort(key=lambda asked: (asked[0][2].language != language, asked[0][0]))
@@ -69,7 +69,7 @@ def examples_of(headings: Sequence[Heading], language: str, most: int) -> list[E
     return list(islice(told.values(), most))
 
 
-def _asked(one: Heading) -> tuple[_Kind, str]:
+def _question_from_heading(one: DocumentHeading) -> tuple[_Kind, str]:
     """The question that a heading makes, and how well."""
     if one.heading is None:
         return _Kind.SUMMARY, _summary(one)
@@ -80,5 +80,5 @@ def _asked(one: Heading) -> tuple[_Kind, str]:
     return _Kind.BARE if _BARE.fullmatch(heading) else _Kind.SUBJECT, question
 
 
-def _summary(one: Heading) -> str:
+def _summary(one: DocumentHeading) -> str:
     return _SUMMARY["zh" if one.language == "zh" else "en"].format(title=one.document_title)

@@ -19,7 +19,7 @@ from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
 from sextant.stores.work.queue import Turns
-from sextant.stores.work.uploads import Standing, UploadStore
+from sextant.stores.work.uploads import UploadStatus, UploadStore
 
 # A graph waits a moment for further deletions before it follows.
 _QUIET_SECONDS = 1.0
@@ -59,7 +59,7 @@ class Library:
         await self._queue([one.job_id for one in registered if one.job_id])
         return registered
 
-    async def get(self, document_id: UUID) -> tuple[Document, Standing]:
+    async def get(self, document_id: UUID) -> tuple[Document, UploadStatus]:
         """A document, and where its ingestion stands."""
         standing = await self.standing(document_id)
         document = await self._documents.get(self._scope(standing.graph_id), document_id)
@@ -76,14 +76,14 @@ class Library:
         await self._knowledge_bases.require(self._scope(graph_id))
         return await self._documents.list(self._scope(graph_id), after, most)
 
-    async def standing(self, document_id: UUID) -> Standing:
+    async def standing(self, document_id: UUID) -> UploadStatus:
         """Where the ingestion of a document stands."""
         found = await self.standings([document_id])
         if document_id not in found:
             raise not_found(document_id)
         return found[document_id]
 
-    async def standings(self, document_ids: Sequence[UUID]) -> dict[UUID, Standing]:
+    async def standings(self, document_ids: Sequence[UUID]) -> dict[UUID, UploadStatus]:
         """As `standing`, for several; documents that are not there are left out."""
         return await self._uploads.standings(self._user_id, document_ids)
 

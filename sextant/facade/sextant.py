@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sextant.facade.knowledge.chunks import Chunks
     from sextant.facade.knowledge.communities import Communities
     from sextant.facade.knowledge.entities import Entities
-    from sextant.facade.knowledge.graph import Graph
+    from sextant.facade.knowledge.graph import KnowledgeGraph
     from sextant.facade.library import Library
     from sextant.facade.working import Worker
     from sextant.ingestion.files import Paths
@@ -271,11 +271,11 @@ class Sextant(Asking):
         refresh = partial(self._refresher.refresh, scope)
         return Entities(self.database, scope, extractor=self._parts.extractor, refresh=refresh)
 
-    async def graph(self, graph_id: str = DEFAULT_GRAPH) -> Graph:
+    async def graph(self, graph_id: str = DEFAULT_GRAPH) -> KnowledgeGraph:
         """The graph: its size, its copy in Neo4j, a part of it to look at."""
-        from sextant.facade.knowledge.graph import Graph
+        from sextant.facade.knowledge.graph import KnowledgeGraph
 
-        return Graph(self.database, await self._known(graph_id))
+        return KnowledgeGraph(self.database, await self._known(graph_id))
 
     async def graphs(self) -> list[GraphInfo]:
         """The knowledge bases, by name."""

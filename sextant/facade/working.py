@@ -65,7 +65,7 @@ class Worker:
         self._refresh_graph = refresh
         self._reembed = reembed
         self._concurrency = concurrency
-        self._places = Places(max(1, concurrency - 1))
+        self._places = TurnsInHand(max(1, concurrency - 1))
         self._ingestor: Ingestor | None = None
         self._opening = asyncio.Lock()
         self._stopping = asyncio.Event()
@@ -179,7 +179,7 @@ class Worker:
         await self._offer_next(user_id)
 
 
-class Places:
+class TurnsInHand:
     """How many turns each user has in hand here.
 
     Args:

@@ -13,7 +13,7 @@ from sextant.domain.missing import Missing
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.ingestion.parsing.images import Captions, FoundImage
-from sextant.models.chat.pictures import Picture
+from sextant.models.chat.pictures import EncodedPicture
 from sextant.stores.documents.captions import CaptionStore
 
 if TYPE_CHECKING:
@@ -88,5 +88,5 @@ class Captioner:
             language, title=prompts.as_data(title), caption=prompts.as_data(image.alt)
         )
         async with self._at_once:
-            said = await self._vision.describe(Picture(image.jpeg, 0, 0), prompt)
+            said = await self._vision.describe(EncodedPicture(image.jpeg, 0, 0), prompt)
         return " ".join(said.text.split())

@@ -22,13 +22,13 @@ from sextant.ingestion.transfer.lines import (
     DocumentLine,
     EntityLine,
     Line,
-    Mentioned,
+    MentionedEntity,
     RelationLine,
     SectionLine,
 )
 from sextant.stores.documents.reading import DocumentReader
 from sextant.stores.graph.ids import entity_id
-from sextant.stores.graph.transfer import Content, GraphPages, Row
+from sextant.stores.graph.transfer import ExportedContent, GraphPages, Row
 from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.postgresql.database import Database
 
@@ -82,7 +82,7 @@ async def _entities(pages: GraphPages) -> AsyncIterator[Line]:
 async def _relations(pages: GraphPages) -> AsyncIterator[Line]:
     async for rows in pages.asserted_relations():
         names = await pages.names(_ends(rows))
-        for row in _named(rows, names):
+        for row in _keep_named(rows, names):
             yield _relation(row, names)
 
 
@@ -90,7 +90,7 @@ async def _decisions(pages: GraphPages) -> list[DecisionLine]:
     rows = await pages.decisions()
     names = await pages.names(_ends(rows))
     lines = list[DecisionLine]()
-    for row in _named(rows, names):
+    for row in _keep_named(rows, names):
         ends = [names[row["source_id"]], names[row["target_id"]]]
         # Which of two that are not one comes first says nothing.
         source, target = ends if row["same"] else sorted(ends)
@@ -100,7 +100,7 @@ async def _decisions(pages: GraphPages) -> list[DecisionLine]:
     return lines
 
 
-def _named(rows: Sequence[Row], names: dict[UUID, str]) -> list[Row]:
+def _keep_named(rows: Sequence[Row], names: dict[UUID, str]) -> list[Row]:
     """Rows whose ends both have names: an entity without one has no evidence left."""
     return [row for row in rows if row["source_id"] in names and row["target_id"] in names]
 
@@ -123,7 +123,7 @@ def document_ids(documents: Sequence[Document]) -> dict[UUID, str]:
 
 
 def _document(
-    scope: Scope, document: Document, own_id: str, content: Content, names: dict[UUID, str]
+    scope: Scope, document: Document, own_id: str, content: ExportedContent, names: dict[UUID, str]
 ) -> list[Line]:
     """A document's line, its chunks', and those of relations that a triple cannot say."""
     mentions = defaultdict[UUID, list[Row]](list)
@@ -133,7 +133,7 @@ def _document(
         if row["entity_id"] == entity_id(scope, row["name"]):
             mentions[row["chunk_id"]].append(row)
             spelled[row["chunk_id"], row["entity_id"]] = row["name"]
-    triples, relations = _parted(content.relations, spelled)
+    triples, relations = _split_relations(content.relations, spelled)
     lines: list[Line] = [
         DocumentLine.stored(
             document.metadata,
@@ -158,7 +158,7 @@ def _document(
     return lines
 
 
-def _parted(
+def _split_relations(
     stated: Sequence[Row], spelled: dict[tuple[UUID, UUID], str]
 ) -> tuple[dict[UUID, list[tuple[str, str, str]]], list[Row]]:
     """Relations that a triple says completely, by chunk, and the others."""
@@ -192,7 +192,7 @@ def _chunk(
         document_id=document,
         title=row["title"][:LONGEST_TITLE],
         text=row["text"],
-        entities=[_mentioned(one) for one in mentions],
+        entities=[_mention_line(one) for one in mentions],
         triples=sorted(triples),
         start=row["start"],
         section=section,
@@ -202,10 +202,10 @@ def _chunk(
     )
 
 
-def _mentioned(row: Row) -> str | Mentioned:
+def _mention_line(row: Row) -> str | MentionedEntity:
     if row["entity_type"] == "TERM" and not row["description"]:
         return str(row["name"])
-    return Mentioned(
+    return MentionedEntity(
         name=row["name"], entity_type=row["entity_type"], description=row["description"]
     )
 

@@ -15,7 +15,7 @@ Paths = str | Path | Iterable[str | Path]
 def find_files(paths: Paths) -> list[Path]:
     """Absolute paths of the files meant, each once: named files, and the readable ones in folders.
 
-    A folder gives, in order of name and recursively, what has an extension we read (`left_out` says of the
+    A folder gives, in order of name and recursively, what has an extension we read (`find_unsupported` says of the
     others); hidden files and folders are left out, and so is what a link leads to outside of the folder. A named file is taken
     whatever its name is, also when it does not exist, and so is a folder that may not be looked into
     (reading it says so).
@@ -23,7 +23,7 @@ def find_files(paths: Paths) -> list[Path]:
     return _each(file for file, is_read in _files(paths) if is_read)
 
 
-def left_out(paths: Paths) -> list[Path]:
+def find_unsupported(paths: Paths) -> list[Path]:
     """The files in folders that `find_files` leaves out; hidden ones do not count."""
     return _each(file for file, is_read in _files(paths) if not is_read)
 

@@ -18,18 +18,18 @@ from sextant.ingestion.facts.verbalising import FactVerbaliser
 from sextant.ingestion.pipeline import Ingested, Ingestor
 from sextant.ingestion.progress import OnStage, silent
 from sextant.ingestion.transfer.batches import next_of
-from sextant.ingestion.transfer.documents import GAP, aligned, chunk_id, upload
+from sextant.ingestion.transfer.documents import GAP, align_chunks, chunk_id, upload
 from sextant.ingestion.transfer.evidence import EvidenceWriter
 from sextant.ingestion.transfer.lines import (
     ChunkLine,
     DocumentLine,
     LineInvalid,
-    Problem,
+    LineProblem,
     check_sections,
 )
 from sextant.ingestion.transfer.reading import Source, read_into
 from sextant.ingestion.transfer.spool import DOCUMENTS_ROOM, Numbered, Spool, size_of, spool
-from sextant.ingestion.transfer.standing import Standing
+from sextant.ingestion.transfer.standing import ImportUpkeep
 from sextant.stores.documents.registering import Upload
 from sextant.stores.graph.record import GraphCounts, GraphRecord
 
@@ -61,7 +61,7 @@ class ImportReport:
     relations: int = 0
     problem_count: int = 0
     left_out: int = 0
-    problems: list[Problem] = field(default_factory=list[Problem])
+    problems: list[LineProblem] = field(default_factory=list[LineProblem])
     warnings: tuple[str, ...] = ()
     pending: bool = False
     graph: GraphCounts | None = None
@@ -105,8 +105,8 @@ class Importer:
             DependencyError: the database or the embedding model is gone; the same import again goes
                 on from there.
         """
-        standing = Standing(scope, self._record)
-        run = _Run(ImportReport(), strict, on_progress or silent, standing)
+        standing = ImportUpkeep(scope, self._record)
+        run = _ImportRun(ImportReport(), strict, on_progress or silent, standing)
         with spool() as lines:
             await self._read(lines, source, run)
             await standing.check()
@@ -128,13 +128,13 @@ class Importer:
                 await self._verbalise_facts(scope, lines, run)
         return run.report
 
-    async def _read(self, lines: Spool, source: Source, run: _Run) -> None:
+    async def _read(self, lines: Spool, source: Source, run: _ImportRun) -> None:
         async for problems in read_into(lines, source):
             run.note(problems)
             run.on_progress("lines", lines.size, 0)
         run.note(await asyncio.to_thread(lines.orphans))
 
-    async def _verbalise_facts(self, scope: Scope, lines: Spool, run: _Run) -> None:
+    async def _verbalise_facts(self, scope: Scope, lines: Spool, run: _ImportRun) -> None:
         total = await asyncio.to_thread(lines.count, "subject")
         verbaliser = FactVerbaliser(scope, lines, self._record, self._ingestor, run.standing)
         facts = await verbaliser.verbalise(lambda done: run.on_progress("facts", done, total))
@@ -143,7 +143,7 @@ class Importer:
         run.report.chunks += facts.chunks
         run.report.warnings += tuple(facts.warnings)
 
-    async def _store_documents(self, scope: Scope, lines: Spool, run: _Run) -> None:
+    async def _store_documents(self, scope: Scope, lines: Spool, run: _ImportRun) -> None:
         total, done = await asyncio.to_thread(lines.document_count), 0
         waiting = lines.documents()
         while batch := await next_of(waiting, _BATCH, size_of, DOCUMENTS_ROOM):
@@ -157,15 +157,20 @@ class Importer:
             run.on_progress("documents", done, total)
 
     async def _note(
-        self, lines: Spool, number: int, chunks: Sequence[ChunkLine], stored: Ingested, run: _Run
+        self,
+        lines: Spool,
+        number: int,
+        chunks: Sequence[ChunkLine],
+        stored: Ingested,
+        run: _ImportRun,
     ) -> None:
         """Take down under which ids a document was stored, or why it was not."""
         if isinstance(stored.error, FileRejected):
-            run.note([Problem(number, str(stored.error))])
+            run.note([LineProblem(number, str(stored.error))])
             return
         overtaken = isinstance(stored.error, Superseded | DocumentNotFound)
         if overtaken and run.standing.is_there:
-            run.note([Problem(number, _OVERTAKEN)])
+            run.note([LineProblem(number, _OVERTAKEN)])
             return
         if stored.error is not None:
             await run.standing.fail(stored.error)
@@ -177,13 +182,13 @@ class Importer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _ImportRun:
     report: ImportReport
     strict: bool
     on_progress: OnStage
-    standing: Standing
+    standing: ImportUpkeep
 
-    def note(self, problems: Sequence[Problem]) -> None:
+    def note(self, problems: Sequence[LineProblem]) -> None:
         for problem in problems:
             if self.strict and not problem.kept:
                 raise OptionInvalid(
@@ -197,14 +202,16 @@ class _Run:
         self.report.problems.extend(problems[: max(0, room)])
 
 
-def _is_usable(document: Numbered[DocumentLine], chunks: Sequence[ChunkLine], run: _Run) -> bool:
+def _is_usable(
+    document: Numbered[DocumentLine], chunks: Sequence[ChunkLine], run: _ImportRun
+) -> bool:
     """Whether a document can be stored; what is wrong with it is noted."""
     line = document.line
     if fault := _fault(line, chunks):
-        run.note([Problem(document.number, fault)])
+        run.note([LineProblem(document.number, fault)])
         return False
-    remarks = _misplaced(line, chunks) if chunks else _passed_over(line)
-    run.note([Problem(document.number, one, kept=True) for one in remarks])
+    remarks = _misplaced_warnings(line, chunks) if chunks else _unused_warnings(line)
+    run.note([LineProblem(document.number, one, kept=True) for one in remarks])
     return True
 
 
@@ -226,7 +233,7 @@ def _fault(line: DocumentLine, chunks: Sequence[ChunkLine]) -> str:
     return ""
 
 
-def _misplaced(line: DocumentLine, chunks: Sequence[ChunkLine]) -> Iterator[str]:
+def _misplaced_warnings(line: DocumentLine, chunks: Sequence[ChunkLine]) -> Iterator[str]:
     """A remark on each chunk that names a section or a place which its document does not have."""
     for chunk, start in _elsewhere(line.text or "", chunks):
         yield (
@@ -245,12 +252,12 @@ def _elsewhere(text: str, chunks: Sequence[ChunkLine]) -> list[tuple[ChunkLine, 
     """The chunks that lie elsewhere than they say, and where."""
     if all(one.start is None or text.startswith(one.text, one.start) for one in chunks):
         return []
-    _, starts = aligned(text, chunks)
+    _, starts = align_chunks(text, chunks)
     pairs = zip(chunks, starts, strict=True)
     return [(one, start) for one, start in pairs if one.start not in (None, start)]
 
 
-def _passed_over(line: DocumentLine) -> Iterator[str]:
+def _unused_warnings(line: DocumentLine) -> Iterator[str]:
     """A remark on what is said only of a document that comes with its chunks."""
     said = {"sections": line.sections, "filename": line.filename, "pageCount": line.page_count}
     if given := [name for name, value in said.items() if value]:

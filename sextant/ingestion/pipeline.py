@@ -15,6 +15,7 @@ from sextant.domain.documents import Job, JobStage
 from sextant.domain.errors import Cancelled, DependencyError, SextantError, Superseded, error_of
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
+from sextant.ingestion.batching import BatchCoordinator
 from sextant.ingestion.captions import Captioner
 from sextant.ingestion.files import Paths, find_files, read_file
 from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
@@ -25,7 +26,6 @@ from sextant.ingestion.parsing.hosts import ParserHosts
 from sextant.ingestion.parsing.limits import MOST_TOGETHER, SMALL_FILE, Limits
 from sextant.ingestion.progress import OnProgress, Progress
 from sextant.ingestion.running import JobRunner
-from sextant.ingestion.together import Together
 from sextant.ingestion.workers import is_dead, worker_name
 from sextant.models.protocols import Embedder
 from sextant.stores.documents.document_store import DocumentStore
@@ -137,7 +137,7 @@ class Ingestor:
                 was committed stays; the same call later goes on from there.
         """
 
-        async def one(file: Path, together: Together) -> Ingested:
+        async def one(file: Path, together: BatchCoordinator) -> Ingested:
             return await self._ingest_file(file, together, on_progress)
 
         return await self._ingest_all(scope, await asyncio.to_thread(find_files, paths), _size, one)
@@ -145,7 +145,7 @@ class Ingestor:
     async def ingest_uploads(self, scope: Scope, uploads: Sequence[Upload]) -> list[Ingested]:
         """Take files in from memory; returns and raises what `ingest` does."""
 
-        async def one(upload: Upload, together: Together) -> Ingested:
+        async def one(upload: Upload, together: BatchCoordinator) -> Ingested:
             with _outcome(upload.source, upload.filename) as outcome:
                 outcome.append(await self._ingest_upload(upload, together, None))
             return outcome[0]
@@ -182,7 +182,7 @@ class Ingestor:
             metadata,
             identity,
         )
-        return await self._ingest_upload(upload, Together(scope), on_progress)
+        return await self._ingest_upload(upload, BatchCoordinator(scope), on_progress)
 
     async def run_next(
         self, user_id: str, on_claimed: Callable[[Scope], Awaitable[None]]
@@ -206,10 +206,10 @@ class Ingestor:
             return []
         with suppress(DependencyError):
             await on_claimed(jobs[0].scope)
-        async with Together(jobs[0].scope, len(jobs)) as together:
+        async with BatchCoordinator(jobs[0].scope, len(jobs)) as together:
             return list(await asyncio.gather(*(self._run_in(job, together) for job in jobs)))
 
-    async def _run_in(self, job: Job, together: Together) -> Exception | None:
+    async def _run_in(self, job: Job, together: BatchCoordinator) -> Exception | None:
         try:
             await self._runner.run(job, together=together)
         except Exception as error:  # noqa: BLE001 - an outcome of this job, and of no other
@@ -223,7 +223,7 @@ class Ingestor:
         scope: Scope,
         items: Sequence[T],
         size_of: Callable[[T], int],
-        one: Callable[[T, Together], Awaitable[Ingested]],
+        one: Callable[[T, BatchCoordinator], Awaitable[Ingested]],
     ) -> list[Ingested]:
         """Take items in, small ones together, two groups at a time."""
         groups = await asyncio.to_thread(
@@ -232,20 +232,20 @@ class Ingestor:
         results = dict[int, Ingested]()
         waiting = iter(groups)
 
-        async def ingest(place: int, together: Together) -> None:
+        async def ingest(place: int, together: BatchCoordinator) -> None:
             results[place] = await one(items[place], together)
             together.leave()
 
         async def work() -> None:
             for group in waiting:
-                async with Together(scope, len(group)) as together:
+                async with BatchCoordinator(scope, len(group)) as together:
                     await _at_once(ingest(place, together) for place in group)
 
         await _at_once(work() for _ in range(_AT_ONCE))
         return [results[place] for place in range(len(items))]
 
     async def _ingest_file(
-        self, file: Path, together: Together, on_progress: OnProgress | None
+        self, file: Path, together: BatchCoordinator, on_progress: OnProgress | None
     ) -> Ingested:
         source, name = readable_name(file.as_posix()), readable_name(file.name)
         with _outcome(source, name) as outcome:
@@ -255,7 +255,7 @@ class Ingestor:
         return outcome[0]
 
     async def _ingest_upload(
-        self, upload: Upload, together: Together, on_progress: OnProgress | None
+        self, upload: Upload, together: BatchCoordinator, on_progress: OnProgress | None
     ) -> Ingested:
         source, filename = upload.source, upload.filename
         check_size(upload.content, filename, self._limits)
@@ -273,7 +273,11 @@ class Ingestor:
         return Ingested(source, filename, document_id, chunks, warnings=warnings, same_as=other)
 
     async def _claim(
-        self, job_id: UUID, filename: str, together: Together, on_progress: OnProgress | None
+        self,
+        job_id: UUID,
+        filename: str,
+        together: BatchCoordinator,
+        on_progress: OnProgress | None,
     ) -> Job | int:
         """The job to do; or, when another worker has just done it, the number of its chunks.
 
@@ -291,7 +295,7 @@ class Ingestor:
                     together.remarks[job.document_id] = job.warnings
                     return job.total
                 if job.stage is JobStage.FAILED:
-                    raise _ended(job)
+                    raise _closed_job_error(job)
                 if await asyncio.to_thread(is_dead, job.worker):
                     await self._jobs.take_from_dead(job)
                 else:
@@ -302,7 +306,7 @@ class Ingestor:
         return claimed
 
 
-def _ended(job: Job) -> SextantError:
+def _closed_job_error(job: Job) -> SextantError:
     """Why a job was closed that another worker had."""
     if job.error_code in _CLOSED_ON_PURPOSE:
         return Superseded(

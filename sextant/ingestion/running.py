@@ -30,24 +30,24 @@ from sextant.domain.errors import (
 )
 from sextant.domain.memory import give_back
 from sextant.domain.settings import Settings
+from sextant.ingestion.batching import BatchCoordinator
 from sextant.ingestion.captions import Captioner
 from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
 from sextant.ingestion.graph.index import GraphIndexer, Indexed
 from sextant.ingestion.heartbeat import Heartbeats
 from sextant.ingestion.metadata.describing import Described, describe
-from sextant.ingestion.parsing.draft import Draft
+from sextant.ingestion.parsing.draft import DocumentDraft
 from sextant.ingestion.parsing.hosts import ParserHosts
 from sextant.ingestion.parsing.images import Captions
 from sextant.ingestion.parsing.parse import Describe, parse_file
 from sextant.ingestion.progress import OnProgress, Progress, silent
 from sextant.ingestion.stages import Stages
-from sextant.ingestion.together import Together
-from sextant.ingestion.transfer.documents import dated, is_packed, unpack
+from sextant.ingestion.transfer.documents import apply_dates, is_packed, unpack
 from sextant.models.protocols import Embedder, Vectors
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.reading import Given
-from sextant.stores.documents.versions import Ready
+from sextant.stores.documents.versions import ReadyVersion
 from sextant.stores.work.jobs import JobStore
 
 log = logging.getLogger(__name__)
@@ -105,7 +105,7 @@ class JobRunner:
         job: Job,
         on_progress: OnProgress | None = None,
         given: Given | None = None,
-        together: Together | None = None,
+        together: BatchCoordinator | None = None,
     ) -> int:
         """Do a claimed job to its end and return the number of chunks.
 
@@ -127,7 +127,7 @@ class JobRunner:
 
         try:
             async with stages.timed(), self._heartbeats.of(job):
-                total = await self._run(job, report, given, together or Together(job.scope))
+                total = await self._run(job, report, given, together or BatchCoordinator(job.scope))
         except ConflictError:
             raise  # replaced, cancelled or taken over: not ours to close
         except asyncio.CancelledError as stopped:
@@ -148,7 +148,7 @@ class JobRunner:
         return total
 
     async def _run(
-        self, job: Job, report: OnProgress, given: Given | None, together: Together
+        self, job: Job, report: OnProgress, given: Given | None, together: BatchCoordinator
     ) -> int:
         broken_off = job.attempts - 1 - job.released
         if broken_off >= self._settings.ingestion.job_attempts:
@@ -185,7 +185,7 @@ class JobRunner:
         return await self._extractor.remarks(job.scope, job.document_id)
 
     async def _store(
-        self, job: Job, parsed: ParsedDocument, report: OnProgress, together: Together
+        self, job: Job, parsed: ParsedDocument, report: OnProgress, together: BatchCoordinator
     ) -> Described:
         """Make the document searchable, and describe it; the job stays open for what follows."""
         small = min(_SMALL, self._settings.ingestion.embed_batch)
@@ -224,14 +224,14 @@ class JobRunner:
         )
 
     async def _store_at_once(
-        self, job: Job, parsed: ParsedDocument, report: OnProgress, together: Together
+        self, job: Job, parsed: ParsedDocument, report: OnProgress, together: BatchCoordinator
     ) -> None:
         total = len(parsed.chunks)
         report(Progress(job.filename, JobStage.EMBED, 0, total))
         vectors = await self._vectors(parsed, parsed.chunks)
         report(Progress(job.filename, JobStage.EMBED, total, total))
         report(Progress(job.filename, JobStage.PUBLISH, total, total))
-        ready = Ready(job.document_id, job.version, parsed, vectors)
+        ready = ReadyVersion(job.document_id, job.version, parsed, vectors)
         await together.ask(self._documents.store_all, ready)
 
     async def _is_published(self, job: Job) -> bool:
@@ -260,14 +260,14 @@ class JobRunner:
             )
         # What the user says of it counts as the document's own, tags above all.
         told = replace(parsed, metadata={**parsed.metadata, **given.metadata})
-        return dated(told, given.metadata)
+        return apply_dates(told, given.metadata)
 
     def _describer(self, job: Job) -> Describe | None:
         captioner = self._captioner
         if captioner is None:
             return None
 
-        async def describe(made: Draft) -> Captions:
+        async def describe(made: DocumentDraft) -> Captions:
             return await captioner.describe(
                 job.scope,
                 made.images,

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 from sextant.domain.documents import JobStage
 from sextant.domain.elapsed import milliseconds_since
-from sextant.domain.happenings import Outcome, StageRan, emit
+from sextant.domain.telemetry import EventOutcome, StageRan, emit
 from sextant.ingestion.progress import LaterStage, OnProgress, Progress
 
 _ENDED = frozenset({JobStage.DONE, JobStage.FAILED})
@@ -30,7 +30,7 @@ class Stages:
     def report(self, progress: Progress) -> None:
         """Take note of how far a document is."""
         if progress.stage is not self._stage:
-            self._end(Outcome.OK)
+            self._end(EventOutcome.OK)
             if progress.stage not in _ENDED:
                 self._stage, self._began = progress.stage, time.perf_counter()
         self._on_progress(progress)
@@ -41,14 +41,14 @@ class Stages:
         try:
             yield
         except asyncio.CancelledError:
-            self._end(Outcome.CANCELLED)
+            self._end(EventOutcome.CANCELLED)
             raise
         except Exception:
-            self._end(Outcome.FAILED)
+            self._end(EventOutcome.FAILED)
             raise
-        self._end(Outcome.OK)
+        self._end(EventOutcome.OK)
 
-    def _end(self, outcome: Outcome) -> None:
+    def _end(self, outcome: EventOutcome) -> None:
         if self._stage is not None:
             emit(StageRan(self._stage, milliseconds_since(self._began), outcome))
             self._stage = None

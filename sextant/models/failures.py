@@ -183,7 +183,7 @@ def as_sextant_error(error: Exception, service: Service) -> SextantError:
         )
     status = status_of(error)
     if status is not None:
-        refused = _refused(error, status, service)
+        refused = _refusal_error(error, status, service)
         refused.usage = Usage(1)  # providers bill answers, not errors
         return refused
     if silent := _without_answer(error, service):
@@ -200,7 +200,7 @@ def as_sextant_error(error: Exception, service: Service) -> SextantError:
 
 def _without_answer(error: Exception, service: Service) -> ModelUnavailable | None:
     """The typed error where no answer came, or half of one; None where one did."""
-    if _made_no_connection(error):
+    if _never_connected(error):
         unreachable = ModelUnavailable(
             f"The {service.label} cannot be reached.",
             next_step=f"Check {service.url_setting} and that the server is running.",
@@ -229,7 +229,7 @@ def _without_answer(error: Exception, service: Service) -> ModelUnavailable | No
     return None
 
 
-def _refused(error: Exception, status: int, service: Service) -> ModelUnavailable:
+def _refusal_error(error: Exception, status: int, service: Service) -> ModelUnavailable:
     if _out_of_quota(error):
         return ModelRejected(
             f"The {service.label} reports that the account has no quota left.",
@@ -332,7 +332,7 @@ def _ancestry(error: BaseException) -> set[str]:
     return {cls.__name__ for cls in type(error).__mro__}
 
 
-def _made_no_connection(error: BaseException) -> bool:
+def _never_connected(error: BaseException) -> bool:
     """Whether it, or what it was raised from, says that no connection came about."""
     below: BaseException | None = error
     while below is not None:

@@ -41,7 +41,7 @@ class Embedder(Protocol):
         ...
 
 
-def known_vector(embedder: Embedder, text: str) -> Vectors | None:
+def find_cached_vector(embedder: Embedder, text: str) -> Vectors | None:
     """The question's vector, shape (dimension,), if the embedder has a `known` that gives it without waiting; else None."""
     known: Callable[[str], Vectors | None] | None = getattr(embedder, "known", None)
     return None if known is None else known(text)

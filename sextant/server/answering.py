@@ -15,14 +15,14 @@ from sextant.facade import Sextant
 from sextant.facade.asking import Options
 from sextant.server.auth.caller import Principal
 from sextant.server.routing.guards import rag_of
-from sextant.server.run import QUEUE, Encode, Run, nothing
+from sextant.server.run import QUEUE, AnswerRun, Encode, nothing
 from sextant.server.runs import Runs
 from sextant.server.serving import serving_of
 from sextant.server.sse import EventStream, while_connected
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AnswerRequest:
     """A question with what is said beside it, as `Sextant.stream` takes them."""
 
     question: str
@@ -36,7 +36,7 @@ class Asked:
 async def whole(
     request: Request,
     principal: Principal,
-    asked: Asked,
+    asked: AnswerRequest,
     respond: Callable[[Answer], Response],
     note: Encode = nothing,
 ) -> Response:
@@ -62,15 +62,15 @@ async def whole(
         run.stop()
 
 
-def streamed(
+def stream_answer(
     request: Request,
     principal: Principal,
-    asked: Asked,
+    asked: AnswerRequest,
     encode: Encode,
     *,
     keep: bool = False,
     survive: bool = False,
-) -> tuple[Run, EventStream]:
+) -> tuple[AnswerRun, EventStream]:
     """The answer as a stream.
 
     It begins with 200 when there is something to tell, or after `hold_seconds`: a failure until then,
@@ -92,7 +92,7 @@ def streamed(
 
     async def begin() -> None:
         try:
-            await _begun(run, asked, rag, runs)
+            await _start_run(run, asked, rag, runs)
         except SextantError:
             run.stop()
             await run.over()  # whoever asks again at once finds the conversation free
@@ -110,7 +110,7 @@ def streamed(
     )
 
 
-def taken_up(request: Request, run: Run, after: int) -> EventStream:
+def resume_stream(request: Request, run: AnswerRun, after: int) -> EventStream:
     """The rest of a run's stream, from part `after` on, for a client that came back.
 
     Whoever began the run decides about its end, not who leaves here.
@@ -119,7 +119,7 @@ def taken_up(request: Request, run: Run, after: int) -> EventStream:
     return EventStream(run.read(settings.ping_seconds, after), write_seconds=settings.write_seconds)
 
 
-async def _begun(run: Run, asked: Asked, rag: Sextant, runs: Runs) -> None:
+async def _start_run(run: AnswerRun, asked: AnswerRequest, rag: Sextant, runs: Runs) -> None:
     """Wait for what can be told; a model that thinks long must not hide that there is no graph."""
     begun = await run.begun(runs.settings.hold_seconds)
     graph = (rag.user_id, asked.options["graph_id"])

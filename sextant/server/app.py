@@ -16,7 +16,7 @@ from sextant.server import edge, openapi, problems
 from sextant.server.mcp import mounting
 from sextant.server.observe.metrics import Metrics
 from sextant.server.observe.observing import observing
-from sextant.server.openai.errors import OpenAIErrors, described
+from sextant.server.openai.errors import OpenAIErrors, describe_failure
 from sextant.server.openai.routes import router as openai_router
 from sextant.server.openai.shape import PREFIX
 from sextant.server.routes import (
@@ -72,7 +72,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.add_middleware(OpenAIErrors)
     for router in _ROUTERS:
         app.include_router(router)
-    openapi.install(app, {PREFIX: described})
+    openapi.install(app, {PREFIX: describe_failure})
     require_guards(app)
     app.state.own_routes = tuple(app.routes)
     return app

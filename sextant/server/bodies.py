@@ -5,14 +5,14 @@ from __future__ import annotations
 from starlette.requests import Request
 
 
-def sent_type(request: Request) -> str:
+def content_type_of(request: Request) -> str:
     """The type of the body in small letters, without its parameters; "" where none is told (RFC 9110, 8.3)."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def is_json(request: Request) -> bool:
     """Whether the body is JSON, be it of a kind of its own (`application/problem+json`, RFC 6839, 3.1)."""
-    kind, _, own = sent_type(request).partition("/")
+    kind, _, own = content_type_of(request).partition("/")
     return kind == "application" and (own == "json" or own.endswith("+json"))
 
 

@@ -61,10 +61,10 @@ def install(app: FastAPI, others: Mapping[str, Describe]) -> None:
         app: what is documented.
         others: prefixes of paths whose errors have another shape, and how those are described.
     """
-    app.openapi = lambda: documented(app, others)  # type: ignore[method-assign]  # FastAPI's own way to extend it
+    app.openapi = lambda: document_routes(app, others)  # type: ignore[method-assign]  # FastAPI's own way to extend it
 
 
-def documented(app: FastAPI, others: Mapping[str, Describe]) -> dict[str, Any]:
+def document_routes(app: FastAPI, others: Mapping[str, Describe]) -> dict[str, Any]:
     """The document, made once."""
     if app.openapi_schema is None:
         document = get_openapi(

@@ -17,8 +17,8 @@ from starlette.requests import ClientDisconnect
 
 from sextant.domain.errors import UNFORESEEN, SettingsInvalid, SextantError, error_of
 from sextant.domain.events import Failed
-from sextant.domain.faults import said_of
 from sextant.domain.options import field_at
+from sextant.domain.validation_messages import describe_error
 from sextant.server.schemas.wire import Problem
 from sextant.server.sse import ClientLeft
 
@@ -97,8 +97,8 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(SextantError, _ours)
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(HTTPException, answer_to_http)
-    app.add_exception_handler(ClientLeft, _left)
-    app.add_exception_handler(ClientDisconnect, _left)  # in the middle of a form
+    app.add_exception_handler(ClientLeft, _client_left)
+    app.add_exception_handler(ClientDisconnect, _client_left)  # in the middle of a form
     app.add_exception_handler(Exception, _unforeseen)
 
 
@@ -126,7 +126,7 @@ async def answer_to_http(request: Request, error: Exception) -> Response:
     return answer_with(problem, dict(error.headers or {}))
 
 
-async def _left(_: Request, __: Exception) -> Response:
+async def _client_left(_: Request, __: Exception) -> Response:
     return Response(status_code=CLIENT_LEFT)
 
 
@@ -162,7 +162,7 @@ def _of_validation(errors: Sequence[Mapping[str, Any]], request_id: str | None) 
     field = field_at(first["loc"][1:]) or str(first["loc"][0])
     others = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
     return invalid(
-        detail=f"{field}: {said_of(first)}{others}",
+        detail=f"{field}: {describe_error(first)}{others}",
         next_step="/docs lists every field with its bounds.",
         field=field,
     )

@@ -27,7 +27,7 @@ def nothing(_: Event, __: str) -> bytes:
     return b""
 
 
-class Run:
+class AnswerRun:
     """One answer under way, in a task of its own: a client that leaves does not break it, `stop` does.
 
     Its events are encoded once and stay until it is forgotten, so that any reader can begin
@@ -90,7 +90,7 @@ class Run:
         await asyncio.wait({self._task})
         self._raise_failure()
         if self._answer is None:  # it was stopped before it began
-            raise _cancelled()
+            raise _cancel_task()
         return self._answer
 
     async def read(self, ping_seconds: float, after: int = 0) -> AsyncIterator[bytes]:
@@ -113,7 +113,7 @@ class Run:
         """End it: its model call is cancelled within moments."""
         self._task.cancel()
 
-    def when_over(self, call: Callable[[Run], None]) -> None:
+    def when_over(self, call: Callable[[AnswerRun], None]) -> None:
         """Have `call` called at the end, however it comes."""
         self._task.add_done_callback(lambda _: call(self))
 
@@ -131,7 +131,7 @@ class Run:
             late = f"The answer took longer than {self._seconds:g} s."
             self._note(as_failed(TimedOut(late, next_step="Ask again, or for less at once.")))
         except asyncio.CancelledError:
-            self._note(as_failed(_cancelled()))
+            self._note(as_failed(_cancel_task()))
         except Exception as error:  # noqa: BLE001 - the edge: a run ends with an event
             self._note(as_failed(error))
         finally:
@@ -179,5 +179,5 @@ class Run:
             raise error_of(said.code, said.message, **(said.detail or {}))
 
 
-def _cancelled() -> Cancelled:
+def _cancel_task() -> Cancelled:
     return Cancelled("The answer was cancelled.", next_step="Ask again.")

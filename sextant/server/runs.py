@@ -12,8 +12,8 @@ from contextvars import ContextVar
 from sextant.domain.errors import Limited, Overloaded, RunNotFound
 from sextant.domain.settings import RunSettings
 from sextant.server.auth.caller import Principal
-from sextant.server.lately import Lately
-from sextant.server.run import Encode, Events, Run, nothing
+from sextant.server.expiring_set import ExpiringSet
+from sextant.server.run import AnswerRun, Encode, Events, nothing
 
 # How long a slot is kept for a question whose body is still to come.
 _EXPECTED_SECONDS = 1.0
@@ -50,14 +50,14 @@ class Runs:
 
     def __init__(self, settings: RunSettings) -> None:
         self.settings = settings
-        self.graphs = Lately()
+        self.graphs = ExpiringSet()
         self._expected_of = Counter[Hashable]()
         self._strange = Counter[Hashable]()  # of nobody who is known, by what they bring
         self._turns = asyncio.Semaphore(settings.starting)
-        self._live: dict[str, Run] = {}
+        self._live: dict[str, AnswerRun] = {}
         self._of_caller = Counter[str]()
         # By the time of their end, the oldest first.
-        self._kept: dict[str, Run] = {}
+        self._kept: dict[str, AnswerRun] = {}
         self._kept_bytes = 0
 
     @property
@@ -103,7 +103,7 @@ class Runs:
         encode: Encode = nothing,
         *,
         keep: bool = False,
-    ) -> Run:
+    ) -> AnswerRun:
         """Begin an answer if there is a slot for it; refused, it has cost nothing.
 
         Args:
@@ -120,13 +120,13 @@ class Runs:
             expected.give_up()
         self._check_room(self.expected)
         self._check_share(principal)
-        run = Run(principal.user_id, ask(), encode, self.settings.seconds, self._turns)
+        run = AnswerRun(principal.user_id, ask(), encode, self.settings.seconds, self._turns)
         self._live[run.run_id] = run
         self._of_caller[principal.quota_key] += 1
         run.when_over(lambda _: self._over(run, principal, keep=keep))
         return run
 
-    def find(self, run_id: str, user_id: str) -> Run:
+    def find(self, run_id: str, user_id: str) -> AnswerRun:
         """A run of this user, under way or ended not long ago.
 
         Raises:
@@ -175,7 +175,7 @@ class Runs:
     def _share_of(self, principal: Principal) -> float:
         return self.settings.per_user if principal.login else math.inf
 
-    def _over(self, run: Run, principal: Principal, *, keep: bool) -> None:
+    def _over(self, run: AnswerRun, principal: Principal, *, keep: bool) -> None:
         run.end()
         del self._live[run.run_id]
         self._of_caller -= Counter([principal.quota_key])  # drops what comes to 0
@@ -193,5 +193,5 @@ class Runs:
             self._kept_bytes -= _size(run)
 
 
-def _size(run: Run) -> int:
+def _size(run: AnswerRun) -> int:
     return sum(map(len, run.parts))

@@ -13,9 +13,9 @@ from sextant.domain.errors import OptionInvalid
 from sextant.domain.options import in_range
 from sextant.domain.retrieval import AUTO, ItemKind, Mode, Retrieval
 from sextant.facade import Sextant
-from sextant.retrievers.chunk_search.search import MOST, SearchResponse
+from sextant.retrievers.chunk_search.search import MOST, ChunkSearchResponse
 from sextant.retrievers.modes import constants_of
-from sextant.retrievers.pages.listing import Listing
+from sextant.retrievers.pages.listing import ListingKey
 from sextant.server.schemas.search import SearchBody
 
 # Passages that these rank whatever the page: of two rankings joined, and behind reports, of which a longer
@@ -23,7 +23,7 @@ from sextant.server.schemas.search import SearchBody
 _RANKED: Mapping[str | None, int] = dict.fromkeys((AUTO, Mode.GLOBAL, Mode.HYBRID), 100)
 
 
-async def searched(rag: Sextant, asked: SearchBody) -> SearchResponse:
+async def run_search(rag: Sextant, asked: SearchBody) -> ChunkSearchResponse:
     """The passages that fit a request best, ranked by their metadata or as a mode does.
 
     Raises:
@@ -34,7 +34,7 @@ async def searched(rag: Sextant, asked: SearchBody) -> SearchResponse:
     return await rag.search_chunks(asked.request(), asked.graph_id)
 
 
-async def _by_mode(rag: Sextant, asked: SearchBody) -> SearchResponse:
+async def _by_mode(rag: Sextant, asked: SearchBody) -> ChunkSearchResponse:
     """A search ranked as a mode ranks; each page is cut from a ranking that is made again."""
     for field in ("ranking", "bm25_rerank"):
         if getattr(asked, field) is not None:
@@ -43,7 +43,7 @@ async def _by_mode(rag: Sextant, asked: SearchBody) -> SearchResponse:
             )
     started = time.perf_counter()
     said = asked.model_dump(exclude={"cursor", "debug", "include_neighbors", "limit"})
-    listing = Listing.of("search", rag.user_id, said)
+    listing = ListingKey.of("search", rag.user_id, said)
     skip = (
         in_range(listing.after(asked.cursor, (int,))[0], "cursor", most=MOST) if asked.cursor else 0
     )
@@ -61,7 +61,7 @@ async def _by_mode(rag: Sextant, asked: SearchBody) -> SearchResponse:
     hits, warnings = await chunks.shown(
         passages[skip:end], neighbors=asked.include_neighbors, debug=asked.debug
     )
-    return SearchResponse(
+    return ChunkSearchResponse(
         results=hits,
         next_cursor=listing.cursor([end]) if len(passages) > end else None,
         total=len(passages),

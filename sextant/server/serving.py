@@ -10,11 +10,11 @@ from typing import cast
 
 from fastapi import FastAPI, Request
 
-from sextant.domain.places import Places
+from sextant.domain.fair_semaphore import FairSemaphore
 from sextant.domain.settings import Settings
 from sextant.facade import Sextant
 from sextant.facade.working import working
-from sextant.graph.dependencies import lent
+from sextant.graph.dependencies import use_dependencies
 from sextant.server.auth.authenticator import Authenticator
 from sextant.server.auth.rates import Rates
 from sextant.server.importing import Imports
@@ -34,7 +34,7 @@ class Serving:
     settings: Settings
     rag: Sextant
     runs: Runs
-    searches: Places
+    searches: FairSemaphore
     authenticator: Authenticator
     rates: Rates
     uploads: Uploads
@@ -56,7 +56,7 @@ async def serving(settings: Settings) -> AsyncIterator[Serving]:
         http = settings.http
         # Half as many wait: whoever is served under any load has then waited half of a search longer.
         waiting = max(http.searches // 2, 1)
-        searches = Places(http.searches, http.search_wait_seconds, most_waiting=waiting)
+        searches = FairSemaphore(http.searches, http.search_wait_seconds, most_waiting=waiting)
         authenticator = Authenticator(settings, rag.database)
         quota = settings.quota
         rates = Rates(quota.requests_per_second, quota.burst, "Too many requests with this key")
@@ -64,7 +64,7 @@ async def serving(settings: Settings) -> AsyncIterator[Serving]:
         imports = Imports()
         inside = working(rag.worker()) if settings.worker.in_server else nullcontext()
         try:
-            async with inside, _shared(rag):
+            async with inside, _shared_slots(rag):
                 yield Serving(
                     settings, rag, runs, searches, authenticator, rates,
                     Uploads(settings), watching, imports,
@@ -84,9 +84,9 @@ def _collect_in_small_steps() -> None:
 
 
 @asynccontextmanager
-async def _shared(rag: Sextant) -> AsyncIterator[None]:
+async def _shared_slots(rag: Sextant) -> AsyncIterator[None]:
     # Under LangGraph's server the graph's nodes run on this loop, too.
-    with lent(await rag.dependencies()):
+    with use_dependencies(await rag.dependencies()):
         yield
 
 

@@ -39,7 +39,7 @@ async def while_connected(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
         ClientLeft: it left first.
     """
     working = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(_left(receive))
+    leaving = asyncio.ensure_future(_client_left(receive))
     try:
         await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
@@ -52,7 +52,7 @@ async def while_connected(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
             await asyncio.wait({working})
 
 
-async def _left(receive: Receive) -> None:
+async def _client_left(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 

@@ -43,7 +43,7 @@ async def authenticate(request: Request) -> Auth.types.MinimalUserDict:
 
 
 @auth.on
-async def own(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, str]:
+async def require_owner(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, str]:
     """Mark what is made with its owner, and show nobody anything else."""
     _require(ctx, Permission.READ)
     value.setdefault("metadata", {})
@@ -70,7 +70,7 @@ async def change_assistants(ctx: Auth.types.AuthContext, value: Any) -> dict[str
 
 
 @auth.on.store
-async def own_items(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> None:
+async def require_owner_of_items(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> None:
     """Items are below a namespace of the user's own, whatever was asked for."""
     _require(ctx, Permission.READ)
     namespace = tuple(value.get("namespace") or ())

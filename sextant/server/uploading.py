@@ -23,10 +23,10 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from sextant.domain.documents import LONGEST_FILENAME
 from sextant.domain.errors import FileTooLarge, Limited, OptionInvalid, Overloaded, SextantError
 from sextant.domain.settings import Settings
-from sextant.ingestion.parsing.detect import detect, media_type, named_type
+from sextant.ingestion.parsing.detect import detect, media_type, type_of_name
 from sextant.ingestion.parsing.guards import check_size
 from sextant.ingestion.parsing.limits import Limits
-from sextant.server.bodies import sent_type
+from sextant.server.bodies import content_type_of
 from sextant.server.schemas.documents import FormFields, TextUpload, UploadOptions
 from sextant.server.schemas.wire import Wire
 from sextant.stores.documents.registering import Upload
@@ -110,7 +110,7 @@ class Uploads:
             self._under_way += Counter()  # drops those at zero
 
     async def _read(self, request: Request) -> FormData | bytes:
-        kind = sent_type(request)
+        kind = content_type_of(request)
         try:
             async with asyncio.timeout(_UPLOAD_SECONDS):
                 if kind == "multipart/form-data":
@@ -125,7 +125,7 @@ class Uploads:
     async def _received(self, form: FormData | bytes) -> Received:
         read = _of_form(form) if isinstance(form, FormData) else _of_text(form)
         graph_id, uploads = await read
-        return await asyncio.to_thread(_looked_at, graph_id, uploads, self._settings)
+        return await asyncio.to_thread(_inspect_upload, graph_id, uploads, self._settings)
 
 
 class _WholeForm(MultiPartParser):
@@ -175,7 +175,7 @@ async def _of_form(form: FormData) -> tuple[str, list[Upload]]:
     }
     if "metadata" in fields:
         fields["metadata"] = _json(fields["metadata"].encode(), "metadata")
-    said = _checked(FormFields, fields)
+    said = _check_upload(FormFields, fields)
     if not files:
         raise OptionInvalid(
             "The form has no file.", next_step="Send one as a part with a filename.", field="files"
@@ -192,9 +192,9 @@ async def _of_form(form: FormData) -> tuple[str, list[Upload]]:
 
 
 async def _of_text(body: bytes) -> tuple[str, list[Upload]]:
-    said = _checked(TextUpload, _json(body, "body"))
+    said = _check_upload(TextUpload, _json(body, "body"))
     name = filename_of(said.title)
-    if named_type(name) is None:
+    if type_of_name(name) is None:
         name = f"{name[: LONGEST_FILENAME - 4]}.txt"
     return said.graph_id, [_upload(said, name, clean_text(said.text).encode())]
 
@@ -212,7 +212,7 @@ def _upload(said: UploadOptions, name: str, content: bytes) -> Upload:
     )
 
 
-def _looked_at(graph_id: str, uploads: list[Upload], settings: Settings) -> Received:
+def _inspect_upload(graph_id: str, uploads: list[Upload], settings: Settings) -> Received:
     """Look at the files as far as can be done at once; parsing them is a worker's."""
     limits, refused = Limits.of(settings), dict[int, SextantError]()
     digest = hashlib.sha256(graph_id.encode())
@@ -263,7 +263,7 @@ def _json(text: bytes, field: str) -> Any:  # noqa: ANN401 - whatever was sent
         raise OptionInvalid(f"{field} is not JSON.", field=field) from None
 
 
-def _checked(model: type[W], fields: object) -> W:
+def _check_upload(model: type[W], fields: object) -> W:
     """What was said, with its bounds checked; errors as FastAPI tells them."""
     try:
         return model.model_validate(fields)

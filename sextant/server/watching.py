@@ -10,7 +10,7 @@ from uuid import UUID
 from sextant.domain.errors import DocumentNotFound, Limited, Overloaded, SextantError
 from sextant.domain.tasks import end
 from sextant.facade.library import Library
-from sextant.stores.work.uploads import Standing
+from sextant.stores.work.uploads import UploadStatus
 
 _log = logging.getLogger(__name__)
 
@@ -24,13 +24,13 @@ _INSTEAD = "Close some streams, or ask `GET /documents/{documentId}` now and the
 class Watch:
     """One watcher of one document; `end` gives its place back, at any time and any number of times."""
 
-    def __init__(self, watching: Watching, user_id: str, first: Standing) -> None:
+    def __init__(self, watching: Watching, user_id: str, first: UploadStatus) -> None:
         self.user_id = user_id
         self.document_id = first.document_id
         self._watching = watching
         self._first = first
 
-    async def standings(self) -> AsyncIterator[Standing]:
+    async def standings(self) -> AsyncIterator[UploadStatus]:
         """Where the document stands: now, and after every look, until its ingestion has ended.
 
         Raises:
@@ -58,11 +58,11 @@ class Watching:
         self._library = library
         self._watches: set[Watch] = set()
         # None: it was looked for, and is not there.
-        self._seen: dict[UUID, Standing | None] = {}
+        self._seen: dict[UUID, UploadStatus | None] = {}
         self._looked = asyncio.Condition()
         self._looking: asyncio.Task[None] | None = None
 
-    def begin(self, user_id: str, first: Standing) -> Watch:
+    def begin(self, user_id: str, first: UploadStatus) -> Watch:
         """Watch a document that stands where `first` says.
 
         Raises:
@@ -86,7 +86,7 @@ class Watching:
         if self._looking is not None:
             await end(self._looking)
 
-    async def next_of(self, document_id: UUID) -> Standing:
+    async def next_of(self, document_id: UUID) -> UploadStatus:
         """What the next look finds; raises DocumentNotFound if nothing."""
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._look())
@@ -107,7 +107,7 @@ class Watching:
             for watch in self._watches:
                 by_user.setdefault(watch.user_id, []).append(watch.document_id)
             try:
-                seen = dict[UUID, Standing | None]()
+                seen = dict[UUID, UploadStatus | None]()
                 for user_id, ids in by_user.items():
                     seen |= dict.fromkeys(ids)
                     seen |= await self._library(user_id).standings(ids)

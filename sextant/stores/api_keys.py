@@ -14,7 +14,7 @@ from sextant.domain.errors import OptionInvalid
 from sextant.domain.scope import Scope
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.postgresql.watched import limited
+from sextant.stores.postgresql.watched import limit_statements
 from sextant.text.characters import clean_text
 
 _SQL = load_queries("api_keys")
@@ -48,7 +48,7 @@ class ApiKeyStore:
         Raises:
             DatabaseUnavailable: nobody knows.
         """
-        with limited(self._database.settings.database_timeout):
+        with limit_statements(self._database.settings.database_timeout):
             async with self._database.transaction(_NOBODY) as connection:
                 cursor = connection.cursor(row_factory=dict_row)
                 row = await (await cursor.execute(_SQL["use"], {"digest": digest})).fetchone()
@@ -60,7 +60,7 @@ class ApiKeyStore:
         Raises:
             DatabaseUnavailable: nobody knows.
         """
-        with limited(self._database.settings.database_timeout):
+        with limit_statements(self._database.settings.database_timeout):
             [row] = await self._database.read(_NOBODY, _SQL["exist"], {})
         return bool(row["found"])
 

@@ -64,7 +64,7 @@ class ArrayFiles:
         file = self._file(scope)
         try:
             with np.load(file, allow_pickle=False) as kept:
-                if bytes(kept[_WHOSE]) != _whose(scope, code):
+                if bytes(kept[_WHOSE]) != _file_owner(scope, code):
                     return None
                 arrays = {name: kept[name] for name in kept.files if name != _WHOSE}
             # Used now, written when it was.
@@ -81,7 +81,7 @@ class ArrayFiles:
             if file.exists() and 0 <= time.time() - file.stat().st_mtime < _EVERY_SECONDS:
                 return
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            whose = np.frombuffer(_whose(scope, code), np.uint8)
+            whose = np.frombuffer(_file_owner(scope, code), np.uint8)
             # Its own name: threads share a process id, and containers over one volume often do.
             opened, name = tempfile.mkstemp(".part", f"{file.stem}.", self._folder)
             part = Path(name)
@@ -113,5 +113,5 @@ class ArrayFiles:
                 file.unlink(missing_ok=True)
 
 
-def _whose(scope: Scope, code: str) -> bytes:
+def _file_owner(scope: Scope, code: str) -> bytes:
     return json.dumps([scope.user_id, scope.graph_id, code]).encode()

@@ -33,7 +33,7 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.types import NullType
 
 from sextant.domain.errors import OptionInvalid
-from sextant.stores.rows import Text
+from sextant.stores.rows import StoredText
 
 _T = TypeVar("_T")
 _BATCH = 5000  # texts read in one statement
@@ -58,7 +58,7 @@ def is_supported(store: object) -> TypeGuard[PGVectorStore | AsyncPGVectorStore]
     return isinstance(store, PGVectorStore | AsyncPGVectorStore)
 
 
-def has_own_loop(store: PGVectorStore | AsyncPGVectorStore) -> bool:
+def runs_its_loop(store: PGVectorStore | AsyncPGVectorStore) -> bool:
     """Whether the store can be called from any event loop."""
     return isinstance(store, PGVectorStore) and store._engine._loop is not None
 
@@ -223,17 +223,17 @@ class TableRows:
         rows = await self._rows(asked.select_from(self._from).where(await self._mine()))
         return {row["id"]: row["state"] for row in rows}
 
-    async def texts(self, parts: Sequence[Hashable]) -> Sequence[Text]:
+    async def texts(self, parts: Sequence[Hashable]) -> Sequence[StoredText]:
         """The texts of these rows."""
         row_id, mine = cast(self._id, String), await self._mine()
-        found: list[Text] = []
+        found: list[StoredText] = []
         for first in range(0, len(parts), _BATCH):
             wanted = literal([str(part) for part in parts[first : first + _BATCH]], _TEXTS)
             asked = select(row_id.label("id"), self._content.label("text"))
             rows = await self._rows(
                 asked.select_from(self._from).where(mine, row_id == func.any(wanted))
             )
-            found += [Text(row["id"], row["id"], row["text"] or "") for row in rows]
+            found += [StoredText(row["id"], row["id"], row["text"] or "") for row in rows]
         return found
 
     async def _rows(self, statement: Executable) -> Sequence[RowMapping]:

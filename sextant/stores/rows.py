@@ -10,7 +10,7 @@ from langchain_core.documents import Document
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class StoredText:
     """A searchable text: the part it belongs to, and the id of its document in LangChain's sense."""
 
     part: Hashable
@@ -18,7 +18,7 @@ class Text:
     searched: str
 
 
-class Rows(Protocol):
+class StoredTexts(Protocol):
     """The texts that one user has in a vector store."""
 
     @property
@@ -51,7 +51,7 @@ class Rows(Protocol):
         """The parts that texts come in (files, or single rows), each with what changes when it does."""
         ...
 
-    async def texts(self, parts: Sequence[Hashable]) -> Sequence[Text]:
+    async def texts(self, parts: Sequence[Hashable]) -> Sequence[StoredText]:
         """All texts of these parts."""
         ...
 
@@ -60,6 +60,6 @@ class Rows(Protocol):
 class KnowsRows(Protocol):
     """A vector store that finds its texts by itself."""
 
-    def rows_of(self, user_id: int | str) -> Rows:
+    def rows_of(self, user_id: int | str) -> StoredTexts:
         """The texts that a user has in it."""
         ...

@@ -12,12 +12,12 @@ from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.postgresql.database import Database
-from sextant.stores.rows import Text
+from sextant.stores.rows import StoredText
 
 
 @dataclass(frozen=True, slots=True)
 class ScopeRows:
-    """The chunks of a knowledge base as `sextant.stores.rows.Rows`; none for another user than its own."""
+    """The chunks of a knowledge base as `sextant.stores.rows.StoredTexts`; none for another user than its own."""
 
     database: Database
     scope: Scope
@@ -54,13 +54,13 @@ class ScopeRows:
         found = {} if self._foreign else await self._chunks.documents(self.scope)
         return dict[Hashable, str](found.items())
 
-    async def texts(self, parts: Sequence[Hashable]) -> Sequence[Text]:
+    async def texts(self, parts: Sequence[Hashable]) -> Sequence[StoredText]:
         """Titles, table header and text of every chunk of these documents."""
         documents = [part for part in parts if isinstance(part, UUID)]
         if self._foreign or not documents:
             return []
         passages = await self._chunks.passages(self.scope, documents)
-        return [Text(one.document_id, str(one.id), one.searched) for one in passages]
+        return [StoredText(one.document_id, str(one.id), one.searched) for one in passages]
 
     @property
     def _chunks(self) -> ChunkStore:

@@ -107,7 +107,7 @@ class SearchLog:
         return {"days": self._settings.days}
 
 
-def logged_item(item: RetrievedItem) -> dict[str, Any]:
+def item_to_log(item: RetrievedItem) -> dict[str, Any]:
     """What the log keeps of a result."""
     return {
         "kind": item.kind.value,

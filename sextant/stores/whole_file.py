@@ -15,7 +15,7 @@ _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
 @contextmanager
-def written_whole(out: Path) -> Iterator[Path]:
+def write_atomically(out: Path) -> Iterator[Path]:
     """The path of a file beside `out` to write to, which becomes `out` unless something fails.
 
     It is this writer's alone: of two that write to `out` at a time, the later one's file stays, whole.

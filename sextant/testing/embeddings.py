@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from langchain_core.embeddings import Embeddings
 
-from sextant.testing.hash_embedder import hashed_vector
+from sextant.testing.hash_embedder import hash_vector
 
 
 class LangChainHash(Embeddings):
@@ -23,4 +23,4 @@ class LangChainHash(Embeddings):
 
     def embed_query(self, text: str) -> list[float]:
         """The vector of one question."""
-        return [float(value) for value in hashed_vector(text, self.dimension)]
+        return [float(value) for value in hash_vector(text, self.dimension)]

@@ -47,13 +47,13 @@ class HashEmbedder:
 
     async def embed_query(self, text: str) -> Vectors:
         """The vector of one question."""
-        return hashed_vector(text, self._dimension)
+        return hash_vector(text, self._dimension)
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """The vectors of passages, one per row."""
         vectors = np.zeros((len(texts), self._dimension), np.float32)
         for row, text in enumerate(texts):
-            vectors[row] = hashed_vector(text, self._dimension)
+            vectors[row] = hash_vector(text, self._dimension)
         return vectors
 
 
@@ -73,7 +73,7 @@ class BrokenEmbedder(HashEmbedder):
         raise ModelUnavailable("The embedding model does not answer.")
 
 
-def hashed_vector(text: str, dimension: int) -> Vectors:
+def hash_vector(text: str, dimension: int) -> Vectors:
     """The L2-normalised n-gram vector of `text`; of a text without characters, the first axis."""
     vector = np.zeros(dimension, np.float32)
     folded = normalise(text)

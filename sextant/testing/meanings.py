@@ -9,7 +9,7 @@ import numpy as np
 from sextant.models.protocols import Vectors
 
 
-class Meanings:
+class AngleEmbedder:
     """Places each text at the angle whose cosine to the question is given."""
 
     dimension = 2

@@ -55,7 +55,7 @@ class Neo4jServer:
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="neo4j-")))
     _process: subprocess.Popen[str] | None = None
     # Its port stays its own while it starts, and between its crash and its return.
-    _held: socket.socket = field(default_factory=ports.reserved)
+    _held: socket.socket = field(default_factory=ports.reserve_port)
 
     @property
     def port(self) -> int:

@@ -21,7 +21,7 @@ from typing import Any, Self, cast
 import orjson
 
 from sextant.models.protocols import Vectors
-from sextant.testing.hash_embedder import hashed_vector
+from sextant.testing.hash_embedder import hash_vector
 from sextant.testing.http import CutConnection, HttpRequest, HttpResponse, LoopbackServer
 from sextant.testing.replies import (
     Reply,
@@ -105,7 +105,7 @@ class ScriptedOpenAI:
         self._embeddings = _answering(embeddings if embeddings is not None else _as_usual)
         self._rerank = _answering(rerank if rerank is not None else _as_usual)
         self._dimension = dimension
-        self._vector = vector or (lambda text: hashed_vector(text, dimension))
+        self._vector = vector or (lambda text: hash_vector(text, dimension))
         self._api_key = api_key
         self._models = tuple(models)
         self._server = LoopbackServer(self._handle)
@@ -179,7 +179,7 @@ class ScriptedOpenAI:
     async def _complete(self, request: ApiRequest) -> HttpResponse:
         reply = self._chat(request)
         if reply.status != 200:
-            return await _failed(reply)
+            return await _error_response(reply)
         model = str(request.body.get("model", ""))
         if request.streamed:
             return HttpResponse(
@@ -193,10 +193,10 @@ class ScriptedOpenAI:
     async def _embed(self, request: ApiRequest) -> HttpResponse:
         reply = self._embeddings(request)
         if reply.status != 200:
-            return await _failed(reply)
+            return await _error_response(reply)
         await _wait_as_scripted(reply)
         texts = request.body["input"]
-        vectors = [self._vector(text) for text in _listed(texts)]
+        vectors = [self._vector(text) for text in _as_list(texts)]
         as_base64 = request.body.get("encoding_format") == "base64"
         data = [
             {
@@ -214,11 +214,11 @@ class ScriptedOpenAI:
     async def _score(self, request: ApiRequest) -> HttpResponse:
         reply = self._rerank(request)
         if reply.status != 200:
-            return await _failed(reply)
+            return await _error_response(reply)
         await _wait_as_scripted(reply)
-        query = hashed_vector(request.body["query"], self._dimension)
+        query = hash_vector(request.body["query"], self._dimension)
         scores = [
-            {"index": index, "relevance_score": float(query @ hashed_vector(text, self._dimension))}
+            {"index": index, "relevance_score": float(query @ hash_vector(text, self._dimension))}
             for index, text in enumerate(request.body["documents"])
         ]
         scores.sort(key=lambda score: -score["relevance_score"])
@@ -242,7 +242,7 @@ def _as_usual(_request: ApiRequest) -> Reply:
     return Reply()
 
 
-async def _failed(reply: Reply) -> HttpResponse:
+async def _error_response(reply: Reply) -> HttpResponse:
     await _wait_as_scripted(reply)
     return _whole(error_body(reply), reply.status, reply.headers)
 
@@ -299,7 +299,7 @@ def _model(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": 0, "owned_by": "testing"}
 
 
-def _listed(value: str | list[str]) -> list[str]:
+def _as_list(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) else value
 
 

@@ -16,7 +16,7 @@ _PADDING = bytes.fromhex("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class PdfText:
     """A line of text; `x` and `y` are points from the lower left corner of an A4 page (595 x 842).
 
     `angle` is in degrees; 0 is level.
@@ -52,7 +52,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class PdfPicture:
     """A grey square, as an image."""
 
     x: float = 100
@@ -70,7 +70,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class PdfNote:
     """A comment on the page."""
 
     text: str
@@ -86,11 +86,11 @@ class OutlineItem:
     y: float = 842
 
 
-Drawn = Text | Rule | Area | Picture
-Item = Drawn | Field | Note
+Drawn = PdfText | Rule | Area | PdfPicture
+Item = Drawn | Field | PdfNote
 
 
-def ruled_table(
+def draw_ruled_table(
     x: float, y: float, rows: Sequence[Sequence[str]], width: float = 120
 ) -> list[Drawn]:
     """Rows of equal height downwards from (x, y), with a rule around every cell."""
@@ -101,7 +101,7 @@ def ruled_table(
         for column in range(len(rows[0]) + 1)
     ]
     texts = [
-        Text(x + width * column + 4, y - height * row - 14, cell, 9)
+        PdfText(x + width * column + 4, y - height * row - 14, cell, 9)
         for row, cells in enumerate(rows)
         for column, cell in enumerate(cells)
     ]
@@ -116,7 +116,7 @@ def write_pdf(
     password: str = "",
 ) -> bytes:
     """A PDF file with these pages; with a password, encrypted by RC4 of 40 bits (revision 2)."""
-    writer = _Writer(password)
+    writer = _PdfWriter(password)
     catalog, tree, fonts, image = (writer.reserve() for _ in range(4))
     kids = [writer.page(tree, fonts, image, items) for items in pages]
     writer.put(
@@ -151,7 +151,7 @@ _FONTS = (
 )
 
 
-class _Writer:
+class _PdfWriter:
     def __init__(self, password: str) -> None:
         self._objects: dict[int, bytes] = {}
         self.fields: list[int] = []
@@ -181,11 +181,11 @@ class _Writer:
 
     def page(self, tree: int, fonts: int, image: int, items: Sequence[Item]) -> int:
         page, content = self.reserve(), self.reserve()
-        drawn = [item for item in items if not isinstance(item, Field | Note)]
+        drawn = [item for item in items if not isinstance(item, Field | PdfNote)]
         self.stream(content, "", "\n".join(map(_operators, drawn)).encode("latin-1"))
         resources = f"<</Font {fonts} 0 R/XObject<</I {image} 0 R>>>>"
         annotations = [
-            self.annotation(fonts, item) for item in items if isinstance(item, Field | Note)
+            self.annotation(fonts, item) for item in items if isinstance(item, Field | PdfNote)
         ]
         annots = " ".join(f"{number} 0 R" for number in annotations)
         self.put(
@@ -195,9 +195,9 @@ class _Writer:
         )
         return page
 
-    def annotation(self, fonts: int, item: Field | Note) -> int:
+    def annotation(self, fonts: int, item: Field | PdfNote) -> int:
         number = self.reserve()
-        if isinstance(item, Note):
+        if isinstance(item, PdfNote):
             note = b"<</Type/Annot/Subtype/Text/Rect[500 700 520 720]/Contents "
             self.put(number, note + self.string(item.text, number) + b">>")
             return number
@@ -205,7 +205,7 @@ class _Writer:
         self.stream(
             look,
             f"/Type/XObject/Subtype/Form/BBox[0 0 200 20]/Resources<</Font {fonts} 0 R>>",
-            _operators(Text(2, 5, item.value)).encode("latin-1"),
+            _operators(PdfText(2, 5, item.value)).encode("latin-1"),
         )
         self.fields.append(number)
         entry = (
@@ -279,9 +279,9 @@ def _operators(item: Drawn) -> str:
             return f"{item.x1} {item.y1} m {item.x2} {item.y2} l S"
         case Area():
             return f"0.9 g {item.x} {item.y} {item.width} {item.height} re f 0 g"
-        case Picture():
+        case PdfPicture():
             return f"q {item.size} 0 0 {item.size} {item.x} {item.y} cm /I Do Q"
-        case Text():
+        case PdfText():
             wide = any(char > "\xff" for char in item.text)
             codes = item.text.encode("utf-16-be" if wide else "cp1252", errors="replace").hex()
             font = "M" if item.mono else ("C" if wide else "L") + ("B" if item.bold else "")

@@ -7,7 +7,7 @@ import socket
 LOOPBACK = "127.0.0.1"
 
 
-def reserved() -> socket.socket:
+def reserve_port() -> socket.socket:
     """A socket whose port is given to nobody else while it is open.
 
     It is bound and does not listen, so that a server that is told the port may still do so, as long as

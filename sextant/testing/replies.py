@@ -63,7 +63,7 @@ def as_json(value: object) -> Reply:
     return Reply(json.dumps(value, ensure_ascii=False))
 
 
-def fenced_json(value: object) -> Reply:
+def fence_json(value: object) -> Reply:
     """`value` as JSON in a code fence with talk around it, as small models write it."""
     written = json.dumps(value, ensure_ascii=False, indent=1)
     return Reply(f"Sure! Here is the JSON:\n```json\n{written}\n```\nLet me know if you need more.")

@@ -23,20 +23,20 @@ def trace_of(question: str, events: Sequence[Event]) -> str:
             steps[-1] += f" ({event.mode})"
     told = [f"{answer.mode} · {question}", " → ".join(steps), "", answer.answer, ""]
     for source in answer.sources:
-        told += _told(source, answer)
+        told += _trace_lines(source, answer)
     return "\n".join([*told, f"{'grounded' if answer.grounded else 'not grounded'}\n"])
 
 
-def _told(source: Source, answer: Answer) -> list[str]:
+def _trace_lines(source: Source, answer: Answer) -> list[str]:
     place = " › ".join([source.filename, *source.section_path])
     page = f", page {source.page}" if source.page else ""
     lanes = ", ".join(f"{name} {found['rank']}" for name, found in sorted(source.lanes.items()))
     found = f"; rank by lane: {lanes}" if lanes else ""
     cited = [one for one in answer.citations if one.marker == source.marker]
-    return [f"[{source.marker}] {place}{page}{found}", *map(_quoted, cited)]
+    return [f"[{source.marker}] {place}{page}{found}", *map(_quote_line, cited)]
 
 
-def _quoted(citation: Citation) -> str:
+def _quote_line(citation: Citation) -> str:
     return (
         f"    {citation.start}–{citation.end}, support {citation.support:.1f}: “{citation.quote}”"
     )

@@ -33,7 +33,7 @@ def opening_adjunct(sentence: str) -> int:
     return found.end() if found and found.end() < len(sentence) else 0
 
 
-def asked_settings(question: str) -> str:
+def find_conditions(question: str) -> str:
     """The parts of `question` that ask what holds in some time or under some condition."""
     parts = [*_ASKED_ENGLISH.findall(question)]
     parts += [part for both in _ASKED_CHINESE.findall(question) for part in both]

@@ -61,7 +61,7 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
-def counted(number: int, noun: str) -> str:
+def count_noun(number: int, noun: str) -> str:
     """The number with its noun: `1 row`, `2 rows`, `3 entities`."""
     if number == 1:
         return f"1 {noun}"

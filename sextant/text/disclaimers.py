@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from sextant.text.identifiers import named_in, spelling_of
+from sextant.text.identifiers import find_codes, spelling_of
 
 _CHINESE = (
     r"(?:[与與和跟同][^，。；,;|]{{0,12}}?{name}[^，。；,;|]{{0,14}}?(?:无关|無關|不同|不一样|不一樣|没有关系|沒有關係|不是一回事|混淆|混为一谈)"
@@ -19,12 +19,12 @@ _ENGLISH = (
 )
 
 
-def disclaimed_in(question: str) -> re.Pattern[str] | None:
+def disclaimer_pattern(question: str) -> re.Pattern[str] | None:
     """Where a normalised text disclaims the one thing that `question` names by a code or a number.
 
     None where it names none, or several: how two differ is told by such sentences.
     """
-    names = named_in(question)
+    names = find_codes(question)
     if len(names) != 1:
         return None
     name = spelling_of(names[0])

@@ -30,7 +30,7 @@ _VERSION = re.compile(
 _PARTS = re.compile(r"[^\W\d_]+|\d+")
 
 
-def unmentioned(question: str, texts: Iterable[str]) -> list[str]:
+def find_unmentioned(question: str, texts: Iterable[str]) -> list[str]:
     """The names in `question` that no text has, as they were asked by.
 
     A code (letters, then digits among them) and the number of a version are missed where they do not
@@ -60,7 +60,7 @@ def unmentioned(question: str, texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(missed))
 
 
-def named_in(question: str) -> list[str]:
+def find_codes(question: str) -> list[str]:
     """The codes in `question`, and the names with the number of a model, each once."""
     models = (f"{name} {number}" for name, number in _models_in(question))
     return list(dict.fromkeys([*codes_in(question), *models]))

@@ -33,7 +33,7 @@ _SHORTEST_CJK = 2
 _LONGEST = 200
 
 
-class Token(NamedTuple):
+class FoldedToken(NamedTuple):
     """A folded token and where it stands in the text it came from."""
 
     key: str
@@ -69,20 +69,20 @@ def fold(word: str) -> str:
     return folded
 
 
-def tokens(text: str) -> list[Token]:
+def tokens(text: str) -> list[FoldedToken]:
     """Cut a text into folded tokens with their offsets; punctuation is skipped."""
     if text.isascii():  # all words are folded at once
-        return [Token(m.group(), *m.span()) for m in _ASCII_TOKEN.finditer(text.lower())]
-    return [Token(fold(m.group()), m.start(), m.end()) for m in _TOKEN.finditer(text)]
+        return [FoldedToken(m.group(), *m.span()) for m in _ASCII_TOKEN.finditer(text.lower())]
+    return [FoldedToken(fold(m.group()), m.start(), m.end()) for m in _TOKEN.finditer(text)]
 
 
 @lru_cache(maxsize=65_536)
 def _keys(name: str) -> tuple[str, ...]:
     """A name's folded tokens; kept, as building an index asks five times for those of each name."""
-    return tuple(_folded(name))
+    return tuple(_fold_tokens(name))
 
 
-def _folded(text: str) -> list[str]:
+def _fold_tokens(text: str) -> list[str]:
     """A text's folded tokens without their places."""
     if text.isascii():
         return _ASCII_TOKEN.findall(text.lower())
@@ -177,7 +177,7 @@ class NameTrie(Generic[T]):
         Whether a text contains a name then depends on no other name, so links that are kept as
         evidence do not depend on the order in which names came. Capitals count as in `find`.
         """
-        if self._root.children.keys().isdisjoint(_folded(text)):
+        if self._root.children.keys().isdisjoint(_fold_tokens(text)):
             return []
         cut = tokens(text)
         cased = any(char.isupper() for char in text[1:])
@@ -189,7 +189,7 @@ class NameTrie(Generic[T]):
         ]
 
     def _all(
-        self, text: str, cut: list[Token], start: int, *, cased: bool
+        self, text: str, cut: list[FoldedToken], start: int, *, cased: bool
     ) -> Iterator[NameMatch[T]]:
         node = self._root
         for end in range(start, len(cut)):
@@ -203,7 +203,7 @@ class NameTrie(Generic[T]):
 
     @staticmethod
     def _bearers(
-        node: _Node[T], text: str, cut: list[Token], start: int, end: int, *, cased: bool
+        node: _Node[T], text: str, cut: list[FoldedToken], start: int, end: int, *, cased: bool
     ) -> tuple[T, ...]:
         return tuple(
             bearer
@@ -212,7 +212,7 @@ class NameTrie(Generic[T]):
         )
 
     def _longest(
-        self, text: str, cut: list[Token], start: int, *, cased: bool
+        self, text: str, cut: list[FoldedToken], start: int, *, cased: bool
     ) -> tuple[NameMatch[T] | None, int]:
         node, best, after = self._root, None, start + 1
         for end in range(start, len(cut)):
@@ -236,7 +236,9 @@ def _case_of(name: str) -> _Case:
     return _Case.CAPITAL if one_word and any(char.isupper() for char in letters) else _Case.ANY
 
 
-def _is_written_as_name(text: str, cut: list[Token], start: int, end: int, case: _Case) -> bool:
+def _is_written_as_name(
+    text: str, cut: list[FoldedToken], start: int, end: int, case: _Case
+) -> bool:
     surface = text[cut[start].start : cut[end].end]
     if case is _Case.UPPER:
         return surface == surface.upper()
@@ -246,7 +248,7 @@ def _is_written_as_name(text: str, cut: list[Token], start: int, end: int, case:
     return True
 
 
-def _is_part_of_longer_name(text: str, cut: list[Token], index: int) -> bool:
+def _is_part_of_longer_name(text: str, cut: list[FoldedToken], index: int) -> bool:
     """Whether a capitalised word stands directly before or after the word at `index`."""
     before = cut[index - 1] if index else None
     after = cut[index + 1] if index + 1 < len(cut) else None

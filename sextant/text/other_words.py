@@ -12,14 +12,14 @@ from importlib.resources import files
 from itertools import islice, product
 
 from sextant.text.families import kin_of
-from sextant.text.particles import parted
+from sextant.text.particles import split_particle_patterns
 from sextant.text.persons import has_who
-from sextant.text.quantities import asked_quantity
+from sextant.text.quantities import find_asked_quantity
 from sextant.text.simplified import plain_of
 from sextant.text.stems import stem
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
-from sextant.text.turned import turned
-from sextant.text.written_out import written_out
+from sextant.text.turned import object_verb_patterns
+from sextant.text.written_out import expanded_form_patterns
 
 Otherwise = Sequence[tuple[str, re.Pattern[str]]]
 """Words of a question, and where a text says the same otherwise."""
@@ -46,7 +46,7 @@ def _wherever(words: Collection[str]) -> re.Pattern[str]:
 _KNOWN = _wherever(sorted(_MEANING, key=len, reverse=True))
 
 
-def said_otherwise(question: str) -> dict[str, re.Pattern[str]]:
+def synonym_patterns(question: str) -> dict[str, re.Pattern[str]]:
     """For each listed word of `question`, where a normalised text has it in other words."""
     return {word: _wherever(others) for word, others in synonyms(question).items()}
 
@@ -59,7 +59,7 @@ def synonyms(question: str) -> dict[str, list[str]]:
     return {word: [one for one in _MEANING[word] if one != word] for word in words}
 
 
-def listed_compounds(question: str) -> list[str]:
+def find_compounds(question: str) -> list[str]:
     """The listed names of several words that `question` has, such as "sick leave": each names one thing."""
     return [word for word in synonyms(question) if " " in word]
 
@@ -87,7 +87,7 @@ def other_names(name: str) -> list[str]:
     return [way for way in dict.fromkeys(ways) if way != plain]
 
 
-def translated(question: str) -> dict[str, list[str]]:
+def translate_words(question: str) -> dict[str, list[str]]:
     """For each listed word of `question`, what it is in the other language: Shanghai for 上海."""
     words = {match["en"] or match["zh"] for match in _KNOWN.finditer(plain_of(question))}
     others = {
@@ -97,30 +97,30 @@ def translated(question: str) -> dict[str, list[str]]:
     return {word: known for word, known in others.items() if known}
 
 
-def named_otherwise(question: str) -> Otherwise:
+def name_synonyms(question: str) -> Otherwise:
     """Words of `question`, and where a normalised text has the same in other words.
 
     In other words of the list; in another of its family; written out; the object before its verb; in two words, where a particle may stand alone.
     """
     plain = plain_of(question)
     return [
-        *said_otherwise(question).items(),
-        *parted(plain),
+        *synonym_patterns(question).items(),
+        *split_particle_patterns(plain),
         *kin_of(plain),
-        *written_out(plain),
-        *turned(plain),
+        *expanded_form_patterns(plain),
+        *object_verb_patterns(plain),
     ]
 
 
-def told_otherwise(question: str) -> Otherwise:
+def statement_synonyms(question: str) -> Otherwise:
     """Words of `question`, and where a normalised text says the same otherwise.
 
-    As `named_otherwise`; as a number with its unit, where that is asked for; as whoever does it, where
+    As `name_synonyms`; as a number with its unit, where that is asked for; as whoever does it, where
     "Who owns it?" is answered by its owner.
     """
     plain = plain_of(question)
-    found = list(named_otherwise(question))
-    if quantity := asked_quantity(question):
+    found = list(name_synonyms(question))
+    if quantity := find_asked_quantity(question):
         found.append((quantity.word, quantity.told))
     if has_who(plain):
         words = [word for word in _WORD.findall(plain) if word not in ENGLISH_STOP_WORDS]

@@ -19,7 +19,7 @@ _ONE = re.compile(rf"\b([a-z]{{3,}})({_PARTICLES})s?\b")
 _DOUBLED = re.compile(r"(?<=\w{2})([bdgmnprt])\1$")
 
 
-def joined(question: str) -> list[tuple[str, str]]:
+def join_particles(question: str) -> list[tuple[str, str]]:
     """Each verb of a question with its particle, as it is there and as one word: `backing up`, `backup`."""
     return [
         (match[0], _base(match[1]) + match[2])
@@ -35,7 +35,7 @@ def _base(verb: str) -> str:
 
 def with_joined(question: str, texts: Iterable[str]) -> str:
     """The question with a verb and its particle as one word where a text has that: "start up" as "startup"."""
-    pairs = joined(question)
+    pairs = join_particles(question)
     if not pairs:
         return question
     told = normalise("\n".join(texts))
@@ -49,7 +49,7 @@ def with_joined(question: str, texts: Iterable[str]) -> str:
     return question
 
 
-def parted(question: str) -> Sequence[tuple[str, re.Pattern[str]]]:
+def split_particle_patterns(question: str) -> Sequence[tuple[str, re.Pattern[str]]]:
     """Each word of a normalised question with a particle in it, and where a text has it as two words."""
     return [
         (match[0], re.compile(rf"\b{match[1]}\w{{0,4}}[ -]{match[2]}\b"))

@@ -49,7 +49,7 @@ def asks_who(question: str) -> bool:
     return _ASKS_WHO.search(plain_of(question)) is not None
 
 
-def tells_of_someone(text: str) -> bool:
+def may_name_person(text: str) -> bool:
     """Whether `text`, of a table's text the last line, may name somebody: lenient, for most texts do."""
     row = text.rpartition("\n")[2]
     plain = plain_of(row)

@@ -101,7 +101,7 @@ def is_segmented() -> bool:
     return not isinstance(_segmenter(), _Pairs)
 
 
-def known_words_of(text: str) -> list[str]:
+def cut_known_words(text: str) -> list[str]:
     """The words of `text`; one that the dictionary lacks and that begins with a verb of any word is two."""
     found: list[str] = []
     for word in words_of(text):
@@ -122,7 +122,7 @@ def search_words_of(text: str) -> Iterable[str]:
     return [pair for run in _HAN_RUN.findall(text) for pair in _pairs(run)]
 
 
-def tagged_words_of(text: str) -> Sequence[tuple[str, str]]:
+def cut_tagged_words(text: str) -> Sequence[tuple[str, str]]:
     """The words of `text`, which make it up together, with jieba's tags of their parts of speech."""
     return _segmenter().tag(text)
 

@@ -59,7 +59,7 @@ _LOOK_BACK = 40
 _SPACE = re.compile(r"\s*")
 
 
-def undecided(text: str) -> int:
+def find_undecided(text: str) -> int:
     """Where the last stop of a growing text begins, or the text ends: nothing before it can change."""
     unfinished = _UNFINISHED.search(text, max(len(text) - _CODE_CHARS, 0))
     return len(text[: unfinished.start() if unfinished else None].rstrip(_STOPPING))
@@ -167,7 +167,7 @@ def is_ended(text: str) -> bool:
     return _ENDED.search(text) is not None
 
 
-def ended(text: str, *, chinese: bool | None = None) -> str:
+def end_sentence(text: str, *, chinese: bool | None = None) -> str:
     """The text with a full stop behind it, unless it ends as a sentence does.
 
     Args:

@@ -10,7 +10,7 @@ from sextant.text.characters import has_cjk, normalise
 _BLOCKS = (range(0x3400, 0x4DC0), range(0x4E00, 0xA000), range(0xF900, 0xFB00))
 
 
-def simplified(text: str) -> str:
+def simplify(text: str) -> str:
     """The text with every traditional character as its simplified one, by OpenCC's dictionary.
 
     Character by character, so every offset stays: what is found in the result stands there in the text.
@@ -25,7 +25,7 @@ def simplified(text: str) -> str:
 
 def plain_of(text: str) -> str:
     """The form in which words are compared in whichever characters they are written: normalised and simplified."""
-    return simplified(normalise(text))
+    return simplify(normalise(text))
 
 
 @cache

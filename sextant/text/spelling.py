@@ -20,7 +20,7 @@ _WORD = re.compile(r"(?<![\w-])[A-Za-z]{5,}(?![\w-])")
 _ENDING = re.compile(r"(?:ing|ed|es|s|e)$")
 
 
-def respelled(question: str, texts: Iterable[str]) -> str:
+def respell(question: str, texts: Iterable[str]) -> str:
     """Return `question` with each word that no text holds as the one they hold it may stand for.
 
     Args:
@@ -36,13 +36,13 @@ def respelled(question: str, texts: Iterable[str]) -> str:
         plain = word.lower()
         if _ENDING.sub("", plain) in stems:
             continue
-        meant = sorted(one for one in known if _one_edit_apart(plain, one))
+        meant = sorted(one for one in known if _is_one_edit_away(plain, one))
         if meant:
             question = question.replace(word, meant[0])
     return question
 
 
-def _one_edit_apart(typed: str, word: str) -> bool:
+def _is_one_edit_away(typed: str, word: str) -> bool:
     """Whether one letter too many, too few or two swapped make the difference."""
     if typed[0] != word[0] or abs(len(typed) - len(word)) > 1:
         return False

@@ -10,7 +10,7 @@ import re
 from functools import cache
 
 from sextant.text.characters import has_cjk
-from sextant.text.simplified import simplified
+from sextant.text.simplified import simplify
 
 # Question words with characters that mean something elsewhere: 多 and 少, 如, 什 in 布什 and 克什米尔. 何时 is none of
 # them: it stands in 任何时刻, too.
@@ -65,11 +65,11 @@ def is_stop_word(word: str) -> bool:
     """
     if word in CHINESE_STOP_WORDS or word in ENGLISH_STOP_WORDS:
         return True
-    return len(word) > 1 and simplified(word) in _listed()
+    return len(word) > 1 and simplify(word) in _load_stop_words()
 
 
 @cache
-def _listed() -> frozenset[str]:
+def _load_stop_words() -> frozenset[str]:
     # Imported with the first Chinese question: the lists of all languages are one file.
     from stopwordsiso import stopwords
 

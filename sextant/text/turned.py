@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from sextant.text.characters import IDEOGRAPHS
-from sextant.text.segmenting import known_words_of
+from sextant.text.segmenting import cut_known_words
 from sextant.text.stopwords import CHINESE_STOP_WORDS
 
 _RUN = re.compile(f"[{IDEOGRAPHS}]+")
@@ -14,9 +14,9 @@ _JOINED = 3  # a verb of one ideograph, an object of two
 _BETWEEN = "[^。；！？!?\n]{0,12}"
 
 
-def turned(question: str) -> Sequence[tuple[str, re.Pattern[str]]]:
+def object_verb_patterns(question: str) -> Sequence[tuple[str, re.Pattern[str]]]:
     """Each such word of a normalised question, and where a text has the object and then the verb."""
-    words = (word for run in _RUN.findall(question) for word in known_words_of(run))
+    words = (word for run in _RUN.findall(question) for word in cut_known_words(run))
     return [
         (word, re.compile(f"{word[1:]}{_BETWEEN}{word[0]}"))
         for word in dict.fromkeys(words)

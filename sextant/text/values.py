@@ -174,7 +174,7 @@ _INTERCHANGED = ({ORDINAL, "day"}, {ORDINAL, COUNT}, {COUNT, TIMES})
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class TextValue:
     """What one number in a text says.
 
     Attributes:
@@ -201,7 +201,7 @@ class Value:
             return "money" if dimension.isupper() else dimension
         return self.unit
 
-    def matches(self, other: Value) -> bool:
+    def matches(self, other: TextValue) -> bool:
         """Return whether `other` says the same number: converted units count, a unit left out is any."""
         if self.date or other.date:
             return self._matches_date(other)
@@ -216,15 +216,15 @@ class Value:
             return dimension == its and self.number * factor == other.number * its_factor
         return self.unit == other.unit and self.number == other.number
 
-    def opposes(self, other: Value) -> bool:
+    def opposes(self, other: TextValue) -> bool:
         """Return whether one is a lower and the other an upper bound."""
         return bool(self.bound and other.bound) and self.bound != other.bound
 
-    def _is_percent_of(self, other: Value) -> bool:
+    def _is_percent_of(self, other: TextValue) -> bool:
         share, plain = (self, other) if self.unit == SHARE else (other, self)
         return plain.number == share.number * 100 or plain.number == share.number
 
-    def _matches_date(self, other: Value) -> bool:
+    def _matches_date(self, other: TextValue) -> bool:
         if self.date is None or other.date is None:
             plain, day = (other, self) if self.date else (self, other)
             parts = {part for part in day.date or () if part}
@@ -242,7 +242,7 @@ class Value:
 class FoundValue:
     """A value and where it stands in the normalised text."""
 
-    value: Value
+    value: TextValue
     start: int
     end: int
 
@@ -298,30 +298,32 @@ def _with_shared_units(found: Sequence[FoundValue], plain: str) -> Iterator[Foun
     yield from behind
 
 
-def _value_of(kind: str, match: re.Match[str], plain: str) -> tuple[Value, int] | None:
+def _value_of(kind: str, match: re.Match[str], plain: str) -> tuple[TextValue, int] | None:
     groups = {name: text for name, text in match.groupdict().items() if text is not None}
     end = match.end()
     if kind == "date":
         year = int(groups["y"]) if "y" in groups else None
         month = _MONTHS[groups["mon"][:3]] if "mon" in groups else _number_or_none(groups.get("m"))
-        day = Value(Fraction(0), DATE, "", (year, month, _number_or_none(groups.get("d"))))
+        day = TextValue(Fraction(0), DATE, "", (year, month, _number_or_none(groups.get("d"))))
         return _bounded_value(day, match.start(), end, plain), end
     if kind == "time":
         return _bounded_value(_time_of(groups), match.start(), end, plain), end
     if kind == "fraction":
-        return _bounded_value(Value(_fraction_of(groups), SHARE), match.start(), end, plain), end
+        return _bounded_value(
+            TextValue(_fraction_of(groups), SHARE), match.start(), end, plain
+        ), end
     if kind == "share":
-        return _bounded_value(Value(_share_of(groups), SHARE), match.start(), end, plain), end
+        return _bounded_value(TextValue(_share_of(groups), SHARE), match.start(), end, plain), end
     if kind == "ordinal":
         raw = groups.get("zo") or groups.get("eo")
         number = _ORDINALS[groups["ew"]] if raw is None else _whole(raw)
-        return (Value(Fraction(number), ORDINAL), end) if number is not None else None
+        return (TextValue(Fraction(number), ORDINAL), end) if number is not None else None
     return _number_of(kind, groups, match, plain)
 
 
 def _number_of(
     kind: str, groups: dict[str, str], match: re.Match[str], plain: str
-) -> tuple[Value, int] | None:
+) -> tuple[TextValue, int] | None:
     end = match.end()
     if kind == "number":
         digits = re.sub(r"[,，\u2009\u202f ]", "", groups["n"])
@@ -348,7 +350,7 @@ def _number_of(
         return None
     if not unit and number != 1 and plain[end : end + 1] in set(_COUNTERS):
         unit = COUNT
-    return _bounded_value(Value(number, unit), match.start(), end, plain), end
+    return _bounded_value(TextValue(number, unit), match.start(), end, plain), end
 
 
 def _unit_at(start: int, end: int, plain: str) -> tuple[str, int]:
@@ -391,7 +393,7 @@ def _canonical(match: re.Match[str]) -> str:
     return _UNIT_FORMS[int(str(match.lastgroup)[1:])][1]
 
 
-def _bounded_value(value: Value, start: int, end: int, plain: str) -> Value:
+def _bounded_value(value: TextValue, start: int, end: int, plain: str) -> TextValue:
     behind = plain[end : end + 14]
     most, least = (
         pattern.search(plain, max(0, start - 24), start)
@@ -409,13 +411,13 @@ def _bounded_value(value: Value, start: int, end: int, plain: str) -> Value:
     return value
 
 
-def _time_of(groups: dict[str, str]) -> Value:
+def _time_of(groups: dict[str, str]) -> TextValue:
     hour = _whole(groups.get("h") or groups["zh"]) or 0
     minute = _whole(groups.get("min") or groups.get("zmin") or "0") or 0
     minute = 30 if "halfpast" in groups else minute
     late = groups.get("half") == "p" or groups.get("part") in {"下午", "晚上", "傍晚"}
     hour = hour + 12 if late and hour < 12 else hour
-    return Value(Fraction(60 * hour + minute), TIME)
+    return TextValue(Fraction(60 * hour + minute), TIME)
 
 
 def _share_of(groups: dict[str, str]) -> Fraction:

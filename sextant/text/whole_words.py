@@ -11,14 +11,14 @@ def find_whole(text: str, part: str) -> tuple[int, int] | None:
     while start >= 0:
         end = start + len(part)
         plural = 2 if text[end : end + 2] == "es" else int(text[end : end + 1] == "s")
-        end += plural if not _joined(text, end + plural) and _joined(text, end) else 0
-        if not (_joined(text, start) or _joined(text, end)):
+        end += plural if not _is_joined(text, end + plural) and _is_joined(text, end) else 0
+        if not (_is_joined(text, start) or _is_joined(text, end)):
             return start, end
         start = text.find(part, start + 1)
     return None
 
 
-def _joined(text: str, at: int) -> bool:
+def _is_joined(text: str, at: int) -> bool:
     """Whether a Latin word or number goes on across this place."""
     around = text[max(0, at - 1) : at + 1]
     return len(around) == 2 and at > 0 and around.isascii() and around.isalnum()

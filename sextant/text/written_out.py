@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from sextant.text.characters import IDEOGRAPHS
-from sextant.text.segmenting import known_words_of
+from sextant.text.segmenting import cut_known_words
 from sextant.text.stopwords import CHINESE_STOP_WORDS
 
 _RUN = re.compile(f"[{IDEOGRAPHS}]+")
@@ -18,9 +18,9 @@ _SHORT, _LONGER = 2, 4
 _BETWEEN_TWO, _BETWEEN_MORE = "", "{1,2}"
 
 
-def written_out(question: str) -> Sequence[tuple[str, re.Pattern[str]]]:
+def expanded_form_patterns(question: str) -> Sequence[tuple[str, re.Pattern[str]]]:
     """Each Chinese word of a normalised question, and where a text has it with more before its last ideograph."""
-    words = (word for run in _RUN.findall(question) for word in known_words_of(run))
+    words = (word for run in _RUN.findall(question) for word in cut_known_words(run))
     return [
         (word, _longer(word))
         for word in dict.fromkeys(words)

@@ -35,7 +35,7 @@ def developing(environment: Mapping[str, str]) -> Iterator[str]:
     """The address of a server on a free port of this machine."""
     command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
     with (
-        ports.reserved() as held,
+        ports.reserve_port() as held,
         subprocess.Popen(
             [*command, "--port", str(port := held.getsockname()[1]), "--n-jobs-per-worker", "4"],
             cwd=ROOT,

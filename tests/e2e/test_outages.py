@@ -30,7 +30,7 @@ class Wire:
         self._socket = socket
         self._listening: asyncio.Server | None = None
         self._open: set[asyncio.StreamWriter] = set()
-        self._held = ports.reserved()  # while it is cut, too
+        self._held = ports.reserve_port()  # while it is cut, too
         self.port = self._held.getsockname()[1]
 
     async def mend(self) -> None:

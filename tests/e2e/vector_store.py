@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from langchain_postgres import PGVectorStore
 
 from sextant.domain.configuration import load_settings
-from sextant.evals.dataset import Passage
+from sextant.evals.dataset import CorpusPassage
 from sextant.stores.postgresql.database import Database
 from tests.integration.foreign_table import foreign_table
 
-_PASSAGES = [Passage("payment", "付款节点", "合同签订后支付 30%，终验合格后支付 15%。")]
+_PASSAGES = [CorpusPassage("payment", "付款节点", "合同签订后支付 30%，终验合格后支付 15%。")]
 
 
 @asynccontextmanager

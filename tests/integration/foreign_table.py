@@ -11,7 +11,7 @@ from langchain_core.documents import Document
 from langchain_postgres import Column, PGEngine, PGVectorStore
 from psycopg import AsyncConnection, sql
 
-from sextant.evals.dataset import Passage
+from sextant.evals.dataset import CorpusPassage
 from sextant.stores.postgresql.database import Database
 from sextant.testing.embeddings import LangChainHash
 
@@ -35,7 +35,7 @@ class Foreign:
 @asynccontextmanager
 async def foreign_table(
     database: Database,
-    passages: Sequence[Passage],
+    passages: Sequence[CorpusPassage],
     *,
     users: Sequence[int],
     columns: list[str],
@@ -76,7 +76,7 @@ async def _opened(engine: PGEngine, table: str, columns: list[str], width: int) 
     )
 
 
-def _document(passage: Passage, key: str, user: int) -> Document:
+def _document(passage: CorpusPassage, key: str, user: int) -> Document:
     return Document(
         id=str(uuid4()),
         page_content=f"{passage.title}\n{passage.text}",

@@ -11,14 +11,14 @@ import numpy as np
 from sextant.domain.graph import CO_OCCURS
 from sextant.retrievers.index.graph.relations import Indices, Relations
 from sextant.retrievers.index.words.lexical import LexicalIndex
-from sextant.retrievers.index.words.terms import asked_terms, terms
+from sextant.retrievers.index.words.terms import question_terms, terms
 from sextant.retrievers.numeric.sparse import Floats, Places
 
 _MOST_COMMON = 512  # relation types compared with a question
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class StatementScores:
     """How far the passages at `rows` state what a question asks; one that is there twice has the same value twice."""
 
     rows: Places
@@ -63,7 +63,7 @@ class RelationTypes:
     def named_by(self, question: str) -> dict[int, float]:
         """Types with a word of the question → share of the type's information that it names."""
         named: defaultdict[int, float] = defaultdict(float)
-        for term in set(asked_terms(question)):
+        for term in set(question_terms(question)):
             for kind in self._types_with.get(term, ()):
                 named[kind] += self._information[term] / self._whole[kind]
         return dict(named)
@@ -75,13 +75,13 @@ class RelationTypes:
         return similarity
 
 
-def stated(
+def score_statements(
     relations: Relations,
     passages: int,
     named: Mapping[int, float],
     type_match: Mapping[int, float],
     type_similarity: Floats | None = None,
-) -> Stated | None:
+) -> StatementScores | None:
     """How far passages state what the question asks about an entity that it names, 0..1.
 
     The best statement of a passage counts: strength of the entity's link × fit of the relation's
@@ -111,13 +111,13 @@ def stated(
         fit = np.maximum(fit, _fit_by_meaning(type_similarity, kind)[: len(fit)])
     found = np.zeros(passages, np.float32)
     np.maximum.at(found, passage, (strength * fit[kind])[owner])
-    return Stated(passage, found.take(passage))
+    return StatementScores(passage, found.take(passage))
 
 
-def asked(
+def score_question(
     relations: Relations, named: Mapping[int, float], type_match: Mapping[int, float]
 ) -> float:
-    """How well the question names a relation that the graph has of a named entity, 0..1; arguments as of `stated`."""
+    """How well the question names a relation that the graph has of a named entity, 0..1; arguments as of `score_statements`."""
     if not type_match:
         return 0.0
     touching, strength = relations.touching(named)

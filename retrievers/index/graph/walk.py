@@ -39,7 +39,7 @@ TINY: np.float32 = np.float32(1e-12)
 
 
 @dataclass(frozen=True, slots=True)
-class GraphArrays:
+class ScopeGraph:
     """A scope's graph as rows: passages 0..passages-1, entities 0..entities-1, types 0..types-1.
 
     `mentions` and `titles` hold distinct (passage, entity) pairs: the passage's text names the
@@ -79,7 +79,7 @@ class WalkIndex:
         relations: the relations among entities.
     """
 
-    def __init__(self, graph: GraphArrays) -> None:
+    def __init__(self, graph: ScopeGraph) -> None:
         self.passages, self.entities, self.types = graph.passages, graph.entities, graph.types
         counts = np.bincount(graph.mentions[:, 1], minlength=graph.entities)
         self.information = _information(counts, graph.passages)
@@ -156,7 +156,7 @@ class WalkIndex:
         weights: Floats = (self.information * preference).astype(np.float32)
         return weights
 
-    def _leaving(self, graph: GraphArrays, total: npt.NDArray[np.float64]) -> Floats:
+    def _leaving(self, graph: ScopeGraph, total: npt.NDArray[np.float64]) -> Floats:
         """S / (s + constant), s the weight of a passage's entities other than its own title."""
         # Sorted and searched, which takes a hundredth of the time of `np.isin` for a million mentions.
         key = np.array([graph.entities, 1])

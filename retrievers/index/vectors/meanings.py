@@ -33,7 +33,7 @@ _KNOWN_SETS = 16
 _Key = tuple[asyncio.AbstractEventLoop, tuple[str, ...]]
 
 
-class Meanings:
+class QueryVectors:
     """Vectors of one embedder that many questions share.
 
     Args:

@@ -75,10 +75,10 @@ class Rounded:
         """
         many = vectors if len(vectors) > _FEW else vectors[:0]
         centre = many.sum(axis=0) / np.float32(max(len(many), 1))
-        coordinates, steps = _aligned(many.shape), np.empty(len(many), np.float32)
+        coordinates, steps = _allocate_aligned(many.shape), np.empty(len(many), np.float32)
         for start in range(0, len(many), _BLOCK):
             own = slice(start, start + _BLOCK)
-            coordinates[own], steps[own] = _rounded(many[own] - centre)
+            coordinates[own], steps[own] = _round_vectors(many[own] - centre)
         signs = Signs.of(many, centre) if sifted and len(many) > _MANY else None
         return cls(vectors, centre, dot(many, centre), coordinates, steps, signs)
 
@@ -99,11 +99,11 @@ class Rounded:
             return None
         many = vectors[fresh]
         along = self.along.take(was, mode="clip")
-        coordinates = _aligned(vectors.shape)
+        coordinates = _allocate_aligned(vectors.shape)
         self.coordinates.take(was, axis=0, mode="clip", out=coordinates)
         steps = self.steps.take(was, mode="clip")
         along[fresh] = dot(many, self.centre)
-        coordinates[fresh], steps[fresh] = _rounded(many - self.centre)
+        coordinates[fresh], steps[fresh] = _round_vectors(many - self.centre)
         signs = None if self.signs is None else self.signs.updated(many, fresh, was)
         return Rounded(vectors, self.centre, along, coordinates, steps, signs, moved)
 
@@ -178,7 +178,7 @@ def _products(asked: npt.NDArray[np.int8], coordinates: npt.NDArray[np.int8]) ->
     return products
 
 
-def _aligned(shape: tuple[int, ...]) -> npt.NDArray[np.int8]:
+def _allocate_aligned(shape: tuple[int, ...]) -> npt.NDArray[np.int8]:
     """Room whose rows begin where lines of the processor's cache do, if they are as long as some: fewer are read."""
     size = math.prod(shape)
     room = np.empty(size + _LINE, np.int8)
@@ -186,7 +186,7 @@ def _aligned(shape: tuple[int, ...]) -> npt.NDArray[np.int8]:
     return room[start : start + size].reshape(shape)
 
 
-def _rounded(vectors: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
+def _round_vectors(vectors: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
     steps = np.abs(vectors).max(axis=1, initial=0) / _MOST
     divisors = np.where(steps > 0, steps, np.float32(1))[:, None]
     return np.rint(vectors / divisors).astype(np.int8), steps

@@ -59,7 +59,7 @@ class Signs:
         words = np.empty((-(-len(directions) // _WORD), len(vectors)), np.uint64)
         for start in range(0, len(vectors), _BLOCK):
             own = slice(start, start + _BLOCK)
-            words[:, own] = _packed((vectors[own] - centre) @ directions.T > 0)
+            words[:, own] = _pack_bits((vectors[own] - centre) @ directions.T > 0)
         return cls(centre, directions, words)
 
     def updated(self, vectors: Floats, fresh: Places, was: Places) -> Signs:
@@ -71,7 +71,7 @@ class Signs:
             was: of every row from now on, the row it had here; any number for a fresh one.
         """
         words = self.words.take(was, axis=1, mode="clip")
-        words[:, fresh] = _packed((vectors - self.centre) @ self.directions.T > 0)
+        words[:, fresh] = _pack_bits((vectors - self.centre) @ self.directions.T > 0)
         return Signs(self.centre, self.directions, words)
 
     @property
@@ -99,7 +99,7 @@ class Signs:
         differing = np.empty_like(self.words[0])
         unlike, more = np.zeros(len(differing), np.uint8), np.empty(len(differing), np.uint8)
         for own, side, count in zip(
-            self.words, *_packed(np.stack([sides, counted])).T, strict=True
+            self.words, *_pack_bits(np.stack([sides, counted])).T, strict=True
         ):
             np.bitwise_xor(own, side, out=differing)
             np.bitwise_and(differing, count, out=differing)
@@ -125,7 +125,7 @@ def _directions(vectors: Floats) -> Floats:
     return np.ascontiguousarray(along.T)
 
 
-def _packed(bits: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
+def _pack_bits(bits: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
     """The bits of some vectors, a row each, as words by column."""
     octets = np.packbits(bits, axis=1)
     lacking = -octets.shape[1] % np.dtype(np.uint64).itemsize

@@ -13,12 +13,12 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from sextant.retrievers.index.words.terms import asked_terms, terms
+from sextant.retrievers.index.words.terms import question_terms, terms
 from sextant.retrievers.numeric.bm25 import BM25, idf
 from sextant.retrievers.numeric.sparse import Floats, Places, starts_of, true_at
 from sextant.text.identifiers import codes_in
 from sextant.text.other_words import synonyms
-from sextant.text.particles import joined
+from sextant.text.particles import join_particles
 
 _BM25 = BM25()
 Terms = Sequence[str]
@@ -36,7 +36,7 @@ _MOST_COUNTED = np.iinfo(np.uint16).max  # of a term in a passage; BM25 is flat 
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class PostingList:
     """A term's BM25 weight in the passages that hold it; `holders` None: in every passage, by row.
 
     `most` is the greatest.
@@ -65,7 +65,7 @@ class LexicalMatch:
     code of the question (E47, BM-40) that few hold. What several ask for is reckoned once.
     """
 
-    held: Sequence[Held]
+    held: Sequence[PostingList]
     scores: Floats
     information: Floats
     unknown: float
@@ -213,8 +213,8 @@ class LexicalIndex:
         vocabulary: defaultdict[str, int] = defaultdict(None, self.vocabulary)
         vocabulary.default_factory = vocabulary.__len__
         lengths = array("i")
-        counted = [_counted(batch, vocabulary, lengths) for batch in _batches(texts)]
-        free, length = _laid_out(places, self.lengths, np.asarray(lengths, np.int32))
+        counted = [_count_terms(batch, vocabulary, lengths) for batch in _batches(texts)]
+        free, length = _assign_rows(places, self.lengths, np.asarray(lengths, np.int32))
         fresh = [(free[row], term, count) for row, term, count in counted]
         parts = zip(self.postings.at(places), *fresh, strict=True)
         row, term, count = (np.concatenate(part) for part in parts)
@@ -228,9 +228,9 @@ class LexicalIndex:
 
     def match(self, question: str) -> LexicalMatch:
         """Hold a question against every passage."""
-        ones = (term for _, one in joined(question) for term in terms(one))
+        ones = (term for _, one in join_particles(question) for term in terms(one))
         asked = list(
-            dict.fromkeys([*asked_terms(question), *filter(self.vocabulary.__contains__, ones)])
+            dict.fromkeys([*question_terms(question), *filter(self.vocabulary.__contains__, ones)])
         )
         known = [self.vocabulary[term] for term in asked if term in self.vocabulary]
         codes = islice(dict.fromkeys(codes_in(question)), _MOST_CODES)
@@ -275,12 +275,12 @@ class LexicalIndex:
         all_hold = self._holding_all([word for part in parts for word in part or [""]])
         return all_hold if len(all_hold) * _COMMON <= self.passages else all_hold[:0]
 
-    def _held(self, term: int) -> Held:
+    def _held(self, term: int) -> PostingList:
         everywhere = self._common.get(term)
         if everywhere is not None:
-            return Held(None, everywhere, self._most[term])
+            return PostingList(None, everywhere, self._most[term])
         span = self._span(term)
-        return Held(self.postings.holders[span], self._weights[span], self._most[term])
+        return PostingList(self.postings.holders[span], self._weights[span], self._most[term])
 
     def information_of(self, words: str) -> float:
         """Summed idf of the terms of a few words; terms that no passage holds count nothing."""
@@ -299,7 +299,7 @@ def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _counted(
+def _count_terms(
     texts: Sequence[str], vocabulary: Mapping[str, int], lengths: array[int]
 ) -> tuple[_Ints, _Ints, _Counts]:
     """Row, term and frequency of every term of some texts, whose lengths are appended.
@@ -318,7 +318,7 @@ def _counted(
     return (key >> 32).astype(np.int32), key.astype(np.int32), count
 
 
-def _laid_out(places: Places, old: _Ints, fresh: _Ints) -> tuple[_Ints, _Ints]:
+def _assign_rows(places: Places, old: _Ints, fresh: _Ints) -> tuple[_Ints, _Ints]:
     """The rows that are left to fresh passages, and the lengths of all."""
     kept = places[places >= 0]
     length = np.zeros(len(kept) + len(fresh), np.int32)

@@ -9,7 +9,7 @@ from operator import add
 
 from sextant.text.characters import IDEOGRAPHS, MARKS
 from sextant.text.linking import fold
-from sextant.text.simplified import simplified
+from sextant.text.simplified import simplify
 from sextant.text.stems import american
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 
@@ -28,7 +28,7 @@ def pairs(ideographs: str) -> Iterable[str]:
     They need no word segmentation, whose errors differ between question and passage; on cmrc2018
     and drcd they find the paragraph of 99 % of the questions among the first five.
     """
-    plain = simplified(ideographs)
+    plain = simplify(ideographs)
     return map(add, plain, plain[1:]) if len(plain) > 1 else [plain]
 
 
@@ -50,7 +50,7 @@ def terms(text: str, cut: Callable[[str], Iterable[str]] = pairs) -> list[str]:
 
 
 @lru_cache(maxsize=16)
-def asked_terms(question: str) -> tuple[str, ...]:
+def question_terms(question: str) -> tuple[str, ...]:
     """The terms of a question, which several ask for while it is being searched."""
     return tuple(terms(question))
 

@@ -74,7 +74,7 @@ def _print_rest(answer: Answer, said: set[str]) -> None:
     terminal.say("")
     for source in answer.sources:
         terminal.say("")
-        terminal.heading(f"[{source.label or source.marker}] {place_of(source)}")
+        terminal.heading(f"[{source.label or source.marker}] {source_location(source)}")
         for quote in _quotes(answer, source) or [_opening(source)]:
             terminal.prose(f"“{quote}”", "    ")
     for warning in answer.warnings:
@@ -84,7 +84,7 @@ def _print_rest(answer: Answer, said: set[str]) -> None:
     terminal.faint(_summary(answer))
 
 
-def place_of(source: Source) -> str:
+def source_location(source: Source) -> str:
     """Where a source lies: file, section path and page."""
     parts = [source.filename, " › ".join(source.section_path)]
     if source.page is not None:

@@ -71,11 +71,11 @@ async def _ask(
     import asyncio
 
     from sextant.cli.asking.answers import print_answer
-    from sextant.facade.attaching import attached_files
+    from sextant.facade.attaching import read_attachments
 
     options["graph_id"] = await chosen_graph(rag, options.get("graph_id", GRAPH))
     options["multimodal_content"] = await asyncio.to_thread(
-        attached_files, images, tables, rag.settings
+        read_attachments, images, tables, rag.settings
     )
     answer = await print_answer(rag.stream(question, **options), quiet=as_json)
     if as_json:

@@ -47,12 +47,12 @@ def chat(
         return
     import asyncio
 
-    from sextant.cli.session import opened
+    from sextant.cli.session import open_session
 
     options: Options = {"graph_id": graph, "mode": mode, "top_k": top_k, "thread_id": thread}
     # One loop for all turns, and none of it while a line is typed: Ctrl-C there leaves at once.
     with asyncio.Runner() as runner:
-        session = opened(to_answer=True)
+        session = open_session(to_answer=True)
         rag = runner.run(session.__aenter__())
         try:
             options["graph_id"] = runner.run(chosen_graph(rag, graph))

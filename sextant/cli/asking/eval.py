@@ -9,7 +9,7 @@ import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import AsJson, Mode
-from sextant.text.characters import counted
+from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
     from sextant.evals.runner import EvalOptions, EvalReport
@@ -69,7 +69,7 @@ def evaluate(
         return
     report = asyncio.run(_evaluate(options, quiet=as_json))
     if out is not None:
-        out.write_bytes(terminal.encoded(report))
+        out.write_bytes(terminal.encode_json(report))
     if as_json:
         terminal.emit(report)
     else:
@@ -102,7 +102,7 @@ def _loop(
             )
         )
     if out is not None:
-        out.write_bytes(terminal.encoded(report))
+        out.write_bytes(terminal.encode_json(report))
     if as_json:
         terminal.emit(report)
     else:
@@ -121,7 +121,7 @@ def _compare(options: EvalOptions, plot: Path, out: Path | None, *, as_json: boo
         reports = asyncio.run(comparing.compare(options, load_settings(), on_progress))
     plot.write_text(comparing.plot(reports), encoding="utf-8")
     if out is not None:
-        out.write_bytes(terminal.encoded(reports))
+        out.write_bytes(terminal.encode_json(reports))
     if as_json:
         terminal.emit(reports)
         return
@@ -142,7 +142,7 @@ def _compare(options: EvalOptions, plot: Path, out: Path | None, *, as_json: boo
 
 def _print(report: EvalReport) -> None:
     terminal.say(
-        f"{counted(report.questions, 'question')} over {counted(report.passages, 'passage')}, {report.mode}"
+        f"{count_noun(report.questions, 'question')} over {count_noun(report.passages, 'passage')}, {report.mode}"
     )
     rows = [
         (kind, name, f"{value.mean:.3f}", f"{value.low:.3f}–{value.high:.3f}", str(value.count))

@@ -78,12 +78,12 @@ def search(
 
 
 def _print_item(rank: int, item: RetrievedItem) -> None:
-    terminal.heading(f"{rank}. {_place(item)}  {terminal.score(item.score)}")
+    terminal.heading(f"{rank}. {_item_location(item)}  {terminal.score(item.score)}")
     text = terminal.read_out(item.text)
     terminal.prose(text[:_SHOWN_CHARS] + "…" if len(text) > _SHOWN_CHARS else text, "   ")
 
 
-def _place(item: RetrievedItem) -> str:
+def _item_location(item: RetrievedItem) -> str:
     if item.kind.value != "chunk":
         return f"{item.kind.value} · {item.metadata['title']}"
     page = item.metadata.get("page")

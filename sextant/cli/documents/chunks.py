@@ -11,13 +11,13 @@ from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, read_filters
 from sextant.cli.prices import BudgetCost, BudgetTokens, DryRun, print_estimate, usage_text
 from sextant.cli.with_sextant import with_part
-from sextant.text.characters import counted
+from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
     from sextant.facade.knowledge.chunks import Chunks, DescribingReport
     from sextant.ingestion.metadata.estimating import DescriptionEstimate
-    from sextant.retrievers.chunk_search.hits import SearchHit, Signal
-    from sextant.retrievers.chunk_search.search import SearchResponse
+    from sextant.retrievers.chunk_search.hits import SearchHit, SignalScore
+    from sextant.retrievers.chunk_search.search import ChunkSearchResponse
 
 app = typer.Typer()
 chunks = typer.Typer(help="Search passages by metadata, or describe them.")
@@ -58,7 +58,7 @@ def search_chunks(
     """Show the best passages and what they are about."""
     read = read_filters(filters)
 
-    async def search(own: Chunks) -> SearchResponse:
+    async def search(own: Chunks) -> ChunkSearchResponse:
         # Imported while the embedding model loads.
         from sextant.retrievers.chunk_search.search import SearchRequest
 
@@ -112,7 +112,7 @@ def describe(
             return await own.estimate_describing(), own.by_model
 
         estimate, by_model = with_part(lambda rag: rag.chunks(graph), estimated)
-        told = f"{counted(estimate.passages, 'passage')} and {counted(estimate.sections, 'section')} of several parts"
+        told = f"{count_noun(estimate.passages, 'passage')} and {count_noun(estimate.sections, 'section')} of several parts"
         print_estimate(estimate, told, as_json=as_json)
         if not by_model and not as_json:
             terminal.note("The chat model is not asked unless SEXTANT_INGESTION__METADATA is llm.")
@@ -137,7 +137,7 @@ def describe(
 def _print_report(report: DescribingReport) -> None:
     done = report.by_model
     if report.documents or done is None:
-        terminal.say(f"Described {counted(report.documents, 'document')}.")
+        terminal.say(f"Described {count_noun(report.documents, 'document')}.")
     if done is None:
         return
     terminal.say(
@@ -167,7 +167,7 @@ def _print(rank: int, hit: SearchHit, constants: Mapping[str, float] | None) -> 
 
 
 def _print_signals(
-    signals: Mapping[str, Signal], scores: Mapping[str, float], constants: Mapping[str, float]
+    signals: Mapping[str, SignalScore], scores: Mapping[str, float], constants: Mapping[str, float]
 ) -> None:
     rows = [
         (

@@ -10,7 +10,7 @@ import typer
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId, document_id
 from sextant.cli.with_sextant import with_sextant
-from sextant.text.characters import counted
+from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
     from sextant.facade import Sextant
@@ -61,6 +61,6 @@ def delete_documents(
     if as_json:
         terminal.emit({"deleted": deleted, "kept": {str(one): name for one, name in kept.items()}})
         return
-    terminal.say(f"Deleted {counted(len(deleted), 'document')}.")
+    terminal.say(f"Deleted {count_noun(len(deleted), 'document')}.")
     for one, name in kept.items():
         terminal.warn(f"{one} stays as {name}, a file of the same bytes: delete it once more.")

@@ -10,7 +10,7 @@ import typer
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, STANDARD, AsJson, GraphId
 from sextant.cli.with_sextant import with_sextant
-from sextant.text.characters import counted
+from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
     from sextant.facade import Sextant
@@ -38,7 +38,7 @@ def export(
     if as_json:
         terminal.emit({"graph_id": graph, "out": out, "lines": lines})
     else:
-        terminal.note(f"Wrote {counted(lines, 'line')} to {out}.")
+        terminal.note(f"Wrote {count_noun(lines, 'line')} to {out}.")
 
 
 async def _print(rag: Sextant, graph: str) -> None:
@@ -49,14 +49,14 @@ async def _print(rag: Sextant, graph: str) -> None:
 async def _write(rag: Sextant, graph: str, out: Path) -> int:
     import gzip
 
-    from sextant.stores.whole_file import written_whole
+    from sextant.stores.whole_file import write_atomically
 
     lines = 0
     with (
-        written_whole(out) as part,
+        write_atomically(out) as part,
         gzip.open(part, "wb") if out.suffix == ".gz" else part.open("wb") as file,
     ):
         async for line in rag.export_graph(graph):
-            file.write(terminal.encoded(line) + b"\n")
+            file.write(terminal.encode_json(line) + b"\n")
             lines += 1
     return lines

@@ -10,7 +10,7 @@ import typer
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, STANDARD, AsJson, GraphId
 from sextant.cli.with_sextant import with_sextant
-from sextant.text.characters import counted
+from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
     from sextant.facade import Sextant
@@ -76,8 +76,8 @@ def _print(report: ImportReport) -> None:
     for warning in report.warnings:
         terminal.warn(f"Note: {warning}")
     terminal.say(
-        f"{counted(report.documents, 'document')} ({report.unchanged} unchanged), {counted(report.chunks, 'passage')}, "
-        f"{counted(report.entities, 'entity')}, {counted(report.relations, 'relation')}"
+        f"{count_noun(report.documents, 'document')} ({report.unchanged} unchanged), {count_noun(report.chunks, 'passage')}, "
+        f"{count_noun(report.entities, 'entity')}, {count_noun(report.relations, 'relation')}"
     )
     if report.graph_alone:
         terminal.warn(
@@ -87,5 +87,5 @@ def _print(report: ImportReport) -> None:
     if report.graph is not None:
         terminal.say(
             "With what the texts say, the graph has "
-            f"{counted(report.graph.entities, 'entity')} and {counted(report.graph.relations, 'relation')}."
+            f"{count_noun(report.graph.entities, 'entity')} and {count_noun(report.graph.relations, 'relation')}."
         )

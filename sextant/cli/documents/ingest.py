@@ -30,16 +30,16 @@ def ingest(
     as_json: AsJson = False,
 ) -> None:
     """Take documents into a knowledge base. A changed file replaces its old version."""
-    from sextant.ingestion.files import left_out
+    from sextant.ingestion.files import find_unsupported
 
     results = with_sextant(lambda rag: _ingest(rag, paths, graph, as_json=as_json))
-    others = left_out(paths)
+    others = find_unsupported(paths)
     if as_json:
-        files = [_described(result) for result in results]
+        files = [_ingested_json(result) for result in results]
         told = {"graph_id": graph, "files": files, "left_out": others, "warnings": results.warnings}
         terminal.emit(told)
     elif others:
-        terminal.say(_told_of(others))
+        terminal.say(_left_out_message(others))
     worst = max((result.error.exit_code for result in results if result.error), default=0)
     if worst:
         raise typer.Exit(worst)
@@ -57,7 +57,7 @@ async def _ingest(rag: Sextant, paths: list[Path], graph: str, *, as_json: bool)
     return results
 
 
-def _described(result: Ingested) -> dict[str, object]:
+def _ingested_json(result: Ingested) -> dict[str, object]:
     return {
         "source": result.source,
         "filename": result.filename,
@@ -65,16 +65,16 @@ def _described(result: Ingested) -> dict[str, object]:
         "chunks": result.chunks,
         "unchanged": result.unchanged,
         "warnings": result.warnings,
-        "error": terminal.described(result.error) if result.error else None,
+        "error": terminal.describe_error(result.error) if result.error else None,
     }
 
 
-def _told_of(others: list[Path]) -> str:
-    from sextant.text.characters import counted
+def _left_out_message(others: list[Path]) -> str:
+    from sextant.text.characters import count_noun
 
     kinds = Counter(_kind_of(file) for file in others)
     listed = terminal.first_of([f"{count} {kind}" for kind, count in kinds.most_common()], _KINDS)
-    return f"{counted(len(others), 'file')} left out, being of no kind that is read: {listed}"
+    return f"{count_noun(len(others), 'file')} left out, being of no kind that is read: {listed}"
 
 
 def _kind_of(file: Path) -> str:

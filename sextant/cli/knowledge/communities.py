@@ -10,7 +10,7 @@ import typer
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId
 from sextant.cli.with_sextant import with_part
-from sextant.text.characters import counted
+from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -52,7 +52,7 @@ def list_communities(
             str(len(one.entity_ids)),
             "  " * depth + terminal.brief(one.title),
         )
-        for one, depth in _nested(found)
+        for one, depth in _walk_communities(found)
     ]
     terminal.table(("ID", "RATING", "ENTITIES", "TITLE"), rows)
 
@@ -92,17 +92,17 @@ def build_communities(
         return
     for warning in done.warnings:
         terminal.warn(f"Note: {warning}")
-    terminal.say(_told(done))
+    terminal.say(_refreshed_message(done))
 
 
 def _run(graph: str, work: Callable[[Communities], Awaitable[T]]) -> T:
     return with_part(lambda rag: rag.communities(graph), work)
 
 
-def _told(done: Refreshed) -> str:
+def _refreshed_message(done: Refreshed) -> str:
     """What was built, in a sentence."""
     said = [
-        f"{counted(number, noun)} {what}"
+        f"{count_noun(number, noun)} {what}"
         for number, noun, what in (
             (done.names_merged, "name", "merged into others"),
             (done.names_parted, "name", "parted from others"),
@@ -112,12 +112,12 @@ def _told(done: Refreshed) -> str:
         if number
     ]
     if done.communities:
-        written = counted(done.reports_written, "report")
-        said.append(f"{counted(done.communities, 'community')}, {written} written")
+        written = count_noun(done.reports_written, "report")
+        said.append(f"{count_noun(done.communities, 'community')}, {written} written")
     return f"{'; '.join(said)}." if said else "Nothing has changed."
 
 
-def _nested(found: Sequence[Community]) -> Iterator[tuple[Community, int]]:
+def _walk_communities(found: Sequence[Community]) -> Iterator[tuple[Community, int]]:
     """Every community under the one it is part of, with its depth below what is listed."""
     known = {one.id for one in found}
     inside: dict[UUID | None, list[Community]] = {}
@@ -151,9 +151,9 @@ def _print_view(view: CommunityView) -> None:
         terminal.prose(f"{number}. {finding.text}")
         for chunk_id in finding.chunk_ids:
             terminal.faint(f"   {places.get(chunk_id, chunk_id)}")
-    terminal.heading(f"\n{counted(len(one.entity_ids), 'entity')}")
+    terminal.heading(f"\n{count_noun(len(one.entity_ids), 'entity')}")
     terminal.prose(", ".join(entity.name for entity in view.entities))
     if view.parts:
-        terminal.heading(f"\n{counted(len(view.parts), 'part')}")
+        terminal.heading(f"\n{count_noun(len(view.parts), 'part')}")
         for part in view.parts:
             terminal.say(f"{str(part.id)[:_ID_CHARS]}  {part.title}")

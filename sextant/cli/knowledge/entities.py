@@ -13,7 +13,7 @@ from sextant.cli.knowledge.found_entities import print_found
 from sextant.cli.options import GRAPH, AsJson, GraphId, read_filters
 from sextant.cli.prices import BudgetCost, BudgetTokens, DryRun, print_estimate, usage_text
 from sextant.cli.with_sextant import with_part, with_sextant
-from sextant.text.characters import counted
+from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
     from sextant.facade import Sextant
@@ -172,7 +172,7 @@ def extract(
     """Let the chat model read passages. Those it has not read yet, or failed on."""
     if dry_run:
         estimate = _run(graph, lambda own: own.estimate())
-        print_estimate(estimate, counted(estimate.passages, "passage"), as_json=as_json)
+        print_estimate(estimate, count_noun(estimate.passages, "passage"), as_json=as_json)
         return
     report = _extract(graph, budget, budget_cost, quiet=as_json)
     if as_json:
@@ -239,7 +239,7 @@ def _print_view(view: EntityView) -> None:
 
 def _print_report(report: ExtractionReport) -> None:
     terminal.say(
-        f"{counted(report.done, 'passage')} read, {report.failed} failed, {report.left} left; "
+        f"{count_noun(report.done, 'passage')} read, {report.failed} failed, {report.left} left; "
         + usage_text(report.usage, report.cost)
     )
     for warning in report.warnings:

@@ -11,12 +11,12 @@ import typer
 from sextant.cli import terminal
 from sextant.cli.options import GRAPH, AsJson, GraphId
 from sextant.cli.with_sextant import with_part
-from sextant.text.characters import counted
+from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from sextant.facade.knowledge.graph import Graph, GraphStatus, SubGraph
+    from sextant.facade.knowledge.graph import GraphStatus, KnowledgeGraph, SubGraph
     from sextant.stores.graph.protocol import Hop
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ graph_app = typer.Typer(help="Show a graph's size, its copy in Neo4j, a part of 
 app.add_typer(graph_app, name="graph")
 
 
-class Form(StrEnum):
+class GraphFormat(StrEnum):
     """How a part of a graph is shown."""
 
     TREE = "tree"
@@ -47,13 +47,13 @@ def status(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
 @graph_app.command("sync")
 def sync(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
     """Let Neo4j take over what has changed."""
-    _told(_run(graph, lambda own: own.sync(_progress)), as_json=as_json)
+    _report_rows(_run(graph, lambda own: own.sync(_progress)), as_json=as_json)
 
 
 @graph_app.command("rebuild")
 def rebuild(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
     """Let Neo4j take over the whole graph anew. PostgreSQL answers meanwhile."""
-    _told(_run(graph, lambda own: own.rebuild(_progress)), as_json=as_json)
+    _report_rows(_run(graph, lambda own: own.rebuild(_progress)), as_json=as_json)
 
 
 @graph_app.command("show")
@@ -64,7 +64,7 @@ def show(
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, max=50, help="Relations of each entity.")
     ] = 10,
-    form: Annotated[Form, typer.Option("--format", "-f", help="How.")] = Form.TREE,
+    form: Annotated[GraphFormat, typer.Option("--format", "-f", help="How.")] = GraphFormat.TREE,
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -76,20 +76,20 @@ def show(
         _print_part(part, form)
 
 
-def _run(graph: str, work: Callable[[Graph], Awaitable[T]]) -> T:
+def _run(graph: str, work: Callable[[KnowledgeGraph], Awaitable[T]]) -> T:
     return with_part(lambda rag: rag.graph(graph), work)
 
 
 def _progress(taken: int) -> None:
-    terminal.note(counted(taken, "row"))
+    terminal.note(count_noun(taken, "row"))
 
 
-def _told(taken: int, *, as_json: bool) -> None:
+def _report_rows(taken: int, *, as_json: bool) -> None:
     if as_json:
         terminal.emit({"rows": taken})
     else:
         terminal.say(
-            f"Neo4j has taken over {counted(taken, 'row')}." if taken else "Neo4j is up to date."
+            f"Neo4j has taken over {count_noun(taken, 'row')}." if taken else "Neo4j is up to date."
         )
 
 
@@ -111,12 +111,16 @@ def _print_status(found: GraphStatus) -> None:
         terminal.warn("Neo4j does not have this graph yet: run `sextant graph sync`.")
     if found.waiting:
         terminal.warn(
-            f"{counted(found.waiting, 'row')} to be taken over by Neo4j: run `sextant graph sync`."
+            f"{count_noun(found.waiting, 'row')} to be taken over by Neo4j: run `sextant graph sync`."
         )
 
 
-def _print_part(part: SubGraph, form: Form) -> None:
-    {Form.TREE: _print_tree, Form.TABLE: _print_table, Form.MERMAID: _print_mermaid}[form](part)
+def _print_part(part: SubGraph, form: GraphFormat) -> None:
+    {
+        GraphFormat.TREE: _print_tree,
+        GraphFormat.TABLE: _print_table,
+        GraphFormat.MERMAID: _print_mermaid,
+    }[form](part)
     if not part.hops:
         terminal.note(
             "Nothing is related to it. `sextant entities show` lists the passages that name it."
@@ -175,14 +179,14 @@ def _print_mermaid(part: SubGraph) -> None:
     places = {entity.id: f"n{place}" for place, entity in enumerate(part.entities)}
     terminal.say("flowchart LR")
     for entity in part.entities:
-        terminal.say(f'  {places[entity.id]}["{_quoted(entity.name)}"]')
+        terminal.say(f'  {places[entity.id]}["{_quote_label(entity.name)}"]')
     for hop in part.hops:
         if hop.source_id in places and hop.target_id in places:
             ends = (places[hop.source_id], places[hop.target_id])
-            terminal.say(f'  {ends[0]} -- "{_quoted(hop.relation_type)}" --> {ends[1]}')
+            terminal.say(f'  {ends[0]} -- "{_quote_label(hop.relation_type)}" --> {ends[1]}')
 
 
-def _quoted(text: str) -> str:
+def _quote_label(text: str) -> str:
     """At most 80 characters; no sign is cut in two, and neither markup nor Markdown is left."""
     signs = {'"': "#quot;", "#": "#35;", "<": "#lt;", ">": "#gt;", "&": "#amp;", "`": "#96;"}
     return "".join(signs.get(sign, sign) for sign in " ".join(text.split())[:80])

@@ -43,7 +43,9 @@ def alone(bound: socket.socket, backlog: int, unacknowledged_seconds: float) -> 
     return bound
 
 
-def shared(bound: socket.socket, backlog: int, unacknowledged_seconds: float) -> socket.socket:
+def share_socket(
+    bound: socket.socket, backlog: int, unacknowledged_seconds: float
+) -> socket.socket:
     """What several processes can be given to listen on: each makes a socket of its own of it.
 
     A process listens from when it is ready until it ends, so none that starts or has died is sent
@@ -63,10 +65,12 @@ class _Port(socket.socket):
         self._seconds = unacknowledged_seconds
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _beside, (self.family, self.getsockname(), self._seconds)
+        return _bind_beside, (self.family, self.getsockname(), self._seconds)
 
 
-def _beside(family: int, address: tuple[str, int], unacknowledged_seconds: float) -> socket.socket:
+def _bind_beside(
+    family: int, address: tuple[str, int], unacknowledged_seconds: float
+) -> socket.socket:
     own = socket.socket(family)
     own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)

@@ -54,7 +54,7 @@ def serve(
     address = f"http://{shown}:{bound.getsockname()[1]}"
     logging.getLogger("uvicorn.error").info("Sextant is running on %s (Ctrl-C stops it)", address)
     if workers > 1:
-        several = Several(config, [listening.shared(bound, config.backlog, patience)])
+        several = Several(config, [listening.share_socket(bound, config.backlog, patience)])
         several.run()
         raise typer.Exit(several.exit_code)
     try:

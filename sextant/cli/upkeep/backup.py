@@ -44,12 +44,12 @@ def backup(
 async def _save(out: Path, *, as_json: bool) -> int:
     import asyncio
 
-    from sextant.cli.progress import counted_bytes
+    from sextant.cli.progress import count_bytes
     from sextant.domain.configuration import load_settings
     from sextant.stores.postgresql.backup import backup as save
     from sextant.stores.postgresql.database import Database
 
     settings = await asyncio.to_thread(load_settings)
     async with await Database.open(settings) as database:
-        with counted_bytes("saved", quiet=as_json) as count:
+        with count_bytes("saved", quiet=as_json) as count:
             return await save(database, out, count)

@@ -10,7 +10,7 @@ from sextant.cli import terminal
 from sextant.cli.options import AsJson
 
 if TYPE_CHECKING:
-    from sextant.facade.doctor import Finding
+    from sextant.facade.doctor import Examination
 
 app = typer.Typer()
 
@@ -31,7 +31,7 @@ def doctor(*, as_json: AsJson = False) -> None:
         raise typer.Exit(worst)
 
 
-async def _examine(*, as_json: bool) -> list[Finding]:
+async def _examine(*, as_json: bool) -> list[Examination]:
     from sextant.cli.session import show_log
     from sextant.domain.configuration import load_settings
     from sextant.facade.doctor import examine
@@ -46,7 +46,7 @@ async def _examine(*, as_json: bool) -> list[Finding]:
     return findings
 
 
-def _print(finding: Finding) -> None:
+def _print(finding: Examination) -> None:
     line = f"{_SIGNS[finding.health]} {finding.name}: {finding.detail}"
     typer.secho(terminal.printable(line), fg=_COLOURS[finding.health])
     if finding.next_step:

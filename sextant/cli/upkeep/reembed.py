@@ -10,7 +10,7 @@ import typer
 from sextant.cli import terminal
 from sextant.cli.options import AsJson
 from sextant.cli.with_sextant import with_sextant
-from sextant.text.characters import counted
+from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
     from sextant.facade import Sextant
@@ -31,4 +31,4 @@ def reembed(*, as_json: AsJson = False) -> None:
     if as_json:
         terminal.emit({"chunks": chunks})
     else:
-        terminal.say(f"Embedded {counted(chunks, 'passage')}.")
+        terminal.say(f"Embedded {count_noun(chunks, 'passage')}.")

@@ -9,7 +9,7 @@ import typer
 
 from sextant.cli import terminal
 from sextant.cli.options import AsJson
-from sextant.text.characters import counted
+from sextant.text.characters import count_noun
 
 app = typer.Typer()
 
@@ -35,13 +35,13 @@ def restore(
     if as_json:
         terminal.emit({"source": source, "graphs": graphs})
     else:
-        terminal.note(f"Restored {counted(graphs, 'knowledge base')} from {source}.")
+        terminal.note(f"Restored {count_noun(graphs, 'knowledge base')} from {source}.")
 
 
 async def _bring(source: Path, *, replace: bool, as_json: bool) -> int:
     import asyncio
 
-    from sextant.cli.progress import counted_bytes
+    from sextant.cli.progress import count_bytes
     from sextant.domain.configuration import load_settings
     from sextant.stores.postgresql.backup import count_graphs
     from sextant.stores.postgresql.backup import restore as bring
@@ -49,7 +49,7 @@ async def _bring(source: Path, *, replace: bool, as_json: bool) -> int:
 
     settings = await asyncio.to_thread(load_settings)
     async with await Database.open(settings) as database:
-        with counted_bytes("restored", quiet=as_json) as count:
+        with count_bytes("restored", quiet=as_json) as count:
             await bring(database, source, replace=replace, on_bytes=count)
     async with await Database.open(settings) as database:  # which brings an older schema up to date
         return await count_graphs(database)

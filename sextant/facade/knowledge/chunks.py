@@ -14,18 +14,22 @@ from sextant.domain.documents import JobStage, Section
 from sextant.domain.errors import DatabaseUnavailable, SettingsInvalid, SextantError
 from sextant.domain.retrieval import ItemKind, Retrieval, RetrievedItem
 from sextant.domain.scope import Scope
-from sextant.facade.knowledge.reading import Reading
+from sextant.facade.knowledge.reading import ChunkReader
 from sextant.stores.documents.model_descriptions import ModelDescriptions
 from sextant.stores.documents.reading import DocumentReader, document_id_of, not_found
 from sextant.stores.postgresql.database import Database
-from sextant.stores.search_log import LoggedSearch, SearchLog, logged_item
+from sextant.stores.search_log import LoggedSearch, SearchLog, item_to_log
 
 if TYPE_CHECKING:
     from sextant.ingestion.metadata.by_model import DescribedByModel, ModelDescriber
     from sextant.ingestion.metadata.estimating import DescriptionEstimate
     from sextant.ingestion.progress import OnProgress, OnStage
     from sextant.retrievers.chunk_search.hits import SearchHit
-    from sextant.retrievers.chunk_search.search import ChunkSearch, SearchRequest, SearchResponse
+    from sextant.retrievers.chunk_search.search import (
+        ChunkSearch,
+        ChunkSearchResponse,
+        SearchRequest,
+    )
 
 log = logging.getLogger(__name__)
 
@@ -75,9 +79,9 @@ class Chunks:
         self._log = SearchLog(database)
         self._scope = scope
         self._opened = opened
-        self.reading = Reading(database, scope)
+        self.reading = ChunkReader(database, scope)
 
-    async def search(self, request: SearchRequest) -> SearchResponse:
+    async def search(self, request: SearchRequest) -> ChunkSearchResponse:
         """The best chunks with their semantic metadata; see `sextant.retrievers.chunk_search.search`.
 
         Raises:
@@ -253,7 +257,7 @@ class Chunks:
         await self._note(
             query,
             asked,
-            map(logged_item, found.results),
+            map(item_to_log, found.results),
             warnings=found.warnings,
             milliseconds=found.timings["total"],
         )

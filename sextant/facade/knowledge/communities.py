@@ -14,7 +14,7 @@ from sextant.domain.options import in_range
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import StoredChunk
-from sextant.stores.graph.communities.pages import CommunityPages, CommunityPlace, ListedCommunity
+from sextant.stores.graph.communities.pages import CommunityCursor, CommunityPages, ListedCommunity
 from sextant.stores.graph.communities.store import CommunityStore
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.postgresql.database import Database
@@ -80,7 +80,7 @@ class Communities:
         *,
         level: int | None = None,
         parent_id: UUID | None = None,
-        after: CommunityPlace | None = None,
+        after: CommunityCursor | None = None,
     ) -> list[ListedCommunity]:
         """The next of `all` after a place, without their members; of a level, or directly inside one.
 

@@ -7,15 +7,19 @@ from uuid import UUID
 
 from sextant.domain.options import in_range
 from sextant.domain.scope import Scope
-from sextant.retrievers.pages.listing import Listing, not_a_cursor
-from sextant.stores.graph.resolution.comparing import Candidate, CandidatePlace, ResolutionStore
+from sextant.retrievers.pages.listing import ListingKey, not_a_cursor
+from sextant.stores.graph.resolution.comparing import (
+    CandidateCursor,
+    MergeCandidate,
+    ResolutionStore,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Duplicates:
     """A page of pairs, the likeliest first; `next_cursor` leads to the next page, None on the last."""
 
-    pairs: tuple[Candidate, ...]
+    pairs: tuple[MergeCandidate, ...]
     next_cursor: str | None
 
 
@@ -36,22 +40,22 @@ async def duplicates(
     from sextant.ingestion.graph.resolution.resolve import candidates
 
     limit = in_range(limit, "limit")
-    listing = Listing.of("duplicates", scope.user_id, scope.graph_id)
-    after = _place(listing, cursor) if cursor is not None else None
+    listing = ListingKey.of("duplicates", scope.user_id, scope.graph_id)
+    after = _read_cursor(listing, cursor) if cursor is not None else None
     found = await candidates(names, scope, limit + 1, after=after)
     page = found[:limit]
     more = len(found) > len(page)
     return Duplicates(tuple(page), listing.cursor(_key(page[-1])) if more else None)
 
 
-def _key(one: Candidate) -> tuple[int, float, str, str]:
-    place = CandidatePlace.of(one)
+def _key(one: MergeCandidate) -> tuple[int, float, str, str]:
+    place = CandidateCursor.of(one)
     return int(place.near), place.score, str(place.first_id), str(place.second_id)
 
 
-def _place(listing: Listing, cursor: str) -> CandidatePlace:
+def _read_cursor(listing: ListingKey, cursor: str) -> CandidateCursor:
     near, score, first, second = listing.after(cursor, (int, float, str, str))
     try:
-        return CandidatePlace(bool(near), float(score), UUID(str(first)), UUID(str(second)))
+        return CandidateCursor(bool(near), float(score), UUID(str(first)), UUID(str(second)))
     except ValueError:
         raise not_a_cursor() from None

@@ -13,7 +13,7 @@ from sextant.domain.graph import Entity, Relation
 from sextant.domain.options import in_range
 from sextant.domain.scope import Scope
 from sextant.facade.knowledge.duplicates import Duplicates, duplicates
-from sextant.facade.knowledge.quotes import Quote, mentioning, stating
+from sextant.facade.knowledge.quotes import EntityQuote, mentioning, stating
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.graph.communities.pages import CommunityPages, ListedCommunity
@@ -34,7 +34,7 @@ from sextant.stores.graph.transfer import entities_by_external_id
 from sextant.stores.postgresql.database import Database
 
 if TYPE_CHECKING:
-    from sextant.ingestion.graph.extraction.cost import Estimate
+    from sextant.ingestion.graph.extraction.cost import CostEstimate
     from sextant.ingestion.graph.extraction.extract_llm import ExtractionReport, ModelExtractor
     from sextant.ingestion.progress import OnCount
 
@@ -43,7 +43,7 @@ _MOST_EVIDENCE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
+class RelatedEntity:
     """A relation of an entity, with the names of both ends.
 
     `evidence` are some of the passages that state it; none where only the user's own word does.
@@ -56,7 +56,7 @@ class Related:
     description: str
     source_id: UUID
     target_id: UUID
-    evidence: tuple[Quote, ...] = ()
+    evidence: tuple[EntityQuote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ class EntityView:
     """All that a user may want to see of an entity."""
 
     entity: Entity
-    relations: list[Related]
-    mentions: list[Quote]
+    relations: list[RelatedEntity]
+    mentions: list[EntityQuote]
     merged: list[MergedName]
     communities: list[ListedCommunity]
 
@@ -207,7 +207,7 @@ class Entities:
             )
         await self._refresh()
 
-    async def estimate(self) -> Estimate:
+    async def estimate(self) -> CostEstimate:
         """About what `extract` will take; nothing is sent anywhere."""
         from sextant.ingestion.graph.extraction.extract_llm import estimate_extraction
 
@@ -289,7 +289,7 @@ class Entities:
         members = await self._merges.component(self._scope, [found.id])
         return own if any(member.id == own for member in members) else found.id
 
-    async def _relations(self, entity: Entity, limit: int) -> list[Related]:
+    async def _relations(self, entity: Entity, limit: int) -> list[RelatedEntity]:
         hops = await self._graph.neighbourhood(self._scope, [entity.id], per_node=limit)
         relations = await self._graph.get_relations(self._scope, [hop.relation_id for hop in hops])
         said = {one.id: one for one in relations}
@@ -301,18 +301,18 @@ class Entities:
         )
         names = {one.id: one.name for one in named}
         passages = {one.id: one for one in chunks}
-        return [_related(hop, said.get(hop.relation_id), names, passages) for hop in hops]
+        return [_describe_relation(hop, said.get(hop.relation_id), names, passages) for hop in hops]
 
 
-def _related(
+def _describe_relation(
     hop: Hop,
     said: Relation | None,
     names: Mapping[UUID, str],
     passages: Mapping[UUID, StoredChunk],
-) -> Related:
+) -> RelatedEntity:
     source, target = names.get(hop.source_id, "?"), names.get(hop.target_id, "?")
     places = said.chunk_ids[:_MOST_EVIDENCE] if said else ()
-    return Related(
+    return RelatedEntity(
         source,
         hop.relation_type,
         target,

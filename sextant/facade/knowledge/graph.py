@@ -48,7 +48,7 @@ class GraphStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DrawnGraph:
     """A part of a graph that can be drawn; `hops` join the entities, `cut`: there is more around them."""
 
     entities: tuple[Entity, ...]
@@ -65,7 +65,7 @@ class SubGraph:
     hops: tuple[Hop, ...]
 
 
-class Graph:
+class KnowledgeGraph:
     """The graph of one knowledge base."""
 
     def __init__(self, database: Database, scope: Scope) -> None:
@@ -94,12 +94,12 @@ class Graph:
             GraphStoreUnavailable: it does not answer; everything still waits.
         """
         async with open_projector(self._database) as projector:
-            return await _required(projector).sync(self._scope, on_progress)
+            return await _require_projector(projector).sync(self._scope, on_progress)
 
     async def rebuild(self, on_progress: OnProgress | None = None) -> int:
         """Copy the whole graph to Neo4j again; like `sync`."""
         async with open_projector(self._database) as projector:
-            return await _required(projector).rebuild(self._scope, on_progress)
+            return await _require_projector(projector).rebuild(self._scope, on_progress)
 
     async def around(self, name: str, *, depth: int = 1, per_node: int = 10) -> SubGraph:
         """The part of the graph around an entity.
@@ -132,7 +132,9 @@ class Graph:
             entities = _each_once(await graph.get_entities(self._scope, sorted(ends | {center.id})))
         return SubGraph(center, tuple(entities.values()), _between(hops, entities))
 
-    async def part(self, seed: str | None = None, *, depth: int = 1, limit: int = 100) -> Part:
+    async def part(
+        self, seed: str | None = None, *, depth: int = 1, limit: int = 100
+    ) -> DrawnGraph:
         """At most `limit` entities and the relations that join them.
 
         Args:
@@ -158,7 +160,7 @@ class Graph:
         inside = _between(hops, ids)
         entities = _each_once(await graph.get_entities(self._scope, ids))
         joined = _between(inside, entities)
-        return Part(tuple(entities.values()), joined, len(inside) < len(hops))
+        return DrawnGraph(tuple(entities.values()), joined, len(inside) < len(hops))
 
     async def _starts(self, graph: PostgresGraph, seed: str | None, limit: int) -> list[Entity]:
         if seed is None:
@@ -189,7 +191,7 @@ def _between(hops: Sequence[Hop], ids: Collection[UUID]) -> tuple[Hop, ...]:
     return tuple(hop for hop in hops if {hop.source_id, hop.target_id} <= there)
 
 
-def _required(projector: Projector | None) -> Projector:
+def _require_projector(projector: Projector | None) -> Projector:
     if projector is None:
         raise OptionInvalid(
             "No Neo4j server is named; the graph is in PostgreSQL alone.",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from sextant.stores.chunks.stored import StoredChunk
-from sextant.stores.graph.resolution.deciding import Mentioned
+from sextant.stores.graph.resolution.deciding import MentioningPassage
 from sextant.text.sentences import sentence_spans
 
 STATES = "states"
@@ -15,7 +15,7 @@ _LONGEST = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
+class EntityQuote:
     """A sentence of a passage that mentions an entity or states a relation.
 
     `sentence` is in one line and of at most 300 characters; `start` and `end` are where all of it stands, as
@@ -33,11 +33,11 @@ class Quote:
     end: int
 
 
-def mentioning(found: Mentioned) -> Quote:
+def mentioning(found: MentioningPassage) -> EntityQuote:
     """The sentence of a mention; of a passage that is only titled so, the first."""
     spans = _spans(found.text)
     start, end = next((span for span in spans if span[0] <= found.start < span[1]), spans[0])
-    return Quote(
+    return EntityQuote(
         _in_one_line(found.text[start:end]),
         found.filename,
         found.page,
@@ -50,7 +50,7 @@ def mentioning(found: Mentioned) -> Quote:
     )
 
 
-def stating(chunk: StoredChunk, names: Iterable[str]) -> Quote:
+def stating(chunk: StoredChunk, names: Iterable[str]) -> EntityQuote:
     """The sentence that names most of a relation's ends, the first of several."""
     wanted = [name.casefold() for name in names]
 
@@ -59,7 +59,7 @@ def stating(chunk: StoredChunk, names: Iterable[str]) -> Quote:
         return sum(name in sentence for name in wanted)
 
     start, end = max(_spans(chunk.text), key=named)
-    return Quote(
+    return EntityQuote(
         _in_one_line(chunk.text[start:end]),
         chunk.filename,
         chunk.page,

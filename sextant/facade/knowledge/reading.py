@@ -12,7 +12,12 @@ from sextant.domain.errors import ChunkNotFound
 from sextant.domain.options import in_range
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.chunks.neighbours import Mentioned, beside, entities_of, linked_to
+from sextant.stores.chunks.neighbours import (
+    MentionedInChunk,
+    entities_of,
+    linked_chunks,
+    neighbour_chunks,
+)
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.documents.reading import DocumentReader
 from sextant.stores.postgresql.database import Database
@@ -25,7 +30,7 @@ _COMPARED = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
+class NeighbourChunk:
     """A chunk beside another one: `previous`, `next`, `section`, `parent`, or only `linked`.
 
     `shared` are the entities that both mention, the rarest first.
@@ -42,14 +47,14 @@ class Preview:
 
     chunk: StoredChunk
     section: Section | None
-    entities: tuple[Mentioned, ...]
+    entities: tuple[MentionedInChunk, ...]
     before: str
     after: str
     previous_id: UUID | None
     next_id: UUID | None
 
 
-class Reading:
+class ChunkReader:
     """Reads around the chunks of one knowledge base.
 
     Args:
@@ -74,7 +79,7 @@ class Reading:
             raise _not_found(chunk_id)
         return found[0]
 
-    async def related(self, chunk_id: UUID | str, limit: int = 10) -> list[Related]:
+    async def related(self, chunk_id: UUID | str, limit: int = 10) -> list[NeighbourChunk]:
         """The chunks related to one, by the section tree first and nearest first, then by the graph.
 
         The graph has a third of the places where there are enough of both.
@@ -90,8 +95,8 @@ class Reading:
         limit = in_range(limit, "limit", most=MOST_RELATED)
         own = await self.chunk(chunk_id)
         near, linked = await asyncio.gather(
-            beside(self._database, self._scope, own.id, limit),
-            linked_to(self._database, self._scope, [own.id], limit),
+            neighbour_chunks(self._database, self._scope, own.id, limit),
+            linked_chunks(self._database, self._scope, [own.id], limit),
         )
         others = [other for other in linked.get(own.id, ()) if other not in near]
         by_tree = list(near)[: max(limit - len(others), limit - limit // 3)]
@@ -101,7 +106,8 @@ class Reading:
             self._shared(own.id, ids), self._chunks.get(self._scope, ids)
         )
         return [
-            Related(chunk, near.get(chunk.id, LINKED), shared.get(chunk.id, ())) for chunk in stored
+            NeighbourChunk(chunk, near.get(chunk.id, LINKED), shared.get(chunk.id, ()))
+            for chunk in stored
         ]
 
     async def preview(self, chunk_id: UUID | str, chars: int = 1000) -> Preview:
@@ -118,7 +124,7 @@ class Reading:
         chars = in_range(chars, "contextChars", least=0, most=MOST_CHARS)
         own = await self.chunk(chunk_id)
         near, entities, sections, before, after = await asyncio.gather(
-            beside(self._database, self._scope, own.id, 2),
+            neighbour_chunks(self._database, self._scope, own.id, 2),
             entities_of(self._database, self._scope, [own.id]),
             self._documents.structure(self._scope, own.document_id),
             self._text(own, max(0, own.start - chars), own.start),
@@ -157,7 +163,7 @@ class Reading:
 
 
 def _in_common(
-    own: UUID, others: Sequence[UUID], told: Mapping[UUID, Sequence[Mentioned]]
+    own: UUID, others: Sequence[UUID], told: Mapping[UUID, Sequence[MentionedInChunk]]
 ) -> Iterator[tuple[UUID, tuple[str, ...]]]:
     names = [one.name for one in told.get(own, ())]
     for other in others:

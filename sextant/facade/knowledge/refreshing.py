@@ -14,7 +14,7 @@ from sextant.models.protocols import Embedder
 from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.queue import Turns
-from sextant.text.characters import counted
+from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
     from sextant.ingestion.graph.upkeep import GraphUpkeep
@@ -102,7 +102,9 @@ class Refresher:
             _log.warning("%s: %s", scope.graph_id, note, exc_info=unforeseen)
         else:
             if shown:
-                found = counted(done.communities, "community") if done.communities else "up to date"
+                found = (
+                    count_noun(done.communities, "community") if done.communities else "up to date"
+                )
                 said = " ".join((f"{found}.", *done.warnings)) if done.warnings else found
                 tell(JobStage.DONE, note=said)
             return tuple(f"{_GRAPH}: {warning}" for warning in done.warnings)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from sextant.domain.graph import FACTS_OF
-from sextant.ingestion.facts.sentences import also_called, described, sentence
+from sextant.ingestion.facts.sentences import also_called, describe_entity, sentence
 from sextant.ingestion.transfer.lines import LONGEST_TITLE, ChunkLine, DocumentLine
 from sextant.stores.graph.ids import NIL
 from sextant.text.characters import has_cjk
@@ -54,7 +54,7 @@ class Fact(NamedTuple):
     weight: float = 1.0
 
 
-class Passage(NamedTuple):
+class FactPassage(NamedTuple):
     """A passage, and the facts that it states."""
 
     line: ChunkLine
@@ -77,7 +77,7 @@ def document_of(subject: Subject) -> DocumentLine:
 
 def passages_of(
     subject: Subject, facts: Iterable[Fact], aliases: Sequence[str] = ()
-) -> Iterator[Passage]:
+) -> Iterator[FactPassage]:
     """The passages of an entity: its description, its other names, then its facts in the order of their types.
 
     Args:
@@ -88,20 +88,20 @@ def passages_of(
     document = document_of(subject).id
     own = [subject.name] if subject.plain else []
     for number, piece in enumerate(_pieces(subject.description)):
-        text = piece if number else described(subject.name, piece)
-        yield Passage(_chunk(document, text, f"description {number}", entities=own), ())
+        text = piece if number else describe_entity(subject.name, piece)
+        yield FactPassage(_chunk(document, text, f"description {number}", entities=own), ())
     for some in _in_passages(Fact("alias", "", alias) for alias in aliases):
         text = also_called(subject.name, [one.name for one in some])
-        yield Passage(_chunk(document, text, "aliases", entities=own), ())
+        yield FactPassage(_chunk(document, text, "aliases", entities=own), ())
     for relation_type, said in groupby(facts, lambda fact: fact.relation_type):
         for some in _in_passages(said):
             names = [fact.name for fact in some]
             first, *rest = _pieces(some[0].description) or [""]
             text = sentence(subject.name, relation_type, names, first)
             stated = "\0".join([relation_type, *(fact.target for fact in some)])
-            yield Passage(_chunk(document, text, stated), some)
+            yield FactPassage(_chunk(document, text, stated), some)
             for number, piece in enumerate(rest):
-                yield Passage(_chunk(document, piece, f"{stated}\0{number}"), ())
+                yield FactPassage(_chunk(document, piece, f"{stated}\0{number}"), ())
 
 
 def _in_passages(facts: Iterable[Fact]) -> Iterator[list[Fact]]:

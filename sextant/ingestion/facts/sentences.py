@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from sextant.text.characters import has_cjk, normalise
-from sextant.text.segmenting import tagged_words_of
-from sextant.text.sentences import ended, is_ended
+from sextant.text.segmenting import cut_tagged_words
+from sextant.text.sentences import end_sentence, is_ended
 
 # What separates the words of a type: TREATS_WITH, born-in; and humps: bornIn, HTTPServer.
 _GAPS = re.compile(r"[_\s-]+|(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -55,29 +55,33 @@ def sentence(
     '张三的好友是李四（自2001年）。'
     """
     chinese = has_cjk(subject) or has_cjk(relation_type)
-    clause = _clause(subject, readable(relation_type), _listed(targets, chinese=chinese))
+    clause = _clause(subject, readable(relation_type), _join_names(targets, chinese=chinese))
     if not description:
-        return ended(clause, chinese=chinese)
+        return end_sentence(clause, chinese=chinese)
     if is_ended(description) or len(description) > _LONGEST_PHRASE:
-        return f"{ended(clause, chinese=chinese)}{'' if chinese else ' '}{ended(description)}"
+        return f"{end_sentence(clause, chinese=chinese)}{'' if chinese else ' '}{end_sentence(description)}"
     added = f"（{description}）" if chinese else f" ({description})"
-    return ended(clause + added, chinese=chinese)
+    return end_sentence(clause + added, chinese=chinese)
 
 
 def also_called(name: str, aliases: Sequence[str]) -> str:
     """What else an entity is called, as a sentence."""
     if has_cjk(name):
-        return ended(_together(name, "又称", _listed(aliases, chinese=True)), chinese=True)
-    return ended(f"{name} is also called {_listed(aliases, chinese=False)}", chinese=False)
+        return end_sentence(
+            _together(name, "又称", _join_names(aliases, chinese=True)), chinese=True
+        )
+    return end_sentence(
+        f"{name} is also called {_join_names(aliases, chinese=False)}", chinese=False
+    )
 
 
-def described(name: str, description: str) -> str:
+def describe_entity(name: str, description: str) -> str:
     """A description that says of whom it is: as it stands where it names its entity."""
     own = re.escape(normalise(name))
     if re.search(own if has_cjk(name) else rf"(?<!\w){own}(?!\w)", normalise(description)):
-        return ended(description)
+        return end_sentence(description)
     chinese = has_cjk(description)
-    return ended(f"{name}{'：' if chinese else ': '}{description}", chinese=chinese)
+    return end_sentence(f"{name}{'：' if chinese else ': '}{description}", chinese=chinese)
 
 
 @lru_cache(maxsize=4096)
@@ -133,11 +137,11 @@ def _is_chinese_verb(said: str) -> bool:
     """Whether a Chinese type stands between subject and object (治疗, 毕业于), or is what the subject has."""
     if said.endswith(_CHINESE_JOINTS):
         return True
-    word, tag = tagged_words_of(said)[-1]
+    word, tag = cut_tagged_words(said)[-1]
     return tag.startswith("v") and word not in _CHINESE_NOUNS
 
 
-def _listed(names: Sequence[str], *, chinese: bool) -> str:
+def _join_names(names: Sequence[str], *, chinese: bool) -> str:
     if chinese:
         return ("；" if any("、" in name for name in names) else "、").join(names)
     if len(names) < 2:

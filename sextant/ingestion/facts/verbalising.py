@@ -18,28 +18,28 @@ from uuid import UUID
 from sextant.domain.errors import DocumentNotFound, FileRejected, Superseded
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
-from sextant.ingestion.facts.passages import Fact, Passage, Subject, document_of, passages_of
+from sextant.ingestion.facts.passages import Fact, FactPassage, Subject, document_of, passages_of
 from sextant.ingestion.pipeline import Ingested, Ingestor
 from sextant.ingestion.runs import runs_of
 from sextant.ingestion.transfer.batches import next_of
 from sextant.ingestion.transfer.documents import chunk_id, upload
 from sextant.ingestion.transfer.lines import DocumentLine
 from sextant.ingestion.transfer.spool import Spool
-from sextant.ingestion.transfer.standing import Standing
+from sextant.ingestion.transfer.standing import ImportUpkeep
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.facts import (
     FactsDocument,
-    OwnWord,
     Profile,
+    UserStatement,
     facts_documents,
+    find_user_statements,
     other_names,
-    own_word,
     profiles,
-    replace_own_word,
+    replace_user_statements,
 )
 from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.transfer import Graph
+from sextant.stores.graph.transfer import GraphTransaction
 from sextant.text.characters import normalise_name
 
 _BATCH = 200  # entities at a time
@@ -72,7 +72,7 @@ class EntityFacts(NamedTuple):
     id: UUID
     subject: Subject
     document: DocumentLine
-    passages: Sequence[Passage]
+    passages: Sequence[FactPassage]
     there: FactsDocument | None
     others: Sequence[FactsDocument]
 
@@ -112,7 +112,7 @@ class FactVerbaliser:
         lines: Spool,
         record: GraphRecord,
         ingestor: Ingestor,
-        standing: Standing,
+        standing: ImportUpkeep,
     ) -> None:
         self._scope = scope
         self._standing = standing
@@ -149,13 +149,13 @@ class FactVerbaliser:
             for one in left
         ]
 
-    async def _read(self, graph: Graph, ids: Collection[UUID]) -> list[EntityFacts]:
+    async def _read(self, graph: GraphTransaction, ids: Collection[UUID]) -> list[EntityFacts]:
         self._standing.found(graph.scope_id)
         found = await profiles(graph, ids)
         subjects = {one: self._subject(found[one]) for one in ids if one in found}
         names = {one: self._documents_of(subject) for one, subject in subjects.items()}
         there = await facts_documents(graph, [name for own in names.values() for name in own])
-        words = await own_word(graph, subjects, [one.id for one in there.values()])
+        words = await find_user_statements(graph, subjects, [one.id for one in there.values()])
         targets = await profiles(graph, {word.target_id for word in words})
         aliases = await other_names(graph, subjects)
 
@@ -224,7 +224,7 @@ class FactVerbaliser:
             standing = [one for one in stored if one.facts.holds(now.get(one.id))]
             evidence = await asyncio.to_thread(_evidence, standing)
             await writer.add(evidence)
-            await replace_own_word(writer, evidence.relations)
+            await replace_user_statements(writer, evidence.relations)
         for one in standing:
             if one.facts.passages:
                 report.documents += 1
@@ -234,7 +234,9 @@ class FactVerbaliser:
         return [one.facts for one in stored if one.id not in stated]
 
 
-def _facts(words: Sequence[OwnWord], targets: dict[UUID, Profile]) -> defaultdict[UUID, list[Fact]]:
+def _facts(
+    words: Sequence[UserStatement], targets: dict[UUID, Profile]
+) -> defaultdict[UUID, list[Fact]]:
     """What each entity is to others, by type and name."""
     facts = defaultdict[UUID, list[Fact]](list)
     for word in words:

@@ -44,14 +44,14 @@ _NAMES_AT_ONCE = 500
 
 
 @dataclass(slots=True)
-class _Known:
+class _GraphNames:
     """The names of one graph as of one version of it."""
 
     trie: Names
     spellings: dict[Bearer, set[Bearer]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, bearers: Iterable[Bearer]) -> _Known:
+    def of(cls, bearers: Iterable[Bearer]) -> _GraphNames:
         known = cls(name_trie(()))
         for bearer in bearers:
             known.add(bearer)
@@ -84,7 +84,7 @@ class GraphIndexer:
         self._record = GraphRecord(database)
         self._tagger = build_tagger(database.settings)
         # By the scope's number: one that is deleted and made again has another, and begins anew with its versions.
-        self._names: OrderedDict[int, tuple[int, _Known]] = OrderedDict()
+        self._names: OrderedDict[int, tuple[int, _GraphNames]] = OrderedDict()
 
     async def index_document(
         self, scope: Scope, document_id: UUID, version: int, parsed: ParsedDocument
@@ -102,7 +102,7 @@ class GraphIndexer:
     async def index_documents(self, scope: Scope, documents: Sequence[Indexed]) -> list[None]:
         """As `index_document`, for several at once, all or none."""
         said = await asyncio.to_thread(
-            lambda: [_said(scope, one, self._tagger) for one in documents]
+            lambda: [_document_evidence(scope, one, self._tagger) for one in documents]
         )
         # One that was deleted meanwhile stays so.
         async with self._record.writing(scope, bare=False) as writer:
@@ -124,21 +124,23 @@ class GraphIndexer:
         self._remember(writer, known)
         return [None] * len(documents)
 
-    async def _known(self, writer: GraphWriter) -> _Known:
+    async def _known(self, writer: GraphWriter) -> _GraphNames:
         """The names as the writer sees them, removed from the cache, since a failure would leave them wrong."""
         version, known = self._names.pop(writer.scope_id, (-1, None))
         if known is not None and version == writer.version:
             return known
         rows = await read_names(writer)
-        return await asyncio.to_thread(_Known.of, (Bearer(*row) for row in rows))
+        return await asyncio.to_thread(_GraphNames.of, (Bearer(*row) for row in rows))
 
-    def _remember(self, writer: GraphWriter, known: _Known) -> None:
+    def _remember(self, writer: GraphWriter, known: _GraphNames) -> None:
         self._names[writer.scope_id] = (writer.version, known)
         while len(self._names) > _SCOPES:
             self._names.popitem(last=False)
 
 
-def _said(scope: Scope, document: Indexed, tagger: EntityTagger | None) -> GraphEvidence:
+def _document_evidence(
+    scope: Scope, document: Indexed, tagger: EntityTagger | None
+) -> GraphEvidence:
     """What a document says by itself: its titles and its terms.
 
     What tells a graph's facts has none: what these are about has names, which passages are linked by, and the
@@ -152,7 +154,7 @@ def _said(scope: Scope, document: Indexed, tagger: EntityTagger | None) -> Graph
 
 
 async def _link_others(
-    writer: GraphWriter, known: _Known, fresh: Sequence[Bearer], own: Collection[UUID]
+    writer: GraphWriter, known: _GraphNames, fresh: Sequence[Bearer], own: Collection[UUID]
 ) -> None:
     """Link the passages of other documents that contain names which are new here."""
     if not fresh:
@@ -174,7 +176,7 @@ async def link_names(writer: GraphWriter, fresh: Sequence[Bearer]) -> None:
         return
     await writer.derive()  # a mention by a name that is not stored would be dropped
     wanted = {_normal(bearer) for bearer in fresh}
-    known = _Known(name_trie(()))
+    known = _GraphNames(name_trie(()))
     for bearer in (Bearer(*row) for row in await read_names(writer)):
         if (normal := _normal(bearer)) in wanted:
             known.spellings.setdefault(normal, set()).add(bearer)

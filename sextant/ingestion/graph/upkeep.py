@@ -17,7 +17,7 @@ import numpy as np
 
 from sextant.domain.errors import ModelUnavailable
 from sextant.domain.scope import Scope
-from sextant.ingestion.graph.communities.hierarchy import Group, build, is_outdated, top
+from sextant.ingestion.graph.communities.hierarchy import CommunityGroup, build, is_outdated, top
 from sextant.ingestion.graph.communities.joining import join
 from sextant.ingestion.graph.communities.network import Network, modularity, network_of
 from sextant.ingestion.graph.communities.reporting import ReportKeeper
@@ -27,9 +27,14 @@ from sextant.models.protocols import Embedder
 from sextant.stores.chunks.partitions import look_at_sizes
 from sextant.stores.documents.embedding_space import check_space
 from sextant.stores.graph.arrays import GraphArrays
-from sextant.stores.graph.communities.hierarchy import Change, Follows, HierarchyStore, Standing
+from sextant.stores.graph.communities.hierarchy import (
+    Change,
+    Follows,
+    HierarchyStore,
+    StoredCommunity,
+)
 from sextant.stores.graph.communities.store import CommunityStore
-from sextant.stores.graph.neo4j.projector import open_projector, standing
+from sextant.stores.graph.neo4j.projector import open_projector, read_progress
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.graph.vectors import EntityText, EntityVectors
 from sextant.stores.postgresql.database import Database
@@ -180,7 +185,7 @@ class GraphUpkeep:
     async def _project(self, scope: Scope, report: OnStage) -> None:
         """Copy what has changed to Neo4j, where the settings name a server."""
         async with open_projector(self._database) as projector:
-            if projector is not None and await standing(self._database, scope) is not None:
+            if projector is not None and await read_progress(self._database, scope) is not None:
                 await projector.sync(scope, lambda rows: report("projection", rows, 0))
 
     async def _load_model(self) -> None:
@@ -214,9 +219,9 @@ class GraphUpkeep:
 def _next(
     arrays: GraphArrays,
     network: Network,
-    old: Sequence[Group],
+    old: Sequence[CommunityGroup],
     follows: Follows | None,
-) -> tuple[list[Group], Follows, bool]:
+) -> tuple[list[CommunityGroup], Follows, bool]:
     """The communities now, what they reflect, and whether they were built from scratch or joined to.
 
     Without `follows` they are built from scratch.
@@ -232,31 +237,33 @@ def _next(
     return built, Follows(arrays.version, len(network.source), best), True
 
 
-def _groups(arrays: GraphArrays, standing: Sequence[Standing]) -> list[Group]:
+def _groups(arrays: GraphArrays, standing: Sequence[StoredCommunity]) -> list[CommunityGroup]:
     """Stored communities by the numbers of those members that are still seen."""
     groups = []
     for one in standing:
         places = arrays.entity_places(one.members).astype(np.int64)
-        groups.append(Group(one.id, one.level, one.parent_id, np.sort(places[places >= 0])))
+        groups.append(
+            CommunityGroup(one.id, one.level, one.parent_id, np.sort(places[places >= 0]))
+        )
     return groups
 
 
 def _changes(
-    arrays: GraphArrays, old: Sequence[Group], groups: Sequence[Group]
+    arrays: GraphArrays, old: Sequence[CommunityGroup], groups: Sequence[CommunityGroup]
 ) -> tuple[list[Change], list[UUID]]:
     """Communities that are new or have changed, and those that are gone."""
     before, changes = {group.id: group for group in old}, []
     for group in groups:
         known = before.pop(group.id, None)
         same = known is not None and np.array_equal(known.members, group.members)
-        if known is not None and same and _place(known) == _place(group):
+        if known is not None and same and _group_key(known) == _group_key(group):
             continue
         members = None if same else [arrays.entity_id(n) for n in group.members.tolist()]
         changes.append(Change(group.id, group.level, group.parent_id, members))
     return changes, sorted(before)
 
 
-def _place(group: Group) -> tuple[int, UUID | None]:
+def _group_key(group: CommunityGroup) -> tuple[int, UUID | None]:
     return group.level, group.parent_id
 
 

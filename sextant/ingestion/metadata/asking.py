@@ -15,8 +15,13 @@ from sextant.ingestion.runs import runs_of
 from sextant.models.chat.replies import Number, Sentence, Words
 from sextant.models.chat.schemas import AtMost, ModelReply
 from sextant.models.chat.structured import instruction
-from sextant.prompts import DESCRIBE, DESCRIBE_SECTIONS, LANGUAGES, Messages, as_data, numbered
-from sextant.stores.documents.model_descriptions import Kind, Part, Said, ToAsk
+from sextant.prompts import DESCRIBE, DESCRIBE_SECTIONS, LANGUAGES, Messages, as_data, number_texts
+from sextant.stores.documents.model_descriptions import (
+    DescribedKind,
+    DescribedPart,
+    ModelDescription,
+    ToAsk,
+)
 from sextant.text.characters import estimate_tokens, language_of
 from sextant.text.vocabulary import Vocabulary
 
@@ -27,7 +32,7 @@ _WORD_CHARS = 60  # of each word that the model gives
 # Tokens of what is said of one chunk or section, as JSON: a sentence of 30 words or 60 ideographs, eight
 # keywords, three topics and three tags, and the marks and keys around them.
 _ANSWER_TOKENS = 150
-_PROMPTS = {Kind.PASSAGES: DESCRIBE, Kind.SECTIONS: DESCRIBE_SECTIONS}
+_PROMPTS = {DescribedKind.PASSAGES: DESCRIBE, DescribedKind.SECTIONS: DESCRIBE_SECTIONS}
 
 
 def _objects(value: object) -> object:
@@ -37,33 +42,33 @@ def _objects(value: object) -> object:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else value
 
 
-class _ToldSection(ModelReply):
+class _SectionReply(ModelReply):
     passage: Number = None
     summary: Sentence = ""
     keywords: Annotated[Words, AtMost(KEYWORDS)] = Field(default_factory=list[str])
     tags: Annotated[Words, AtMost(TOPICS)] = Field(default_factory=list[str])
 
 
-class _ToldChunk(_ToldSection):
+class _ChunkReply(_SectionReply):
     topics: Annotated[Words, AtMost(TOPICS)] = Field(default_factory=list[str])
 
 
-class ToldSections(ModelReply):
+class SectionReplies(ModelReply):
     """What the model is asked for of sections."""
 
-    passages: Annotated[list[_ToldSection], BeforeValidator(_objects), AtMost(TOGETHER)]
+    passages: Annotated[list[_SectionReply], BeforeValidator(_objects), AtMost(TOGETHER)]
 
 
-class ToldChunks(ModelReply):
+class ChunkReplies(ModelReply):
     """What the model is asked for of chunks."""
 
-    passages: Annotated[list[_ToldChunk], BeforeValidator(_objects), AtMost(TOGETHER)]
+    passages: Annotated[list[_ChunkReply], BeforeValidator(_objects), AtMost(TOGETHER)]
 
 
-Told = ToldChunks | ToldSections
-SCHEMAS: dict[Kind, type[ToldChunks] | type[ToldSections]] = {
-    Kind.PASSAGES: ToldChunks,
-    Kind.SECTIONS: ToldSections,
+Told = ChunkReplies | SectionReplies
+SCHEMAS: dict[DescribedKind, type[ChunkReplies] | type[SectionReplies]] = {
+    DescribedKind.PASSAGES: ChunkReplies,
+    DescribedKind.SECTIONS: SectionReplies,
 }
 
 
@@ -87,41 +92,43 @@ class Call:
     prompt: Messages
     need: Usage
 
-    def said(self, told: Told) -> list[Said]:
+    def said(self, told: Told) -> list[ModelDescription]:
         """What an answer says of these; of one that it leaves out nothing."""
-        by_number = _numbered(told.passages, len(self.asked))
+        by_number = _index_replies(told.passages, len(self.asked))
         (_, instructions), (_, data) = self.prompt
         echo = _Echo(Vocabulary(instructions), Vocabulary(data))
         return [
-            _said(one, by_number[number], echo)
+            _to_description(one, by_number[number], echo)
             for number, one in enumerate(self.asked, 1)
             if number in by_number and by_number[number].summary
         ]
 
 
-def calls_of(kind: Kind, found: Iterable[ToAsk], settings: Settings) -> Iterator[Call]:
+def calls_of(kind: DescribedKind, found: Iterable[ToAsk], settings: Settings) -> Iterator[Call]:
     """The calls that ask about these, each in one language.
 
     What the model has failed at is asked about alone, so that nothing else fails with it again.
     """
     spoken: dict[str, list[tuple[ToAsk, str]]] = {language: [] for language in LANGUAGES}
     for one in found:
-        text = _shown(one)
+        text = _prompt_text(one)
         spoken[language_of(text)].append((one, text))
     for language, own in spoken.items():
         for some in runs_of(own, _share, _CALL_CHARS):
             yield _call(kind, language, some, settings)
 
 
-def copied(section: ToAsk) -> Said | None:
+def copy_only_part(section: ToAsk) -> ModelDescription | None:
     """What the only part of a section says of it; None where there are more, or the model did not say it."""
     if len(section.parts) != 1 or not section.parts[0].by_model:
         return None
     (part,) = section.parts
-    return Said(section.id, section.version, part.summary, part.keywords, tags=part.tags)
+    return ModelDescription(
+        section.id, section.version, part.summary, part.keywords, tags=part.tags
+    )
 
 
-def tells(section: ToAsk) -> bool:
+def has_description(section: ToAsk) -> bool:
     """Whether the model said something of what is in a section."""
     return any(part.by_model for part in section.parts)
 
@@ -132,20 +139,22 @@ def need_of(prompt_tokens: int, number: int, settings: Settings) -> Usage:
     return Usage(1, prompt_tokens, answer, estimated=True)
 
 
-def prompt_of(kind: Kind, language: str, titles: Iterable[str], texts: Iterable[str]) -> Messages:
+def prompt_of(
+    kind: DescribedKind, language: str, titles: Iterable[str], texts: Iterable[str]
+) -> Messages:
     """What the model is sent about texts of some documents."""
     title = as_data(" / ".join(dict.fromkeys(titles)))
-    return _PROMPTS[kind].messages(language, title=title, passages=numbered(texts))
+    return _PROMPTS[kind].messages(language, title=title, passages=number_texts(texts))
 
 
 def tokens_of(prompt: Messages) -> int:
     """About how many tokens a prompt has, with the sentence that asks for JSON."""
     return estimate_tokens(
-        "\n".join([*(text for _, text in prompt), instruction(ToldChunks, with_schema=False)])
+        "\n".join([*(text for _, text in prompt), instruction(ChunkReplies, with_schema=False)])
     )
 
 
-def _numbered(told: Sequence[_ToldSection], asked: int) -> dict[int, _ToldSection]:
+def _index_replies(told: Sequence[_SectionReply], asked: int) -> dict[int, _SectionReply]:
     """What was said by number from 1; a model may count from 0, or number nothing where it leaves nothing out."""
     if len(told) == asked and all(one.passage is None for one in told):
         return dict(enumerate(told, 1))
@@ -155,7 +164,9 @@ def _numbered(told: Sequence[_ToldSection], asked: int) -> dict[int, _ToldSectio
     return by_number
 
 
-def _call(kind: Kind, language: str, some: Sequence[tuple[ToAsk, str]], settings: Settings) -> Call:
+def _call(
+    kind: DescribedKind, language: str, some: Sequence[tuple[ToAsk, str]], settings: Settings
+) -> Call:
     titles, texts = (one.document_title for one, _ in some), (text for _, text in some)
     prompt = prompt_of(kind, language, titles, texts)
     return Call([one for one, _ in some], prompt, need_of(tokens_of(prompt), len(some), settings))
@@ -167,22 +178,22 @@ def _share(shown: tuple[ToAsk, str]) -> int:
     return _CALL_CHARS if one.tries else max(len(text), _CALL_CHARS // TOGETHER)
 
 
-def _shown(one: ToAsk) -> str:
+def _prompt_text(one: ToAsk) -> str:
     return "\n".join(filter(None, [one.text, *map(_line, one.parts)]))
 
 
-def _line(part: Part) -> str:
+def _line(part: DescribedPart) -> str:
     title = short(part.title, _TITLE_CHARS)
     return f"- {title}: {part.summary}" if title else f"- {part.summary}"
 
 
-def _said(one: ToAsk, told: _ToldSection, echo: _Echo) -> Said:
-    return Said(
+def _to_description(one: ToAsk, told: _SectionReply, echo: _Echo) -> ModelDescription:
+    return ModelDescription(
         one.id,
         one.version,
         short(told.summary),
         _words(told.keywords, KEYWORDS, echo),
-        _words(told.topics if isinstance(told, _ToldChunk) else (), TOPICS, echo),
+        _words(told.topics if isinstance(told, _ChunkReply) else (), TOPICS, echo),
         _words(told.tags, TOPICS, echo),
     )
 

@@ -19,12 +19,23 @@ from sextant.domain.answers import Usage
 from sextant.domain.errors import ContextTooLong, ModelOutputInvalid, ModelUnavailable, SextantError
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.ingestion.graph.extraction.cost import Budget, cost_of
-from sextant.ingestion.metadata.asking import SCHEMAS, Call, calls_of, copied, tells
+from sextant.ingestion.graph.extraction.cost import CostBudget, cost_of
+from sextant.ingestion.metadata.asking import (
+    SCHEMAS,
+    Call,
+    calls_of,
+    copy_only_part,
+    has_description,
+)
 from sextant.ingestion.progress import OnStage, silent
-from sextant.stores.documents.model_descriptions import Kind, ModelDescriptions, Said, ToAsk
+from sextant.stores.documents.model_descriptions import (
+    DescribedKind,
+    ModelDescription,
+    ModelDescriptions,
+    ToAsk,
+)
 from sextant.stores.postgresql.database import Database
-from sextant.text.characters import counted
+from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
     from sextant.models.chat.chat_model import ChatModel  # brings LangChain, half a second
@@ -62,13 +73,13 @@ class DescribedByModel:
     @property
     def told(self) -> str:
         """What was described, in words."""
-        return f"{counted(self.passages, 'passage')} and {counted(self.sections, 'section')} described by the chat model"
+        return f"{count_noun(self.passages, 'passage')} and {count_noun(self.sections, 'section')} described by the chat model"
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
     call: Call
-    said: Sequence[Said] = ()
+    said: Sequence[ModelDescription] = ()
     error: SextantError | None = None
 
     @property
@@ -80,12 +91,12 @@ class _Answer:
 
 
 @dataclass(slots=True)
-class _Run:
+class _DescribingRun:
     """One run: what was described of each kind, and whether the endpoint is there."""
 
     stored: ModelDescriptions
     on_progress: OnStage
-    described: Counter[Kind] = field(default_factory=Counter[Kind])
+    described: Counter[DescribedKind] = field(default_factory=Counter[DescribedKind])
     failed: int = 0
     answered: bool = False
     unanswered: int = 0
@@ -113,7 +124,7 @@ class ModelDescriber:
         self._chat = chat
         self._settings = settings
         self._turns = asyncio.Semaphore(_AT_ONCE)
-        self.budget = Budget.of(settings.extraction)
+        self.budget = CostBudget.of(settings.extraction)
 
     async def describe(self, scope: Scope, on_progress: OnStage | None = None) -> DescribedByModel:
         """Ask about all that is not described so yet, three times at most over all runs.
@@ -126,16 +137,16 @@ class ModelDescriber:
             ModelUnavailable: the endpoint gives no answers (`ModelRejected`: refuses them all).
             DatabaseUnavailable: as above, what was described before stays.
         """
-        run = _Run(ModelDescriptions(self._database, scope), on_progress or silent)
-        for kind in Kind:
+        run = _DescribingRun(ModelDescriptions(self._database, scope), on_progress or silent)
+        for kind in DescribedKind:
             await self._all(run, kind)
         left = 0
         if self.budget.exhausted:
-            left = sum([await run.stored.waiting(kind, TRIES) for kind in Kind])
+            left = sum([await run.stored.waiting(kind, TRIES) for kind in DescribedKind])
         spent = self.budget.spent
         return DescribedByModel(
-            run.described[Kind.PASSAGES],
-            run.described[Kind.SECTIONS],
+            run.described[DescribedKind.PASSAGES],
+            run.described[DescribedKind.SECTIONS],
             run.failed,
             left,
             spent,
@@ -143,7 +154,7 @@ class ModelDescriber:
             tuple(_warnings(run.failed, left)),
         )
 
-    async def _all(self, run: _Run, kind: Kind) -> None:
+    async def _all(self, run: _DescribingRun, kind: DescribedKind) -> None:
         asked, after, total = 0, None, 0
         while not self.budget.exhausted:
             found = await run.stored.to_ask(kind, after, TRIES, _PAGE)
@@ -159,9 +170,11 @@ class ModelDescriber:
             await self._describe(run, kind, wave)
             run.on_progress(kind.name.lower(), asked, max(asked, total))
 
-    async def _describe(self, run: _Run, kind: Kind, wave: Sequence[ToAsk]) -> None:
+    async def _describe(
+        self, run: _DescribingRun, kind: DescribedKind, wave: Sequence[ToAsk]
+    ) -> None:
         """Ask about some and store the outcome; where the endpoint is gone, that costs nothing its first try."""
-        said = [one for one in map(copied, wave) if one is not None]
+        said = [one for one in map(copy_only_part, wave) if one is not None]
         known = {one.id for one in said}
         asked = [one for one in wave if one.id not in known and _worth_asking(kind, one)]
         calls = calls_of(kind, asked, self._settings)
@@ -177,7 +190,7 @@ class ModelDescriber:
         if gone and (error := sent[0].error) is not None:
             raise error
 
-    async def _ask(self, kind: Kind, call: Call) -> _Answer | None:
+    async def _ask(self, kind: DescribedKind, call: Call) -> _Answer | None:
         """What the model says to a call; None where the budget does not allow it."""
         async with self._turns:
             if not self.budget.reserve(call.need):
@@ -187,7 +200,7 @@ class ModelDescriber:
                 told, used = await self._chat.structured(call.prompt, SCHEMAS[kind])
                 return _Answer(call, call.said(told))
             except SextantError as error:
-                number = counted(len(call.asked), kind.name.lower().removesuffix("s"))
+                number = count_noun(len(call.asked), kind.name.lower().removesuffix("s"))
                 log.warning("%s: described by extraction alone: %s", number, error)
                 used = _paid(error) or Usage(1, call.need.prompt_tokens, 0, estimated=True)
                 return _Answer(call, error=error)
@@ -195,8 +208,8 @@ class ModelDescriber:
                 self.budget.settle(call.need, used)
 
 
-def _worth_asking(kind: Kind, one: ToAsk) -> bool:
-    return kind is Kind.PASSAGES or tells(one)
+def _worth_asking(kind: DescribedKind, one: ToAsk) -> bool:
+    return kind is DescribedKind.PASSAGES or has_description(one)
 
 
 def _paid(error: SextantError) -> Usage | None:
@@ -207,7 +220,7 @@ def _paid(error: SextantError) -> Usage | None:
 def _warnings(failed: int, left: int) -> Iterator[str]:
     if failed:
         yield (
-            f"The chat model failed at {counted(failed, 'description')}; what was extracted stays. "
+            f"The chat model failed at {count_noun(failed, 'description')}; what was extracted stays. "
             "`sextant chunks describe` asks again."
         )
     if left:

@@ -94,7 +94,7 @@ def describe(
     by_chunk = {own: dict(map(worths.of, found)) for own, found in terms.items()}
     summaries = {one.id: _summary(one, terms[one.id], by_chunk[one.id]) for one in parsed.chunks}
     above = _lines_of(parsed.sections)
-    by_section = _added_up(parsed.chunks, by_chunk, above)
+    by_section = _sum_weights(parsed.chunks, by_chunk, above)
     topics = {own: worths.best(found, TOPICS) for own, found in by_section.items()}
     kind, beside = _kind(parsed), _neighbours(parsed.chunks)
     chunks = tuple(
@@ -115,7 +115,7 @@ def describe(
     return Described(replace(parsed, chunks=chunks, sections=sections), terms)
 
 
-def _added_up(
+def _sum_weights(
     chunks: Sequence[Chunk],
     by_chunk: Mapping[UUID, Mapping[str, float]],
     above: Mapping[UUID, Sequence[UUID]],
@@ -191,7 +191,7 @@ def _words_of(
     return words
 
 
-def _filled(terms: tuple[str, ...], words: Iterable[str]) -> tuple[str, ...]:
+def _fill_terms(terms: tuple[str, ...], words: Iterable[str]) -> tuple[str, ...]:
     """The terms; few of them are followed by keywords of the chunks."""
     more = words if len(terms) < _FEW else ()
     return tuple(dict.fromkeys((*terms, *more)))[:KEYWORDS]
@@ -252,7 +252,8 @@ def _sections(
             section,
             summary=section.summary or (best[section.id].text if section.id in best else ""),
             tags=section.tags or tuple(tags[section.id]),
-            keywords=section.keywords or _filled(keywords.get(section.id, ()), words[section.id]),
+            keywords=section.keywords
+            or _fill_terms(keywords.get(section.id, ()), words[section.id]),
         )
         for section in parsed.sections
     )

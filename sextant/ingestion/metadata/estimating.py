@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from sextant.domain.answers import Usage
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.ingestion.graph.extraction.cost import Estimate, cost_of
+from sextant.ingestion.graph.extraction.cost import CostEstimate, cost_of
 from sextant.ingestion.metadata.asking import TOGETHER, calls_of, need_of, prompt_of, tokens_of
 from sextant.ingestion.runs import runs_of
-from sextant.stores.documents.model_descriptions import Kind, ModelDescriptions
+from sextant.stores.documents.model_descriptions import DescribedKind, ModelDescriptions
 from sextant.stores.postgresql.database import Database
 
 _MANY_TRIES = 1000
@@ -22,7 +22,7 @@ _TITLE_TOKENS = 20  # of a section's titles
 
 
 @dataclass(frozen=True, slots=True)
-class DescriptionEstimate(Estimate):
+class DescriptionEstimate(CostEstimate):
     """`passages` and `sections` that the model is asked about; a section with a single part is not."""
 
     sections: int = 0
@@ -34,10 +34,10 @@ async def estimate_descriptions(
     """About what `ModelDescriber.describe` will take after a retry of all; nothing is sent."""
     stored = ModelDescriptions(database, scope)
     passages, usage, after = 0, Usage(), None
-    while found := await stored.to_ask(Kind.PASSAGES, after, _MANY_TRIES, _PAGE):
+    while found := await stored.to_ask(DescribedKind.PASSAGES, after, _MANY_TRIES, _PAGE):
         after = found[-1].place
         passages += len(found)
-        for call in calls_of(Kind.PASSAGES, found, settings):
+        for call in calls_of(DescribedKind.PASSAGES, found, settings):
             usage += call.need
     asked = [(level, parts) for level, parts in await stored.coming() if parts > 1]
     usage = sum(_of_sections(asked, settings), usage)
@@ -52,7 +52,7 @@ async def estimate_descriptions(
 
 def _of_sections(asked: Iterable[tuple[int, int]], settings: Settings) -> Iterator[Usage]:
     """The calls about sections of so many parts each, level by level."""
-    frame = tokens_of(prompt_of(Kind.SECTIONS, "en", (), ()))
+    frame = tokens_of(prompt_of(DescribedKind.SECTIONS, "en", (), ()))
     levels = defaultdict[int, list[int]](list)
     for level, parts in asked:
         levels[level].append(parts)

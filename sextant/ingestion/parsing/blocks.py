@@ -10,7 +10,7 @@ from sextant.domain.documents import HeadingSource
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class HeadingBlock:
     """Opens a section. `level` counts from 1; level 0 is the document's own title line."""
 
     text: str
@@ -57,7 +57,7 @@ class Caption:
     page: int | None = None
 
 
-Block = Heading | Paragraph | Table | Image | Caption
+Block = HeadingBlock | Paragraph | Table | Image | Caption
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ import orjson
 
 from sextant.domain.errors import FileBroken, FileEmpty, FileRejected, FileUnsafe
 from sextant.ingestion.parsing.detect import CONTAINERS, FileType, detect
-from sextant.ingestion.parsing.draft import Draft, draft, to_wire
+from sextant.ingestion.parsing.draft import DocumentDraft, draft, to_wire
 from sextant.ingestion.parsing.formats import parser_for
 from sextant.ingestion.parsing.guards import check_container
 from sextant.ingestion.parsing.images import with_captions
@@ -50,7 +50,7 @@ def answer(content: bytes, filename: str, limits: Limits) -> bytes:
         )
 
 
-def parse(content: bytes, filename: str, limits: Limits) -> Draft:
+def parse(content: bytes, filename: str, limits: Limits) -> DocumentDraft:
     """Detect, guard, parse and cut one file, in this process.
 
     Raises:

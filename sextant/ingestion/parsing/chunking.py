@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from sextant.domain.documents import Modality
-from sextant.ingestion.parsing.structure import Piece, Span, Structure
+from sextant.ingestion.parsing.structure import Piece, Structure, TextSpan
 from sextant.text.characters import estimate_tokens
 from sextant.text.sentences import sentence_spans
 
@@ -76,7 +76,9 @@ def _with_captions(structure: Structure) -> list[Piece]:
 
 def _from(start: int, table: Piece) -> Piece:
     first, *others = table.rows
-    return replace(table, span=Span(start, table.span.end), rows=(Span(start, first.end), *others))
+    return replace(
+        table, span=TextSpan(start, table.span.end), rows=(TextSpan(start, first.end), *others)
+    )
 
 
 def _lonely_headings(structure: Structure) -> Iterator[Piece]:
@@ -94,7 +96,7 @@ class _Atom:
     `introduces`: it says little without the next one.
     """
 
-    span: Span
+    span: TextSpan
     page: int | None
     tokens: int
     introduces: bool
@@ -125,7 +127,7 @@ class _Cutter:
         if 0 < table.header_lines < len(rows):
             header = self._text[rows[0].start : rows[table.header_lines - 1].end]
             rows = (
-                Span(rows[0].start, rows[table.header_lines].end),
+                TextSpan(rows[0].start, rows[table.header_lines].end),
                 *rows[table.header_lines + 1 :],
             )
         header_tokens = estimate_tokens(header)
@@ -147,16 +149,16 @@ class _Cutter:
         start, end = pack[0].span.start, pack[-1].span.end
         return Cut(section, start, end, pack[0].page, tokens, modality, context)
 
-    def _atoms(self, span: Span, page: int | None, room: int) -> list[_Atom]:
+    def _atoms(self, span: TextSpan, page: int | None, room: int) -> list[_Atom]:
         text = self._text[span.start : span.end]
         if estimate_tokens(text) <= room:
             return [self._atom(span, page)]
         return [
-            self._atom(Span(span.start + part.start, span.start + part.end), page)
+            self._atom(TextSpan(span.start + part.start, span.start + part.end), page)
             for part in _split(text, max(1, room))
         ]
 
-    def _atom(self, span: Span, page: int | None) -> _Atom:
+    def _atom(self, span: TextSpan, page: int | None) -> _Atom:
         text = self._text[span.start : span.end]
         return _Atom(span, page, estimate_tokens(text), bool(_INTRODUCES.search(text[-5:])))
 
@@ -176,7 +178,7 @@ def _pack(atoms: Sequence[_Atom], room: int) -> Iterator[list[_Atom]]:
         yield pack
 
 
-def _split(text: str, room: int) -> Iterator[Span]:
+def _split(text: str, room: int) -> Iterator[TextSpan]:
     """Cut a text into sentences, and a sentence that is too long at its last comma or space."""
     for begin, end in sentence_spans(text):
         start = begin
@@ -184,7 +186,7 @@ def _split(text: str, room: int) -> Iterator[Span]:
             # A letter is a fifth of a token, so what fits lies within this window.
             window = text[start : min(end, start + room * 5)]
             length = len(window) if estimate_tokens(window) <= room else _fitting(window, room)
-            yield Span(start, start + len(window[:length].rstrip()))
+            yield TextSpan(start, start + len(window[:length].rstrip()))
             blanks = _BLANKS.match(text, start + length, end)
             start = blanks.end() if blanks else end
 

@@ -106,14 +106,14 @@ _HTML = re.compile(
 SUPPORTED = "Supported are TXT, Markdown, HTML, PDF, DOCX, PPTX, XLSX, CSV, JSON, EML, and images under their names."
 
 
-def named_type(filename: str) -> FileType | None:
+def type_of_name(filename: str) -> FileType | None:
     """The format that the file's extension stands for, if it is one of ours."""
     return EXTENSIONS.get(PurePath(filename).suffix.lower())
 
 
 def media_type(filename: str) -> str:
     """The media type by name alone, for the record; parsing goes by content."""
-    named = named_type(filename)
+    named = type_of_name(filename)
     image = _IMAGES.get(PurePath(filename).suffix.lower(), "application/octet-stream")
     return MEDIA_TYPES[named] if named else image
 
@@ -175,7 +175,7 @@ def _ole_error(content: bytes, filename: str) -> Exception:
 
 
 def _text_type(content: bytes, filename: str) -> FileType:
-    named = named_type(filename)
+    named = type_of_name(filename)
     try:
         text = decode(content[: 64 * 1024]).text
     except FileTypeUnknown:

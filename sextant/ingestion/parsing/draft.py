@@ -15,7 +15,7 @@ from sextant.domain.documents import Chunk, HeadingSource, Modality, ParsedDocum
 from sextant.ingestion.parsing.blocks import Blocks
 from sextant.ingestion.parsing.chunking import Cut, cut_chunks
 from sextant.ingestion.parsing.images import FoundImage
-from sextant.ingestion.parsing.structure import SectionNode, Span, Structure, build_structure
+from sextant.ingestion.parsing.structure import SectionNode, Structure, TextSpan, build_structure
 from sextant.text.characters import clean_text, language_of
 
 _TITLE_CHARS = 200
@@ -26,7 +26,7 @@ _GENERIC_TITLE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class DocumentDraft:
     """A document's text, sections and chunks, before it belongs to a stored document.
 
     `images` are those that nobody has described yet.
@@ -43,10 +43,10 @@ class Draft:
     images: tuple[FoundImage, ...] = ()
 
 
-def draft(blocks: Blocks, filename: str, max_tokens: int) -> Draft:
+def draft(blocks: Blocks, filename: str, max_tokens: int) -> DocumentDraft:
     """Lay blocks out as one text with sections and cut it."""
     structure = build_structure(blocks.blocks)
-    return Draft(
+    return DocumentDraft(
         title=_title(structure, blocks.title, filename),
         text=structure.text,
         language=language_of(structure.text),
@@ -74,7 +74,7 @@ def _title(structure: Structure, own: str, filename: str) -> str:
     return (line or ("" if generic else own) or top or name)[:_TITLE_CHARS]
 
 
-def to_wire(made: Draft) -> bytes:
+def to_wire(made: DocumentDraft) -> bytes:
     """JSON without field names for what comes in thousands."""
     return orjson.dumps(
         {
@@ -109,16 +109,16 @@ def to_wire(made: Draft) -> bytes:
     )
 
 
-def from_wire(data: bytes) -> Draft:
+def from_wire(data: bytes) -> DocumentDraft:
     """The opposite of `to_wire`."""
     plain = orjson.loads(data)
-    return Draft(
+    return DocumentDraft(
         title=plain["title"],
         text=plain["text"],
         language=plain["language"],
         sections=tuple(
             SectionNode(
-                title, level, parent, start, end, Span(*heading), HeadingSource(source), page
+                title, level, parent, start, end, TextSpan(*heading), HeadingSource(source), page
             )
             for title, level, parent, start, end, *heading, source, page in plain["sections"]
         ),
@@ -135,7 +135,7 @@ def from_wire(data: bytes) -> Draft:
     )
 
 
-def finish(made: Draft, document_id: UUID, version: str) -> ParsedDocument:
+def finish(made: DocumentDraft, document_id: UUID, version: str) -> ParsedDocument:
     """Give sections and chunks their ids.
 
     Args:
@@ -174,7 +174,7 @@ def finish(made: Draft, document_id: UUID, version: str) -> ParsedDocument:
     )
 
 
-def _sections(made: Draft, document_id: UUID, version: str) -> list[Section]:
+def _sections(made: DocumentDraft, document_id: UUID, version: str) -> list[Section]:
     sections: list[Section] = []
     for ordinal, node in enumerate(made.sections):
         parent = None if node.parent is None else sections[node.parent]

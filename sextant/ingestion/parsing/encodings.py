@@ -235,7 +235,7 @@ def _ratings() -> list[tuple[str, Rating]]:
 
 def _koreanness(sample: bytes) -> float:
     """Share of Hangul, 0 where it has few of the syllables that Korean has most: Chinese in the same bytes has not."""
-    foreign = _foreign(sample, "cp949")
+    foreign = _non_ascii(sample, "cp949")
     syllables = [char for char in foreign if _HANGUL.match(char)]
     frequent = sum(char in _letters("Korean") for char in syllables)
     return len(syllables) / len(foreign) if frequent > len(syllables) * _LEAST_FREQUENT else 0.0
@@ -243,7 +243,7 @@ def _koreanness(sample: bytes) -> float:
 
 def _japaneseness(sample: bytes, encoding: str) -> float:
     """Share of kana and of everyday ideographs, 0 where there are few kana."""
-    foreign = _foreign(sample, encoding)
+    foreign = _non_ascii(sample, encoding)
     kana = sum(_KANA.match(char) is not None for char in foreign)
     if kana <= len(foreign) * _LEAST_KANA:
         return 0.0
@@ -263,7 +263,7 @@ def _cyrillicness(sample: bytes, encoding: str) -> float:
     return usual / foreign if usual > foreign * _CYRILLIC_LETTERS else 0.0
 
 
-def _foreign(sample: bytes, encoding: str) -> str:
+def _non_ascii(sample: bytes, encoding: str) -> str:
     """The signs of a text that ASCII has not; none where it is no text in that encoding."""
     text = _decodes(sample, encoding) or ""
     return "" if is_binary(text) else "".join(char for char in text if char > "\x7f")

@@ -17,19 +17,19 @@ _GLUE = re.compile(r"[\w)\]}!%′']")
 
 def fraction(above: str, below: str) -> str:
     """Return `a/b`, with parentheses around what is more than one figure, letter or word."""
-    return f"{_grouped(above)}/{_grouped(below)}" if below else above
+    return f"{_group_term(above)}/{_group_term(below)}" if below else above
 
 
 def script(base: str, below: str = "", above: str = "") -> str:
     """Return a base with what stands low and high behind it: `x_i^2`."""
-    low = f"_{_grouped(below)}" if below else ""
-    high = f"^{_grouped(above)}" if above else ""
+    low = f"_{_group_term(below)}" if below else ""
+    high = f"^{_group_term(above)}" if above else ""
     return f"{base}{low}{high}"
 
 
 def root(under: str, degree: str = "") -> str:
     """Return `√(x)`, or `(x)^(1/3)` of a root of another degree."""
-    return f"({under})^(1/{_grouped(degree)})" if degree and degree != "2" else f"√({under})"
+    return f"({under})^(1/{_group_term(degree)})" if degree and degree != "2" else f"√({under})"
 
 
 def join_formula(parts: Iterable[str]) -> str:
@@ -44,7 +44,7 @@ def join_formula(parts: Iterable[str]) -> str:
     return joined
 
 
-def spaced(formula: str) -> str:
+def space_operators(formula: str) -> str:
     """Return a formula with blanks around its signs of relation, and no others in a row."""
     return " ".join(_RELATION.sub(r" \1 ", formula).split())
 
@@ -54,10 +54,10 @@ def read_omml(element: Element) -> str:
     if element.tag == f"{_MATH}oMathPara":
         lines = [read_omml(one) for one in element.iterchildren(f"{_MATH}oMath")]
         return "\n".join(filter(None, lines))
-    return spaced(_content(element))
+    return space_operators(_content(element))
 
 
-def _grouped(text: str) -> str:
+def _group_term(text: str) -> str:
     text = text.strip()
     return text if _ONE.fullmatch(text) or (text.isalnum() and text.isascii()) else f"({text})"
 

@@ -54,12 +54,12 @@ def _preamble(rows: Rows, region: Region) -> int:
     """How many rows above a table's names are none of it: with at most half as many cells as most rows, or remarks."""
     if region.width < 3 or len(region.rows) < 3:
         return 0
-    if len(filled_cells(rows, region, region.rows[0])) == region.width:
+    if len(find_filled_cells(rows, region, region.rows[0])) == region.width:
         return 0
     cells = [rows[number][region.left : region.right] for number in region.rows]
     if fill_group_names(cells):
         return 0
-    filled = [len(filled_cells(rows, region, number)) for number in region.rows]
+    filled = [len(find_filled_cells(rows, region, number)) for number in region.rows]
     usual, _ = Counter(filled).most_common(1)[0]
     # The corner above the names of rows is often blank.
     start = next(
@@ -124,19 +124,23 @@ def _plain(rows: Rows, width: int) -> Region | None:
     numbers = tuple(sorted(rows))
     whole = Region(numbers, 0, width)
     follow = numbers[-1] - numbers[0] + 1 == len(numbers)
-    if not follow or len(filled_cells(rows, whole, numbers[0])) < width or _is_note(rows, whole):
+    if (
+        not follow
+        or len(find_filled_cells(rows, whole, numbers[0])) < width
+        or _is_note(rows, whole)
+    ):
         return None
     return whole if all("".join(row).strip() for row in rows.values()) else None
 
 
-def filled_cells(rows: Rows, region: Region, number: int) -> list[int]:
+def find_filled_cells(rows: Rows, region: Region, number: int) -> list[int]:
     """Return the columns of a row that hold something, within a region."""
     row = rows[number]
     return [at for at in range(region.left, min(region.right, len(row))) if row[at].strip()]
 
 
 def _trim(rows: Rows, region: Region) -> Region:
-    filled = {number: filled_cells(rows, region, number) for number in region.rows}
+    filled = {number: find_filled_cells(rows, region, number) for number in region.rows}
     kept = tuple(number for number, columns in filled.items() if columns)
     left = min((columns[0] for columns in filled.values() if columns), default=0)
     right = max((columns[-1] + 1 for columns in filled.values() if columns), default=0)
@@ -145,7 +149,7 @@ def _trim(rows: Rows, region: Region) -> Region:
 
 def _cut(rows: Rows, region: Region) -> list[Region]:
     """The parts of a region: by lines around its table, else by blank rows, else by blank columns."""
-    for cut in (_around, _below, _beside):
+    for cut in (_around, _below, _split_side_by_side):
         parts = cut(rows, region)
         if len(parts) > 1:
             return parts
@@ -158,7 +162,7 @@ def _part(region: Region, numbers: Sequence[int]) -> Region:
 
 def _around(rows: Rows, region: Region) -> list[Region]:
     """Part the lines of one cell that stand directly above a table, and a long one that stands below it."""
-    counts = [len(filled_cells(rows, region, number)) for number in region.rows]
+    counts = [len(find_filled_cells(rows, region, number)) for number in region.rows]
     if max(counts) == 1:
         return [region]
     start = next(at for at, count in enumerate(counts) if count > 1)
@@ -170,7 +174,7 @@ def _around(rows: Rows, region: Region) -> list[Region]:
 def _is_note(rows: Rows, region: Region) -> bool:
     """Whether the last row is a remark: one cell, by its words or longer than any other of its column."""
     *above, last = region.rows
-    columns = filled_cells(rows, region, last)
+    columns = find_filled_cells(rows, region, last)
     if len(columns) != 1 or len(above) < 2:
         return False
     if _has_remarks(rows[last]):
@@ -210,17 +214,17 @@ def _goes_on(rows: Rows, above: Region, below: Region) -> bool:
     shared = len(one & other)
     if min(len(one), len(other)) < 2 or shared < max(len(one), len(other)) * _SAME_COLUMNS:
         return False
-    first = filled_cells(rows, below, below.rows[0])
+    first = find_filled_cells(rows, below, below.rows[0])
     if len(first) == 1 and len(below.rows) > 1:  # a title of what follows
         return False
-    return not _has_names_of_its_own(rows, above, below, sorted(one & other))
+    return not _begins_with_names(rows, above, below, sorted(one & other))
 
 
 def _columns(rows: Rows, region: Region) -> set[int]:
-    return {at for number in region.rows for at in filled_cells(rows, region, number)}
+    return {at for number in region.rows for at in find_filled_cells(rows, region, number)}
 
 
-def _has_names_of_its_own(rows: Rows, above: Region, below: Region, columns: Sequence[int]) -> bool:
+def _begins_with_names(rows: Rows, above: Region, below: Region, columns: Sequence[int]) -> bool:
     """Whether the block below begins with names: words, once more or where its or the other's columns have values."""
     first = below.rows[0]
     names = [_at(rows, first, at) for at in columns if _at(rows, first, at)]
@@ -233,21 +237,21 @@ def _has_names_of_its_own(rows: Rows, above: Region, below: Region, columns: Seq
     return len(above.rows) > 1 and any(map(_has_values, under.values()))
 
 
-def _beside(rows: Rows, region: Region) -> list[Region]:
+def _split_side_by_side(rows: Rows, region: Region) -> list[Region]:
     """Part the tables that stand side by side."""
     bands = [(run[0], run[-1] + 1) for run in _runs(sorted(_columns(rows, region)))]
     parts = bands[:1]
     for band in bands[1:]:
         left = _trim(rows, Region(region.rows, *parts[-1]))
         right = _trim(rows, Region(region.rows, *band))
-        if _stand_apart(rows, left, right):
+        if _are_two_tables(rows, left, right):
             parts.append(band)
         else:
             parts[-1] = (parts[-1][0], band[1])
     return [Region(region.rows, left, right) for left, right in parts]
 
 
-def _stand_apart(rows: Rows, left: Region, right: Region) -> bool:
+def _are_two_tables(rows: Rows, left: Region, right: Region) -> bool:
     """Whether two blocks beside each other are two tables: they end on different rows, or both begin with a key.
 
     A block that begins with values, on rows that the other has, needs the names of these rows.

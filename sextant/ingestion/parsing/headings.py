@@ -23,7 +23,7 @@ class Styled:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class _Look:
+class _HeadingStyle:
     """Sorts from the highest kind of heading to the lowest."""
 
     smallness: float
@@ -47,7 +47,7 @@ def infer_levels(lines: Sequence[Styled]) -> list[int | None]:
             style = (look.smallness, look.plain)
             ranks[style] = min(look.rank, ranks.get(style, look.rank))
     resolved = [
-        _Look(look.smallness, look.plain, ranks.get((look.smallness, look.plain), 0))
+        _HeadingStyle(look.smallness, look.plain, ranks.get((look.smallness, look.plain), 0))
         if look and look.rank < 0
         else look
         for look in looks
@@ -55,7 +55,7 @@ def infer_levels(lines: Sequence[Styled]) -> list[int | None]:
     return _number(resolved, lines)
 
 
-def _number(looks: Sequence[_Look | None], lines: Sequence[Styled]) -> list[int | None]:
+def _number(looks: Sequence[_HeadingStyle | None], lines: Sequence[Styled]) -> list[int | None]:
     used = Counter(look for look in looks if look)
     order = sorted(used)
     has_title = len(order) > 1 and used[order[0]] == 1 and _is_title(looks, lines)
@@ -63,7 +63,7 @@ def _number(looks: Sequence[_Look | None], lines: Sequence[Styled]) -> list[int 
     return [level[look] if look else None for look in looks]
 
 
-def _is_title(looks: Sequence[_Look | None], lines: Sequence[Styled]) -> bool:
+def _is_title(looks: Sequence[_HeadingStyle | None], lines: Sequence[Styled]) -> bool:
     """Whether the first heading is the one highest, has no number, and opens the document."""
     first = next(index for index, look in enumerate(looks) if look)
     highest = min(look for look in looks if look)
@@ -77,7 +77,7 @@ def _body(lines: Sequence[Styled]) -> tuple[float, bool]:
     return characters.most_common(1)[0][0] if characters else (0.0, False)
 
 
-def _look(line: Styled, body: tuple[float, bool]) -> _Look | None:
+def _look(line: Styled, body: tuple[float, bool]) -> _HeadingStyle | None:
     if line.is_body or not could_be_heading(line.text):
         return None
     body_size, body_bold = body
@@ -85,5 +85,5 @@ def _look(line: Styled, body: tuple[float, bool]) -> _Look | None:
     larger = line.size >= body_size * _LARGER if body_size else False
     bolder = line.bold and not body_bold
     if larger or (line.alone and (bolder or is_strong(rank))):
-        return _Look(-line.size, not line.bold, -1 if rank is None else rank)
+        return _HeadingStyle(-line.size, not line.bold, -1 if rank is None else rank)
     return None

@@ -30,7 +30,7 @@ import orjson
 
 from sextant.domain.errors import FileRejected
 from sextant.ingestion.parsing import child
-from sextant.ingestion.parsing.detect import FileType, detect, named_type
+from sextant.ingestion.parsing.detect import FileType, detect, type_of_name
 from sextant.ingestion.parsing.formats import parser_for
 from sextant.ingestion.parsing.limits import MOST_TOGETHER, SMALL_FILE, Limits
 
@@ -74,7 +74,7 @@ def _load(filename: str) -> None:
 
     On macOS libraries for fonts and images may not be used on both sides of a fork.
     """
-    file_type = named_type(filename)
+    file_type = type_of_name(filename)
     if file_type is not None and sys.platform == "linux":
         parser_for(file_type)
 
@@ -109,7 +109,7 @@ def _serve(channel: socket.socket, request: _Request) -> bytes:
 def _is_light(request: _Request, content: bytes | None = None) -> bool:
     """Whether it is a small text: by its name, and by its content where that is known."""
     filename = request["filename"]
-    if request["size"] > SMALL_FILE or named_type(filename) not in _LIGHT:
+    if request["size"] > SMALL_FILE or type_of_name(filename) not in _LIGHT:
         return False
     with suppress(FileRejected):
         return content is None or detect(content, filename) in _LIGHT

@@ -12,8 +12,8 @@ from sextant.domain.errors import FileRejected
 from sextant.domain.missing import Missing
 from sextant.ingestion.parsing.blocks import Block, Blocks, Caption, Image
 from sextant.ingestion.parsing.limits import Limits
-from sextant.models.chat.pictures import Picture, PictureLimits, read_picture, size_of
-from sextant.text.characters import counted
+from sextant.models.chat.pictures import EncodedPicture, PictureLimits, read_picture, size_of
+from sextant.text.characters import count_noun
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def with_captions(blocks: Blocks, limits: Limits) -> tuple[Blocks, list[FoundIma
     left = list[Block]()
     for block in blocks.blocks:
         if isinstance(block, Image):
-            left += _described(block, limits, found, placed)
+            left += _describe_image(block, limits, found, placed)
         else:
             left.append(block)
     return replace(blocks, blocks=left), list(found.values())
@@ -69,7 +69,7 @@ def not_looked_at(images: int) -> tuple[str, ...]:
     """The warning that so many images of a document were passed over."""
     if not images:
         return ()
-    return (Missing.IMAGES_NOT_LOOKED_AT.told(images=counted(images, "image")),)
+    return (Missing.IMAGES_NOT_LOOKED_AT.told(images=count_noun(images, "image")),)
 
 
 def _without_images(blocks: Blocks, limits: Limits) -> Blocks:
@@ -87,7 +87,7 @@ def _without_images(blocks: Blocks, limits: Limits) -> Blocks:
     return replace(blocks, blocks=left, warnings=(*blocks.warnings, *not_looked_at(large)))
 
 
-def _described(
+def _describe_image(
     image: Image, limits: Limits, found: dict[str, FoundImage], placed: set[str]
 ) -> Iterator[Block]:
     picture = _read(image, limits)
@@ -104,7 +104,7 @@ def _described(
         yield Caption(text, image.page)
 
 
-def _read(image: Image, limits: Limits) -> Picture | None:
+def _read(image: Image, limits: Limits) -> EncodedPicture | None:
     bounds = PictureLimits(limits.image_bytes, limits.image_pixels, limits.image_edge)
     try:
         picture = read_picture(image.content, bounds)

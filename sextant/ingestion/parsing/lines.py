@@ -74,7 +74,7 @@ def unwrap(lines: list[str]) -> list[str]:
     paragraphs: list[list[str]] = []
     for line in lines:
         previous = paragraphs[-1][-1] if paragraphs else ""
-        if previous and _is_wrapped(previous, widest) and not _starts_anew(line):
+        if previous and _is_wrapped(previous, widest) and not _starts_paragraph(line):
             paragraphs[-1].append(line)
         else:
             paragraphs.append([line])
@@ -85,7 +85,7 @@ def _is_wrapped(line: str, widest: int) -> bool:
     return 4 * width(line) >= 3 * widest and not ends_sentence(line) and not _SPACED.search(line)
 
 
-def _starts_anew(line: str) -> bool:
+def _starts_paragraph(line: str) -> bool:
     return line.startswith(("\u3000", "  ")) or starts_item(line) or _FIELD.match(line) is not None
 
 

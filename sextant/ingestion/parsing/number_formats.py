@@ -285,7 +285,7 @@ def _format_date(value: Shown, section: _Section) -> str:
     if not isinstance(value, dt.date) or not kinds & set("ymd"):
         return _times(tokens, _seconds(value), section) if kinds & set("hns") else str(value)
     if not kinds & {"y"} and len(kinds & {"m", "d"}) == 1:
-        return _named(tokens, value)
+        return _format_date_name(tokens, value)
     day = value.isoformat()[:10]
     if not kinds & {"d"}:
         day = day[:7] if kinds & {"m"} else day[:4]
@@ -362,7 +362,7 @@ def _times(tokens: Sequence[_Token], seconds: float, section: _Section) -> str:
     return sign + "".join(shown).strip()
 
 
-def _named(tokens: Sequence[_Token], day: dt.date) -> str:
+def _format_date_name(tokens: Sequence[_Token], day: dt.date) -> str:
     """A month or a day of the week by its name, or a number of either."""
     forms = {
         "m": {1: f"{day.month}", 2: f"{day:%m}", 3: f"{day:%b}", 4: f"{day:%B}", 5: f"{day:%b}"[0]},

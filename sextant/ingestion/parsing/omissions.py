@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 from sextant.domain.missing import Missing
-from sextant.text.characters import counted
+from sextant.text.characters import count_noun
 
 _PAGES_NAMED = 5
 
@@ -31,7 +31,7 @@ class Omissions:
     def warnings(self) -> tuple[str, ...]:
         """Return a sentence for the parts and one for the text, each if there were any."""
         parts = [
-            f"{counted(number, kind)}{self._where(kind)}" for kind, number in self._parts.items()
+            f"{count_noun(number, kind)}{self._where(kind)}" for kind, number in self._parts.items()
         ]
         texts = [f"{number:,} {reason}" for reason, number in self._characters.items() if number]
         return (

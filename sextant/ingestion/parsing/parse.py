@@ -14,13 +14,13 @@ import orjson
 from sextant.domain.documents import ParsedDocument
 from sextant.domain.errors import FileEmpty, FileUnsafe, error_of
 from sextant.domain.settings import Settings
-from sextant.ingestion.parsing.draft import Draft, finish, from_wire
+from sextant.ingestion.parsing.draft import DocumentDraft, finish, from_wire
 from sextant.ingestion.parsing.guards import check_size
 from sextant.ingestion.parsing.hosts import HostEnded, ParserHosts
 from sextant.ingestion.parsing.images import Captions
 from sextant.ingestion.parsing.limits import Limits
 
-Describe = Callable[[Draft], Awaitable[Captions]]
+Describe = Callable[[DocumentDraft], Awaitable[Captions]]
 """Says what the images of a parsed file show."""
 
 
@@ -68,7 +68,9 @@ async def parse_file(
     return await asyncio.to_thread(_finish, made, document_id, content)
 
 
-async def _draft(content: bytes, filename: str, limits: Limits, hosts: ParserHosts) -> Draft:
+async def _draft(
+    content: bytes, filename: str, limits: Limits, hosts: ParserHosts
+) -> DocumentDraft:
     try:
         async with asyncio.timeout(limits.wall_seconds):
             answer = await hosts.parse(content, filename, limits)
@@ -94,11 +96,11 @@ def _over_limit(message: str, setting: str) -> FileUnsafe:
     )
 
 
-def _finish(made: Draft, document_id: UUID, content: bytes) -> ParsedDocument:
+def _finish(made: DocumentDraft, document_id: UUID, content: bytes) -> ParsedDocument:
     return finish(made, document_id, hashlib.sha256(content).hexdigest())
 
 
-def _read_answer(answer: bytes) -> Draft:
+def _read_answer(answer: bytes) -> DocumentDraft:
     head, _, body = answer.partition(b"\n")
     status = orjson.loads(head)
     if "code" in status:

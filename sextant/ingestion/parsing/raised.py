@@ -1,6 +1,6 @@
 """Raised and lowered figures: kept apart from what they stand on, the same way in every format.
 
-A format marks them while it reads (`raised`, `lowered`, `note`), with characters that no text holds and no text
+A format marks them while it reads (`mark_raised`, `mark_lowered`, `note`), with characters that no text holds and no text
 function touches, and writes them out at its end (`write_raised`), when all notes are known.
 """
 
@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 
-from sextant.ingestion.parsing.blocks import Block, Caption, Heading, Image, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Block, Caption, HeadingBlock, Image, Paragraph, Table
 from sextant.text.characters import has_cjk
 from sextant.text.values import normalise_values
 
@@ -36,12 +36,12 @@ _NUMBER = re.compile(r"\d[\d.,]*$")
 _LONGEST = 24  # characters; what is longer is a style and no mark
 
 
-def raised(text: str) -> str:
+def mark_raised(text: str) -> str:
     """Mark `text` as standing raised: an exponent, or a reference to a note."""
     return _mark(_RAISED, text)
 
 
-def lowered(text: str) -> str:
+def mark_lowered(text: str) -> str:
     """Mark `text` as standing lowered."""
     return _mark(_LOWERED, text)
 
@@ -83,7 +83,7 @@ def _is_marked(block: Block) -> bool:
 
 def _texts(block: Block) -> Iterator[str]:
     match block:
-        case Heading() | Paragraph() | Caption():
+        case HeadingBlock() | Paragraph() | Caption():
             yield block.text
         case Table():
             for row in block.rows:
@@ -94,7 +94,7 @@ def _texts(block: Block) -> Iterator[str]:
 
 def _rewritten(block: Block, notes: Set[str]) -> Block:
     match block:
-        case Heading() | Paragraph() | Caption():
+        case HeadingBlock() | Paragraph() | Caption():
             return replace(block, text=_write(block.text, notes))
         case Table():
             rows = [

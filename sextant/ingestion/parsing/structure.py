@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from sextant.domain.documents import HeadingSource
-from sextant.ingestion.parsing.blocks import Block, Caption, Heading, Image, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Block, Caption, HeadingBlock, Image, Paragraph, Table
 from sextant.ingestion.parsing.tables import column_names, title_rows
 from sextant.tables.cells.stored import mark_across, mark_repeated
 from sextant.text.characters import clean_text
@@ -22,7 +22,7 @@ _INVISIBLE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TextSpan:
     """A half-open range of the document's text."""
 
     start: int
@@ -42,7 +42,7 @@ class SectionNode:
     parent: int | None
     start: int
     end: int
-    heading: Span
+    heading: TextSpan
     source: HeadingSource
     page: int | None
 
@@ -55,9 +55,9 @@ class Piece:
     """
 
     section: int
-    span: Span
+    span: TextSpan
     page: int | None = None
-    rows: tuple[Span, ...] = ()
+    rows: tuple[TextSpan, ...] = ()
     header_lines: int = 0
     is_image: bool = False
 
@@ -80,24 +80,24 @@ def build_structure(blocks: Iterable[Block]) -> Structure:
     Text is cleaned here, before the first offset is taken (`clean_text`). Heading levels may jump
     (1, then 3): a section's parent is the nearest heading above it of a smaller level.
     """
-    writer = _Writer()
+    writer = _DocumentWriter()
     for block in blocks:
         writer.add(block)
     return writer.finish()
 
 
-class _Writer:
+class _DocumentWriter:
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._length = 0
         self._pieces: list[Piece] = []
-        root = SectionNode("", 0, None, 0, 0, Span(0, 0), HeadingSource.ROOT, None)
+        root = SectionNode("", 0, None, 0, 0, TextSpan(0, 0), HeadingSource.ROOT, None)
         self._sections = [root]
         self._open: list[tuple[int, int]] = [(0, 0)]  # (heading level as given, section index)
 
     def add(self, block: Block) -> None:
         match block:
-            case Heading():
+            case HeadingBlock():
                 self._add_heading(block)
             case Paragraph():
                 if text := _tidy(block.text):
@@ -120,7 +120,7 @@ class _Writer:
     def _current(self) -> int:
         return self._open[-1][1]
 
-    def _add_heading(self, heading: Heading) -> None:
+    def _add_heading(self, heading: HeadingBlock) -> None:
         text = " ".join(_tidy(heading.text).split())
         if not text:
             return
@@ -152,7 +152,7 @@ class _Writer:
         whole = self._write("\n".join(lines))
         rows, start = [], whole.start
         for line in lines:
-            rows.append(Span(start, start + len(line)))
+            rows.append(TextSpan(start, start + len(line)))
             start += len(line) + 1
         self._pieces.append(Piece(self._current, whole, table.page, tuple(rows), header_lines))
 
@@ -160,14 +160,14 @@ class _Writer:
         _, index = self._open.pop()
         self._sections[index] = replace(self._sections[index], end=self._length)
 
-    def _write(self, text: str) -> Span:
+    def _write(self, text: str) -> TextSpan:
         if self._parts:
             self._parts.append("\n\n")
             self._length += 2
         start = self._length
         self._parts.append(text)
         self._length += len(text)
-        return Span(start, self._length)
+        return TextSpan(start, self._length)
 
 
 def render_table(table: Table) -> tuple[list[str], int]:
@@ -179,7 +179,9 @@ def render_table(table: Table) -> tuple[list[str], int]:
     rows = _without_empty(
         [
             _mark_group(
-                [_stored(cell, (at, column), table) for column, cell in enumerate(row)], at, table
+                [_cell_text(cell, (at, column), table) for column, cell in enumerate(row)],
+                at,
+                table,
             )
             for at, row in enumerate(table.rows)
         ]
@@ -213,7 +215,7 @@ def _mark_group(cells: list[str], at: int, table: Table) -> list[str]:
     return mark_across(cells) if is_across and cells[0] and at >= table.header_rows > 0 else cells
 
 
-def _stored(text: str, place: tuple[int, int], table: Table) -> str:
+def _cell_text(text: str, place: tuple[int, int], table: Table) -> str:
     cell = _cell(text)
     return (
         mark_repeated(cell) if place in table.repeated and place[0] >= table.header_rows else cell

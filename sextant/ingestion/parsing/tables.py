@@ -17,7 +17,7 @@ _MAX_COLUMNS = 16_384  # of a worksheet (ECMA-376); HTML allows 1,000
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class SpannedCell:
     """A cell at its upper left corner, with the rows and columns it spans."""
 
     row: int
@@ -27,7 +27,7 @@ class Cell:
     columns: int = 1
 
 
-def lay_out(cells: Iterable[Cell], budget: CellBudget) -> list[list[str]]:
+def lay_out(cells: Iterable[SpannedCell], budget: CellBudget) -> list[list[str]]:
     """Rows of equal length; a merged cell's text stands in every row and column it spans.
 
     So each row can be read by itself. A cell across the whole width (a title row) stands once.
@@ -46,7 +46,7 @@ def lay_out(cells: Iterable[Cell], budget: CellBudget) -> list[list[str]]:
     return rows
 
 
-def repeated_places(cells: Iterable[Cell]) -> frozenset[tuple[int, int]]:
+def repeated_cells(cells: Iterable[SpannedCell]) -> frozenset[tuple[int, int]]:
     """The places (row, column) where a merged cell's text stands again, all but its first."""
     return frozenset(
         (row, column)
@@ -58,7 +58,7 @@ def repeated_places(cells: Iterable[Cell]) -> frozenset[tuple[int, int]]:
     )
 
 
-def rows_across(cells: Iterable[Cell], width: int) -> frozenset[int]:
+def rows_across(cells: Iterable[SpannedCell], width: int) -> frozenset[int]:
     """The rows with a cell that is merged across several columns, but not across all."""
     return frozenset(
         row

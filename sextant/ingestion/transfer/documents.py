@@ -72,12 +72,12 @@ def unpack(content: bytes, document_id: UUID) -> ParsedDocument:
     try:
         first, *rest = [orjson.loads(line) for line in content[len(_MARK) :].split(b"\n")]
         document = DocumentLine.model_validate(first)
-        return joined(document, [ChunkLine.model_validate(line) for line in rest], document_id)
+        return join_chunks(document, [ChunkLine.model_validate(line) for line in rest], document_id)
     except (ValueError, ValidationError) as error:
         raise FileBroken(f"The imported document is damaged: {error}") from error
 
 
-def dated(parsed: ParsedDocument, metadata: Mapping[str, Any]) -> ParsedDocument:
+def apply_dates(parsed: ParsedDocument, metadata: Mapping[str, Any]) -> ParsedDocument:
     """A document whose chunks are as old as its metadata say it is, where they do."""
     written = created_at(metadata)
     if written is None:
@@ -91,7 +91,7 @@ def chunk_id(document_id: UUID, external_id: str) -> UUID:
     return uuid5(document_id, f"chunk {external_id}")
 
 
-def joined(
+def join_chunks(
     document: DocumentLine, chunks: Sequence[ChunkLine], document_id: UUID
 ) -> ParsedDocument:
     """A document of these chunks, with the sections that it names.
@@ -100,7 +100,7 @@ def joined(
     say, else where the document's text has them, looked for in order; those that it does not have
     are appended, so that `text[chunk.start:chunk.end]` is every chunk's text.
     """
-    text, starts = aligned(document.text or "", chunks)
+    text, starts = align_chunks(document.text or "", chunks)
     title = document.title or document.id
     root_id = uuid5(document_id, "root")
     root = Section(root_id, None, title, 0, 0, 0, len(text), heading_source=HeadingSource.ROOT)
@@ -129,7 +129,7 @@ def joined(
     )
 
 
-def aligned(text: str, chunks: Sequence[ChunkLine]) -> tuple[str, list[int]]:
+def align_chunks(text: str, chunks: Sequence[ChunkLine]) -> tuple[str, list[int]]:
     """A document's text with the chunks that it does not have appended, and where each chunk starts in it."""
     starts, parts, length, cursor = list[int](), [text] if text else [], len(text), 0
     for line in chunks:

@@ -11,7 +11,11 @@ from uuid import UUID
 from sextant.domain.scope import Scope
 from sextant.ingestion.transfer.spool import Spool
 from sextant.stores.graph.ids import entity_id
-from sextant.stores.graph.transfer import bearers, entities_by_external_id, known_entities
+from sextant.stores.graph.transfer import (
+    entities_by_external_id,
+    find_entities_by_name,
+    find_known_entities,
+)
 from sextant.stores.graph.writing import GraphWriter
 from sextant.text.characters import normalise_name
 
@@ -64,7 +68,7 @@ class Ends:
 
     async def _by_name(self, names: Sequence[str]) -> dict[str, End]:
         ids = {name: entity_id(self._scope, name) for name in names}
-        stored = await known_entities(self._writer, list(ids.values()))
+        stored = await find_known_entities(self._writer, list(ids.values()))
         spooled = await asyncio.to_thread(
             lambda: {one for one in ids.values() if self._lines.mentioned(one)}
         )
@@ -76,7 +80,10 @@ class Ends:
         norms = {name: normalise_name(name) for name in names}
         found = defaultdict[str, dict[UUID, str]](dict)
         here = await asyncio.to_thread(self._lines.bearers, list(norms.values()))
-        for norm, entity, own in [*await bearers(self._writer, list(norms.values())), *here]:
+        for norm, entity, own in [
+            *await find_entities_by_name(self._writer, list(norms.values())),
+            *here,
+        ]:
             found[norm][entity] = own
         self._shared |= {name for name, norm in norms.items() if len(found[norm]) > 1}
         return {

@@ -13,9 +13,21 @@ from sextant.ingestion.graph.extraction.link import Bearer
 from sextant.ingestion.graph.index import link_names
 from sextant.ingestion.transfer.batches import next_of
 from sextant.ingestion.transfer.ends import End, Ends
-from sextant.ingestion.transfer.identifying import id_taken, identified
-from sextant.ingestion.transfer.lines import ChunkLine, DecisionLine, EntityLine, Mentioned, Problem
-from sextant.ingestion.transfer.spool import DOCUMENTS_ROOM, Numbered, Spool, Stated, size_of
+from sextant.ingestion.transfer.identifying import id_taken, identify_entities
+from sextant.ingestion.transfer.lines import (
+    ChunkLine,
+    DecisionLine,
+    EntityLine,
+    LineProblem,
+    MentionedEntity,
+)
+from sextant.ingestion.transfer.spool import (
+    DOCUMENTS_ROOM,
+    Numbered,
+    Spool,
+    SpooledRelation,
+    size_of,
+)
 from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.facts import passages_stating, profiles, subjects_naming
 from sextant.stores.graph.ids import entity_id, relation_id
@@ -26,8 +38,8 @@ from sextant.stores.graph.transfer import (
     Known,
     chunks_by_external_id,
     entities_by_external_id,
-    merged_entities,
-    owned_entities,
+    find_merged_entities,
+    find_user_entities,
 )
 from sextant.stores.graph.writing import GraphWriter
 from sextant.text.characters import normalise_name
@@ -56,7 +68,7 @@ class EvidenceWriter:
         self._own: list[AliasRow] = []
         self._ends = Ends(scope, writer, lines)
 
-    async def write_all(self) -> AsyncIterator[tuple[list[Problem], int]]:
+    async def write_all(self) -> AsyncIterator[tuple[list[LineProblem], int]]:
         """Write batch by batch; yields the problems of each, and how many lines it had."""
         documents = self._lines.documents()
         while stored := await next_of(documents, _BATCH // 10, size_of, DOCUMENTS_ROOM):
@@ -86,7 +98,7 @@ class EvidenceWriter:
         for line in chunks:
             chunk = self._lines.chunk(line.id)
             if chunk is not None:
-                found = said_by(self._scope, chunk, line)
+                found = line_evidence(self._scope, chunk, line)
                 mentions += found.mentions
                 relations += found.relations
         self._lines.note_mentions(
@@ -96,11 +108,11 @@ class EvidenceWriter:
 
     async def _add_entities(
         self, groups: Sequence[Sequence[Numbered[EntityLine]]]
-    ) -> list[Problem]:
+    ) -> list[LineProblem]:
         external = [line.id for group in groups for _, line in group if line.id]
         known = await entities_by_external_id(self._writer, external)
         plain = await asyncio.to_thread(self._plain, groups)
-        owners = await owned_entities(self._writer, plain)
+        owners = await find_user_entities(self._writer, plain)
         before = len(self._own)
         evidence, whole, problems = await asyncio.to_thread(
             self._entities, groups, plain, owners, known
@@ -121,20 +133,22 @@ class EvidenceWriter:
         plain: Sequence[UUID],
         owners: Mapping[UUID, Known],
         known: Mapping[str, Known],
-    ) -> tuple[GraphEvidence, list[UUID], list[Problem]]:
+    ) -> tuple[GraphEvidence, list[UUID], list[LineProblem]]:
         """Entities as the user names them.
 
         In between: those of which a line says all that there is to say, also what else they are called.
         """
-        problems, mentions, aliases = list[Problem](), list[MentionRow](), list[AliasRow]()
+        problems, mentions, aliases = list[LineProblem](), list[MentionRow](), list[AliasRow]()
         ids, whole = list[tuple[int, UUID]](), list[UUID]()
         for named, group in zip(plain, groups, strict=True):
-            for number, said, line, entity in identified(self._scope, named, group, owners, known):
+            for number, said, line, entity in identify_entities(
+                self._scope, named, group, owners, known
+            ):
                 if entity is None:
-                    problems.append(Problem(number, id_taken(known, line)))
+                    problems.append(LineProblem(number, id_taken(known, line)))
                     continue
                 ids.append((number, entity))
-                mentions.append(_asserted(entity, line))
+                mentions.append(_entity_mention(entity, line))
                 aliases += [AliasRow(entity, alias, "import") for alias in line.aliases]
                 self._own.append(AliasRow(entity, said.name, "import"))
                 self._lines.note_aliases(
@@ -163,7 +177,7 @@ class EvidenceWriter:
         named = [Bearer(alias.entity_id, alias.name) for alias in aliases]
         self._fresh += [bearer for bearer in named if bearer not in (self._known or ())]
 
-    async def _add_relations(self, batch: Sequence[Numbered[Stated]]) -> list[Problem]:
+    async def _add_relations(self, batch: Sequence[Numbered[SpooledRelation]]) -> list[LineProblem]:
         ends, chunks = await self._resolved(batch)
         evidence, problems = await asyncio.to_thread(self._asserted, batch, ends, chunks)
         await self._note(row.source_id for row in evidence.relations)
@@ -199,15 +213,15 @@ class EvidenceWriter:
 
     def _asserted(
         self,
-        batch: Sequence[Numbered[Stated]],
+        batch: Sequence[Numbered[SpooledRelation]],
         ends: Mapping[str, End],
         chunks: Mapping[str, UUID],
-    ) -> tuple[GraphEvidence, list[Problem]]:
+    ) -> tuple[GraphEvidence, list[LineProblem]]:
         """What relations say, and that their passages mention both ends."""
-        problems, mentions, relations = list[Problem](), list[MentionRow](), list[RelationRow]()
+        problems, mentions, relations = list[LineProblem](), list[MentionRow](), list[RelationRow]()
         for number, line in batch:
             rows, reasons = self._stated(line, ends, chunks)
-            problems += [Problem(number, reason) for reason in reasons]
+            problems += [LineProblem(number, reason) for reason in reasons]
             relations += rows
             self.relations += bool(rows)
             mentions += [
@@ -222,21 +236,21 @@ class EvidenceWriter:
         said = [row for row, new in zip(mentions, fresh, strict=True) if new]
         return GraphEvidence(said, relations), problems
 
-    async def _decide(self, batch: Sequence[Numbered[DecisionLine]]) -> list[Problem]:
+    async def _decide(self, batch: Sequence[Numbered[DecisionLine]]) -> list[LineProblem]:
         """Take the user's word that entities are one, or two; the same word again changes nothing."""
         await self._writer.derive()
-        found = await self._ends.find(_named_in(batch))
+        found = await self._ends.find(_collect_names(batch))
         ends = {end: one.id for end, one in found.items()}
-        roots = await merged_entities(self._writer, list(ends.values()))
-        problems, merges, pairs = list[Problem](), list[Merge](), list[tuple[UUID, UUID]]()
+        roots = await find_merged_entities(self._writer, list(ends.values()))
+        problems, merges, pairs = list[LineProblem](), list[Merge](), list[tuple[UUID, UUID]]()
         for number, line in batch:
             missing = [end for end in (line.source, line.target) if end not in ends]
-            problems += [Problem(number, self._ends.lost(end)) for end in missing]
+            problems += [LineProblem(number, self._ends.lost(end)) for end in missing]
             if missing:
                 continue
             source, target = ends[line.source], ends[line.target]
             if not line.same and source == target:
-                problems.append(Problem(number, _one_entity(line)))
+                problems.append(LineProblem(number, _one_entity(line)))
             elif not line.same:
                 pairs.append((source, target))
             elif roots.get(source, source) != roots.get(target, target):
@@ -248,7 +262,7 @@ class EvidenceWriter:
         return problems
 
     def _stated(
-        self, line: Stated, ends: Mapping[str, End], chunks: Mapping[str, UUID]
+        self, line: SpooledRelation, ends: Mapping[str, End], chunks: Mapping[str, UUID]
     ) -> tuple[list[RelationRow], list[str]]:
         missing = [end for end in (line.source, line.target) if end not in ends]
         if missing:
@@ -264,11 +278,11 @@ class EvidenceWriter:
         ], reasons
 
     async def _resolved(
-        self, batch: Sequence[Numbered[Stated]]
+        self, batch: Sequence[Numbered[SpooledRelation]]
     ) -> tuple[Mapping[str, End], dict[str, UUID]]:
         """The entities and chunks that relations name: of this import, else stored before."""
         named = list({one for _, line in batch for one in line.chunk_ids})
-        ends = await self._ends.find(_named_in(batch))
+        ends = await self._ends.find(_collect_names(batch))
         chunks = await asyncio.to_thread(
             lambda: {one: chunk for one in named if (chunk := self._lines.chunk(one))}
         )
@@ -277,13 +291,16 @@ class EvidenceWriter:
         return ends, chunks
 
 
-def said_by(scope: Scope, chunk: UUID, line: ChunkLine) -> GraphEvidence:
+def line_evidence(scope: Scope, chunk: UUID, line: ChunkLine) -> GraphEvidence:
     """What a chunk line says: it mentions its entities and both ends of its triples.
 
     Its entities come last, so that their types and descriptions hold.
     """
-    listed = [one if isinstance(one, Mentioned) else Mentioned(name=one) for one in line.entities]
-    ends = [Mentioned(name=end) for triple in line.triples for end in (triple[0], triple[2])]
+    listed = [
+        one if isinstance(one, MentionedEntity) else MentionedEntity(name=one)
+        for one in line.entities
+    ]
+    ends = [MentionedEntity(name=end) for triple in line.triples for end in (triple[0], triple[2])]
     mentions = [
         MentionRow(
             entity_id(scope, one.name),
@@ -302,15 +319,15 @@ def said_by(scope: Scope, chunk: UUID, line: ChunkLine) -> GraphEvidence:
     return GraphEvidence(mentions, relations)
 
 
-def _named_in(batch: Sequence[Numbered[Stated | DecisionLine]]) -> set[str]:
+def _collect_names(batch: Sequence[Numbered[SpooledRelation | DecisionLine]]) -> set[str]:
     return {end for _, line in batch for end in (line.source, line.target)}
 
 
-def _one_entity(line: Stated | DecisionLine) -> str:
+def _one_entity(line: SpooledRelation | DecisionLine) -> str:
     return f"{line.source!r:.80} and {line.target!r:.80} are one entity."
 
 
-def _asserted(entity: UUID, line: EntityLine) -> MentionRow:
+def _entity_mention(entity: UUID, line: EntityLine) -> MentionRow:
     return MentionRow(
         entity, None, MentionKind.IMPORT, line.name, line.entity_type, line.description, line.id
     )

@@ -22,7 +22,7 @@ class Identified(NamedTuple):
     entity_id: UUID | None
 
 
-def identified(
+def identify_entities(
     scope: Scope,
     named: UUID,
     group: Sequence[Numbered[EntityLine]],

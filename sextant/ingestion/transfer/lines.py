@@ -27,15 +27,15 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from sextant.domain.documents import LONGEST_FILENAME, HeadingSource, Modality
-from sextant.domain.faults import said_of
 from sextant.domain.json_values import storable
 from sextant.domain.options import field_at
+from sextant.domain.validation_messages import describe_error
 from sextant.stores.graph.evidence import HEAVIEST, LONGEST_NAME, LONGEST_TYPE, one_line
 from sextant.text.characters import clean_text, estimate_tokens, normalise_name
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class LineProblem:
     """What is wrong with line number `line` (from 1).
 
     `kept`: the line was taken all the same; otherwise it, or the part named, was left out.
@@ -47,7 +47,7 @@ class Problem:
 
 
 class Remark(NamedTuple):
-    """What is to be told of a line that was taken; `kept` as in `Problem`."""
+    """What is to be told of a line that was taken; `kept` as in `LineProblem`."""
 
     reason: str
     kept: bool = True
@@ -57,7 +57,7 @@ class LineInvalid(ValueError):
     """A line cannot be used; the message is the reason, as a sentence for its author."""
 
 
-def _said(text: str) -> str:
+def _check_text(text: str) -> str:
     line = one_line(text)
     printable = line.isprintable() or any(sign.isprintable() for sign in line if sign != " ")
     if not line or not printable:
@@ -69,7 +69,7 @@ def _said(text: str) -> str:
 _CREATED = "createdAt"
 
 
-def _filled(text: str) -> str:
+def _check_filled(text: str) -> str:
     if not text.strip():
         raise ValueError("must not be empty")
     return text
@@ -86,12 +86,14 @@ LONGEST_TITLE = 1000  # characters: a title is shown with each of its passages
 
 Text = Annotated[str, AfterValidator(clean_text)]
 Title = Annotated[str, Field(max_length=LONGEST_TITLE), AfterValidator(clean_text)]
-Id = Annotated[str, Field(max_length=1000), AfterValidator(clean_text), AfterValidator(_filled)]
-Name = Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_said)]
-Type = Annotated[str, Field(max_length=LONGEST_TYPE), AfterValidator(_said)]
+Id = Annotated[
+    str, Field(max_length=1000), AfterValidator(clean_text), AfterValidator(_check_filled)
+]
+Name = Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_check_text)]
+Type = Annotated[str, Field(max_length=LONGEST_TYPE), AfterValidator(_check_text)]
 # An id, or a name or an alias, which may be longer.
 End = Annotated[
-    str, Field(max_length=LONGEST_NAME), AfterValidator(clean_text), AfterValidator(_filled)
+    str, Field(max_length=LONGEST_NAME), AfterValidator(clean_text), AfterValidator(_check_filled)
 ]
 
 # Tokens that an embedding model reads of a passage at most: what those of OpenAI take, and the packaged one.
@@ -102,7 +104,7 @@ Place = Annotated[int, Field(ge=0, le=2**31 - 1), BeforeValidator(_number)]
 _A_DAY = timedelta(days=1)
 
 
-def _zoned(time: datetime) -> datetime:
+def _check_zone(time: datetime) -> datetime:
     """A time without zone is UTC, as in filters. One that some zone has no year for could not be read again."""
     zoned = time if time.tzinfo else time.replace(tzinfo=UTC)
     try:
@@ -113,11 +115,11 @@ def _zoned(time: datetime) -> datetime:
     return zoned
 
 
-Moment = Annotated[datetime, AfterValidator(_zoned)]
+Moment = Annotated[datetime, AfterValidator(_check_zone)]
 Metadata = Annotated[dict[str, Any], AfterValidator(storable)]
 
 
-class _Line(BaseModel):
+class _ImportLine(BaseModel):
     model_config = ConfigDict(
         extra="allow", frozen=True, alias_generator=to_camel, populate_by_name=True
     )
@@ -128,7 +130,7 @@ class _Line(BaseModel):
         return {key: value for key, value in said.items() if value not in (None, "", [], {})}
 
 
-class SectionLine(_Line):
+class SectionLine(_ImportLine):
     """A section of a document: its place in the tree by `level` (from 1), in the text by offsets."""
 
     title: Title = ""
@@ -139,7 +141,7 @@ class SectionLine(_Line):
     page: Place | None = None
 
 
-class DocumentLine(_Line):
+class DocumentLine(_ImportLine):
     """A document; without `text` its text is that of its chunks.
 
     `sections` are in reading order, parents before children; the document itself is none of them.
@@ -178,11 +180,11 @@ def created_at(metadata: Mapping[str, Any]) -> datetime | None:
     """When a stored document was made, by its author's word (`DocumentLine.stored_metadata`)."""
     said = metadata.get(_CREATED)
     with suppress(ValueError):
-        return _zoned(datetime.fromisoformat(said)) if isinstance(said, str) else None
+        return _check_zone(datetime.fromisoformat(said)) if isinstance(said, str) else None
     return None
 
 
-class Mentioned(_Line):
+class MentionedEntity(_ImportLine):
     """An entity that a chunk names, where more than its name is known."""
 
     name: Name
@@ -195,7 +197,7 @@ _NAMED, _DESCRIBED = "named", "described"
 
 
 def _given_as(entity: object) -> str:
-    return _DESCRIBED if isinstance(entity, Mapping | Mentioned) else _NAMED
+    return _DESCRIBED if isinstance(entity, Mapping | MentionedEntity) else _NAMED
 
 
 def _three(triple: object) -> object:
@@ -206,11 +208,12 @@ def _three(triple: object) -> object:
 
 Triple = Annotated[tuple[Name, Type, Name], BeforeValidator(_three)]
 MentionedAs = Annotated[
-    Annotated[Name, Tag(_NAMED)] | Annotated[Mentioned, Tag(_DESCRIBED)], Discriminator(_given_as)
+    Annotated[Name, Tag(_NAMED)] | Annotated[MentionedEntity, Tag(_DESCRIBED)],
+    Discriminator(_given_as),
 ]
 
 
-class ChunkLine(_Line):
+class ChunkLine(_ImportLine):
     """A passage; one without `document_id` is a document of its own.
 
     `triples` are (subject, relation, object), by name. With `start`, its offset in the document's text,
@@ -222,7 +225,7 @@ class ChunkLine(_Line):
     id: Id
     document_id: Id | None = None
     title: Title = ""
-    text: Annotated[Text, AfterValidator(_filled)]
+    text: Annotated[Text, AfterValidator(_check_filled)]
     entities: list[MentionedAs] = []
     triples: list[Triple] = []
     start: Place | None = None
@@ -232,7 +235,7 @@ class ChunkLine(_Line):
     context: Text = ""
 
 
-class EntityLine(_Line):
+class EntityLine(_ImportLine):
     """An entity by the user's own word; without `id` it is known by its name alone."""
 
     type: Literal["entity"] = "entity"
@@ -243,7 +246,7 @@ class EntityLine(_Line):
     aliases: list[Name] = []
 
 
-class RelationLine(_Line):
+class RelationLine(_ImportLine):
     """A relation of two entities, each given by its id or, failing that, its name.
 
     Each of `chunk_ids` states it with `weight`; without any, the user does.
@@ -260,7 +263,7 @@ class RelationLine(_Line):
     chunk_ids: list[Id] = []
 
 
-class DecisionLine(_Line):
+class DecisionLine(_ImportLine):
     """The user's word that two entities, given as in a relation, are `same`, or are not.
 
     Of two that are, the target is what both are called.
@@ -405,10 +408,10 @@ def _reason(fault: Mapping[str, Any]) -> str:
         return "type: must be document, chunk, entity, relation or decision."
     # The first place is the kind of line that was tried; an entity's is followed by what it was given as.
     place = field_at([step for step in fault["loc"][1:] if step not in (_NAMED, _DESCRIBED)])
-    return f"{place}: {said_of(fault)}." if place else f"{said_of(fault)}."
+    return f"{place}: {describe_error(fault)}." if place else f"{describe_error(fault)}."
 
 
-def _unknown_keys(line: _Line) -> Iterator[str]:
+def _unknown_keys(line: _ImportLine) -> Iterator[str]:
     if not line.model_extra:
         return
     known = [field.alias or name for name, field in type(line).model_fields.items()]

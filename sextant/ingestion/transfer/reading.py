@@ -17,7 +17,7 @@ from typing import Any
 
 from sextant.domain.errors import OptionInvalid
 from sextant.ingestion.transfer.batches import next_of
-from sextant.ingestion.transfer.lines import LineInvalid, Problem, read_line
+from sextant.ingestion.transfer.lines import LineInvalid, LineProblem, read_line
 from sextant.ingestion.transfer.spool import Numbered, Spool
 
 # Lines that are read, checked and kept in one go, off the loop.
@@ -30,7 +30,7 @@ Rows = AsyncIterable[Mapping[str, Any]] | AsyncIterable[bytes] | Iterable[Mappin
 Source = str | Path | Rows
 
 
-async def read_into(spool: Spool, source: Source) -> AsyncIterator[list[Problem]]:
+async def read_into(spool: Spool, source: Source) -> AsyncIterator[list[LineProblem]]:
     """Keep every usable line of `source`; yields the problems of each batch of lines.
 
     Raises:
@@ -40,16 +40,16 @@ async def read_into(spool: Spool, source: Source) -> AsyncIterator[list[Problem]
         yield await asyncio.to_thread(_keep, spool, batch)
 
 
-def _keep(spool: Spool, batch: list[tuple[int, Raw]]) -> list[Problem]:
-    lines, problems = [], list[Problem]()
+def _keep(spool: Spool, batch: list[tuple[int, Raw]]) -> list[LineProblem]:
+    lines, problems = [], list[LineProblem]()
     for number, raw in batch:
         try:
             line, remarks = read_line(raw)
         except LineInvalid as error:
-            problems.append(Problem(number, str(error)))
+            problems.append(LineProblem(number, str(error)))
             continue
         lines.append(Numbered(number, line))
-        problems += [Problem(number, *remark) for remark in remarks]
+        problems += [LineProblem(number, *remark) for remark in remarks]
     return problems + spool.add(lines)
 
 

@@ -23,7 +23,7 @@ from sextant.ingestion.transfer.lines import (
     DocumentLine,
     EntityLine,
     Line,
-    Problem,
+    LineProblem,
     RelationLine,
 )
 from sextant.text.characters import normalise_name
@@ -55,7 +55,7 @@ class Numbered(NamedTuple, Generic[L_co]):
     line: L_co
 
 
-class Stated(NamedTuple):
+class SpooledRelation(NamedTuple):
     """A relation as its line says it: read back from here, it need not be checked again."""
 
     source: str
@@ -66,7 +66,7 @@ class Stated(NamedTuple):
     chunk_ids: list[str]
 
 
-_said_of = attrgetter(*Stated._fields)
+_said_of = attrgetter(*SpooledRelation._fields)
 
 # Characters of the documents that are read from here at a time: some of 50 MB are not in memory together.
 DOCUMENTS_ROOM = 4_000_000
@@ -95,14 +95,14 @@ class Spool:
         """Close the file, which is its end."""
         self._rows.close()
 
-    def add(self, lines: Sequence[Numbered[Line]]) -> list[Problem]:
+    def add(self, lines: Sequence[Numbered[Line]]) -> list[LineProblem]:
         """Keep lines; one that repeats the id of another replaces it, which is reported."""
         self._rows.execute("begin")
         problems = [problem for one in lines for problem in self._add(*one)]
         self._rows.execute("commit")
         return problems
 
-    def _add(self, number: int, line: Line) -> Iterator[Problem]:
+    def _add(self, number: int, line: Line) -> Iterator[LineProblem]:
         before = None
         match line:
             case DocumentLine():
@@ -122,7 +122,7 @@ class Spool:
             self.size += 1
         else:
             said = f"It takes the place of line {before}, which has the same id."
-            yield Problem(number, said, kept=True)
+            yield LineProblem(number, said, kept=True)
 
     def _put(self, table: str, key: str, values: tuple[object, ...]) -> int | None:
         """Keep a line under its key; returns the line that had it before."""
@@ -145,14 +145,15 @@ class Spool:
         lone = self._rows.execute("select count(*) from chunk where document_id is null")
         return self.count("document") + int(lone.fetchone()[0])
 
-    def orphans(self) -> list[Problem]:
+    def orphans(self) -> list[LineProblem]:
         """Take out the chunks of documents that no line describes."""
         gone = self._rows.execute(
             "delete from chunk where document_id is not null and not exists "
             "(select 1 from document d where d.id = chunk.document_id) returning line, document_id"
         ).fetchall()
         return [
-            Problem(line, f"No line describes its document {named!r:.80}.") for line, named in gone
+            LineProblem(line, f"No line describes its document {named!r:.80}.")
+            for line, named in gone
         ]
 
     def documents(self) -> Iterator[tuple[Numbered[DocumentLine], list[ChunkLine]]]:
@@ -210,10 +211,10 @@ class Spool:
         )
         return [(norm, UUID(bytes=entity), name) for norm, entity, name in found]
 
-    def relations(self) -> Iterator[Numbered[Stated]]:
+    def relations(self) -> Iterator[Numbered[SpooledRelation]]:
         """All relations, in order."""
         for number, body in self._rows.execute("select line, body from relation order by line"):
-            yield Numbered(number, Stated(*orjson.loads(body)))
+            yield Numbered(number, SpooledRelation(*orjson.loads(body)))
 
     def decisions(self) -> Iterator[Numbered[DecisionLine]]:
         """All decisions, in order."""

@@ -9,7 +9,7 @@ from sextant.domain.scope import Scope
 from sextant.stores.graph.record import GraphRecord
 
 
-class Standing:
+class ImportUpkeep:
     """Looked after between the steps of an import.
 
     A knowledge base that is deleted meanwhile would come into being again, with what is left of the import.

@@ -20,11 +20,11 @@ from langchain_core.messages import (
 
 from sextant.domain.answers import Usage
 from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, OptionInvalid
-from sextant.domain.happenings import ModelAsked, Outcome, emit
+from sextant.domain.telemetry import EventOutcome, ModelCalled, emit
 from sextant.models.chat.allowance import SPENT, another_may_be_made, count_request
-from sextant.models.chat.dialect import Dialect, Form
+from sextant.models.chat.dialect import Dialect, RequestForm
 from sextant.models.chat.echoes import Echoes
-from sextant.models.chat.loops import invoked, streamed
+from sextant.models.chat.loops import invoke_on_loop, stream_on_loop
 from sextant.models.chat.schemas import ModelReply, enumerated, json_schema
 from sextant.models.chat.structured import DoesNotFit, instruction, read_structured, repair_request
 from sextant.models.chat.tally import Tally
@@ -52,7 +52,7 @@ _LARGER = ("Try again, or choose a larger chat model.", "请重试，或换用�
 _DIFFERENTLY = ("Ask differently.", "请换一种问法。")
 _MORE_TOKENS = ("Raise SEXTANT_LIMITS__ANSWER_TOKENS.", "请调高 SEXTANT_LIMITS__ANSWER_TOKENS。")
 _ANOTHER = ("Try again, or choose another chat model.", "请重试，或换用其他聊天模型。")
-_NO_ANSWER = ModelAsked(0, 0, Outcome.FAILED)
+_NO_ANSWER = ModelCalled(0, 0, EventOutcome.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Restart:
 
 
 @dataclass(frozen=True, slots=True)
-class Completion:
+class ChatCompletion:
     """A whole answer and what it cost."""
 
     text: str
@@ -78,13 +78,13 @@ class _JsonRequest:
     dialect: Dialect
     after: tuple[BaseMessage, ...] = ()
 
-    def messages(self, form: Form) -> list[BaseMessage]:
+    def messages(self, form: RequestForm) -> list[BaseMessage]:
         """The prompt, which states the schema where the request does not."""
         stated = self.dialect.states_schema(form)
         text = instruction(self.schema, self.language, with_schema=not stated)
         return [*_with_instruction(self.prompt, text), *self.after]
 
-    def options(self, form: Form) -> dict[str, Any]:
+    def options(self, form: RequestForm) -> dict[str, Any]:
         """The options that go with the call."""
         return self.dialect.json_options(self.schema, form)
 
@@ -137,7 +137,7 @@ class ChatModel:
         named = getattr(self._llm, "model_name", None) or getattr(self._llm, "model", None)
         return str(named or type(self._llm).__name__)
 
-    async def complete(self, messages: Messages) -> Completion:
+    async def complete(self, messages: Messages) -> ChatCompletion:
         """The model's whole answer to `messages`.
 
         Raises:
@@ -147,7 +147,7 @@ class ChatModel:
         prompt = convert_to_messages(messages)
         tally = await self._call(lambda _: prompt, self._dialect.options)
         self._require_text(tally)
-        return Completion(tally.text, _told(tally))
+        return ChatCompletion(tally.text, _told(tally))
 
     async def structured(
         self, messages: Messages, schema: type[T], *, repair: bool = True, patient: bool = True
@@ -252,7 +252,7 @@ class ChatModel:
 
     async def _pieces(self, tally: Tally, options: dict[str, Any]) -> AsyncGenerator[str | Restart]:
         limit = min(_AFTER_END, self._timeout)
-        async with aclosing(streamed(self._llm, tally.prompt, options)) as open_chunks:
+        async with aclosing(stream_on_loop(self._llm, tally.prompt, options)) as open_chunks:
             while not tally.overrun:
                 # A limit per chunk holds no timer across a yield; `asyncio.wait_for` would swallow
                 # a cancellation that arrives with a chunk on Python 3.11.
@@ -272,14 +272,14 @@ class ChatModel:
                 if chunk is None:
                     return
 
-    async def _json_answer(self, asking: _JsonRequest, *, patient: bool) -> Completion:
+    async def _json_answer(self, asking: _JsonRequest, *, patient: bool) -> ChatCompletion:
         tally = await self._call(asking.messages, asking.options, patient=patient)
-        return Completion(tally.text or tally.refusal, _told(tally))
+        return ChatCompletion(tally.text or tally.refusal, _told(tally))
 
     async def _call(
         self,
-        messages_of: Callable[[Form], list[BaseMessage]],
-        options_of: Callable[[Form], dict[str, Any]],
+        messages_of: Callable[[RequestForm], list[BaseMessage]],
+        options_of: Callable[[RequestForm], dict[str, Any]],
         *,
         patient: bool = True,
     ) -> Tally:
@@ -290,7 +290,9 @@ class ChatModel:
             count_request()
             try:
                 async with asyncio.timeout(self._timeout):
-                    answer = await invoked(self._llm, messages, {"tags": [_NO_STREAM]}, options)
+                    answer = await invoke_on_loop(
+                        self._llm, messages, {"tags": [_NO_STREAM]}, options
+                    )
             except Exception as error:
                 requests += 1
                 if lesser := self._dialect.lesser(error, options, form):
@@ -310,7 +312,7 @@ class ChatModel:
                 self._dialect.thinks_unopened |= tally.thought_unopened
                 return tally
 
-    def _tried_next(self, form: Form, refused: Form) -> Form:
+    def _tried_next(self, form: RequestForm, refused: RequestForm) -> RequestForm:
         """`form`; where no call is left for it, the next answer begins with it."""
         if not another_may_be_made():
             self._dialect.worked(form, refused)
@@ -400,5 +402,5 @@ def as_chat_model(llm: BaseChatModel | ChatModel) -> ChatModel:
 def _told(tally: Tally) -> Usage:
     """What an answer has cost, told to whoever measures it."""
     usage = tally.usage()
-    emit(ModelAsked(usage.prompt_tokens, usage.completion_tokens, Outcome.OK))
+    emit(ModelCalled(usage.prompt_tokens, usage.completion_tokens, EventOutcome.OK))
     return usage

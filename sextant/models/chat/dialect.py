@@ -32,7 +32,7 @@ _OPENAI = "openai.com"
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class RequestForm:
     """With what a request is made.
 
     Attributes:
@@ -56,7 +56,7 @@ class _Learnt:
         thinks_unopened: whether its last answer began with a thought that no tag opens.
     """
 
-    form: Form | None = None
+    form: RequestForm | None = None
     until: float = 0.0
     thinks_unopened: bool = False
 
@@ -91,10 +91,10 @@ class Dialect:
         host = urlsplit(endpoint).hostname or _OPENAI
         limits = (_MAX_TOKENS, _MAX_COMPLETION_TOKENS)
         is_openai = host == _OPENAI or host.endswith(f".{_OPENAI}")
-        self._whole = Form(limits=limits[::-1] if is_openai else limits)
+        self._whole = RequestForm(limits=limits[::-1] if is_openai else limits)
 
     @property
-    def form(self) -> Form:
+    def form(self) -> RequestForm:
         """What a call begins with: with everything, or what worked after refusals."""
         known = self._learnt
         return known.form if known.form and time.monotonic() < known.until else self._whole
@@ -108,7 +108,7 @@ class Dialect:
     def thinks_unopened(self, seen: bool) -> None:
         self._learnt.thinks_unopened = seen
 
-    def worked(self, form: Form, begun: Form) -> None:
+    def worked(self, form: RequestForm, begun: RequestForm) -> None:
         """Note that a call was answered in `form`, so that the next ones begin with no more.
 
         One that was in that form from its beginning has learnt nothing: it may have begun an hour ago.
@@ -116,22 +116,22 @@ class Dialect:
         if form == begun:
             return
         known = self.form
-        self._learnt.form = Form(
+        self._learnt.form = RequestForm(
             max(known.json_format, form.json_format),
             known.stream_usage and form.stream_usage,
             min(known.limits, form.limits, key=len),
         )
         self._learnt.until = time.monotonic() + _BELIEVED
 
-    def options(self, form: Form) -> dict[str, Any]:
+    def options(self, form: RequestForm) -> dict[str, Any]:
         """Options for a call that answers in one piece."""
         return self._carrying({}, self._text_tokens, form) if self._speaks_openai else {}
 
-    def states_schema(self, form: Form) -> bool:
+    def states_schema(self, form: RequestForm) -> bool:
         """Whether a call for JSON carries the schema beside its messages."""
         return self._speaks_openai and _JSON_FORMATS[form.json_format] == "json_schema"
 
-    def json_options(self, schema: type[BaseModel], form: Form) -> dict[str, Any]:
+    def json_options(self, schema: type[BaseModel], form: RequestForm) -> dict[str, Any]:
         """Options for a call that shall answer with JSON of `schema`."""
         if not self._speaks_openai:
             return {}
@@ -145,13 +145,15 @@ class Dialect:
         # Without `stream` LangGraph's message stream would turn the call into a streamed one.
         return {"stream": False} | self._carrying(body, self._json_tokens, form)
 
-    def stream_options(self, form: Form) -> dict[str, Any]:
+    def stream_options(self, form: RequestForm) -> dict[str, Any]:
         """Options for a streamed call."""
         if not self._speaks_openai:
             return {}
         return {"stream_usage": form.stream_usage} | self._carrying({}, self._text_tokens, form)
 
-    def lesser(self, error: Exception, options: dict[str, Any], form: Form) -> Form | None:
+    def lesser(
+        self, error: Exception, options: dict[str, Any], form: RequestForm
+    ) -> RequestForm | None:
         """The form to repeat a call in, if `error` may be about one of its `options`."""
         if status_of(error) not in _INVALID_REQUEST or is_too_long(error):
             return None
@@ -166,7 +168,9 @@ class Dialect:
             return replace(form, stream_usage=False)
         return None
 
-    def _carrying(self, body: dict[str, Any], tokens: int | None, form: Form) -> dict[str, Any]:
+    def _carrying(
+        self, body: dict[str, Any], tokens: int | None, form: RequestForm
+    ) -> dict[str, Any]:
         """`body` with the token limit and what the model sends with every call, as an option."""
         limit = {form.limits[0]: tokens} if tokens and form.limits else {}
         body = self._body | limit | body
@@ -176,4 +180,4 @@ class Dialect:
 def _has_limit(llm: BaseChatModel, body: dict[str, Any]) -> bool:
     """Whether the model itself says how long its answers may be."""
     sent = body.keys() | (getattr(llm, "model_kwargs", None) or {}).keys()
-    return bool(getattr(llm, "max_tokens", None)) or not sent.isdisjoint(Form().limits)
+    return bool(getattr(llm, "max_tokens", None)) or not sent.isdisjoint(RequestForm().limits)

@@ -39,7 +39,7 @@ class Echoes:
             message.text for message in prompt if not isinstance(message, SystemMessage)
         )
         self._choices = frozenset(choices)
-        self._folded = _folded(self._instructions)
+        self._folded = _fold_text(self._instructions)
         self._clauses: list[str] | None = None
         self._folded_data: str | None = None
 
@@ -47,7 +47,7 @@ class Echoes:
         """Whether `text` is a piece of the instructions, or has a clause of them in it, and is not in the data."""
         if text in self._choices:
             return False
-        folded = _folded(text)
+        folded = _fold_text(text)
         if _weight(folded) < _TELLING:
             return False
         if folded in self._folded:
@@ -59,18 +59,18 @@ class Echoes:
     @property
     def _data_folded(self) -> str:
         if self._folded_data is None:
-            self._folded_data = _folded(self._data)
+            self._folded_data = _fold_text(self._data)
         return self._folded_data
 
     @property
     def _telling_clauses(self) -> list[str]:
         if self._clauses is None:
-            clauses = map(_folded, _CLAUSE.split(self._instructions))
+            clauses = map(_fold_text, _CLAUSE.split(self._instructions))
             self._clauses = [one for one in clauses if _weight(one) >= _TELLING_CLAUSE]
         return self._clauses
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     """The letters and digits of `text`, whatever stands between them."""
     return _NO_WORD.sub("", normalise(text))
 

@@ -18,7 +18,7 @@ from langchain_core.runnables import RunnableConfig
 _MOST_IDLE = 100  # connections that such clients keep
 
 
-async def invoked(
+async def invoke_on_loop(
     llm: BaseChatModel, prompt: list[BaseMessage], config: RunnableConfig, options: dict[str, Any]
 ) -> AIMessage:
     """The whole answer of `llm`."""
@@ -31,7 +31,7 @@ async def invoked(
     return await llm.ainvoke(prompt, config, **options)
 
 
-async def streamed(
+async def stream_on_loop(
     llm: BaseChatModel, prompt: list[BaseMessage], options: dict[str, Any]
 ) -> AsyncGenerator[AIMessageChunk]:
     """The answer of `llm` chunk by chunk; closing the generator closes the model's."""

@@ -38,7 +38,7 @@ class PictureLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class EncodedPicture:
     """A picture as it is sent: JPEG bytes. `width` and `height` are those of the original."""
 
     jpeg: bytes
@@ -74,7 +74,7 @@ def size_of(content: bytes) -> tuple[int, int]:
         return 0, 0
 
 
-def read_picture(content: bytes, limits: PictureLimits) -> Picture:
+def read_picture(content: bytes, limits: PictureLimits) -> EncodedPicture:
     """Check an image file and encode it anew. CPU-bound, up to a second: call it in a thread.
 
     Raises:
@@ -94,10 +94,10 @@ def read_picture(content: bytes, limits: PictureLimits) -> Picture:
             next_step=f"Give a {_NAMED} file.",
         )
     with _DECODING:
-        return _encoded_anew(content, limits)
+        return _reencode(content, limits)
 
 
-def _encoded_anew(content: bytes, limits: PictureLimits) -> Picture:
+def _reencode(content: bytes, limits: PictureLimits) -> EncodedPicture:
     from PIL import Image, ImageOps
 
     try:
@@ -127,7 +127,7 @@ def _encoded_anew(content: bytes, limits: PictureLimits) -> Picture:
             f"The image is damaged ({type(error).__name__}).",
             next_step="Open it in its program, save it again and retry.",
         ) from error
-    return Picture(written.getvalue(), *size)
+    return EncodedPicture(written.getvalue(), *size)
 
 
 def _check(width: int, height: int, frames: int, limits: PictureLimits) -> None:

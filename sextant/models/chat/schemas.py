@@ -63,25 +63,28 @@ class Declared:
 def json_schema(reply: type[BaseModel]) -> dict[str, Any]:
     """The schema of `reply` for a chat model, made once: each making takes 2 ms."""
     whole = reply.model_json_schema()
-    return _told(whole, whole.get("$defs", {}))
+    return _describe_field(whole, whole.get("$defs", {}))
 
 
-def _told(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+def _describe_field(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
     """What of a schema's node the model is told, references put in their places."""
     if reference := node.get("$ref"):
-        return _told(definitions[str(reference).rpartition("/")[2]], definitions)
+        return _describe_field(definitions[str(reference).rpartition("/")[2]], definitions)
     told: dict[str, Any] = {}
     if options := [one for one in node.get("anyOf", ()) if one.get("type") != "null"]:
         # None stands for what was not said; the model is to say it.
-        inner = [_told(one, definitions) for one in options]
+        inner = [_describe_field(one, definitions) for one in options]
         told = inner[0] if len(inner) == 1 else {"anyOf": inner}
     told |= {key: node[key] for key in ("type", *_BOUNDS) if key in node}
     if "const" in node:
         told["enum"] = [node["const"]]
     if "items" in node:
-        told["items"] = _told(node["items"], definitions)
+        told["items"] = _describe_field(node["items"], definitions)
     if node.get("type") == "object":
-        fields = {key: _told(one, definitions) for key, one in node.get("properties", {}).items()}
+        fields = {
+            key: _describe_field(one, definitions)
+            for key, one in node.get("properties", {}).items()
+        }
         told |= {"properties": fields, "required": list(fields), "additionalProperties": False}
     return told
 

@@ -92,9 +92,11 @@ def read_structured(text: str, schema: type[T], is_echo: Callable[[str], bool] |
         if read is not None and not whole:
             break
         try:
-            read = schema.model_validate(_fitted(_cleaned(value, is_echo or _no_echo), schema))
+            read = schema.model_validate(
+                _fit_value(_clean_value(value, is_echo or _no_echo), schema)
+            )
         except ValidationError as error:
-            problem = DoesNotFit(_named(error))
+            problem = DoesNotFit(_as_name(error))
         except DoesNotFit as error:
             problem = error
         if value is _CUT_OFF or (read is not None and not whole):
@@ -116,12 +118,12 @@ def _json_values(text: str) -> Iterator[tuple[object, bool]]:
             value, position = _DECODER.raw_decode(text, start.start())
         except (ValueError, RecursionError):
             try:
-                mended, cut_off = _mended(text[start.start() :])
+                mended, cut_off = _repair_json(text[start.start() :])
                 value, _length = _DECODER.raw_decode(mended)
             except (ValueError, RecursionError):
                 continue
             whole = False
-            if cut_off and not _says_anything(value):
+            if cut_off and not _has_content(value):
                 value = _CUT_OFF
         yield value, whole
 
@@ -130,7 +132,7 @@ _DECODER = json.JSONDecoder(strict=False)
 _CUT_OFF = object()
 
 
-def _mended(text: str) -> tuple[str, bool]:
+def _repair_json(text: str) -> tuple[str, bool]:
     """`text` with slips outside of strings put right, and whether it ends amid its values."""
     pieces, length = list[str](), 0
     open_brackets: list[tuple[str, int]] = []  # what closes each, and where it stands
@@ -144,10 +146,10 @@ def _mended(text: str) -> tuple[str, bool]:
             _follow_brackets(piece, length, open_brackets)
         pieces.append(piece)
         length += len(piece)
-    return _closed("".join(pieces), open_brackets), len(open_brackets) > 1
+    return _close_brackets("".join(pieces), open_brackets), len(open_brackets) > 1
 
 
-def _closed(text: str, open_brackets: list[tuple[str, int]]) -> str:
+def _close_brackets(text: str, open_brackets: list[tuple[str, int]]) -> str:
     """`text` without what its end leaves unfinished, and with brackets that close what is open."""
     closing = [bracket for bracket, _ in open_brackets]
     for depth in range(2, len(closing)):
@@ -168,21 +170,21 @@ def _follow_brackets(piece: str, start: int, open_brackets: list[tuple[str, int]
             open_brackets.pop()
 
 
-def _says_anything(value: object) -> bool:
+def _has_content(value: object) -> bool:
     if isinstance(value, dict | list):
-        return any(map(_says_anything, value.values() if isinstance(value, dict) else value))
+        return any(map(_has_content, value.values() if isinstance(value, dict) else value))
     return value not in (None, "")
 
 
-def _cleaned(value: object, is_echo: Callable[[str], bool]) -> object:
+def _clean_value(value: object, is_echo: Callable[[str], bool]) -> object:
     """`value` with clean strings, empty where they are echoes: JSON's escapes can write what `clean_text` took out."""
     if isinstance(value, str):
         text = clean_text(value)
         return "" if is_echo(text) else text
     if isinstance(value, list):
-        return [_cleaned(item, is_echo) for item in value]
+        return [_clean_value(item, is_echo) for item in value]
     if isinstance(value, dict):
-        return {clean_text(key): _cleaned(item, is_echo) for key, item in value.items()}
+        return {clean_text(key): _clean_value(item, is_echo) for key, item in value.items()}
     return value
 
 
@@ -190,7 +192,7 @@ def _no_echo(_text: str) -> bool:
     return False
 
 
-def _fitted(value: object, schema: type[BaseModel]) -> dict[str, Any]:
+def _fit_value(value: object, schema: type[BaseModel]) -> dict[str, Any]:
     """`value` unwrapped and with top-level fields in the shape that `schema` declares."""
     if value is _CUT_OFF:
         raise DoesNotFit("it was cut off before it said anything.")
@@ -207,7 +209,7 @@ def _fitted(value: object, schema: type[BaseModel]) -> dict[str, Any]:
     if not names.keys() & value.keys():
         raise DoesNotFit(f"it has none of the keys {', '.join(names)}.")
     return {
-        name: _listed(value[name], names[name])
+        name: _as_list(value[name], names[name])
         for name in names.keys() & value.keys()
         if value[name] is not None or names[name].is_required()
     }
@@ -223,14 +225,14 @@ def _bare_list(value: object, names: Mapping[str, FieldInfo]) -> list[Any]:
     return objects if asked and wanted else []
 
 
-def _listed(value: object, field: FieldInfo) -> object:
+def _as_list(value: object, field: FieldInfo) -> object:
     """A lone string where a list is wanted becomes a list of it."""
     if isinstance(value, str) and get_origin(field.annotation) in (list, tuple):
         return [value] if value.strip() else []
     return value
 
 
-def _named(error: ValidationError) -> str:
+def _as_name(error: ValidationError) -> str:
     """Pydantic's findings in one line each, without its documentation links."""
     return "; ".join(
         f"{field_at(finding['loc']) or 'the object'}: {finding['msg']}"

@@ -69,7 +69,7 @@ class Tally:
     def add(self, message: AIMessage) -> str:
         """Take a chunk into account; the piece of the answer that it brings."""
         if message.usage_metadata:
-            self._reported = _added(self._reported, message.usage_metadata)
+            self._reported = _add_usage(self._reported, message.usage_metadata)
         self.refusal += message.additional_kwargs.get("refusal") or ""
         self.ended = _reason_of_end(message) or self.ended
         self.truncated |= self.ended in {"length", "max_tokens"}
@@ -116,7 +116,7 @@ class Tally:
         return piece
 
 
-def _added(before: UsageMetadata | None, reported: UsageMetadata) -> UsageMetadata:
+def _add_usage(before: UsageMetadata | None, reported: UsageMetadata) -> UsageMetadata:
     """What a stream has cost so far: some endpoints tell parts, others the total again with each chunk."""
     if before and reported["input_tokens"] >= before["input_tokens"] > 0:
         return reported

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import HumanMessage, SystemMessage
 
 from sextant.models.chat.building import build_chat_model
-from sextant.models.chat.chat_model import ChatModel, Completion
-from sextant.models.chat.pictures import Picture, PictureLimits
+from sextant.models.chat.chat_model import ChatCompletion, ChatModel
+from sextant.models.chat.pictures import EncodedPicture, PictureLimits
 from sextant.text.characters import clean_text
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ class VisionModel:
         """The model's name at its endpoint."""
         return self._chat.name
 
-    async def describe(self, picture: Picture, prompt: list[tuple[str, str]]) -> Completion:
+    async def describe(
+        self, picture: EncodedPicture, prompt: list[tuple[str, str]]
+    ) -> ChatCompletion:
         """What the model says of a picture, at most 4,000 characters.
 
         Args:
@@ -48,7 +50,7 @@ class VisionModel:
             {"type": "image_url", "image_url": {"url": picture.data_uri}},
         ]
         said = await self._chat.complete([SystemMessage(system), HumanMessage(shown)])
-        return Completion(clean_text(said.text).strip()[:_LONGEST], said.usage)
+        return ChatCompletion(clean_text(said.text).strip()[:_LONGEST], said.usage)
 
     async def close(self) -> None:
         """Close the connections."""

@@ -6,7 +6,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
 
-from sextant.domain.places import away
+from sextant.domain.fair_semaphore import release_slot
 from sextant.models.protocols import Embedder, Vectors
 
 _Key = tuple[asyncio.AbstractEventLoop, str]
@@ -54,7 +54,7 @@ class CachedEmbedder:
             pending = self._pending.get(key)
             if pending is None:
                 return await self._computed(key)
-            async with away():
+            async with release_slot():
                 await asyncio.wait([pending])
             if not pending.cancelled():
                 return pending.result()
@@ -68,7 +68,7 @@ class CachedEmbedder:
         """Compute it for all who ask meanwhile."""
         loop, text = key
         done = self._pending[key] = loop.create_future()
-        async with away():
+        async with release_slot():
             try:
                 vector = await self._embedder.embed_query(text)
             except asyncio.CancelledError:

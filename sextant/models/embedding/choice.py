@@ -16,10 +16,10 @@ def build_embedder(settings: Settings) -> CachedEmbedder:
     Raises:
         SettingsInvalid: the setting has none of its three forms.
     """
-    return CachedEmbedder(_uncached(settings), settings.query_cache)
+    return CachedEmbedder(_build_uncached(settings), settings.query_cache)
 
 
-def _uncached(settings: Settings) -> Embedder:
+def _build_uncached(settings: Settings) -> Embedder:
     scheme, _, model = settings.embedding.partition(":")
     if settings.embedding == PACKAGED_EMBEDDING:
         from sextant.models.embedding.packaged import PackagedEmbedder

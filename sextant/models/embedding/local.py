@@ -66,7 +66,7 @@ class LocalEmbedder(LearnedDimension):
 
     async def _embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
         vectors = await self._local.run(
-            lambda model: _encoded(model, self._local.name, texts, kind)
+            lambda model: _encode_texts(model, self._local.name, texts, kind)
         )
         self._dimension = vectors.shape[1]
         return vectors
@@ -86,7 +86,7 @@ def _fingerprint(folder: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def _encoded(model: Any, name: str, texts: Sequence[str], kind: Kind) -> Vectors:  # noqa: ANN401
+def _encode_texts(model: Any, name: str, texts: Sequence[str], kind: Kind) -> Vectors:  # noqa: ANN401
     batch = _BATCH_ON_ACCELERATOR if is_on_accelerator(model) else _BATCH
     options = {"batch_size": batch, "normalize_embeddings": True, "show_progress_bar": False}
     if any(model.prompts.values()):

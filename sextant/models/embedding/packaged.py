@@ -100,11 +100,11 @@ class PackagedEmbedder:
     def _load(self) -> Encoder:
         with self._loading:
             if self._encoder is None:
-                self._encoder = _loaded()
+                self._encoder = _load_model()
             return self._encoder
 
 
-def _loaded() -> Encoder:
+def _load_model() -> Encoder:
     try:
         from sextant.models.embedding.e5.encoder import Encoder
     except ImportError as error:
@@ -113,9 +113,9 @@ def _loaded() -> Encoder:
             next_step="Run `pip install onnxruntime`, or set SEXTANT_EMBEDDING to "
             "`sentence-transformers:<name>` or `openai:<model>`.",
         ) from error
-    from sextant.models.embedding.e5.weights import Weights, weights_path
+    from sextant.models.embedding.e5.weights import WeightFile, weights_path
 
-    return Encoder(Weights.open(weights_path()))
+    return Encoder(WeightFile.open(weights_path()))
 
 
 def _cpus() -> int:

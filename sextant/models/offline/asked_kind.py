@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.passages import told_by_documents
 from sextant.models.offline.wording import content_words
-from sextant.text.other_words import said_otherwise, synonyms, told_otherwise
-from sextant.text.persons import asks_who, tells_of_someone
-from sextant.text.quantities import asked_quantity
+from sextant.text.other_words import statement_synonyms, synonym_patterns, synonyms
+from sextant.text.persons import asks_who, may_name_person
+from sextant.text.quantities import find_asked_quantity
 from sextant.text.simplified import plain_of
 
 # Chapters have numbers, too (5.3), and codes a year (INC-2025-017).
@@ -61,12 +61,12 @@ _ANY = AskedKind(lambda _: True)
 
 def asked_kind(question: str) -> AskedKind:
     """The kind of thing that `question` asks for; any text has it where none can tell by its form that it has one."""
-    if quantity := asked_quantity(question):
+    if quantity := find_asked_quantity(question):
         return AskedKind(quantity.told_by, quantity.of_sections)
     if not asks_who(question):
         return _ANY
     attended = _attendance(question)
-    return AskedKind(lambda text: tells_of_someone(text) and attended(text))
+    return AskedKind(lambda text: may_name_person(text) and attended(text))
 
 
 def _attendance(question: str) -> Callable[[str], bool]:
@@ -80,7 +80,7 @@ def _attendance(question: str) -> Callable[[str], bool]:
     ]
     if not asked:
         return lambda _: True
-    said = said_otherwise(question)
+    said = synonym_patterns(question)
     return lambda text: any(
         word in (told := plain_of(text)) or said[word].search(told) for word in asked
     )
@@ -96,5 +96,5 @@ def speaks_of_counted(question: str, passages: Sequence[RetrievedItem]) -> bool:
     if not counted or not _ANYTHING.isdisjoint(counted):
         return True
     said = plain_of(" ".join(told_by_documents(passages)))
-    meant = {word for word, form in told_otherwise(question) if form.search(said)}
+    meant = {word for word, form in statement_synonyms(question) if form.search(said)}
     return any(word in said or word in " ".join(meant) for word in counted)

@@ -30,7 +30,7 @@ from sextant.tables.question.wording import OPERATIONS
 from sextant.text.characters import has_cjk, normalise
 from sextant.text.negation import negates
 from sextant.text.number_words import in_digits
-from sextant.text.other_words import Otherwise, told_otherwise
+from sextant.text.other_words import Otherwise, statement_synonyms
 from sextant.text.whole_words import find_whole
 
 _FIELD = re.compile(r"([^:|.]{1,20}):(?!//)")
@@ -76,7 +76,7 @@ def asked_themselves(ranked: Sequence[_Said], question: str) -> list[_Said]:
     own = own_part(question)
     if own == question:
         return list(ranked)
-    words, otherwise = content_words(own), told_otherwise(own)
+    words, otherwise = content_words(own), statement_synonyms(own)
     most = Counter[int]()
     for one in filter(_is_row, ranked):
         most[one.source] = max(most[one.source], len(_told(one, words, otherwise)))
@@ -205,7 +205,7 @@ def _heads(item: RetrievedItem) -> list[list[str]]:
 
 def _most_told(rows: Sequence[Candidate], question: str) -> list[Candidate]:
     """Those of `rows` that have most of the question: of all with five years of service, the drivers'."""
-    words, otherwise = content_words(question), told_otherwise(question)
+    words, otherwise = content_words(question), statement_synonyms(question)
     told = [len(_told(row, words, otherwise)) for row in rows]
     return [row for row, many in zip(rows, told, strict=True) if many == max(told)]
 

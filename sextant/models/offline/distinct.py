@@ -11,7 +11,7 @@ from sextant.models.offline.restated import restates
 from sextant.models.offline.wording import asked_instead, content_words, identifiers, terms
 from sextant.text.characters import normalise
 from sextant.text.designators import marks_in
-from sextant.text.other_words import named_otherwise
+from sextant.text.other_words import name_synonyms
 
 MOST_QUOTES = 3
 # What is quoted besides the best, by its share of the best's score: from a passage that is quoted
@@ -29,7 +29,7 @@ def distinct(compared: Sequence[Compared], question: str) -> list[Candidate]:
     instead = asked_instead(question) & compared[0].candidate.terms
     beyond = instead or asked - frozenset(identifiers(question)) or asked
     ranked = [found.candidate for found in compared]
-    if rows := rows_instead(ranked, words, named_otherwise(question)):
+    if rows := rows_instead(ranked, words, name_synonyms(question)):
         return rows
     chosen = [compared[0].candidate]
     for found in compared[1:]:

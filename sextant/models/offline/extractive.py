@@ -35,8 +35,8 @@ from sextant.models.protocols import Embedder
 from sextant.tables.question.by_place import asks_by_place
 from sextant.text.characters import language_of
 from sextant.text.particles import with_joined
-from sextant.text.simplified import simplified
-from sextant.text.spelling import respelled
+from sextant.text.simplified import simplify
+from sextant.text.spelling import respell
 
 # Sentences whose meaning is compared; the words alone put the answer among them for 99 %.
 _COMPARED = 20
@@ -99,11 +99,11 @@ class ExtractiveAnswerer:
             return Extraction(
                 tuple(Quotation(items[at].text[a:b], at, a, b) for at, a, b in summary), None
             )
-        found = await self._extract(simplified(question), read, language, written)
+        found = await self._extract(simplify(question), read, language, written)
         spans = [(one.source, one.start, one.end) for one in found.quotations]
         spans = with_rows_told(items, spans)
         for whole in (with_lists_told, with_opening_told):
-            spans = whole(simplified(question), read, spans)
+            spans = whole(simplify(question), read, spans)
         kind = asked_kind(question)
         quoted = [
             Quotation(
@@ -223,7 +223,7 @@ def _are_alike(one: Candidate, other: Candidate) -> bool:
 def _as_spelled(question: str, items: Sequence[RetrievedItem]) -> str:
     """The question with words as the passages spell them."""
     texts = [f"{names_above(item)} {item.text}" for item in items]
-    return with_joined(respelled(question, [item.text for item in items]), texts)
+    return with_joined(respell(question, [item.text for item in items]), texts)
 
 
 def _quotation(found: Candidate | Foreign) -> Quotation:

@@ -12,7 +12,7 @@ from sextant.models.offline.question_words import QuestionWords, cells_of
 from sextant.models.offline.sentence_form import is_for_all_others
 from sextant.models.offline.standing import Standing
 from sextant.models.offline.wording import asked_things, compounds, owner_asked
-from sextant.text.other_words import listed_compounds
+from sextant.text.other_words import find_compounds
 
 
 class Gaps:
@@ -35,7 +35,7 @@ class Gaps:
         # "Meals per day" is what is asked of a row.
         cells = (cell for _, row in standing.rows() for cell in cells_of(row))
         called = dict.fromkeys(cell for cell in cells if words.name(cell))
-        things = asked_things(question, [*listed_compounds(question), *called])
+        things = asked_things(question, [*find_compounds(question), *called])
         self.things = len(things)
         self.missing = [words.missing_of(things, told) for told in told_by_documents(passages)]
         self.unowned = _unowned(owner_asked(question), words, standing, passages)

@@ -10,7 +10,7 @@ from sextant.models.offline.passages import Span, heading_over, is_row, quotable
 from sextant.models.offline.wording import content_words, identifiers, terms
 from sextant.text.characters import normalise
 from sextant.text.designators import designators_in
-from sextant.text.other_words import Otherwise, named_otherwise
+from sextant.text.other_words import Otherwise, name_synonyms
 
 # So many sentences an answer has of it.
 _SENTENCES = 3
@@ -28,7 +28,7 @@ def with_opening_told(
         return []
     source, start, end = spans[0]
     item = items[source]
-    words, otherwise = frozenset(content_words(question)), named_otherwise(question)
+    words, otherwise = frozenset(content_words(question)), name_synonyms(question)
     above, below = (
         _is_told_by(text, words, otherwise) for text in (heading_over(item), item.text[start:end])
     )

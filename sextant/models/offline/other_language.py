@@ -37,9 +37,9 @@ from sextant.models.offline.wording import (
 from sextant.tables.question.dates import without_dates
 from sextant.tables.question.speaking import without_asking
 from sextant.text.characters import IDEOGRAPHS, has_cjk, language_of, normalise
-from sextant.text.disclaimers import disclaimed_in
-from sextant.text.other_words import said_otherwise, translated
-from sextant.text.quantities import asked_quantity
+from sextant.text.disclaimers import disclaimer_pattern
+from sextant.text.other_words import synonym_patterns, translate_words
+from sextant.text.quantities import find_asked_quantity
 from sextant.text.reasons import asks_why, gives_reason
 from sextant.text.sentences import code_spans
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
@@ -126,7 +126,7 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
     own, asked = language_of(question), identifiers(question)
     shared, disclaimed, form = (
         TranslatedWords(question),
-        disclaimed_in(question),
+        disclaimer_pattern(question),
         SentenceForm(question),
     )
     documents = told_by_documents(passages)
@@ -138,7 +138,7 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
     defining = _ASKS_WHAT_IT_IS.search(normalise(question)) is not None
     for_cell = _DEFINITION_BONUS if defining else _CELL_BONUS
     found = list[Foreign]()
-    kind = asked_quantity(question)
+    kind = find_asked_quantity(question)
     dated = kind is not None and kind.of_sections
     # Of E47 or an incident that is named, whatever is said may be the cause; with nothing beside it the nearest is
     # enough.
@@ -194,9 +194,9 @@ class TranslatedWords:
     def __init__(self, question: str) -> None:
         known = {word for word in content_words(question) if word.isascii() and len(word) > 1}
         self._letters = known.difference(identifiers(question))
-        known_there = translated(question)
+        known_there = translate_words(question)
         self._otherwise = {
-            word: form for word, form in said_otherwise(question).items() if word in known_there
+            word: form for word, form in synonym_patterns(question).items() if word in known_there
         }
 
     def by(self, text: str) -> int:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from sextant.models.offline.wording import broken_words, lacking, terms, without_asking_for_news
 from sextant.text.characters import normalise
-from sextant.text.disclaimers import disclaimed_in
+from sextant.text.disclaimers import disclaimer_pattern
 from sextant.text.number_words import in_digits
-from sextant.text.other_words import told_otherwise
+from sextant.text.other_words import statement_synonyms
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 from sextant.text.whole_words import find_whole
 
@@ -25,8 +25,8 @@ class QuestionWords:
 
     def __init__(self, question: str) -> None:
         self._question = normalise(question)
-        self._otherwise = told_otherwise(question)
-        self._disclaimed = disclaimed_in(question)
+        self._otherwise = statement_synonyms(question)
+        self._disclaimed = disclaimer_pattern(question)
         self._broken = broken_words(question)
         self.asked = frozenset(terms(without_asking_for_news(question))).union(self._broken)
 

@@ -33,12 +33,12 @@ from sextant.models.offline.wording import (
     steps_asked,
     terms,
 )
-from sextant.text.adjuncts import asked_settings, opening_adjunct
+from sextant.text.adjuncts import find_conditions, opening_adjunct
 from sextant.text.characters import has_cjk, language_of, normalise
-from sextant.text.definitions import definition_asked
+from sextant.text.definitions import definition_pattern
 from sextant.text.designators import marks_in
-from sextant.text.disclaimers import disclaimed_in
-from sextant.text.identifiers import unmentioned
+from sextant.text.disclaimers import disclaimer_pattern
+from sextant.text.identifiers import find_unmentioned
 from sextant.text.reasons import asks_why, gives_reason, is_of_reasons
 
 _HEADING_WEIGHT = 0.5
@@ -106,11 +106,11 @@ def about_what_is_named(question: str, passages: Sequence[RetrievedItem]) -> fro
 
     None, where one of these is in no passage at all; all, where nothing is named so.
     """
-    disclaimed = disclaimed_in(question)
+    disclaimed = disclaimer_pattern(question)
     told = [undisclaimed(text, disclaimed) for text in told_by_documents(passages)]
-    if unmentioned(question, told):
+    if find_unmentioned(question, told):
         return frozenset()
-    missed = [len(unmentioned(question, [text])) for text in told]
+    missed = [len(find_unmentioned(question, [text])) for text in told]
     return frozenset(place for place, count in enumerate(missed) if count == min(missed))
 
 
@@ -122,7 +122,7 @@ class _Ranking:
         self._wants_number = asks_for_number(question)
         self._for_several = _LIST_BONUS if asks_for_several(question) else 0.0
         self._of_code = _CODE_BONUS if _ASKS_HOW.search(question) else -_CODE_COST
-        self._definition = definition_asked(question)
+        self._definition = definition_pattern(question)
         self._asked_codes = marks_in(normalise(question)).union(identifiers(question))
         self._form = SentenceForm(question)
         self._called = [is_name_of_asked(heading_over(passage), question) for passage in passages]
@@ -130,7 +130,7 @@ class _Ranking:
         self._words = QuestionWords(question)
         # Who asks for more is not answered by the words of the question.
         self._repeated = self._words.asked if _ASKS_FOR_MORE.search(question) else frozenset[str]()
-        self._settings = frozenset(terms(asked_settings(question)))
+        self._settings = frozenset(terms(find_conditions(question)))
         kind = asked_kind(question)
         self._told_above = [bool(kind.heading_of(passage)) for passage in passages]
         steps = steps_asked(question)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sextant.domain.retrieval import RetrievedItem
 from sextant.text.characters import has_cjk
-from sextant.text.simplified import simplified
+from sextant.text.simplified import simplify
 
 
 def in_simplified(item: RetrievedItem) -> RetrievedItem:
@@ -14,10 +14,10 @@ def in_simplified(item: RetrievedItem) -> RetrievedItem:
     if not has_cjk(f"{item.text}{item.metadata}"):
         return item
     metadata = {name: _plain(value) for name, value in item.metadata.items()}
-    return replace(item, text=simplified(item.text), metadata=metadata)
+    return replace(item, text=simplify(item.text), metadata=metadata)
 
 
 def _plain(value: object) -> object:
     if isinstance(value, str):
-        return simplified(value)
+        return simplify(value)
     return [_plain(one) for one in value] if isinstance(value, list | tuple) else value

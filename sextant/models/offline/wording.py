@@ -9,7 +9,7 @@ from itertools import pairwise
 from sextant.text.characters import IDEOGRAPHS, MARKS, normalise
 from sextant.text.designators import designators_in
 from sextant.text.number_words import CARDINALS, ORDINALS
-from sextant.text.segmenting import known_words_of
+from sextant.text.segmenting import cut_known_words
 from sextant.text.simplified import plain_of
 from sextant.text.stems import stem
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
@@ -144,7 +144,7 @@ def content_words(question: str) -> list[str]:
         if _CHINESE.match(token):
             cut = (
                 _ASKS.sub("", word)
-                for word in known_words_of(_WHICH_DAY.sub("几", token))
+                for word in cut_known_words(_WHICH_DAY.sub("几", token))
                 if word not in CHINESE_STOP_WORDS
             )
             words += [

@@ -15,11 +15,11 @@ from starlette.requests import HTTPConnection
 from sextant.domain.api_keys import Permission, digest_of, is_api_key, with_lesser
 from sextant.domain.errors import DatabaseUnavailable, Forbidden, Unauthorised
 from sextant.domain.settings import Settings
-from sextant.server.auth.caller import Principal, unauthorised
+from sextant.server.auth.caller import Principal, unauthorized_error
 from sextant.server.auth.local import require_local
 from sextant.server.auth.rates import Rates
 from sextant.server.auth.tokens import Tokens, tokens_of
-from sextant.server.lately import Lately
+from sextant.server.expiring_set import ExpiringSet
 from sextant.stores.api_keys import ApiKeyStore, KeyInUse
 from sextant.stores.postgresql.database import Database
 
@@ -34,7 +34,7 @@ _BEARER = "bearer "
 
 
 @dataclass(slots=True)
-class _Known:
+class _CachedKey:
     """A key that was looked up: when that is too long ago, the look, and what the look before told."""
 
     until: float
@@ -57,10 +57,10 @@ class Authenticator:
         self._settings = settings
         self._store = ApiKeyStore(database)
         self._tokens = tokens_of(settings.auth)
-        self._known: OrderedDict[bytes, _Known] = OrderedDict()
+        self._known: OrderedDict[bytes, _CachedKey] = OrderedDict()
         # Whom tokens stood for when they last held, by digest.
         self._bearers: OrderedDict[bytes, Principal] = OrderedDict()
-        self._wrong = Lately(most=_KEPT)
+        self._wrong = ExpiringSet(most=_KEPT)
         self._strangers = asyncio.Semaphore(_STRANGERS_AT_ONCE)
         self._tries = Rates(1.0, settings.auth.wrong_keys, "Too many wrong keys from this address")
         self._login = settings.auth.required or self._tokens is not None
@@ -99,7 +99,7 @@ class Authenticator:
         if is_api_key(credential):
             return await self._by_key(digest_of(credential), _neighbourhood(connection))
         if self._tokens is None:
-            raise unauthorised()
+            raise unauthorized_error()
         return await self._by_token(self._tokens, credential)
 
     def known(self, connection: HTTPConnection) -> Principal | None:
@@ -139,7 +139,7 @@ class Authenticator:
         key = await self._key(digest, address)
         principal = None if key is None else _principal_of(key)
         if principal is None:
-            raise unauthorised()
+            raise unauthorized_error()
         return principal
 
     async def _by_token(self, tokens: Tokens, token: str) -> Principal:
@@ -195,11 +195,11 @@ class Authenticator:
                 next_step="Run `sextant doctor`, and try again once the database is back.",
             ) from error
 
-    def _look(self, digest: bytes, address: str, before: _Known | None) -> _Known:
+    def _look(self, digest: bytes, address: str, before: _CachedKey | None) -> _CachedKey:
         """Begin to look the key up; what was known before counts until that is done."""
         use = self._store.use(digest) if before else self._strange(digest, address)
         until = time.monotonic() + self._settings.auth.key_cache_seconds
-        known = _Known(until, asyncio.create_task(use), before.held if before else None)
+        known = _CachedKey(until, asyncio.create_task(use), before.held if before else None)
         self._known[digest] = known
         self._known.move_to_end(digest)
         if len(self._known) > _KEPT:
@@ -218,7 +218,7 @@ class Authenticator:
             self._tries.give_back(address)
         return key
 
-    def _forget(self, digest: bytes, known: _Known) -> None:
+    def _forget(self, digest: bytes, known: _CachedKey) -> None:
         """What does not hold is not kept among the good: garbage drives none of them out."""
         if self._known.get(digest) is known:
             del self._known[digest]
@@ -253,10 +253,10 @@ def _credential(connection: HTTPConnection) -> str:
     brought = {value.strip() for value in connection.headers.getlist("x-api-key")}
     for value in connection.headers.getlist("authorization"):
         if value[: len(_BEARER)].lower() != _BEARER:
-            raise unauthorised("Only `Authorization: Bearer` is understood.")
+            raise unauthorized_error("Only `Authorization: Bearer` is understood.")
         brought.add(value[len(_BEARER) :].strip())
     if not brought:
-        raise unauthorised("This needs a key or token.")
+        raise unauthorized_error("This needs a key or token.")
     if len(brought) > 1:
-        raise unauthorised("The request brings several keys.")
+        raise unauthorized_error("The request brings several keys.")
     return brought.pop()

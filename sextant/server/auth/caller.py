@@ -29,7 +29,7 @@ class Principal:
         return self.key_id or f"user {self.user_id}"
 
 
-def unauthorised(sentence: str = "The key or token does not hold.") -> Unauthorised:
+def unauthorized_error(sentence: str = "The key or token does not hold.") -> Unauthorised:
     """The answer to a caller we do not know; it tells nobody what was wrong with a key."""
     return Unauthorised(
         sentence,

@@ -17,9 +17,9 @@ from sextant.domain.api_keys import Permission, digest_of, with_lesser
 from sextant.domain.errors import OptionInvalid, SettingsInvalid, Unauthorised
 from sextant.domain.scope import Scope
 from sextant.domain.settings import AuthSettings
-from sextant.server.auth.caller import Principal, unauthorised
+from sextant.server.auth.caller import Principal, unauthorized_error
 from sextant.server.auth.jwks import PublicKeys
-from sextant.server.lately import Lately
+from sextant.server.expiring_set import ExpiringSet
 
 _log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class Tokens:
         self._settings = settings
         self._algorithms = tuple(algorithms)
         self._keys = keys
-        self._refused = Lately(most=_KEPT)
+        self._refused = ExpiringSet(most=_KEPT)
 
     async def principal(self, token: str) -> Principal:
         """Return whom a token stands for.
@@ -64,11 +64,11 @@ class Tokens:
         try:
             header = self._header(token)
             keys = self._keys
-            key = keys if isinstance(keys, bytes) else await keys.find(*_named(header))
+            key = keys if isinstance(keys, bytes) else await keys.find(*_claim_name(header))
             return self._principal(token, key)
         except _NOT_HOLDING as error:
             self._note_refused(token, error)
-            raise unauthorised() from None
+            raise unauthorized_error() from None
 
     def principal_at_once(self, token: str) -> Principal | None:
         """Whom a token stands for, if it holds and the login service need not be asked for its keys.
@@ -80,7 +80,7 @@ class Tokens:
         try:
             header = self._header(token)
             keys = self._keys
-            key = keys if isinstance(keys, bytes) else keys.kept(*_named(header))
+            key = keys if isinstance(keys, bytes) else keys.kept(*_claim_name(header))
             return None if key is None else self._principal(token, key)
         except (*_NOT_HOLDING, Unauthorised):
             return None
@@ -115,7 +115,7 @@ class Tokens:
         try:
             user_id = Scope(claims["sub"]).user_id
         except OptionInvalid:
-            raise unauthorised("The token's `sub` is not a user id.") from None
+            raise unauthorized_error("The token's `sub` is not a user id.") from None
         return Principal(user_id, self._permissions(claims))
 
     def _permissions(self, claims: Mapping[str, Any]) -> frozenset[Permission]:
@@ -157,7 +157,7 @@ def tokens_of(settings: AuthSettings) -> Tokens | None:
     return Tokens(settings, [_HS256], secret)
 
 
-def _named(header: Mapping[str, Any]) -> tuple[object, str]:
+def _claim_name(header: Mapping[str, Any]) -> tuple[object, str]:
     return header.get("kid"), header["alg"]
 
 

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from starlette.types import Scope
 
 from sextant.server.edge.body_limit import BodyLimit
-from sextant.server.edge.foreign import ForeignRoutes
+from sextant.server.edge.foreign import LibraryRoutes
 from sextant.server.edge.headers import SecurityHeaders
 from sextant.server.edge.methods import Methods
 from sextant.server.edge.request_id import RequestId
@@ -17,7 +17,7 @@ from sextant.server.edge.slots import Slots
 from sextant.server.edge.starting import Starting
 from sextant.server.edge.statements import BoundedStatements
 from sextant.server.observe.metrics import Metrics
-from sextant.server.observe.requests import Observed
+from sextant.server.observe.requests import RequestMeasurements
 from sextant.server.serving import Serving
 
 _IMPORT = re.compile(r"/api/graphs/.+/import")
@@ -29,12 +29,12 @@ _SEARCHES = frozenset({"/search", "/api/knowledge/entities/search"})
 def install(app: FastAPI, metrics: Metrics) -> None:
     """Put them around `app`; the last one added is the first that a request meets."""
     app.add_middleware(BoundedStatements)
-    app.add_middleware(ForeignRoutes)
+    app.add_middleware(LibraryRoutes)
     app.add_middleware(Methods)
     app.add_middleware(BodyLimit, most=_most_bytes)
     app.add_middleware(Slots, questions=_QUESTIONS, searches=_SEARCHES)
     app.add_middleware(SecurityHeaders)
-    app.add_middleware(Observed, metrics=metrics)
+    app.add_middleware(RequestMeasurements, metrics=metrics)
     app.add_middleware(RequestId)
     app.add_middleware(Starting)
 

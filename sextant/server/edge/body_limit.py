@@ -44,7 +44,7 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         most = self._most(scope)
-        if _declared(scope) > most:
+        if _declared_length(scope) > most:
             await _refuse(most, scope, receive, send)
         else:
             await _Counted(self._app, most).serve(scope, receive, send)
@@ -105,7 +105,7 @@ class _Counted:
             self._waited += time.monotonic() - began
 
 
-def _declared(scope: Scope) -> int:
+def _declared_length(scope: Scope) -> int:
     length = Headers(scope=scope).get("content-length", "")
     return int(length) if length.isascii() and length.isdigit() and len(length) < 20 else 0
 

@@ -39,7 +39,7 @@ _BEHIND_LOGIN = frozenset({"assistants", "threads", "runs", "store"})
 _IN_PROCESS = "/noauth"
 
 
-class ForeignRoutes:
+class LibraryRoutes:
     """Passes on what our own routes answer, and of others only what is listed."""
 
     def __init__(self, app: ASGIApp) -> None:

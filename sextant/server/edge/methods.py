@@ -31,7 +31,7 @@ class Methods:
             return
         if scope["method"] == "OPTIONS" and (routes := _routes(scope)):
             scope["route"] = routes[0]  # metrics and logs name it
-            methods = _allowed(scope)
+            methods = _allowed_methods(scope)
             await Response(status_code=204, headers={"Allow": methods})(scope, receive, send)
             return
         asked_for_head = scope["method"] == "HEAD" and not scope["path"].endswith(_STREAMS)
@@ -42,13 +42,13 @@ class Methods:
                 if inner.get("route") is not None:  # metrics and logs name it
                     scope["route"] = inner["route"]
                 if message["status"] == 405:
-                    MutableHeaders(scope=message)["Allow"] = _allowed(scope)
+                    MutableHeaders(scope=message)["Allow"] = _allowed_methods(scope)
             await send(message)
 
         await self._app(inner, receive, answering)
 
 
-def _allowed(scope: Scope) -> str:
+def _allowed_methods(scope: Scope) -> str:
     """The methods of a path; none where nothing is."""
     found = {method for route in _routes(scope) for method in route.methods or ()}
     if "GET" in found and not scope["path"].endswith(_STREAMS):

@@ -27,7 +27,7 @@ class RequestId:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        own = accepted(Headers(scope=scope).get(HEADER)) or uuid4().hex
+        own = is_request_id(Headers(scope=scope).get(HEADER)) or uuid4().hex
         scope.setdefault("state", {})["request_id"] = own
 
         async def answering(message: Message) -> None:
@@ -43,6 +43,6 @@ class RequestId:
             request_id.reset(token)
 
 
-def accepted(given: str | None) -> str | None:
+def is_request_id(given: str | None) -> str | None:
     """The id that a caller gave, if it is one."""
     return given if given is not None and _HARMLESS.fullmatch(given) else None

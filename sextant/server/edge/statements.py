@@ -7,7 +7,7 @@ from typing import cast
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sextant.server.serving import Serving
-from sextant.stores.postgresql.watched import limited
+from sextant.stores.postgresql.watched import limit_statements
 
 
 class BoundedStatements:
@@ -22,5 +22,5 @@ class BoundedStatements:
             await self._app(scope, receive, send)
             return
         settings = cast("Serving", scope["app"].state.serving).settings
-        with limited(settings.limits.answer_seconds):
+        with limit_statements(settings.limits.answer_seconds):
             await self._app(scope, receive, send)

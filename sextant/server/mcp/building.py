@@ -26,8 +26,8 @@ from sextant.domain.errors import (
     OptionInvalid,
     SextantError,
 )
-from sextant.domain.faults import said_of
 from sextant.domain.options import field_at
+from sextant.domain.validation_messages import describe_error
 from sextant.facade import Sextant
 from sextant.facade.knowledge.chunks import Chunks
 from sextant.server.mcp.tools import Call, CallerOf, Tools
@@ -80,9 +80,9 @@ class KnowledgeServer(MCPServer[None]):
             self._refuse_unknown(name, arguments)
             return await super().call_tool(name, arguments, context)
         except OptionInvalid as error:
-            return _failed(error, field=error.field)
+            return _failure_result(error, field=error.field)
         except ToolError as error:
-            return _failed(_cause(name, error))
+            return _failure_result(_cause(name, error))
 
     def _refuse_unknown(self, name: str, arguments: Mapping[str, Any]) -> None:
         # What is passed over in silence widens a search: a misspelt `filters`, for example.
@@ -128,7 +128,7 @@ def build_server(caller_of: CallerOf, naming: Naming = Naming.DOTTED) -> Knowled
 def _add_resources(server: KnowledgeServer, caller_of: CallerOf) -> None:
     async def read_passage(document: str, chunk: str, call: Call) -> str:
         """A passage by its address, which the preview of it tells."""
-        with _told():
+        with _error_text():
             chunks = await _chunks(caller_of(call).rag, document)
             found = await chunks.reading.chunk(chunk)
             if found.document_id != document_id_of(document):
@@ -137,7 +137,7 @@ def _add_resources(server: KnowledgeServer, caller_of: CallerOf) -> None:
 
     async def read_document(document: str, call: Call) -> str:
         """How a document begins."""
-        with _told():
+        with _error_text():
             chunks = await _chunks(caller_of(call).rag, document)
             return await chunks.reading.text(document_id_of(document), _RESOURCE_CHARS)
 
@@ -152,7 +152,7 @@ async def _chunks(rag: Sextant, document: str) -> Chunks:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _error_text() -> Iterator[None]:
     """Tell what goes wrong on purpose in the protocol's words."""
     try:
         yield
@@ -171,7 +171,7 @@ def _cause(name: str, error: ToolError) -> SextantError:
         case ValidationError():
             first = cause.errors(include_url=False)[0]
             field = field_at(first["loc"])
-            return OptionInvalid(f"{field}: {said_of(first)}.", field=field)
+            return OptionInvalid(f"{field}: {describe_error(first)}.", field=field)
         case _ if isinstance(error, UnexpectedToolError):
             _log.error("the tool %s failed", name, exc_info=cause)
             return SextantError(UNFORESEEN)
@@ -179,7 +179,7 @@ def _cause(name: str, error: ToolError) -> SextantError:
             return OptionInvalid(str(error))
 
 
-def _failed(error: SextantError, *, field: str | None = None) -> CallToolResult:
+def _failure_result(error: SextantError, *, field: str | None = None) -> CallToolResult:
     """The result of a failed call; its problem goes beside the content.
 
     `field` is one at fault as the caller wrote it: it is no name of ours, to be told as requests have it.

@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from sextant.domain.answers import Answer
-from sextant.facade.knowledge.reading import Preview, Related
-from sextant.retrievers.chunk_search.hits import Entity
-from sextant.retrievers.chunk_search.search import SearchResponse
+from sextant.facade.knowledge.reading import NeighbourChunk, Preview
+from sextant.retrievers.chunk_search.hits import ChunkEntity
+from sextant.retrievers.chunk_search.search import ChunkSearchResponse
 from sextant.server.schemas.answers import CitationOut, SourceOut, on_wire
 from sextant.server.schemas.wire import Wire
 from sextant.stores.chunks.stored import StoredChunk
 
 
-class Searched(SearchResponse):
+class FoundPage(ChunkSearchResponse):
     """A page of passages; `hint` says what was left out to keep the result readable."""
 
     graph_id: str
     hint: str | None = None
 
 
-class Passage(Wire):
+class FoundPassage(Wire):
     """A passage and where it stands."""
 
     chunk_id: str
@@ -41,7 +41,7 @@ class Passage(Wire):
     resource: str
 
 
-class RelatedPassage(Passage):
+class RelatedPassage(FoundPassage):
     """A passage beside another one: `previous`, `next`, `section`, `parent`, or only `linked`.
 
     `sharedEntities` are those that both mention, the rarest first.
@@ -81,9 +81,9 @@ class Previewed(Wire):
     """A passage, its section, and the document's text right before and after it."""
 
     graph_id: str
-    passage: Passage
+    passage: FoundPassage
     section: PassageSection | None
-    entities: tuple[Entity, ...]
+    entities: tuple[ChunkEntity, ...]
     before: str
     after: str
     previous_chunk_id: str | None
@@ -117,18 +117,18 @@ def resource_of(document_id: object, chunk_id: object) -> str:
     return f"kb://doc/{document_id}#{chunk_id}"
 
 
-def passage_of(chunk: StoredChunk) -> Passage:
+def passage_of(chunk: StoredChunk) -> FoundPassage:
     """A stored chunk as the tools show it."""
-    return Passage.shown(chunk, **_of_passage(chunk))
+    return FoundPassage.shown(chunk, **_of_passage(chunk))
 
 
-def related_of(one: Related) -> RelatedPassage:
+def related_items(one: NeighbourChunk) -> RelatedPassage:
     """A related chunk as the tools show it."""
     own = _of_passage(one.chunk)
     return RelatedPassage.shown(one.chunk, **own, relation=one.relation, shared_entities=one.shared)
 
 
-def previewed(graph_id: str, found: Preview) -> Previewed:
+def preview_text(graph_id: str, found: Preview) -> Previewed:
     """A preview as the tools show it."""
     section = found.section
     return Previewed.shown(
@@ -146,7 +146,7 @@ def previewed(graph_id: str, found: Preview) -> Previewed:
     )
 
 
-def answered(graph_id: str, found: Answer, *, debug: bool) -> Answered:
+def answer_result(graph_id: str, found: Answer, *, debug: bool) -> Answered:
     """An answer as the tools show it; `debug` adds times, the model's cost and the graph's part."""
     told = {
         "timings": dict(found.timings),

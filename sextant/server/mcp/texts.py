@@ -10,14 +10,14 @@ from pydantic import BaseModel
 from sextant.retrievers.chunk_search.hits import SearchHit
 from sextant.server.mcp.results import (
     Answered,
-    Passage,
+    FoundPage,
+    FoundPassage,
     Previewed,
     RelatedPassage,
     RelatedPassages,
-    Searched,
 )
 from sextant.server.schemas.answers import SourceOut
-from sextant.text.characters import counted, estimate_tokens
+from sextant.text.characters import count_noun, estimate_tokens
 
 # What Claude Code takes of one tool's result; other hosts take as much or more.
 MOST_TOKENS = 25_000
@@ -38,7 +38,7 @@ def fitting(results: Sequence[R]) -> tuple[R, ...]:
     return tuple(kept)
 
 
-def left_out(kept: int, found: int) -> str | None:
+def left_out_text(kept: int, found: int) -> str | None:
     """What to tell when not all fit."""
     if kept == found:
         return None
@@ -48,7 +48,7 @@ def left_out(kept: int, found: int) -> str | None:
     )
 
 
-def shortened(found: Previewed) -> Previewed:
+def shorten_text(found: Previewed) -> Previewed:
     """The preview with as much of what surrounds the passage as fits; the passage itself stays whole.
 
     What is nearest to the passage stays.
@@ -70,20 +70,18 @@ def shortened(found: Previewed) -> Previewed:
     )
 
 
-def search_text(found: Searched) -> str:
+def search_text(found: FoundPage) -> str:
     """A page of passages."""
-    head = (
-        f"{counted(len(found.results), 'passage')}, of {found.total} found, in {found.graph_id!r}."
-    )
+    head = f"{count_noun(len(found.results), 'passage')}, of {found.total} found, in {found.graph_id!r}."
     more = found.next_cursor and f"There are more: cursor {found.next_cursor}"
     told = [_hit(rank, hit) for rank, hit in enumerate(found.results, start=1)]
     return _lines([head, *told, *_notes(found.warnings), more, found.hint])
 
 
-def related_text(found: RelatedPassages) -> str:
+def format_related(found: RelatedPassages) -> str:
     """Related passages."""
-    head = f"{counted(len(found.results), 'passage')} related to {found.chunk_id}."
-    return _lines([head, *map(_related, found.results), found.hint])
+    head = f"{count_noun(len(found.results), 'passage')} related to {found.chunk_id}."
+    return _lines([head, *map(_format_relation, found.results), found.hint])
 
 
 def preview_text(found: Previewed) -> str:
@@ -94,7 +92,7 @@ def preview_text(found: Previewed) -> str:
     names = ", ".join(f"{one.name} ({one.type})" for one in found.entities)
     return _lines(
         [
-            _place(found.passage),
+            _passage_location(found.passage),
             summary,
             found.before and f"… {found.before.strip()}",
             f">>> {found.passage.text} <<<",
@@ -123,12 +121,12 @@ def _hit(rank: int, hit: SearchHit) -> str:
     )
 
 
-def _related(one: RelatedPassage) -> str:
+def _format_relation(one: RelatedPassage) -> str:
     why = f", shares {', '.join(one.shared_entities)}" if one.shared_entities else ""
-    return f"{one.relation}{why}: {_place(one)}\n{one.text}"
+    return f"{one.relation}{why}: {_passage_location(one)}\n{one.text}"
 
 
-def _place(passage: Passage) -> str:
+def _passage_location(passage: FoundPassage) -> str:
     path = " › ".join((passage.filename, *passage.parent_section_path))
     page = f", page {passage.page}" if passage.page is not None else ""
     return f"{path}{page}, chunk {passage.chunk_id}"

@@ -26,16 +26,16 @@ from sextant.facade.knowledge.reading import MOST_CHARS, MOST_RELATED
 from sextant.server.mcp import texts
 from sextant.server.mcp.results import (
     Answered,
+    FoundPage,
     Previewed,
     RelatedPassages,
-    Searched,
-    answered,
-    previewed,
-    related_of,
+    answer_result,
+    preview_text,
+    related_items,
 )
 from sextant.server.schemas.search import SearchBody
-from sextant.server.searching import searched
-from sextant.text.characters import counted
+from sextant.server.searching import run_search
+from sextant.text.characters import count_noun
 
 Call = Context[Any, Any]
 Events = AsyncGenerator[Event]
@@ -116,7 +116,7 @@ class Tools:
             str | None, Field(description="The nextCursor of the page before, of the same search.")
         ] = None,
         debug: Debug = False,
-    ) -> Annotated[CallToolResult, Searched]:
+    ) -> Annotated[CallToolResult, FoundPage]:
         """Find the passages of a knowledge base that fit a query best, with what each is about.
 
         Every passage has a chunkId, which the other tools take.
@@ -129,13 +129,13 @@ class Tools:
             "cursor": cursor, "debug": debug,
         })  # fmt: skip
         async with caller.place():
-            page = await searched(caller.rag, asked)
+            page = await run_search(caller.rag, asked)
         kept = texts.fitting(page.results)
-        hint = texts.left_out(len(kept), len(page.results))
+        hint = texts.left_out_text(len(kept), len(page.results))
         told = page.model_dump() | {"results": kept, "graph_id": graphId, "hint": hint}
         if hint:
             told["next_cursor"] = None  # it would pass over what was left out
-        found = Searched(**told)
+        found = FoundPage(**told)
         return _result(found, texts.search_text(found))
 
     async def related(
@@ -155,16 +155,16 @@ class Tools:
         caller = self._caller_of(call)
         graphId = await caller.rag.find_graph(graphId)  # noqa: N806 - the tool's own name
         chunks = await caller.rag.chunks(graphId)
-        around = [related_of(one) for one in await chunks.reading.related(chunkId, limit)]
+        around = [related_items(one) for one in await chunks.reading.related(chunkId, limit)]
         kept = texts.fitting(around)
         found = RelatedPassages(
             graph_id=graphId,
             chunk_id=chunkId,
             results=kept,
-            hint=texts.left_out(len(kept), len(around)),
-            debug=_timed(started) if debug else None,
+            hint=texts.left_out_text(len(kept), len(around)),
+            debug=_measure_call(started) if debug else None,
         )
-        return _result(found, texts.related_text(found))
+        return _result(found, texts.format_related(found))
 
     async def preview(
         self,
@@ -182,10 +182,10 @@ class Tools:
         caller = self._caller_of(call)
         graphId = await caller.rag.find_graph(graphId)  # noqa: N806 - the tool's own name
         chunks = await caller.rag.chunks(graphId)
-        found = previewed(graphId, await chunks.reading.preview(chunkId, contextChars))
-        found = texts.shortened(found)
+        found = preview_text(graphId, await chunks.reading.preview(chunkId, contextChars))
+        found = texts.shorten_text(found)
         if debug:
-            found = found.model_copy(update={"debug": _timed(started)})
+            found = found.model_copy(update={"debug": _measure_call(started)})
         return _result(found, texts.preview_text(found))
 
     async def ask(
@@ -210,7 +210,7 @@ class Tools:
         graphId = await caller.rag.find_graph(graphId)  # noqa: N806 - the tool's own name
         asked = partial(caller.rag.stream, query, graph_id=graphId, mode=mode, filters=filters)
         answer = await answer_of(caller.run(partial(asked, top_k=topK)), _progress(call))
-        found = answered(graphId, answer, debug=debug)
+        found = answer_result(graphId, answer, debug=debug)
         return _result(found, texts.answer_text(found))
 
 
@@ -223,26 +223,26 @@ def _progress(call: Call) -> Callable[[Event], Awaitable[None]]:
         if writing and isinstance(event, Token):
             return
         writing = writing or isinstance(event, Token)
-        if said := _said(event):
+        if said := _question_of(event):
             await call.report_progress(next(steps), message=said)
 
     return told
 
 
-def _said(event: Event) -> str | None:
+def _question_of(event: Event) -> str | None:
     match event:
         case Status(node=node, detail=detail, attempt=attempt):
             again = f", round {attempt + 1}" if attempt else ""
             return f"{node}{again}{': ' + detail if detail else ''}"
         case Retrieved(mode=mode, count=count):
-            return f"found {counted(count, 'passage')} ({mode})"
+            return f"found {count_noun(count, 'passage')} ({mode})"
         case Token():
             return "writing the answer"
         case _:
             return None
 
 
-def _timed(started: float) -> dict[str, Any]:
+def _measure_call(started: float) -> dict[str, Any]:
     return {"timings": {"total": round(milliseconds_since(started), 3)}}
 
 

@@ -17,13 +17,13 @@ from prometheus_client import (
 )
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from sextant.domain.happenings import (
+from sextant.domain.telemetry import (
     CitationsDropped,
+    EventOutcome,
     Happening,
-    ModelAsked,
-    NodeRan,
-    Outcome,
-    Searched,
+    ModelCalled,
+    NodeCompleted,
+    SearchCompleted,
     StageRan,
 )
 
@@ -88,14 +88,14 @@ class Metrics:
     def happened(self, happening: Happening) -> None:
         """Count it."""
         match happening:
-            case Searched(mode=mode, timings=timings, outcome=outcome):
+            case SearchCompleted(mode=mode, timings=timings, outcome=outcome):
                 for lane, spent in timings.items():
                     self._retrieval.labels(mode, lane, outcome).observe(spent / 1000)
-            case NodeRan(node=node, milliseconds=spent, attempt=attempt, outcome=outcome):
+            case NodeCompleted(node=node, milliseconds=spent, attempt=attempt, outcome=outcome):
                 self._nodes.labels(node, outcome).observe(spent / 1000)
-                if node == "generate" and outcome is Outcome.OK:
+                if node == "generate" and outcome is EventOutcome.OK:
                     self._rounds.observe(attempt)
-            case ModelAsked(prompt_tokens=prompt, completion_tokens=completion, outcome=outcome):
+            case ModelCalled(prompt_tokens=prompt, completion_tokens=completion, outcome=outcome):
                 self._calls.labels(outcome).inc()
                 self._tokens.labels("prompt").inc(prompt)
                 self._tokens.labels("completion").inc(completion)

@@ -10,31 +10,31 @@ from typing import cast
 from fastapi import FastAPI, Request
 
 from sextant.domain.errors import SextantError
-from sextant.domain.happenings import listening
-from sextant.domain.places import Places
+from sextant.domain.fair_semaphore import FairSemaphore
+from sextant.domain.telemetry import listening
 from sextant.facade import Sextant
 from sextant.server.observe.metrics import Metrics
-from sextant.server.observe.readiness import Readiness, State
+from sextant.server.observe.readiness import DependencyState, ReadinessProbe
 from sextant.server.observe.tracing import tracing
 from sextant.server.runs import Runs
 from sextant.stores.postgresql.overview import queue_of
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ObservedProcess:
     """The metrics of this process and the state of its dependencies; of what it serves, if it does."""
 
     rag: Sextant
     metrics: Metrics
-    readiness: Readiness
+    readiness: ReadinessProbe
     runs: Runs | None = None
-    searches: Places | None = None
+    searches: FairSemaphore | None = None
 
     async def measured(self) -> bytes:
         """All metrics, with the gauges as they stand."""
         for one in await self.readiness.dependencies():
-            if one.state is not State.OFF:
-                up = one.state is not State.DOWN
+            if one.state is not DependencyState.OFF:
+                up = one.state is not DependencyState.DOWN
                 self.metrics.dependency_up.labels(one.name).set(up)
         try:
             queue = await queue_of(self.rag.database)
@@ -55,15 +55,15 @@ class Observed:
 
 @asynccontextmanager
 async def observing(
-    rag: Sextant, metrics: Metrics, runs: Runs | None = None, searches: Places | None = None
-) -> AsyncIterator[Observed]:
+    rag: Sextant, metrics: Metrics, runs: Runs | None = None, searches: FairSemaphore | None = None
+) -> AsyncIterator[ObservedProcess]:
     """Count what happens in this process meanwhile, and trace it where that is wanted."""
-    readiness = Readiness(rag.settings, rag.database, rag.embedder)
+    readiness = ReadinessProbe(rag.settings, rag.database, rag.embedder)
     async with tracing(wanted=rag.settings.observe.traces):
         with listening(metrics.happened):
-            yield Observed(rag, metrics, readiness, runs, searches)
+            yield ObservedProcess(rag, metrics, readiness, runs, searches)
 
 
-def observed_of(request: Request) -> Observed:
+def observed_process(request: Request) -> ObservedProcess:
     """What watches the running server, for a route."""
-    return cast("Observed", cast("FastAPI", request.app).state.observed)
+    return cast("ObservedProcess", cast("FastAPI", request.app).state.observed)

@@ -32,7 +32,7 @@ _KEPT_OUTSIDE = 10.0
 _STUCK_SECONDS = 60.0
 
 
-class State(StrEnum):
+class DependencyState(StrEnum):
     """How a dependency is. `OFF`: not configured. `DEGRADED`: it answers, and something is amiss."""
 
     UP = "up"
@@ -49,24 +49,24 @@ class Dependency:
     """
 
     name: str
-    state: State
+    state: DependencyState
     required: bool = False
 
 
-Check = Callable[[], Awaitable[State]]
+Check = Callable[[], Awaitable[DependencyState]]
 
 
 @dataclass(slots=True)
-class _Known:
+class _RememberedState:
     check: Check
     required: bool
     seconds: float
-    state: State | None = None
+    state: DependencyState | None = None
     until: float = 0.0
     asking: asyncio.Task[None] | None = None
 
 
-class Readiness:
+class ReadinessProbe:
     """Asks the dependencies, all at once, and remembers their answers for a moment.
 
     Args:
@@ -81,12 +81,12 @@ class Readiness:
         self._embedder = embedder
         near, far = _KEPT_SECONDS, _KEPT_OUTSIDE
         self._known = {
-            "database": _Known(self._postgres, required=True, seconds=near),
-            "migrations": _Known(self._migrations, required=True, seconds=near),
-            "queue": _Known(self._queue, required=False, seconds=near),
-            "neo4j": _Known(self._neo4j, required=False, seconds=far),
-            "embedding": _Known(self._embedding, required=False, seconds=far),
-            "chat": _Known(self._chat, required=False, seconds=far),
+            "database": _RememberedState(self._postgres, required=True, seconds=near),
+            "migrations": _RememberedState(self._migrations, required=True, seconds=near),
+            "queue": _RememberedState(self._queue, required=False, seconds=near),
+            "neo4j": _RememberedState(self._neo4j, required=False, seconds=far),
+            "embedding": _RememberedState(self._embedding, required=False, seconds=far),
+            "chat": _RememberedState(self._chat, required=False, seconds=far),
         }
 
     async def dependencies(self) -> list[Dependency]:
@@ -98,74 +98,78 @@ class Readiness:
             for one in answered:
                 one.result()
         return [
-            Dependency(name, known.state or State.DOWN, known.required)
+            Dependency(name, known.state or DependencyState.DOWN, known.required)
             for name, known in self._known.items()
         ]
 
-    def _asked(self, name: str, known: _Known) -> asyncio.Task[None]:
+    def _asked(self, name: str, known: _RememberedState) -> asyncio.Task[None]:
         """One question at a time, however many wait for its answer."""
         if known.asking is None or known.asking.done():
             known.asking = asyncio.create_task(self._ask(name, known))
         return known.asking
 
-    async def _ask(self, name: str, known: _Known) -> None:
+    async def _ask(self, name: str, known: _RememberedState) -> None:
         try:
             async with asyncio.timeout(_PATIENCE):
                 state = await known.check()
         except (SextantError, OSError, TimeoutError) as error:
-            state = State.DOWN
-            if known.state is not State.DOWN:
+            state = DependencyState.DOWN
+            if known.state is not DependencyState.DOWN:
                 _log.warning("%s is down: %s", name, str(error) or "no answer in time")
         else:
-            if known.state is State.DOWN:
+            if known.state is DependencyState.DOWN:
                 _log.warning("%s is back", name)
         known.state, known.until = state, time.monotonic() + known.seconds
 
-    async def _postgres(self) -> State:
+    async def _postgres(self) -> DependencyState:
         return _state_of(await doctor.examine_database(self._database))
 
-    async def _migrations(self) -> State:
-        return State.UP if await is_current(self._database) else State.DEGRADED
+    async def _migrations(self) -> DependencyState:
+        return DependencyState.UP if await is_current(self._database) else DependencyState.DEGRADED
 
-    async def _queue(self) -> State:
+    async def _queue(self) -> DependencyState:
         queue = await queue_of(self._database)
         stuck = queue.oldest_waiting_seconds > _STUCK_SECONDS and not queue.running
-        return State.DEGRADED if stuck else State.UP
+        return DependencyState.DEGRADED if stuck else DependencyState.UP
 
-    async def _neo4j(self) -> State:
+    async def _neo4j(self) -> DependencyState:
         return _state_of(await doctor.examine_graph_store(self._settings))
 
-    async def _embedding(self) -> State:
+    async def _embedding(self) -> DependencyState:
         if self._settings.embedding.startswith("openai:"):
             await _reachable(self._settings.openai_base_url or OPENAI)
         else:
             await self._embedder.embed_query("ready?")  # from memory, from the second time on
-        return State.UP if await has_all_vectors(self._database) else State.DEGRADED
+        return (
+            DependencyState.UP
+            if await has_all_vectors(self._database)
+            else DependencyState.DEGRADED
+        )
 
-    async def _chat(self) -> State:
+    async def _chat(self) -> DependencyState:
         if not self._settings.chat_model:  # left out, or left empty
-            return State.OFF
+            return DependencyState.OFF
         return await _reachable(self._settings.openai_base_url or OPENAI)
 
 
 def is_ready(dependencies: list[Dependency]) -> bool:
     """Whether nothing is down that the server cannot do without."""
-    return not any(one.required and one.state is State.DOWN for one in dependencies)
+    return not any(one.required and one.state is DependencyState.DOWN for one in dependencies)
 
 
-def _state_of(found: doctor.Finding) -> State:
+def _state_of(found: doctor.Examination) -> DependencyState:
     """What a finding means; raises why it is down, for the log."""
     if found.health is doctor.Health.OFF:
-        return State.OFF
+        return DependencyState.OFF
     if found.health is not doctor.Health.OK:
         raise DependencyError(found.detail, next_step=found.next_step)
-    return State.UP
+    return DependencyState.UP
 
 
-async def _reachable(url: str) -> State:
+async def _reachable(url: str) -> DependencyState:
     """Whether something listens there; it is asked for nothing, which would cost tokens."""
     parts = urlsplit(url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     _, writer = await asyncio.open_connection(parts.hostname, port)
     writer.close()
-    return State.UP
+    return DependencyState.UP

@@ -19,7 +19,7 @@ _log = logging.getLogger("sextant.requests")
 _QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
-class Observed:
+class RequestMeasurements:
     """Measures the requests that pass.
 
     Args:

@@ -60,7 +60,7 @@ async def serving_metrics(rag: Sextant, host: str, port: int) -> AsyncIterator[s
                 return PlainTextResponse("Metrics have a token of their own.\n", status_code=401)
             return Response(await observed.measured(), media_type=MEDIA_TYPE)
 
-        server = _Beside(
+        server = _WorkerMetrics(
             uvicorn.Config(
                 Starlette(routes=[Route("/metrics", metrics)]),
                 http=BoundedHead,
@@ -78,7 +78,7 @@ async def serving_metrics(rag: Sextant, host: str, port: int) -> AsyncIterator[s
             await serving
 
 
-class _Beside(uvicorn.Server):
+class _WorkerMetrics(uvicorn.Server):
     """A server in a process with other work, which hears the signals itself."""
 
     @contextmanager

@@ -17,7 +17,14 @@ from starlette.types import Scope
 
 from sextant.domain.errors import SettingsInvalid
 from sextant.domain.extras import install_extra
-from sextant.domain.happenings import Happening, NodeRan, Outcome, Searched, StageRan, listening
+from sextant.domain.telemetry import (
+    EventOutcome,
+    Happening,
+    NodeCompleted,
+    SearchCompleted,
+    StageRan,
+    listening,
+)
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
@@ -80,16 +87,18 @@ def request_span(scope: Scope) -> Iterator[RequestSpan]:
 def _as_span(happening: Happening) -> None:
     """A span that ends now, within whatever is under way."""
     match happening:
-        case NodeRan(node=name, milliseconds=spent, outcome=outcome):
+        case NodeCompleted(node=name, milliseconds=spent, outcome=outcome):
             _span(f"node {name}", spent, outcome, {"kb.attempt": happening.attempt})
-        case Searched(mode=name, timings=timings, outcome=outcome):
+        case SearchCompleted(mode=name, timings=timings, outcome=outcome):
             lanes = {f"kb.lane.{lane}_ms": round(spent, 3) for lane, spent in timings.items()}
             _span(f"search {name}", timings["total"], outcome, lanes)
         case StageRan(stage=name, milliseconds=spent, outcome=outcome):
             _span(f"ingest {name}", spent, outcome, {})
 
 
-def _span(name: str, milliseconds: float, outcome: Outcome, attributes: dict[str, Any]) -> None:
+def _span(
+    name: str, milliseconds: float, outcome: EventOutcome, attributes: dict[str, Any]
+) -> None:
     if _tracer is None:
         return
     now = time.time_ns()

@@ -15,7 +15,7 @@ from sextant.domain.errors import error_of
 from sextant.domain.events import Cited, Done, Event, Failed, Reset, Token
 from sextant.nodes.citing.cited_text import SUPPORTED, UNVERIFIED
 from sextant.server.openai.shape import error_body
-from sextant.server.openai.sources import listed
+from sextant.server.openai.sources import sources_list
 from sextant.server.schemas.answers import on_wire
 
 _END = b"data: [DONE]\n\n"
@@ -23,7 +23,7 @@ _CHUNK = "chat.completion.chunk"
 
 
 @dataclass(frozen=True, slots=True)
-class Completion:
+class CompletionWriter:
     """How one answer is written.
 
     Attributes:
@@ -63,7 +63,7 @@ class Completion:
 
     def end(self, answer: Answer) -> bytes:
         """What follows the text: the list of sources, the citations, the tokens."""
-        rest = listed(answer.sources, answer.answer) if self.list_sources else ""
+        rest = sources_list(answer.sources, answer.answer) if self.list_sources else ""
         chunks = [self.chunk({"content": rest})] if rest else []
         chunks.append(self.chunk({}, _finish(answer), **_ours(answer)))
         if self.include_usage:
@@ -72,7 +72,7 @@ class Completion:
         return b"".join(map(_data, chunks)) + _END
 
     def _text(self, answer: Answer) -> str:
-        below = listed(answer.sources, answer.answer) if self.list_sources else ""
+        below = sources_list(answer.sources, answer.answer) if self.list_sources else ""
         return answer.answer + below
 
     def _envelope(self, kind: str) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class _Chunks:
     rest when the answer is final. What a check mends before that is never seen.
     """
 
-    def __init__(self, completion: Completion) -> None:
+    def __init__(self, completion: CompletionWriter) -> None:
         self._completion = completion
         self._begun = False
         self._sent = self._held = ""

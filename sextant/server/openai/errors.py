@@ -16,10 +16,10 @@ from sextant.server.problems import MEDIA_TYPE
 
 def errors(*statuses: int) -> Responses:
     """The `responses=` of a route under `/v1/` for errors beyond those of any route."""
-    return {status: described(status) for status in statuses}
+    return {status: describe_failure(status) for status in statuses}
 
 
-def described(status: int) -> dict[str, Any]:
+def describe_failure(status: int) -> dict[str, Any]:
     """An error as the OpenAPI document tells of it."""
     example = error_body(code_of(status), SAID[status], status)
     return {

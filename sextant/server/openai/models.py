@@ -44,12 +44,12 @@ def names() -> list[str]:
     return [_NAME, *(f"{_NAME}-{mode}" for mode in Mode)]
 
 
-def listed(graphs: Iterable[str]) -> list[dict[str, Any]]:
+def models_response(graphs: Iterable[str]) -> list[dict[str, Any]]:
     """The models as the API lists them: those of the default knowledge base, one for each other."""
     others = [f"{_NAME}:{graph}" for graph in graphs if graph != DEFAULT_GRAPH]
-    return [described(name) for name in (*names(), *others)]
+    return [model_response(name) for name in (*names(), *others)]
 
 
-def described(name: str) -> dict[str, Any]:
+def model_response(name: str) -> dict[str, Any]:
     """One model as the API describes it."""
     return {"id": name, "object": "model", "created": 0, "owned_by": _OWNER}

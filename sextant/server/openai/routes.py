@@ -9,9 +9,9 @@ from fastapi import Body, Path, Request, Response
 
 from sextant.domain.answers import Answer
 from sextant.facade.asking import Options
-from sextant.server.answering import Asked, streamed, whole
+from sextant.server.answering import AnswerRequest, stream_answer, whole
 from sextant.server.openai import messages, models
-from sextant.server.openai.completions import Completion
+from sextant.server.openai.completions import CompletionWriter
 from sextant.server.openai.errors import errors
 from sextant.server.openai.schemas import ChatCompletion, ChatRequest, Model, ModelList
 from sextant.server.openapi import answers, as_json
@@ -37,7 +37,7 @@ Chat = Annotated[ChatRequest, Body(examples=[examples.CHAT])]
 async def list_models(request: Request, principal: Reader) -> dict[str, Any]:
     """List the models: one for each mode, and one for each further knowledge base."""
     graphs = await rag_of(request, principal).graphs()
-    return {"object": "list", "data": models.listed(graph.graph_id for graph in graphs)}
+    return {"object": "list", "data": models.models_response(graph.graph_id for graph in graphs)}
 
 
 @router.get(
@@ -51,7 +51,7 @@ async def get_model(
 ) -> dict[str, Any]:
     """Describe one model."""
     models.chosen_by(model, None)
-    return models.described(model)
+    return models.model_response(model)
 
 
 @router.post(
@@ -59,11 +59,11 @@ async def get_model(
 )
 async def chat_completions(request: Request, principal: Reader, chat: Chat) -> Response:
     """Answer the last message of a chat, with citations in the text and as fields beside it."""
-    asked = _asked(chat, serving_of(request).settings.limits.history_turns)
+    asked = _read_request(chat, serving_of(request).settings.limits.history_turns)
     usage = chat.stream_options is not None and bool(chat.stream_options.include_usage)
-    completion = Completion(chat.model, chat.list_sources, usage)
+    completion = CompletionWriter(chat.model, chat.list_sources, usage)
     if chat.stream:
-        _, response = streamed(request, principal, asked, completion.encoder())
+        _, response = stream_answer(request, principal, asked, completion.encoder())
         return response
 
     def respond(answer: Answer) -> Response:
@@ -73,7 +73,7 @@ async def chat_completions(request: Request, principal: Reader, chat: Chat) -> R
     return await whole(request, principal, asked, respond)
 
 
-def _asked(chat: ChatRequest, most_turns: int) -> Asked:
+def _read_request(chat: ChatRequest, most_turns: int) -> AnswerRequest:
     mode, graph_id = models.chosen_by(chat.model, chat.graph_id)
     said = messages.read(chat.messages, most_turns)
     bounds = chat.filters
@@ -85,4 +85,4 @@ def _asked(chat: ChatRequest, most_turns: int) -> Asked:
         filters=bounds.model_dump(mode="json", exclude_defaults=True) if bounds else None,
         multimodal_content=said.images,
     )
-    return Asked(said.question, options)
+    return AnswerRequest(said.question, options)

@@ -40,7 +40,7 @@ class ImageUrl(_Theirs):
     url: str
 
 
-class Part(_Theirs):
+class MessagePart(_Theirs):
     """A part of a message: `text`, or `image_url`."""
 
     type: Literal["text", "image_url"]
@@ -60,8 +60,8 @@ class ChatMessage(_Theirs):
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: Annotated[
-        tuple[Part, ...],
-        BeforeValidator(_parts, json_schema_input_type=str | tuple[Part, ...] | None),
+        tuple[MessagePart, ...],
+        BeforeValidator(_parts, json_schema_input_type=str | tuple[MessagePart, ...] | None),
     ] = ()
 
 
@@ -104,7 +104,7 @@ class ChatRequest(_Theirs):
     )
 
 
-class Said(BaseModel):
+class AssistantMessage(BaseModel):
     """The answer's message."""
 
     role: Literal["assistant"] = "assistant"
@@ -116,7 +116,7 @@ class Choice(BaseModel):
     """The one answer."""
 
     index: int = 0
-    message: Said
+    message: AssistantMessage
     finish_reason: Literal["stop", "length"]
     logprobs: None = None
 

@@ -16,11 +16,11 @@ _MARKUP = re.compile(r"[\[\]<>`|\\]|!(?=\[)|[\x00-\x1f\x7f]")
 _NAME_CHARS = 120
 
 
-def listed(sources: Sequence[Source], answer: str) -> str:
+def sources_list(sources: Sequence[Source], answer: str) -> str:
     """What follows `answer`: a line for each source, or nothing."""
     if not sources:
         return ""
-    lines = "".join(f"\n- [{source.marker}] {_place(source)}" for source in sources)
+    lines = "".join(f"\n- [{source.marker}] {_source_location(source)}" for source in sources)
     return f"\n\n{_HEADS[language_of(answer)]}{lines}"
 
 
@@ -33,7 +33,7 @@ def without_list(text: str) -> str:
     return text[: head.start()] if all(map(_ENTRY.match, entries)) else text
 
 
-def _place(source: Source) -> str:
+def _source_location(source: Source) -> str:
     names = [_plain(name) for name in (source.filename, *source.section_path)]
     page = [f"p. {source.page}"] if source.page else []
     return " › ".join(filter(None, [*names, *page]))

@@ -14,7 +14,7 @@ from fastapi.responses import StreamingResponse
 
 from sextant.domain.errors import DocumentNotFound
 from sextant.facade.library import Library
-from sextant.retrievers.pages.listing import Listing, not_a_cursor
+from sextant.retrievers.pages.listing import ListingKey, not_a_cursor
 from sextant.server.auth.caller import Principal
 from sextant.server.openapi import answers, as_json, problems
 from sextant.server.problems import problem_of, request_id_of
@@ -38,7 +38,7 @@ from sextant.server.sse import MEDIA_TYPE, EventStream, frame
 from sextant.server.uploading import Received
 from sextant.server.watching import Watch
 from sextant.stores.idempotency import Idempotency
-from sextant.stores.work.uploads import Standing
+from sextant.stores.work.uploads import UploadStatus
 
 router = new_router("documents")
 
@@ -119,7 +119,7 @@ async def list_documents(
     request: Request, principal: Reader, asked: Annotated[DocumentsQuery, Query()]
 ) -> DocumentPage:
     """The documents of a knowledge base, oldest first, each with its newest ingestion."""
-    listing = Listing.of("documents", principal.user_id, asked.graph_id)
+    listing = ListingKey.of("documents", principal.user_id, asked.graph_id)
     after = None
     if asked.cursor:
         time, document_id = listing.after(asked.cursor, (str, str))
@@ -211,11 +211,11 @@ async def document_events(
     first = await _library(request, principal).standing(document_id)
     serving = serving_of(request)
     watch = serving.watching.begin(principal.user_id, first)
-    parts = _framed(watch, request_id_of(request))
+    parts = _frame_events(watch, request_id_of(request))
     return EventStream(parts, write_seconds=serving.settings.runs.write_seconds, on_left=watch.end)
 
 
-async def _framed(watch: Watch, request_id: str | None) -> AsyncIterator[bytes]:
+async def _frame_events(watch: Watch, request_id: str | None) -> AsyncIterator[bytes]:
     """The events of a stream; whatever ends it, its place is given back."""
     number = 0
     try:
@@ -255,12 +255,12 @@ async def get_file(
     file = await _library(request, principal).file(document_id)
     headers = {
         "Content-Length": str(file.size_bytes),
-        "Content-Disposition": _saved_as(file.filename),
+        "Content-Disposition": _content_disposition(file.filename),
     }
     return StreamingResponse(file.parts, media_type="application/octet-stream", headers=headers)
 
 
-def _saved_as(filename: str) -> str:
+def _content_disposition(filename: str) -> str:
     """To be saved under this name, or one like it by clients that read plain letters only (RFC 6266, appendix D)."""
     plain = re.sub(r"[^A-Za-z0-9 ._-]", "_", filename)
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(filename, safe='')}"
@@ -270,11 +270,11 @@ def _library(request: Request, principal: Principal) -> Library:
     return rag_of(request, principal).library()
 
 
-def _event(standing: Standing) -> str:
+def _event(standing: UploadStatus) -> str:
     if not standing.is_settled:
         return "progress"
     return "failed" if standing.stage == "failed" else "done"
 
 
-def _data(standing: Standing) -> dict[str, Any]:
+def _data(standing: UploadStatus) -> dict[str, Any]:
     return ProgressBody.of(standing).model_dump(mode="json", by_alias=True, exclude_none=True)

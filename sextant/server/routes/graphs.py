@@ -14,8 +14,8 @@ from starlette.exceptions import HTTPException
 
 from sextant.domain.scope import LONGEST_NAME
 from sextant.ingestion.progress import OnStage, silent
-from sextant.retrievers.pages.listing import Listing
-from sextant.server.bodies import is_encoded, sent_type
+from sextant.retrievers.pages.listing import ListingKey
+from sextant.server.bodies import content_type_of, is_encoded
 from sextant.server.lines import lines_of
 from sextant.server.openapi import answers, as_json, problems
 from sextant.server.routing.guards import Admin, Reader, Writer, rag_of
@@ -70,7 +70,7 @@ async def list_graphs(
     request: Request, principal: Reader, asked: Annotated[GraphQuery, Query()]
 ) -> GraphPage:
     """The knowledge bases with their sizes, by name."""
-    listing = Listing.of("graphs", principal.user_id)
+    listing = ListingKey.of("graphs", principal.user_id)
     after = str(listing.after(asked.cursor, (str,))[0]) if asked.cursor else ""
     known = sorted(await rag_of(request, principal).graphs(), key=lambda one: one.graph_id)
     rest = [one for one in known if one.graph_id > after]
@@ -109,7 +109,7 @@ async def import_graph(
     accept: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> ImportBody | Response:
     """Bring documents, passages, entities and relations of your own; the same again changes nothing."""
-    if sent_type(request) not in _LINES or is_encoded(request):
+    if content_type_of(request) not in _LINES or is_encoded(request):
         raise HTTPException(415, f"An import is plain {LINES}: one JSON object a line.")
     serving, read = serving_of(request), asyncio.Event()
 
@@ -155,7 +155,7 @@ async def export_graph(request: Request, principal: Reader, graph_id: GraphId) -
     lines = rag_of(request, principal).export_graph(graph_id)
     # The first is read before the answer begins, so that what is not there is a 404.
     first = await anext(lines, None)
-    return StreamingResponse(_written(first, lines), media_type=LINES)
+    return StreamingResponse(_write_export(first, lines), media_type=LINES)
 
 
 @router.delete(
@@ -166,7 +166,7 @@ async def delete_graph(request: Request, principal: Admin, graph_id: GraphId) ->
     await rag_of(request, principal).delete_graph(graph_id)
 
 
-async def _written(
+async def _write_export(
     first: dict[str, Any] | None, rest: AsyncIterator[dict[str, Any]]
 ) -> AsyncIterator[bytes]:
     if first is not None:

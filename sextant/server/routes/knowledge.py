@@ -9,7 +9,7 @@ from fastapi import Body, Path, Query, Request
 
 from sextant.domain.options import in_range
 from sextant.retrievers.entity_search.response import SearchResponse
-from sextant.retrievers.pages.listing import Listing, not_a_cursor
+from sextant.retrievers.pages.listing import ListingKey, not_a_cursor
 from sextant.server.openapi import answers
 from sextant.server.routing.guards import Reader, rag_of, search_turn
 from sextant.server.routing.router import router as new_router
@@ -24,7 +24,7 @@ from sextant.server.schemas.entities import (
     SubGraphBody,
     SubGraphQuery,
 )
-from sextant.stores.graph.communities.pages import CommunityPlace
+from sextant.stores.graph.communities.pages import CommunityCursor
 
 router = new_router("knowledge")
 
@@ -76,14 +76,14 @@ async def list_communities(
 ) -> CommunityPage:
     """The communities of entities with their reports, the coarsest level first."""
     communities = await rag_of(request, principal).communities(asked.graph_id)
-    listing = Listing.of(
+    listing = ListingKey.of(
         "communities", principal.user_id, asked.graph_id, asked.level, asked.parent_id
     )
     found = await communities.page(
         asked.limit + 1,
         level=asked.level,
         parent_id=asked.parent_id,
-        after=_place(listing, asked.cursor),
+        after=_read_page(listing, asked.cursor),
     )
     page = found[: asked.limit]
     last = (page[-1].level, page[-1].rating, str(page[-1].id)) if page else ()
@@ -93,7 +93,7 @@ async def list_communities(
     )
 
 
-def _place(listing: Listing, cursor: str | None) -> CommunityPlace | None:
+def _read_page(listing: ListingKey, cursor: str | None) -> CommunityCursor | None:
     if cursor is None:
         return None
     level, rating, own = listing.after(cursor, (int, float, str))
@@ -101,4 +101,4 @@ def _place(listing: Listing, cursor: str | None) -> CommunityPlace | None:
         own_id = UUID(str(own))
     except ValueError:
         raise not_a_cursor() from None
-    return CommunityPlace(in_range(level, "cursor", least=0), float(rating), own_id)
+    return CommunityCursor(in_range(level, "cursor", least=0), float(rating), own_id)

@@ -9,8 +9,8 @@ from fastapi import Depends, Request, Response
 from sextant.domain.api_keys import Permission
 from sextant.server.auth.caller import Principal
 from sextant.server.observe.metrics import MEDIA_TYPE
-from sextant.server.observe.observing import observed_of
-from sextant.server.observe.readiness import State, is_ready
+from sextant.server.observe.observing import observed_process
+from sextant.server.observe.readiness import DependencyState, is_ready
 from sextant.server.observe.scraping import is_scraper
 from sextant.server.openapi import Responses, answers
 from sextant.server.routing.guards import Requires
@@ -38,14 +38,14 @@ class Ready(Wire):
     """How a dependency is; without one that is `required` the server answers nothing."""
 
     name: str
-    state: State
+    state: DependencyState
     required: bool
 
 
 class Readiness(Wire):
     """Whether requests can be answered, and what they depend on."""
 
-    status: State
+    status: DependencyState
     dependencies: tuple[Ready, ...]
 
 
@@ -62,13 +62,13 @@ class Scraper(Requires):
 @router.get("/readyz", responses=_READY)
 async def readyz(request: Request, response: Response) -> Readiness:
     """Whether the server can work, and which dependency is down; why, says its log."""
-    found = await observed_of(request).readiness.dependencies()
+    found = await observed_process(request).readiness.dependencies()
     ready = is_ready(found)
     response.status_code = 200 if ready else 503
-    lacking = any(one.state in {State.DOWN, State.DEGRADED} for one in found)
-    well = State.DEGRADED if lacking else State.UP
+    lacking = any(one.state in {DependencyState.DOWN, DependencyState.DEGRADED} for one in found)
+    well = DependencyState.DEGRADED if lacking else DependencyState.UP
     return Readiness(
-        status=well if ready else State.DOWN,
+        status=well if ready else DependencyState.DOWN,
         dependencies=tuple(
             Ready(name=one.name, state=one.state, required=one.required) for one in found
         ),
@@ -80,4 +80,4 @@ async def metrics(
     request: Request, _: Annotated[Principal, Depends(Scraper(Permission.ADMIN))]
 ) -> Response:
     """The metrics of this process in Prometheus' text format, for an administrator or a scraper."""
-    return Response(await observed_of(request).measured(), media_type=MEDIA_TYPE)
+    return Response(await observed_process(request).measured(), media_type=MEDIA_TYPE)

@@ -49,7 +49,7 @@ _PACKED = {
 @router.get("/", include_in_schema=False, response_class=HTMLResponse)
 async def page(request: Request) -> Response:
     """The page itself."""
-    return _sent(request, "index.html", "text/html", {})
+    return _send_file(request, "index.html", "text/html", {})
 
 
 @router.get("/static/{version}/{name}", include_in_schema=False)
@@ -58,10 +58,10 @@ async def part(request: Request, version: str, name: str) -> Response:
     media_type = _TYPES.get(name.rpartition(".")[2])
     if name not in _PACKED or media_type is None:
         raise HTTPException(404, "There is no such part of the page.")
-    return _sent(request, name, media_type, _KEPT if version == _VERSION else {})
+    return _send_file(request, name, media_type, _KEPT if version == _VERSION else {})
 
 
-def _sent(request: Request, name: str, media_type: str, headers: dict[str, str]) -> Response:
+def _send_file(request: Request, name: str, media_type: str, headers: dict[str, str]) -> Response:
     """A file of the page, packed where the browser unpacks."""
     content, headers = _PACKED[name], headers | {"Vary": "Accept-Encoding"}
     if "gzip" in request.headers.get("accept-encoding", ""):

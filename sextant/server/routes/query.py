@@ -15,7 +15,7 @@ from sextant.domain.elapsed import milliseconds_since
 from sextant.domain.errors import RunNotFound
 from sextant.domain.events import Done, Event, Failed, Retrieved, Status
 from sextant.facade.asking import Options
-from sextant.server.answering import Asked, streamed, taken_up, whole
+from sextant.server.answering import AnswerRequest, resume_stream, stream_answer, whole
 from sextant.server.openapi import as_json, problems
 from sextant.server.problems import problem_fields
 from sextant.server.routing.guards import Reader
@@ -61,14 +61,14 @@ async def ask(
 ) -> Response:
     """Answer a question from a knowledge base, with citations."""
     if last_event_id:
-        run_id, after = _place_of(last_event_id)
+        run_id, after = _last_event_of(last_event_id)
         run = serving_of(request).runs.find(run_id, principal.user_id)
-        return taken_up(request, run, after)
+        return resume_stream(request, run, after)
     trace = _Trace(debug=asked.debug)
     if asked.stream or MEDIA_TYPE in accept:
-        encode = partial(_framed, trace)
-        run, response = streamed(
-            request, principal, _asked(asked), encode, keep=True, survive=asked.resume
+        encode = partial(_frame_events, trace)
+        run, response = stream_answer(
+            request, principal, _read_request(asked), encode, keep=True, survive=asked.resume
         )
         response.headers["Content-Location"] = f"{router.prefix}/{run.run_id}/events"
         return response
@@ -77,7 +77,7 @@ async def ask(
         body = answer_on_wire(answer, trace.steps)
         return Response(orjson.dumps(body), media_type="application/json")
 
-    return await whole(request, principal, _asked(asked), respond, trace.note)
+    return await whole(request, principal, _read_request(asked), respond, trace.note)
 
 
 @router.get("/{runId}/events", response_class=Response, responses={200: _AGAIN, **problems(404)})
@@ -85,9 +85,9 @@ async def answer_events(
     request: Request, principal: Reader, run_id: RunId, last_event_id: LastEventId = None
 ) -> Response:
     """Read the events of a streamed answer again, all or those after `Last-Event-ID`."""
-    after = _place_of(last_event_id)[1] if last_event_id else 0
+    after = _last_event_of(last_event_id)[1] if last_event_id else 0
     run = serving_of(request).runs.find(run_id, principal.user_id)
-    return taken_up(request, run, after)
+    return resume_stream(request, run, after)
 
 
 @router.delete("/{runId}", status_code=204, response_class=Response, responses=problems(404))
@@ -96,7 +96,7 @@ async def cancel_answer(request: Request, principal: Reader, run_id: RunId) -> N
     serving_of(request).runs.find(run_id, principal.user_id).stop()
 
 
-def _asked(asked: QueryRequest) -> Asked:
+def _read_request(asked: QueryRequest) -> AnswerRequest:
     bounds = asked.filters
     filters = bounds.model_dump(mode="json", exclude_defaults=True) if bounds else None
     options = Options(
@@ -109,13 +109,13 @@ def _asked(asked: QueryRequest) -> Asked:
         rerank=asked.rerank,
         thread_id=asked.thread_id,
     )
-    return Asked(asked.query, options)
+    return AnswerRequest(asked.query, options)
 
 
 _PLACE = re.compile(r"([0-9a-f]{32})-([0-9]{1,9})")
 
 
-def _place_of(event_id: str) -> tuple[str, int]:
+def _last_event_of(event_id: str) -> tuple[str, int]:
     """The run that an event is of, and its number there, from 1."""
     found = _PLACE.fullmatch(event_id)
     if found is None:
@@ -138,7 +138,7 @@ class _Trace:
         return b""
 
 
-def _framed(trace: _Trace, event: Event, event_id: str) -> bytes:
+def _frame_events(trace: _Trace, event: Event, event_id: str) -> bytes:
     """The event as it is sent."""
     trace.note(event)
     if isinstance(event, Done):

@@ -6,13 +6,13 @@ from typing import Annotated
 
 from fastapi import Body, Request
 
-from sextant.retrievers.chunk_search.search import SearchResponse
+from sextant.retrievers.chunk_search.search import ChunkSearchResponse
 from sextant.server.openapi import answers
 from sextant.server.routing.guards import Reader, rag_of, search_turn
 from sextant.server.routing.router import router as new_router
 from sextant.server.schemas import examples
 from sextant.server.schemas.search import SearchBody
-from sextant.server.searching import searched
+from sextant.server.searching import run_search
 
 router = new_router("search")
 
@@ -20,7 +20,7 @@ Asked = Annotated[SearchBody, Body(examples=[examples.SEARCH])]
 
 
 @router.post("/search", responses=answers(examples.FOUND, 404, 409))
-async def search(request: Request, principal: Reader, asked: Asked) -> SearchResponse:
+async def search(request: Request, principal: Reader, asked: Asked) -> ChunkSearchResponse:
     """Search the passages of a knowledge base, with their metadata and scores."""
     async with search_turn(request, principal):
-        return await searched(rag_of(request, principal), asked)
+        return await run_search(rag_of(request, principal), asked)

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Path, Query, Request, Response
 
 from sextant.graph.threads import LONGEST_THREAD, Thread
-from sextant.retrievers.pages.listing import Listing, not_a_cursor
+from sextant.retrievers.pages.listing import ListingKey, not_a_cursor
 from sextant.server.openapi import answers, problems
 from sextant.server.routing.guards import Reader, rag_of
 from sextant.server.routing.router import router as new_router
@@ -28,8 +28,8 @@ async def list_threads(
     request: Request, principal: Reader, asked: Annotated[ThreadQuery, Query()]
 ) -> ThreadPage:
     """The conversations of the caller, the latest first."""
-    listing = Listing.of("threads", principal.user_id)
-    after = _place(listing, asked.cursor) if asked.cursor else None
+    listing = ListingKey.of("threads", principal.user_id)
+    after = _read_page(listing, asked.cursor) if asked.cursor else None
     known = await rag_of(request, principal).conversations().known(asked.limit + 1, after)
     page = known[: asked.limit]
     key = (page[-1].updated_at.isoformat(), page[-1].thread_id) if len(known) > len(page) else None
@@ -53,7 +53,7 @@ async def forget_thread(request: Request, principal: Reader, thread_id: ThreadId
     await rag_of(request, principal).conversations().forget(thread_id)
 
 
-def _place(listing: Listing, cursor: str) -> Thread:
+def _read_page(listing: ListingKey, cursor: str) -> Thread:
     """The entry that a page ended with, as far as the order needs it."""
     updated_at, thread_id = listing.after(cursor, (str, str))
     try:

@@ -27,7 +27,7 @@ def require_guards(app: FastAPI) -> None:
     Raises:
         SextantError: a route neither demands a permission nor is public; names all of them.
     """
-    open_to_all = sorted(_unguarded(app))
+    open_to_all = sorted(_find_unguarded(app))
     if open_to_all:
         raise SextantError(
             f"Routes without a guard: {', '.join(open_to_all)}.",
@@ -35,7 +35,7 @@ def require_guards(app: FastAPI) -> None:
         )
 
 
-def _unguarded(app: FastAPI) -> Iterator[str]:
+def _find_unguarded(app: FastAPI) -> Iterator[str]:
     for route in iter_route_contexts(app.routes):
         path = route.path or ""
         if path not in PUBLIC and not is_guarded(route):

@@ -14,7 +14,7 @@ from sextant.domain.missing import code_of
 from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.server.paging import Cursor
 from sextant.server.schemas.wire import GraphName, Problem, Wire
-from sextant.stores.work.uploads import Standing
+from sextant.stores.work.uploads import UploadStatus
 from sextant.text.characters import clean_text
 
 _LONGEST_SLICE = 20_000  # characters
@@ -107,7 +107,7 @@ class JobBody(Wire):
     warning_codes: tuple[str | None, ...] = ()
 
     @classmethod
-    def of(cls, standing: Standing) -> JobBody | None:
+    def of(cls, standing: UploadStatus) -> JobBody | None:
         """The body for the job of a document; None where there never was a job."""
         if standing.job_id is None or standing.stage is None:
             return None
@@ -127,7 +127,7 @@ class ProgressBody(Wire):
     job: JobBody | None
 
     @classmethod
-    def of(cls, standing: Standing) -> ProgressBody:
+    def of(cls, standing: UploadStatus) -> ProgressBody:
         """The body for how far a document is."""
         return cls.shown(standing, job=JobBody.of(standing))
 
@@ -160,7 +160,7 @@ class DocumentBody(Wire):
 
     @classmethod
     def of(
-        cls, graph_id: str, document: Document, standing: Standing | None = None
+        cls, graph_id: str, document: Document, standing: UploadStatus | None = None
     ) -> DocumentBody:
         """The body for a document."""
         job = JobBody.of(standing) if standing else None

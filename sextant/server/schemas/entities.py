@@ -10,7 +10,7 @@ from pydantic import Field
 from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.facade.knowledge.duplicates import Duplicates
 from sextant.facade.knowledge.entities import EntityView
-from sextant.facade.knowledge.graph import DEEPEST, MOST_ENTITIES, Part
+from sextant.facade.knowledge.graph import DEEPEST, MOST_ENTITIES, DrawnGraph
 from sextant.retrievers.entity_search.options import MAX_TOP_K, FusionWeights, SearchOptions
 from sextant.server.paging import Cursor
 from sextant.server.schemas.wire import GraphName, OfGraph, Wire
@@ -215,7 +215,7 @@ class SubGraphBody(Wire):
     truncated: bool
 
     @classmethod
-    def of(cls, part: Part) -> SubGraphBody:
+    def of(cls, part: DrawnGraph) -> SubGraphBody:
         """The body for a part of a graph."""
         edges = [
             EdgeBody.shown(hop, id=hop.relation_id, source=hop.source_id, target=hop.target_id)

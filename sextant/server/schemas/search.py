@@ -19,7 +19,7 @@ MOST_RESULTS = 100
 _Ranking = str | dict[str, float] | None
 
 
-def _checked(given: _Ranking) -> _Ranking:
+def _check_filters(given: _Ranking) -> _Ranking:
     """As given; refused by the rules of rankings, which name what is wrong as a union's do not."""
     MetadataWeights.read(given)
     return given
@@ -47,7 +47,7 @@ class SearchBody(Wire):
         None,
         description="Whether BM25 has its share in the order; without, as the server is set (yes). Not with `mode`.",
     )
-    ranking: Annotated[_Ranking, BeforeValidator(_checked)] = Field(
+    ranking: Annotated[_Ranking, BeforeValidator(_check_filters)] = Field(
         None, description="A preset, or weights of single signals; not with `mode`."
     )
     cursor: Cursor = None

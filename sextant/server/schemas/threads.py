@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from sextant.facade.conversations import Turn
+from sextant.facade.conversations import ConversationTurn
 from sextant.server.paging import Cursor
 from sextant.server.schemas.answers import CitationOut, on_wire
 from sextant.server.schemas.wire import Wire
@@ -37,7 +37,7 @@ class ThreadPage(Wire):
     next_cursor: str | None
 
 
-class KeptSource(Wire):
+class StoredSource(Wire):
     """A source as a conversation keeps it; its text is at `GET /documents/{documentId}/text`."""
 
     marker: int
@@ -62,7 +62,7 @@ class TurnBody(Wire):
     grounded: bool
     declined: bool
     citations: tuple[CitationOut, ...]
-    sources: tuple[KeptSource, ...]
+    sources: tuple[StoredSource, ...]
     warnings: tuple[str, ...]
 
 
@@ -76,7 +76,7 @@ class TurnsBody(Wire):
     turns: tuple[TurnBody, ...]
 
     @classmethod
-    def of(cls, thread_id: str, turns: Iterable[Turn]) -> TurnsBody:
+    def of(cls, thread_id: str, turns: Iterable[ConversationTurn]) -> TurnsBody:
         """The body for the turns of a conversation."""
         bodies = [on_wire(turn) for turn in turns]
         for source in (source for body in bodies for source in body["sources"]):

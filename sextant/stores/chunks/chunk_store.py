@@ -16,26 +16,31 @@ from psycopg.rows import dict_row, scalar_row
 from sextant.domain.errors import EmbeddingModelChanged
 from sextant.domain.filters import ChunkFilters
 from sextant.domain.scope import Scope
-from sextant.stores.chunks.filtering import custom_plans, filter_values, named_values, within
-from sextant.stores.chunks.grams import folded_words, salted_grams
-from sextant.stores.chunks.holding import most_held, word_values
-from sextant.stores.chunks.stored import ChunkHit, Passage, StoredChunk, stored_chunk
+from sextant.stores.chunks.filtering import (
+    custom_plans,
+    filter_condition,
+    filter_ids,
+    filter_values,
+)
+from sextant.stores.chunks.grams import fold_words, salt_grams
+from sextant.stores.chunks.holding import most_common_terms, word_values
+from sextant.stores.chunks.stored import ChunkHit, IndexPassage, StoredChunk, read_stored_chunk
 from sextant.stores.postgresql.binary import (
     Embedded,
     Nearest,
     Scored,
-    embedded,
     halves,
     nearest_of,
+    read_embedded,
+    read_few_scored,
     rows_from_json,
-    scored_of,
 )
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.scopes import ScopeRow, find_scope, id_array, key_of, of_scope, rows_of
 from sextant.stores.stamps.stamp import Stamp, stamp_of
-from sextant.stores.stamps.stamp_lines import Answer, stamp_asked, stamp_lines
+from sextant.stores.stamps.stamp_lines import StampAnswer, request_stamp, stamp_lines
 
 T = TypeVar("T")
 Vectors = npt.NDArray[np.float32]
@@ -110,7 +115,7 @@ class ChunkStore:
     ) -> asyncio.Future[T | None] | None:
         """As `nearest`, asked for before this returns, and read as soon as it comes (`Reading.lane_asked`)."""
         values = self._near_values(vector, k)
-        return self._lane_asked(scope, "nearest", values, lambda near: read(scored_of(near)))
+        return self._lane_asked(scope, "nearest", values, lambda near: read(read_few_scored(near)))
 
     def asked_nearest_with_contents(
         self,
@@ -129,14 +134,14 @@ class ChunkStore:
         self, scope: Scope, keywords: Sequence[str], k: int, read: Callable[[Scored], T | None]
     ) -> asyncio.Future[T | None] | None:
         """As `held`, in the same way."""
-        words = folded_words(keywords)
+        words = fold_words(keywords)
         if not words:
             return None
         return self._lane_asked(
             scope,
             "held",
             (*word_values(words), _LOOKED * k, k),
-            lambda held: read(Scored.of(most_held(held or b"", k))),
+            lambda held: read(Scored.of(most_common_terms(held or b"", k))),
         )
 
     async def _near(self, scope: Scope, function: str, vector: Vectors, k: int) -> bytes | None:
@@ -166,15 +171,15 @@ class ChunkStore:
     async def _most_held(
         self, scope: Scope, keywords: Sequence[str], k: int
     ) -> list[tuple[bytes, float]]:
-        words = folded_words(keywords)
+        words = fold_words(keywords)
         if k < 1 or not words:
             return []
         held = await self._lane(scope, "held", *word_values(words), _LOOKED * k, k)
-        return most_held(held or b"", k)
+        return most_common_terms(held or b"", k)
 
     def keyword_statement(self, scope: Scope, keywords: Sequence[str], k: int) -> str:
         """What `holding` asks the server at first, for a log."""
-        values = (*word_values(folded_words(keywords)), _LOOKED * k, k)
+        values = (*word_values(fold_words(keywords)), _LOOKED * k, k)
         _, function = _SQL["held"].splitlines()
         return f"select {function} -- {(scope.user_id, scope.graph_id, *values)}"
 
@@ -213,7 +218,7 @@ class ChunkStore:
         if filters is None:
             held = await self.holding(scope, keywords, k)
             return await self._whole(scope, held.ids, held.cosines.tolist())
-        words = folded_words(keywords)
+        words = fold_words(keywords)
         if k < 1 or not words:
             return []
         async with self._filtered(scope) as (connection, found):
@@ -229,7 +234,7 @@ class ChunkStore:
                 return halves(None)
             cursor = connection.cursor(binary=True)
             values = {"scope_id": found.scope_id, **filter_values(filters)}
-            row = await (await cursor.execute(within("ids"), values)).fetchone()
+            row = await (await cursor.execute(filter_condition("ids"), values)).fetchone()
             return halves(row[0] if row else None)
 
     async def unknown(self, scope: Scope, filters: ChunkFilters) -> list[str]:
@@ -239,8 +244,8 @@ class ChunkStore:
         async with self._database.transaction(scope.user_id) as connection:
             if (found := await find_scope(connection, scope)) is None:
                 return []
-            values = {"scope_id": found.scope_id, **named_values(filters)}
-            cursor = await connection.execute(within("unknown"), values)
+            values = {"scope_id": found.scope_id, **filter_ids(filters)}
+            cursor = await connection.execute(filter_condition("unknown"), values)
             return [name for (name,) in await cursor.fetchall()]
 
     async def unknown_types(
@@ -255,16 +260,16 @@ class ChunkStore:
                 return [], []
             values = {"scope_id": found.scope_id, "types": [one.lower() for one in types]}
             cursor = connection.cursor(row_factory=scalar_row)
-            await cursor.execute(within("unknown_types"), values)
+            await cursor.execute(filter_condition("unknown_types"), values)
             if unknown := await cursor.fetchall():
-                await cursor.execute(within("types"), values)
+                await cursor.execute(filter_condition("types"), values)
             return unknown, await cursor.fetchall()
 
     async def get(self, scope: Scope, ids: Sequence[UUID]) -> list[StoredChunk]:
         """The chunks of these ids, in this order; ids that the scope does not have are left out."""
         values = key_of(scope) | {"ids": id_array(ids)}
         rows = await self._database.read(scope.user_id, _GET, values)
-        return [stored_chunk(row) for row in rows]
+        return [read_stored_chunk(row) for row in rows]
 
     async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
         """What results show of the chunks of these ids, in this order, as rows: half the cost of `get`."""
@@ -282,7 +287,7 @@ class ChunkStore:
 
     async def passages(
         self, scope: Scope, documents: Sequence[UUID] | None = None
-    ) -> list[Passage]:
+    ) -> list[IndexPassage]:
         """Every chunk in the order of ids: where it stands, a table's header, its text.
 
         Args:
@@ -296,29 +301,29 @@ class ChunkStore:
                 return []
             values = {"scope_id": found.scope_id, "documents": wanted}
             cursor = await connection.execute(_SQL["passages"], values, binary=True)
-            return [Passage(*row) async for row in cursor]
+            return [IndexPassage(*row) async for row in cursor]
 
     async def vectors(self, scope: Scope, documents: Sequence[UUID]) -> Embedded:
         """The vectors of the chunks of some documents, in no order."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             if found is None:
-                return embedded(())
+                return read_embedded(())
             values = {
                 "scope_id": found.scope_id,
                 "partition_key": found.partition_key,
                 "documents": list(documents),
             }
             cursor = await connection.execute(_SQL["vectors"], values, binary=True)
-            return embedded([row[0] async for row in cursor])
+            return read_embedded([row[0] async for row in cursor])
 
     async def stamp(self, scope: Scope) -> Stamp:
         """What changes whenever the scope's passages, graph or reports do."""
         return await stamp_of(self._database, scope)
 
-    def stamp_asked(self, scope: Scope) -> AbstractContextManager[Answer]:
+    def stamp_asked(self, scope: Scope) -> AbstractContextManager[StampAnswer]:
         """Ask for the stamp from a thread that works until the answer comes (`sextant.stores.stamps.stamp_lines`)."""
-        return stamp_asked(stamp_lines(self._database), scope)
+        return request_stamp(stamp_lines(self._database), scope)
 
     @asynccontextmanager
     async def _filtered(self, scope: Scope) -> AsyncIterator[tuple[Connection, ScopeRow | None]]:
@@ -341,7 +346,7 @@ class ChunkStore:
 def _near_with_contents(answer: bytes | None) -> tuple[Scored, list[dict[str, Any]]]:
     sent = answer or bytes(4)
     end = 4 + int.from_bytes(sent[:4], "big")
-    return scored_of(sent[4:end]), rows_from_json(sent[end:])
+    return read_few_scored(sent[4:end]), rows_from_json(sent[end:])
 
 
 @contextmanager
@@ -360,7 +365,7 @@ def _fitting() -> Iterator[None]:
 
 
 def _keyword_values(scope: ScopeRow, words: list[str], k: int) -> dict[str, object]:
-    grams = salted_grams(words, scope.scope_id)
+    grams = salt_grams(words, scope.scope_id)
     return {
         "scope_id": scope.scope_id,
         "words": words,
@@ -374,5 +379,5 @@ async def _hits(
     connection: Connection, search: str, filters: ChunkFilters, values: dict[str, object]
 ) -> list[ChunkHit]:
     cursor = connection.cursor(row_factory=dict_row, binary=True)
-    await cursor.execute(within(search), filter_values(filters) | values)
-    return [ChunkHit(stored_chunk(row), float(row["score"])) async for row in cursor]
+    await cursor.execute(filter_condition(search), filter_values(filters) | values)
+    return [ChunkHit(read_stored_chunk(row), float(row["score"])) async for row in cursor]

@@ -20,7 +20,7 @@ _NUMBER = (
 )
 
 
-def within(name: str) -> LiteralString:
+def filter_condition(name: str) -> LiteralString:
     """The query of that name in `filters.sql`; takes its own values and those of `filter_values`."""
     return _SQL[name].replace("%(matching)s", _SQL["matching"])
 
@@ -46,7 +46,7 @@ def filter_values(filters: ChunkFilters) -> dict[str, Any]:
     }
 
 
-def named_values(filters: ChunkFilters) -> dict[str, Any]:
+def filter_ids(filters: ChunkFilters) -> dict[str, Any]:
     """What the filters name by id or source: each name of a document beside the id that it may be."""
     return {
         "names": list(filters.document_ids),

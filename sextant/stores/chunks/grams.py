@@ -51,7 +51,7 @@ def fold(text: str) -> str:
     return text.replace("Σ", "σ").replace("İ", "i").lower()
 
 
-def folded_words(keywords: Iterable[str]) -> list[str]:
+def fold_words(keywords: Iterable[str]) -> list[str]:
     """The distinct keywords, folded, in their order, without those that no stored text can hold.
 
     PostgreSQL stores neither NUL nor half of a surrogate pair, and refuses to be asked for one.
@@ -60,7 +60,7 @@ def folded_words(keywords: Iterable[str]) -> list[str]:
     return [word for word in folded if word and not _UNSTORED.search(word)]
 
 
-def salted_grams(folded: Sequence[str], scope_id: int) -> list[Grams]:
+def salt_grams(folded: Sequence[str], scope_id: int) -> list[Grams]:
     """The distinct grams of each folded text as the index stores them.
 
     A gram is the scope's number in the high 17 and a hash in the low 15 bits. The salt makes one

@@ -29,7 +29,7 @@ def word_values(words: Sequence[str]) -> tuple[object, ...]:
     )
 
 
-def most_held(held: bytes, wanted: int) -> list[tuple[bytes, float]]:
+def most_common_terms(held: bytes, wanted: int) -> list[tuple[bytes, float]]:
     """The best of the chunks looked into, with scores: most words, then highest density, then by id."""
     ranked = sorted((-number, -density, one) for one, number, density in _HELD.iter_unpack(held))
     return [

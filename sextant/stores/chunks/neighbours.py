@@ -17,7 +17,7 @@ _ENTITIES, _LINKED, _BESIDE = (of_scope(_SQL[name]) for name in ("entities", "li
 
 
 @dataclass(frozen=True, slots=True)
-class Mentioned:
+class MentionedInChunk:
     """An entity that a chunk mentions."""
 
     name: str
@@ -26,7 +26,7 @@ class Mentioned:
 
 async def entities_of(
     database: Database, scope: Scope, ids: Sequence[UUID], most: int = 10
-) -> dict[UUID, tuple[Mentioned, ...]]:
+) -> dict[UUID, tuple[MentionedInChunk, ...]]:
     """The entities that chunks mention, the rarest first, `most` of each; of none nothing.
 
     Raises:
@@ -34,10 +34,10 @@ async def entities_of(
     """
     values = key_of(scope) | {"ids": id_array(ids), "most": most}
     rows = await database.read(scope.user_id, _ENTITIES, values)
-    return {row["id"]: tuple(map(Mentioned, row["names"], row["types"])) for row in rows}
+    return {row["id"]: tuple(map(MentionedInChunk, row["names"], row["types"])) for row in rows}
 
 
-async def linked_to(
+async def linked_chunks(
     database: Database, scope: Scope, ids: Sequence[UUID], most: int = 3
 ) -> dict[UUID, tuple[UUID, ...]]:
     """The chunks that share the most telling entities with each, best first, `most` of each.
@@ -52,7 +52,9 @@ async def linked_to(
     return {own: tuple(others) for own, others in found.items()}
 
 
-async def beside(database: Database, scope: Scope, chunk_id: UUID, most: int) -> dict[UUID, str]:
+async def neighbour_chunks(
+    database: Database, scope: Scope, chunk_id: UUID, most: int
+) -> dict[UUID, str]:
     """The chunks around one in its document, nearest first, and how each is related to it.
 
     `previous` and `next` in reading order, `section` in the same section, `parent` right in the one

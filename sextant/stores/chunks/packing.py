@@ -79,11 +79,11 @@ class Unpacked:
 
 async def stamp_of_chunks(database: Database, scope: Scope) -> str:
     """What changes whenever the scope's chunks, their texts or vectors do; one round trip."""
-    return _written(await database.call(scope, _SQL["stamp"]))
+    return _stamp_text(await database.call(scope, _SQL["stamp"]))
 
 
 @asynccontextmanager
-async def unpacked(database: Database, scope: Scope) -> AsyncIterator[Unpacked | None]:
+async def open_packing(database: Database, scope: Scope) -> AsyncIterator[Unpacked | None]:
     """The scope as it is now; None when the user has no such knowledge base.
 
     Raises:
@@ -96,7 +96,7 @@ async def unpacked(database: Database, scope: Scope) -> AsyncIterator[Unpacked |
             yield None
             return
         yield Unpacked(
-            _written(found["stamp"]),
+            _stamp_text(found["stamp"]),
             found["chunks"],
             found["octets"],
             found["vector_octets"],
@@ -106,7 +106,7 @@ async def unpacked(database: Database, scope: Scope) -> AsyncIterator[Unpacked |
         )
 
 
-def _written(stamp: bytes | None) -> str:
+def _stamp_text(stamp: bytes | None) -> str:
     return (stamp or b"").decode()
 
 

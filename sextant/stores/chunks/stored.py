@@ -59,7 +59,7 @@ class ChunkHit:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class IndexPassage:
     """What an in-memory index needs of a chunk: its id, and the text it is found by."""
 
     id: UUID
@@ -70,7 +70,7 @@ class Passage:
 _FIELDS = [(field.name, _COLUMNS.get(field.name, field.name)) for field in fields(StoredChunk)]
 
 
-def stored_chunk(row: dict[str, Any]) -> StoredChunk:
+def read_stored_chunk(row: dict[str, Any]) -> StoredChunk:
     """A row of `found_chunks`."""
     values: dict[str, Any] = {
         name: tuple(row[column]) if name in _TUPLES else row[column] for name, column in _FIELDS

@@ -46,7 +46,7 @@ async def traits_of(database: Database, scope: Scope, ids: Iterable[str]) -> lis
     return [Traits(**row) for row in rows]
 
 
-async def packed_traits(
+async def read_traits(
     database: Database, scope: Scope, ids: Iterable[str]
 ) -> tuple[bytes, list[int]]:
     """The traits of these chunks as JSON objects, one after the other, and the octets of each: 0 where there is none.
@@ -59,5 +59,5 @@ async def packed_traits(
 
 
 def traits_from(row: dict[str, Any]) -> Traits:
-    """One JSON object of `packed_traits`, read."""
+    """One JSON object of `read_traits`, read."""
     return Traits(**row | {"created_at": datetime.fromisoformat(row["created_at"])})

@@ -11,7 +11,7 @@ from psycopg.rows import dict_row
 
 from sextant.domain.documents import Chunk, ParsedDocument
 from sextant.domain.scope import Scope
-from sextant.stores.chunks.stored import stored_chunk
+from sextant.stores.chunks.stored import read_stored_chunk
 from sextant.stores.documents.reading import DocumentReader
 from sextant.stores.documents.versions import describe_chunks
 from sextant.stores.postgresql.database import Database
@@ -42,7 +42,7 @@ class Descriptions:
         """
         sections = await self._documents.structure(self._scope, document_id)
         rows = await self._rows("chunks", {"document_id": document_id})
-        chunks = [stored_chunk(row) for row in rows]
+        chunks = [read_stored_chunk(row) for row in rows]
         first: Mapping[str, Any] = rows[0] if rows else {}
         return ParsedDocument(
             title=chunks[0].document_title if chunks else "",

@@ -21,7 +21,7 @@ from sextant.stores.chunks.partitions import settle
 from sextant.stores.documents.reading import DocumentReader, not_found
 from sextant.stores.documents.registering import Registered, Upload, register, release_document
 from sextant.stores.documents.versions import (
-    Ready,
+    ReadyVersion,
     bring_chunks,
     end_job,
     make_live,
@@ -118,7 +118,7 @@ class DocumentStore(DocumentReader):
             )
             await write_brought(connection, opened)
 
-    async def store(self, scope: Scope, ready: Ready) -> None:
+    async def store(self, scope: Scope, ready: ReadyVersion) -> None:
         """Begin, add all chunks and publish in one step, for a small document; its job stays open.
 
         Raises:
@@ -133,7 +133,7 @@ class DocumentStore(DocumentReader):
             await make_live(connection, opened)
         await settle(self._database, scope)
 
-    async def store_all(self, scope: Scope, ready: Sequence[Ready]) -> list[None]:
+    async def store_all(self, scope: Scope, ready: Sequence[ReadyVersion]) -> list[None]:
         """The same for several, all or none.
 
         Raises:

@@ -15,7 +15,7 @@ from psycopg.rows import dict_row
 from sextant.domain.errors import EmbeddingModelChanged
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import Vectors
-from sextant.stores.chunks.stored import StoredChunk, stored_chunk
+from sextant.stores.chunks.stored import StoredChunk, read_stored_chunk
 from sextant.stores.postgresql.alone import alone
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.pools import Connection
@@ -54,13 +54,13 @@ async def check_space(database: Database, embedder: VectorSpace) -> None:
         EmbeddingModelChanged: there are vectors of another model, or of another length.
     """
     async with database.transaction(database.settings.user_id) as connection:
-        if await _recorded(connection) == (embedder.name, embedder.dimension):
+        if await _read_recorded(connection) == (embedder.name, embedder.dimension):
             if not await _is_whole(connection):
                 _lacking.setdefault(database, 0.0)
             return
     async with database.owner() as owner:
         await owner.execute(_SQL["lock"], {"key": _LOCK})
-        recorded = await _recorded(owner)
+        recorded = await _read_recorded(owner)
         if recorded == (embedder.name, embedder.dimension):
             return
         if recorded is not None and await _has_chunks(owner):
@@ -82,7 +82,7 @@ async def start_reembedding(database: Database, embedder: VectorSpace) -> list[S
     """
     async with database.owner() as owner:
         await owner.execute(_SQL["lock"], {"key": _LOCK})
-        if await _recorded(owner) != (embedder.name, embedder.dimension):
+        if await _read_recorded(owner) != (embedder.name, embedder.dimension):
             await _reset(owner, embedder)
     return await list_scopes(database)
 
@@ -147,7 +147,7 @@ async def chunks_without_vectors(
             "limit": limit,
         }
         await cursor.execute(_SQL["without_vectors"], values)
-        return [stored_chunk(row) async for row in cursor]
+        return [read_stored_chunk(row) async for row in cursor]
 
 
 async def store_vectors(
@@ -167,7 +167,7 @@ async def store_vectors(
             await cursor.executemany(_SQL["add_vector"], rows)
 
 
-async def _recorded(connection: Connection) -> tuple[str, int] | None:
+async def _read_recorded(connection: Connection) -> tuple[str, int] | None:
     row = await (await connection.execute(_SQL["recorded"])).fetchone()
     return None if row is None else (row[0], row[1])
 

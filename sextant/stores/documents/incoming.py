@@ -15,7 +15,7 @@ from psycopg.pq import Format
 
 from sextant.domain.documents import Chunk
 from sextant.stores.chunks.chunk_store import Vectors
-from sextant.stores.chunks.grams import Grams, fold, salted_grams
+from sextant.stores.chunks.grams import Grams, fold, salt_grams
 from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
 
@@ -64,7 +64,7 @@ async def copy_incoming(
             await copy.write_row(row)
 
 
-def searched_text(chunk: Chunk) -> str:
+def search_text(chunk: Chunk) -> str:
     """What the keyword lane looks in."""
     return f"{chunk.context}\n{chunk.text}" if chunk.context else chunk.text
 
@@ -88,14 +88,14 @@ def _rows(
     scope_id: int, chunks: Mapping[UUID, Sequence[Chunk]], vectors: Vectors
 ) -> list[tuple[Any, ...]]:
     owned = [(own, chunk) for own, part in chunks.items() for chunk in part]
-    folded = [fold(searched_text(chunk)) for _, chunk in owned]
+    folded = [fold(search_text(chunk)) for _, chunk in owned]
     return [
         (document_id, *_columns(chunk), vector, text, grams)
         for (document_id, chunk), vector, text, grams in zip(
             owned,
             np.asarray(vectors, ">f4"),  # as pgvector sends it
             folded,
-            salted_grams(folded, scope_id),
+            salt_grams(folded, scope_id),
             strict=True,
         )
     ]

@@ -21,14 +21,14 @@ _TEXT_CHARS = 2000  # of each chunk's text, or section's titles
 _PARTS = 24  # of each section
 
 
-class Kind(StrEnum):
+class DescribedKind(StrEnum):
     """What a chat model describes, in this order: a section is told from what is said of its parts."""
 
     PASSAGES = "chunks"
     SECTIONS = "sections"
 
 
-class Place(NamedTuple):
+class DescribingOrder(NamedTuple):
     """Where a chunk or section comes among those to ask about; deeper sections have a lower rank."""
 
     rank: int
@@ -36,11 +36,11 @@ class Place(NamedTuple):
     ordinal: int
 
 
-_FIRST = Place(-(2**31), UUID(int=0), -1)
+_FIRST = DescribingOrder(-(2**31), UUID(int=0), -1)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DescribedPart:
     """What is said of a chunk directly in a section (without `title`) or of a subsection."""
 
     title: str
@@ -60,15 +60,15 @@ class ToAsk:
 
     id: UUID
     version: int
-    place: Place
+    place: DescribingOrder
     document_title: str
     text: str
     tries: int
-    parts: tuple[Part, ...] = ()
+    parts: tuple[DescribedPart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ModelDescription:
     """What a chat model says that a chunk or section is about; of a section no topics are kept.
 
     It holds for that `version` of the document: imported chunks and sections have the same ids in the next.
@@ -89,13 +89,15 @@ class ModelDescriptions:
         self._database = database
         self._scope = scope
 
-    async def to_ask(self, kind: Kind, after: Place | None, tries: int, limit: int) -> list[ToAsk]:
+    async def to_ask(
+        self, kind: DescribedKind, after: DescribingOrder | None, tries: int, limit: int
+    ) -> list[ToAsk]:
         """The next by place that no chat model has described in fewer than `tries` tries."""
         values = {"tries": tries, "limit": limit, "chars": _TEXT_CHARS, "most": _PARTS}
         values |= (after or _FIRST)._asdict()
         return [_to_ask(row) for row in await self._rows(f"{kind}_to_ask", **values)]
 
-    async def waiting(self, kind: Kind, tries: int) -> int:
+    async def waiting(self, kind: DescribedKind, tries: int) -> int:
         """How many there are to ask about."""
         rows = await self._rows(f"{kind}_waiting", tries=tries)
         return int(rows[0]["count"]) if rows else 0
@@ -105,7 +107,9 @@ class ModelDescriptions:
         rows = await self._rows("sections_coming")
         return [(row["level"], min(row["parts"], _PARTS)) for row in rows]
 
-    async def write(self, kind: Kind, said: Sequence[Said], failed: Sequence[UUID]) -> None:
+    async def write(
+        self, kind: DescribedKind, said: Sequence[ModelDescription], failed: Sequence[UUID]
+    ) -> None:
         """Store what a chat model said, and what it failed at; the sections around wait to be asked about again.
 
         What it said of a version that was replaced meanwhile is left out.
@@ -128,7 +132,7 @@ class ModelDescriptions:
         async with self._database.transaction(self._scope.user_id) as connection:
             row = await hold_scope(connection, self._scope)
             if row is not None:
-                for kind in Kind:
+                for kind in DescribedKind:
                     await connection.execute(_SQL[f"{kind}_retry"], {"scope_id": row.scope_id})
 
     async def _rows(self, query: str, **values: object) -> list[dict[str, Any]]:
@@ -139,7 +143,7 @@ def _to_ask(row: Mapping[str, Any]) -> ToAsk:
     return ToAsk(
         row["id"],
         row["version"],
-        Place(row["rank"], row["document_id"], row["ordinal"]),
+        DescribingOrder(row["rank"], row["document_id"], row["ordinal"]),
         row["document_title"],
         row["text"],
         row["tries"],
@@ -147,10 +151,10 @@ def _to_ask(row: Mapping[str, Any]) -> ToAsk:
     )
 
 
-def _part(told: Mapping[str, Any]) -> Part:
+def _part(told: Mapping[str, Any]) -> DescribedPart:
     keywords, tags = tuple(told["keywords"]), tuple(told["tags"])
-    return Part(told["title"], told["summary"], keywords, tags, told["by_model"])
+    return DescribedPart(told["title"], told["summary"], keywords, tags, told["by_model"])
 
 
-def _values(said: Said) -> dict[str, Any]:
+def _values(said: ModelDescription) -> dict[str, Any]:
     return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(said).items()}

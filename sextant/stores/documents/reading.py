@@ -43,7 +43,7 @@ class Original:
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class DocumentHeading:
     """A heading of a document, below which it is spoken of; None where the document has none such."""
 
     document_id: UUID
@@ -89,11 +89,13 @@ class DocumentReader:
             await self.get(scope, document_id)
         return tuple(_section(row) for row in rows)
 
-    async def headings(self, scope: Scope, *, documents: int, each: int) -> builtins.list[Heading]:
+    async def headings(
+        self, scope: Scope, *, documents: int, each: int
+    ) -> builtins.list[DocumentHeading]:
         """Headings of the newest `documents` that serve, so many of `each`, in reading order."""
         bounds = {"documents": documents, "each": each, "longest": _LONG, "least": _SHORT}
         rows = await self._rows("headings", scope.user_id, key_of(scope) | bounds)
-        return [Heading(**row) for row in rows]
+        return [DocumentHeading(**row) for row in rows]
 
     async def text(self, scope: Scope, document_id: UUID, start: int, end: int) -> str:
         """Characters `start` to `end` of the live version's text.

@@ -42,7 +42,7 @@ class OpenVersion:
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class ReadyVersion:
     """A version with everything that storing it takes; `vectors` has a row for each chunk."""
 
     document_id: UUID
@@ -208,7 +208,7 @@ async def write_parsed(
 
     Chunks that became searchable before they were described get their descriptions now.
     """
-    await connection.execute(_SQL["save_parsed"], {**opened.key, **_parsed_values(parsed)})
+    await connection.execute(_SQL["save_parsed"], {**opened.key, **_document_values(parsed)})
     await connection.execute(_SQL["clear_sections"], opened.key)
     async with connection.cursor() as cursor:
         await cursor.executemany(
@@ -228,7 +228,7 @@ async def describe_chunks(
 ) -> None:
     """Write what is said of chunks that are stored and that nobody has described."""
     await cursor.executemany(
-        _SAID_SQL["describe_chunk"], [{**key, **_said_values(chunk)} for chunk in chunks]
+        _SAID_SQL["describe_chunk"], [{**key, **_chunk_values(chunk)} for chunk in chunks]
     )
 
 
@@ -274,7 +274,7 @@ async def make_live(connection: Connection, opened: OpenVersion) -> None:
 
 
 async def write_first_versions(
-    connection: Connection, scope: Scope, ready: Sequence[Ready]
+    connection: Connection, scope: Scope, ready: Sequence[ReadyVersion]
 ) -> None:
     """Write and publish first versions that have stored nothing yet, all in the same few steps.
 
@@ -297,7 +297,7 @@ async def write_first_versions(
         ({**key, "document_id": one.document_id, "version": one.version}, one.parsed)
         for one in ready
     ]
-    parsed = [{**own, **_parsed_values(text)} for own, text in texts]
+    parsed = [{**own, **_document_values(text)} for own, text in texts]
     sections = [{**own, **_section_values(one)} for own, text in texts for one in text.sections]
     async with connection.cursor() as writing:
         await writing.executemany(_SQL["save_parsed"], parsed)
@@ -309,7 +309,7 @@ async def write_first_versions(
     await connection.execute(_SQL["publish"], key)
 
 
-def _parsed_values(parsed: ParsedDocument) -> dict[str, Any]:
+def _document_values(parsed: ParsedDocument) -> dict[str, Any]:
     return {
         "title": parsed.title,
         "language": parsed.language,
@@ -319,7 +319,7 @@ def _parsed_values(parsed: ParsedDocument) -> dict[str, Any]:
     }
 
 
-def _said_values(chunk: Chunk) -> dict[str, Any]:
+def _chunk_values(chunk: Chunk) -> dict[str, Any]:
     return {
         "id": chunk.id,
         "summary": chunk.summary,

@@ -56,7 +56,7 @@ def clear_stale(root: Path, found: Postmaster) -> None:
     costs nothing: what they had not committed is lost with their server anyway.
     """
     deadline = time.monotonic() + _GOING_SECONDS
-    while left := _left(root, found.pid):
+    while left := _running_processes(root, found.pid):
         if time.monotonic() > deadline:
             return  # starting or stopping by other hands: PostgreSQL's own lock decides
         if found.pid not in left:
@@ -69,7 +69,7 @@ def clear_stale(root: Path, found: Postmaster) -> None:
         shutil.rmtree(found.socket_dir, ignore_errors=True)
 
 
-def _left(root: Path, postmaster: int) -> set[int]:
+def _running_processes(root: Path, postmaster: int) -> set[int]:
     """Processes of the server that still run: itself and its children, all of which work in its folder."""
     import psutil
 

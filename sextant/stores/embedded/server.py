@@ -93,8 +93,8 @@ class EmbeddedServer:
         root = _absolute(data_dir)
         try:
             root.mkdir(parents=True, exist_ok=True)
-            with _locked(root / "server.lock"):
-                held = [_shared(root / name) for name in ("users.lock", "watch.lock")]
+            with _hold_lock(root / "server.lock"):
+                held = [_open_shared(root / name) for name in ("users.lock", "watch.lock")]
                 try:
                     socket_dir = _join(root) or _launch(root)
                 except BaseException:
@@ -117,7 +117,7 @@ class EmbeddedServer:
             if self._use is None:
                 return
             try:
-                with _locked(self.data_dir / "server.lock"):
+                with _hold_lock(self.data_dir / "server.lock"):
                     self.socket_dir = _join(self.data_dir) or _launch(self.data_dir)
             except (OSError, KeyError, subprocess.SubprocessError) as error:
                 raise _cannot_start(self.data_dir, error) from error
@@ -132,7 +132,7 @@ class EmbeddedServer:
         if use is None:
             return
         atexit.unregister(self.stop)
-        with suppress(OSError), _locked(self.data_dir / "server.lock"):
+        with suppress(OSError), _hold_lock(self.data_dir / "server.lock"):
             try:
                 fcntl.flock(use, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shut_down(self.data_dir)
@@ -152,7 +152,7 @@ def _absolute(data_dir: Path) -> Path:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _hold_lock(path: Path) -> Iterator[None]:
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -161,7 +161,7 @@ def _locked(path: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _shared(path: Path) -> int:
+def _open_shared(path: Path) -> int:
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(handle, fcntl.LOCK_SH)
     return handle

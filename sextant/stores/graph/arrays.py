@@ -79,15 +79,15 @@ class GraphArrays:
 
     def entity_indices(self, ids: Sequence[UUID]) -> Indices:
         """The numbers of entities, -1 where the graph has none of that id."""
-        return places_of(self.entities, halves_of(ids))
+        return index_of(self.entities, halves_of(ids))
 
     def chunk_indices(self, ids: Sequence[UUID]) -> Indices:
         """The numbers of chunks, -1 where the scope has none of that id."""
-        return places_of(self.chunks, halves_of(ids))
+        return index_of(self.chunks, halves_of(ids))
 
     def entity_places(self, ids: Ids) -> Indices:
         """The same for ids as `Ids`."""
-        return places_of(self.entities, ids)
+        return index_of(self.entities, ids)
 
     @property
     def titled(self) -> npt.NDArray[np.bool_]:
@@ -134,7 +134,7 @@ class IdTable:
 
     def rows_of(self, wanted: Ids) -> Indices:
         """The rows of those ids that are among them, in the order asked."""
-        rows = places_of(self.halves, wanted)
+        rows = index_of(self.halves, wanted)
         return rows[rows >= 0]
 
 
@@ -218,9 +218,9 @@ def _decode(version: int, graph: GraphRows, blocks: dict[str, Blocks]) -> GraphA
     mentions, statements = rows["mentions"], rows["statements"]
 
     def numbers(ids: Ids) -> Indices:
-        return places_of(entities, _resolve(ids, graph))
+        return index_of(entities, _resolve(ids, graph))
 
-    entity, chunk = numbers(mentions["entity"]), places_of(chunks, mentions["chunk"])
+    entity, chunk = numbers(mentions["entity"]), index_of(chunks, mentions["chunk"])
     seen = (entity >= 0) & (chunk >= 0)
     source, target, kind = numbers(graph.sources), numbers(graph.targets), graph.kinds
     joined = (source >= 0) & (target >= 0)
@@ -230,7 +230,7 @@ def _decode(version: int, graph: GraphRows, blocks: dict[str, Blocks]) -> GraphA
     source, target, kind = (one[joined][order] for one in (source, target, kind))
     ends = numbers(statements["source"]), numbers(statements["target"])
     stated = _find(known[order], _keys(*ends, statements["type"] - 1, shape))
-    stated_in = places_of(chunks, statements["chunk"])
+    stated_in = index_of(chunks, statements["chunk"])
     placed = (stated >= 0) & (stated_in >= 0)
     return GraphArrays(
         version=version,
@@ -280,19 +280,19 @@ def _lines(blocks: Blocks, column: int) -> list[str]:
     return [line for block in blocks for line in block[column].split("\n")]
 
 
-def places_of(known: Ids, wanted: Ids) -> Indices:
+def index_of(known: Ids, wanted: Ids) -> Indices:
     """Where each wanted id is among the known, which are sorted; -1 where it is not."""
     if not len(known):
         return np.full(len(wanted), -1, np.int32)
-    places = _place(np.searchsorted(known[:, 0], wanted[:, 0]), known)
+    places = _clip_index(np.searchsorted(known[:, 0], wanted[:, 0]), known)
     same = known[places] == wanted
     if (same[:, 0] > same[:, 1]).any():  # ids that share a half, which hashes never do
-        places = _place(np.searchsorted(_bytes(known), _bytes(wanted)), known)
+        places = _clip_index(np.searchsorted(_bytes(known), _bytes(wanted)), known)
         same = known[places] == wanted
     return np.where(same.all(axis=1), places, -1).astype(np.int32)
 
 
-def _place(found: npt.NDArray[np.intp], known: Ids) -> npt.NDArray[np.intp]:
+def _clip_index(found: npt.NDArray[np.intp], known: Ids) -> npt.NDArray[np.intp]:
     return np.minimum(found, len(known) - 1)
 
 
@@ -317,7 +317,7 @@ def _resolve(ids: Ids, graph: GraphRows) -> Ids:
     """The ids under which merged entities are known."""
     if not len(graph.merged):
         return ids
-    places = places_of(graph.merged, ids)
+    places = index_of(graph.merged, ids)
     return np.where((places >= 0)[:, None], graph.roots[places], ids)
 
 

@@ -74,7 +74,7 @@ class GraphEvidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class RowProblem:
     """Why a row was left out: `table` is mentions, relations or aliases, `index` its place there."""
 
     table: str
@@ -82,7 +82,7 @@ class Problem:
     reason: str
 
 
-def without(evidence: GraphEvidence, problems: Iterable[Problem]) -> GraphEvidence:
+def without(evidence: GraphEvidence, problems: Iterable[RowProblem]) -> GraphEvidence:
     """The rows of `evidence` that none of these problems is about."""
     out = {(problem.table, problem.index) for problem in problems}
 
@@ -103,7 +103,7 @@ class Added:
     mentions: int = 0
     relations: int = 0
     aliases: int = 0
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[RowProblem] = field(default_factory=list)
 
 
 def one_line(text: str) -> str:
@@ -122,7 +122,7 @@ class Accepted:
     mentions: list[tuple[Any, ...]] = field(default_factory=list)
     relations: list[tuple[Any, ...]] = field(default_factory=list)
     aliases: list[tuple[Any, ...]] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[RowProblem] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
 
     def add(self, evidence: GraphEvidence) -> None:
@@ -138,7 +138,7 @@ class Accepted:
             name, entity_type = tidy(name), tidy(entity_type)
             surface = name_digest(normalise_name(name)) if kind is MentionKind.ALIAS else 0
             if fault := _mention_fault(row, name, entity_type):
-                self.problems.append(Problem("mentions", index, fault))
+                self.problems.append(RowProblem("mentions", index, fault))
                 continue
             self.names.add(name)
             texts = (name, entity_type, clean_text(description))
@@ -153,7 +153,7 @@ class Accepted:
             kind = tidy(kind)
             same = source.int == target.int  # comparing the objects takes three times as long
             if same or not 0 < weight <= HEAVIEST or not 0 < len(kind) <= LONGEST_TYPE:
-                self.problems.append(Problem("relations", index, _relation_fault(row, kind)))
+                self.problems.append(RowProblem("relations", index, _relation_fault(row, kind)))
                 continue
             said = description and clean_text(description)
             kept((place + index, source, target, kind, chunk or NIL, float(weight), said))
@@ -163,7 +163,7 @@ class Accepted:
         for index, (entity, spelling, source, document_id) in enumerate(rows):
             name = one_line(spelling)
             if fault := name_fault(name):
-                self.problems.append(Problem("aliases", index, fault))
+                self.problems.append(RowProblem("aliases", index, fault))
                 continue
             self.names.add(name)
             norm = normalise_name(name)

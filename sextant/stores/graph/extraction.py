@@ -27,7 +27,7 @@ _PAGE = 200  # passages read at a time
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class PendingChunk:
     """A chunk to be read, with where it stands; `attempts` counts the tries that failed."""
 
     id: UUID
@@ -67,7 +67,7 @@ class ExtractionStore:
 
     async def waiting(
         self, scope: Scope, *, document_id: UUID | None = None, attempts: int
-    ) -> AsyncGenerator[Passage]:
+    ) -> AsyncGenerator[PendingChunk]:
         """Passages not read yet, and those that failed fewer than `attempts` times, by document."""
         last = (NIL, -1)
         while page := await self._page(scope, document_id, attempts, last):
@@ -98,11 +98,11 @@ class ExtractionStore:
 
     async def _page(
         self, scope: Scope, document_id: UUID | None, attempts: int, last: tuple[UUID, int]
-    ) -> list[Passage]:
+    ) -> list[PendingChunk]:
         return await rows_of(
             self._database,
             scope,
-            class_row(Passage),
+            class_row(PendingChunk),
             _SQL["waiting"],
             document_id=document_id,
             attempts=attempts,
@@ -114,18 +114,18 @@ class ExtractionStore:
 
 async def note_done(writer: GraphWriter, chunk_id: UUID, usage: Usage, version: int) -> None:
     """The passage has been read; `version` is the prompt's."""
-    await writer.execute(_SQL["done"], **_spent(chunk_id, usage, version))
+    await writer.execute(_SQL["done"], **_usage_values(chunk_id, usage, version))
 
 
 async def note_failed(
     writer: GraphWriter, chunk_id: UUID, usage: Usage, version: int, error: SextantError
 ) -> None:
     """The passage could not be read, and why."""
-    spent = _spent(chunk_id, usage, version)
+    spent = _usage_values(chunk_id, usage, version)
     await writer.execute(_SQL["failed"], **spent, error_code=error.code, error=str(error))
 
 
-def _spent(chunk_id: UUID, usage: Usage, version: int) -> dict[str, object]:
+def _usage_values(chunk_id: UUID, usage: Usage, version: int) -> dict[str, object]:
     return {
         "chunk_id": chunk_id,
         "input_tokens": usage.prompt_tokens,

@@ -16,7 +16,7 @@ from psycopg.rows import dict_row
 
 from sextant.stores.graph.evidence import RelationRow
 from sextant.stores.graph.ids import NIL, relation_id
-from sextant.stores.graph.transfer import Graph
+from sextant.stores.graph.transfer import GraphTransaction
 from sextant.stores.graph.writing import GraphWriter
 from sextant.stores.postgresql.queries import load_queries
 
@@ -33,7 +33,7 @@ class Profile(NamedTuple):
     degree: int
 
 
-class OwnWord(NamedTuple):
+class UserStatement(NamedTuple):
     """A relation by the user's own word."""
 
     source_id: UUID
@@ -51,13 +51,13 @@ class FactsDocument(NamedTuple):
     passages: Sequence[str]
 
 
-async def profiles(graph: Graph, ids: Collection[UUID]) -> dict[UUID, Profile]:
+async def profiles(graph: GraphTransaction, ids: Collection[UUID]) -> dict[UUID, Profile]:
     """The profiles of entities by id; those that are gone have none."""
     return {row["id"]: Profile(**row) for row in await _rows(graph, "profiles", ids=[*ids])}
 
 
 async def other_names(
-    graph: Graph, ids: Collection[UUID]
+    graph: GraphTransaction, ids: Collection[UUID]
 ) -> defaultdict[UUID, list[tuple[str, str]]]:
     """What else the user calls entities: each name normalised, and as it is spelled; in that order."""
     found = defaultdict[UUID, list[tuple[str, str]]](list)
@@ -66,32 +66,36 @@ async def other_names(
     return found
 
 
-async def facts_documents(graph: Graph, sources: Sequence[str]) -> dict[str, FactsDocument]:
+async def facts_documents(
+    graph: GraphTransaction, sources: Sequence[str]
+) -> dict[str, FactsDocument]:
     """Those of these documents that tell of an entity, by name."""
     rows = await _rows(graph, "documents", sources=[*sources])
     return {row["source"]: FactsDocument(**row) for row in rows}
 
 
-async def own_word(
-    graph: Graph, ids: Collection[UUID], documents: Collection[UUID]
-) -> list[OwnWord]:
+async def find_user_statements(
+    graph: GraphTransaction, ids: Collection[UUID], documents: Collection[UUID]
+) -> list[UserStatement]:
     """What the user says that these entities are to others, and no passage but of these documents states."""
     rows = await _rows(graph, "own_word", ids=[*ids], documents=[*documents])
-    return [OwnWord(**row) for row in rows]
+    return [UserStatement(**row) for row in rows]
 
 
-async def passages_stating(graph: Graph, relations: Collection[UUID]) -> dict[UUID, UUID]:
+async def passages_stating(
+    graph: GraphTransaction, relations: Collection[UUID]
+) -> dict[UUID, UUID]:
     """Those of these relations that a passage states in the user's stead, with the passage."""
     rows = await _rows(graph, "passages_stating", relations=[*relations])
     return {row["relation_id"]: row["chunk_id"] for row in rows}
 
 
-async def subjects_naming(graph: Graph, ids: Collection[UUID]) -> list[UUID]:
+async def subjects_naming(graph: GraphTransaction, ids: Collection[UUID]) -> list[UUID]:
     """The entities whose passages name these as what they are something to."""
     return [row["source_id"] for row in await _rows(graph, "subjects_naming", ids=[*ids])]
 
 
-async def replace_own_word(writer: GraphWriter, stated: Sequence[RelationRow]) -> None:
+async def replace_user_statements(writer: GraphWriter, stated: Sequence[RelationRow]) -> None:
     """Let what passages state, and the writer was given, stand there alone, and not by the user's word beside.
 
     Of a passage that is gone by now nothing is taken: the user's word stands.
@@ -103,7 +107,7 @@ async def replace_own_word(writer: GraphWriter, stated: Sequence[RelationRow]) -
         await writer.note(_SQL["replace_own_word"], relations=relations, chunks=chunks)
 
 
-async def _rows(graph: Graph, query: str, **values: object) -> list[dict[str, Any]]:
+async def _rows(graph: GraphTransaction, query: str, **values: object) -> list[dict[str, Any]]:
     cursor = graph.connection.cursor(row_factory=dict_row)
     await cursor.execute(_SQL[query], {"scope_id": graph.scope_id, "nil": NIL, **values})
     return await cursor.fetchall()

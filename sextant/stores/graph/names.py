@@ -7,7 +7,7 @@ from uuid import UUID
 
 import numpy as np
 
-from sextant.stores.chunks.grams import fold, salted_grams
+from sextant.stores.chunks.grams import fold, salt_grams
 from sextant.stores.graph.writing import GraphWriter
 from sextant.stores.postgresql.queries import load_queries
 
@@ -37,7 +37,7 @@ async def chunks_containing(
     words = sorted({folded for name in names if (folded := fold(name))})
     if not words:
         return []
-    grams = salted_grams(words, writer.scope_id)
+    grams = salt_grams(words, writer.scope_id)
     cursor = await writer.connection.execute(
         _SQL["containing"],
         {

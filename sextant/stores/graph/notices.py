@@ -13,7 +13,7 @@ _collected: ContextVar[list[str] | None] = ContextVar("notices", default=None)
 
 
 @contextmanager
-def collected_notices() -> Iterator[list[str]]:
+def collect_notices() -> Iterator[list[str]]:
     """Collect the notices given while the block runs, each once, those of tasks started in it included."""
     collected: list[str] = []
     token = _collected.set(collected)

@@ -15,7 +15,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.stores.graph.arrays import GraphArrays
 from sextant.stores.graph.neo4j.projection import Projection
-from sextant.stores.graph.neo4j.projector import standing
+from sextant.stores.graph.neo4j.projector import read_progress
 from sextant.stores.graph.neo4j.store import Neo4jGraph
 from sextant.stores.graph.neo4j.whole import CopiedGraph, CopyStates
 from sextant.stores.graph.notices import notify
@@ -33,7 +33,7 @@ from sextant.stores.graph.protocol import (
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.binary import Embedded
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.deadlines import within
+from sextant.stores.postgresql.deadlines import with_deadline
 
 if TYPE_CHECKING:
     from sextant.stores.graph.neo4j.bolt import Bolt
@@ -190,7 +190,7 @@ class ProjectedGraph:
         if scope_id is None:
             return None
         try:
-            answer = await within(
+            answer = await with_deadline(
                 self._settings.neo4j_timeout, self._from_neo4j(scope, scope_id, question)
             )
         except _NotThere:
@@ -225,7 +225,7 @@ class ProjectedGraph:
         if time.monotonic() < self._paused_until:
             notify(GONE, logged=False)
             return None
-        found = await standing(self._database, scope)
+        found = await read_progress(self._database, scope)
         if found is None:
             return None
         if found.behind or not found.projected:

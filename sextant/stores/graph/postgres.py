@@ -24,7 +24,7 @@ from sextant.stores.graph.protocol import (
     Vector,
 )
 from sextant.stores.graph.rows import community_of, entity_of
-from sextant.stores.postgresql.binary import Embedded, embedded, rows_from_json
+from sextant.stores.postgresql.binary import Embedded, read_embedded, rows_from_json
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
@@ -144,7 +144,7 @@ class PostgresGraph:
     async def reports(self, scope: Scope) -> tuple[list[Community], Embedded]:
         """Every community as `communities` gives them, and the vectors that their reports have."""
         rows = await self._rows(scope, "reports")
-        vectors = embedded([row["vector"] for row in rows if row["vector"] is not None])
+        vectors = read_embedded([row["vector"] for row in rows if row["vector"] is not None])
         return [_community(row) for row in rows], vectors
 
     async def communities_by_vector(

@@ -24,7 +24,7 @@ _PAGE = 1000  # rows read at a time
 Row = dict[str, Any]
 
 
-class Graph(Protocol):
+class GraphTransaction(Protocol):
     """A graph inside a transaction, a writer's or a reader's."""
 
     @property
@@ -53,7 +53,9 @@ class Known(NamedTuple):
     description: str = ""
 
 
-async def entities_by_external_id(graph: Graph, external_ids: Sequence[str]) -> dict[str, Known]:
+async def entities_by_external_id(
+    graph: GraphTransaction, external_ids: Sequence[str]
+) -> dict[str, Known]:
     """The entities that have these ids of the user's own."""
     rows = await _rows(
         graph.connection, "entities_by_external_id", graph.scope_id, external_ids=[*external_ids]
@@ -61,26 +63,30 @@ async def entities_by_external_id(graph: Graph, external_ids: Sequence[str]) -> 
     return {row["external_id"]: Known(**row) for row in rows}
 
 
-async def known_entities(graph: Graph, ids: Sequence[UUID]) -> set[UUID]:
+async def find_known_entities(graph: GraphTransaction, ids: Sequence[UUID]) -> set[UUID]:
     """Those of these entities that are there, as themselves or merged into another."""
     rows = await _rows(graph.connection, "known", graph.scope_id, ids=[*ids])
     return {row["id"] for row in rows}
 
 
-async def owned_entities(graph: Graph, ids: Sequence[UUID]) -> dict[UUID, Known]:
+async def find_user_entities(graph: GraphTransaction, ids: Sequence[UUID]) -> dict[UUID, Known]:
     """Those of these entities that the user has asserted."""
     rows = await _rows(graph.connection, "owners", graph.scope_id, ids=[*ids], nil=NIL)
     return {row["id"]: Known(**row) for row in rows}
 
 
-async def bearers(graph: Graph, norms: Sequence[str]) -> list[tuple[str, UUID, str]]:
+async def find_entities_by_name(
+    graph: GraphTransaction, norms: Sequence[str]
+) -> list[tuple[str, UUID, str]]:
     """The entities that the user gives one of these normalised names: that name, id, and own name."""
     key = {"norms": [*norms], "keys": [name_digest(norm) for norm in norms]}
     rows = await _rows(graph.connection, "bearers", graph.scope_id, nil=NIL, **key)
     return [(row["norm"], row["id"], row["name"]) for row in rows]
 
 
-async def chunks_by_external_id(graph: Graph, external_ids: Sequence[str]) -> dict[str, UUID]:
+async def chunks_by_external_id(
+    graph: GraphTransaction, external_ids: Sequence[str]
+) -> dict[str, UUID]:
     """The chunks that have these ids of the user's own."""
     rows = await _rows(
         graph.connection, "chunks_by_external_id", graph.scope_id, external_ids=[*external_ids]
@@ -88,14 +94,14 @@ async def chunks_by_external_id(graph: Graph, external_ids: Sequence[str]) -> di
     return {row["external_id"]: row["id"] for row in rows}
 
 
-async def merged_entities(graph: Graph, ids: Sequence[UUID]) -> dict[UUID, UUID]:
+async def find_merged_entities(graph: GraphTransaction, ids: Sequence[UUID]) -> dict[UUID, UUID]:
     """For each of these entities that has been merged, what it was merged into."""
     rows = await _rows(graph.connection, "merged", graph.scope_id, ids=[*ids])
     return {row["id"]: row["root_id"] for row in rows}
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class ExportedContent:
     """What an export says of one document; rows are those of `sql/queries/graph_transfer.sql`."""
 
     text: str
@@ -113,7 +119,7 @@ class GraphPages:
         self._scope = scope
         self._called: dict[UUID, str] = {}
 
-    async def contents(self, document_ids: Sequence[UUID]) -> dict[UUID, Content]:
+    async def contents(self, document_ids: Sequence[UUID]) -> dict[UUID, ExportedContent]:
         """What is in documents, all of one moment; those that are gone are left out."""
         async with self._database.transaction(self._scope.user_id, snapshot=True) as connection:
             found = await find_scope(connection, self._scope)
@@ -126,7 +132,7 @@ class GraphPages:
                 for query in ("sections", "chunks", "mentions", "relations")
             ]
         return {
-            row["id"]: Content(row["text"], *(part.get(row["id"], ()) for part in parts))
+            row["id"]: ExportedContent(row["text"], *(part.get(row["id"], ()) for part in parts))
             for row in texts
         }
 

@@ -21,7 +21,7 @@ from sextant.stores.graph.evidence import (
     Added,
     AliasRow,
     GraphEvidence,
-    Problem,
+    RowProblem,
     one_line,
     without,
 )
@@ -79,7 +79,7 @@ class GraphWriter:
     _loaded: bool = False
     _many: bool = False
 
-    async def add(self, evidence: GraphEvidence) -> list[Problem]:
+    async def add(self, evidence: GraphEvidence) -> list[RowProblem]:
         """Take evidence in; returns the rows that are left out, and why.
 
         What is there already is passed over or, if it differs, replaced; of equal keys the last

@@ -25,7 +25,7 @@ from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.migrations import migrations
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.queue_schema import SCHEMA as QUEUE
-from sextant.stores.whole_file import written_whole
+from sextant.stores.whole_file import write_atomically
 
 _SQL = load_queries("backup")
 _PIECE = 1 << 20  # bytes
@@ -62,7 +62,7 @@ async def backup(database: Database, out: Path, on_bytes: OnBytes | None = None)
     """
     schemas = [f"--schema={name}" for name in _SCHEMAS]
     written = 0
-    with written_whole(out) as part, _private(part) as file:
+    with write_atomically(out) as part, _private(part) as file:
         async with _program(database, "pg_dump", "--format=custom", *schemas) as dump:
             digest = hashlib.sha256()
             async for piece in _pieces(dump):
@@ -71,7 +71,7 @@ async def backup(database: Database, out: Path, on_bytes: OnBytes | None = None)
                 written += len(piece)
                 if on_bytes is not None:
                     on_bytes(written)
-            await _succeed(dump, "The backup was not made")
+            await _check_exit(dump, "The backup was not made")
         file.write(_SEAL + digest.digest())
         await asyncio.to_thread(_settle, file)
     return written + _SEAL_BYTES
@@ -112,11 +112,11 @@ async def restore(
         try:
             await _send(reading, writing.stdin, on_bytes)
         except (BrokenPipeError, ConnectionResetError):
-            await _succeed(writing, "Nothing was restored")
+            await _check_exit(writing, "Nothing was restored")
         # The end of its input is the commit: it must not see one unless the file was whole.
         await _readable(reading, source)
         writing.stdin.close()
-        await _succeed(writing, "Nothing was restored")
+        await _check_exit(writing, "Nothing was restored")
 
 
 def _require_undamaged(source: Path) -> None:
@@ -251,7 +251,7 @@ async def _readable(process: Process, source: Path) -> None:
         )
 
 
-async def _succeed(process: Process, otherwise: str) -> None:
+async def _check_exit(process: Process, otherwise: str) -> None:
     _, said = await process.communicate()
     if process.returncode:
         reason = _last_line(said)

@@ -58,7 +58,7 @@ def halves(ids: bytes | None) -> npt.NDArray[np.uint64]:
     return np.frombuffer(ids or b"", ">u8").reshape(-1, 2).astype(np.uint64)
 
 
-def written(ids: npt.NDArray[np.uint64]) -> list[str]:
+def format_ids(ids: npt.NDArray[np.uint64]) -> list[str]:
     """Ids given as halves, shape (n, 2), each as `str(UUID(…))`, in a tenth of the time."""
     digits = ids.astype(">u8").tobytes().hex()
     whole = [digits[start : start + 32] for start in range(0, len(digits), 32)]
@@ -71,17 +71,17 @@ def nearest_of(rows: bytes | None) -> Nearest:
     return Nearest(near["id"].astype(np.uint64), near["cosine"].astype(np.float32))
 
 
-def scored(found: Nearest) -> Scored:
+def read_scored(found: Nearest) -> Scored:
     """The same as text."""
-    return Scored(written(found.ids), found.cosines.tolist())
+    return Scored(format_ids(found.ids), found.cosines.tolist())
 
 
-def scored_of(rows: bytes | None) -> Scored:
+def read_few_scored(rows: bytes | None) -> Scored:
     """The same rows, if they are few."""
     return Scored.of(_NEAR_ROW.iter_unpack(rows or b""))
 
 
-def embedded(blocks: Sequence[bytes]) -> Embedded:
+def read_embedded(blocks: Sequence[bytes]) -> Embedded:
     """Read rows of an id and a vector, as PostgreSQL sends them: the vector's length comes first."""
     joined = b"".join(blocks)
     length = int.from_bytes(joined[16:18], "big")

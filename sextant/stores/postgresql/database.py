@@ -19,7 +19,7 @@ from sextant.stores.postgresql.logins import logins
 from sextant.stores.postgresql.migrations import migrate
 from sextant.stores.postgresql.pools import Connection, Pools
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.postgresql.reading import Reading
+from sextant.stores.postgresql.reading import QueryConnection
 from sextant.stores.postgresql.watched import WatchedConnection, server_answers
 
 _SQL = load_queries("database")
@@ -43,7 +43,7 @@ class RoleRights:
         return not (self.unrestricted or self.owns_tables or self.unprotected_tables)
 
 
-class Database(Reading):
+class Database(QueryConnection):
     """An open database; make one with `await Database.open(settings)` and close it when done.
 
     `app_conninfo` opens a connection as the serving role, for a library that keeps its own.

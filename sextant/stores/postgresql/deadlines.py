@@ -11,25 +11,25 @@ T = TypeVar("T")
 _abandoned: set[asyncio.Future[Any]] = set()
 
 
-async def within(seconds: float, work: Coroutine[Any, Any, T] | asyncio.Task[T]) -> T:
+async def with_deadline(seconds: float, work: Coroutine[Any, Any, T] | asyncio.Task[T]) -> T:
     """Await `work`, but not longer than `seconds`, whatever its cancellation takes.
 
     Raises:
         TimeoutError: the time is over.
     """
-    [task] = await settled(seconds, [work])
+    [task] = await gather_until(seconds, [work])
     if not task.done():
         raise TimeoutError(f"no answer within {seconds:g} s")
     return task.result()
 
 
-async def apart(work: Coroutine[Any, Any, T] | asyncio.Task[T]) -> T:
+async def detach_on_cancel(work: Coroutine[Any, Any, T] | asyncio.Task[T]) -> T:
     """Await `work`; whoever is cancelled meanwhile, as by `asyncio.timeout`, does not wait until it has ended."""
-    [task] = await settled(None, [work])
+    [task] = await gather_until(None, [work])
     return task.result()
 
 
-async def settled(
+async def gather_until(
     seconds: float | None, works: Iterable[Coroutine[Any, Any, T] | asyncio.Future[T]]
 ) -> list[asyncio.Future[T]]:
     """Run works at once until all are done, one has failed, or `seconds` are over; None: without end.

@@ -16,7 +16,7 @@ from typing import Any, Generic, LiteralString, TypeVar
 from psycopg import Connection, Error
 from psycopg.pq import ExecStatus, TransactionStatus
 
-from sextant.stores.postgresql.values import BINARY, numbered, sent
+from sextant.stores.postgresql.values import BINARY, encode_values, number_placeholders
 
 T = TypeVar("T")
 Line = Connection[Any]
@@ -26,7 +26,7 @@ _NAME = b"asked"
 _PATIENCE = 5.0
 
 
-class Lines:
+class DedicatedConnections:
     """Connections used for one statement only, opened in the background when they are first needed.
 
     One by one they may be taken from any thread.
@@ -39,7 +39,7 @@ class Lines:
 
     def __init__(self, conninfo: Callable[[], str], query: LiteralString, most: int) -> None:
         self._conninfo = conninfo
-        self._query = numbered(f"select {query}")
+        self._query = number_placeholders(f"select {query}")
         self._most = most
         self._free: deque[Line] = deque()
         self._open = 0  # lines, free or not
@@ -85,10 +85,10 @@ class Lines:
         line = self.taken()
         if line is None:
             return None
-        if not asked(line, values):
+        if not is_sent(line, values):
             self.give_back(line)
             return None
-        return _Call(self, line, read).wanted
+        return _PendingStatement(self, line, read).wanted
 
     def give_up(self, line: Line) -> None:
         """Have the server end what a line is busy with, and close it; in the background."""
@@ -129,20 +129,22 @@ class Lines:
             self._open -= 1
 
 
-def asked(line: Line, values: Sequence[object]) -> bool:
+def is_sent(line: Line, values: Sequence[object]) -> bool:
     """Whether the statement of a line is on its way to the server."""
     try:
-        written, formats = sent(values)
+        written, formats = encode_values(values)
         line.pgconn.send_query_prepared(_NAME, written, formats, result_format=BINARY)
         return line.pgconn.flush() == 0
     except Error:
         return False
 
 
-class _Call(Generic[T]):
+class _PendingStatement(Generic[T]):
     """A statement under way over a line, whose answer the running event loop waits for."""
 
-    def __init__(self, lines: Lines, line: Line, read: Callable[[bytes | None], T]) -> None:
+    def __init__(
+        self, lines: DedicatedConnections, line: Line, read: Callable[[bytes | None], T]
+    ) -> None:
         self._lines = lines
         self._line = line
         self._read = read

@@ -61,14 +61,14 @@ async def migrate(owner: AsyncConnection[Any]) -> None:
     """
     await _require_unicode(owner)
     wanted = migrations()
-    known = await _applied(owner) == {one.version: one.sha256 for one in wanted}
+    known = await _read_applied(owner) == {one.version: one.sha256 for one in wanted}
     if known and await queue_schema.is_current(owner):
         return
     try:
         await owner.execute(_SQL["lock"], {"key": _LOCK})
         try:
             await _prepare(owner)
-            applied = await _applied(owner)
+            applied = await _read_applied(owner)
             _require_same_history(applied, wanted)
             for one in wanted:
                 if one.version not in applied:
@@ -95,7 +95,7 @@ async def _require_unicode(owner: AsyncConnection[Any]) -> None:
         )
 
 
-async def _applied(owner: AsyncConnection[Any]) -> dict[int, str]:
+async def _read_applied(owner: AsyncConnection[Any]) -> dict[int, str]:
     row = await (await owner.execute(_SQL["has_history"])).fetchone()
     if row is None or not row[0]:
         return {}

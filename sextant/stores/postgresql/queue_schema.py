@@ -31,14 +31,14 @@ def library_migrations() -> tuple[str, ...]:
 async def is_current(owner: AsyncConnection[Any]) -> bool:
     """Whether all of them were applied; True where our own schema is too old to have them."""
     names = set(await asyncio.to_thread(library_migrations))
-    return names <= await _applied(owner, otherwise=names)
+    return names <= await _read_applied(owner, otherwise=names)
 
 
 async def install(owner: AsyncConnection[Any]) -> None:
     """Apply what is missing, as the schema's owner; `owner` must be in autocommit mode."""
     if await is_current(owner):
         return
-    applied = await _applied(owner, otherwise=set())
+    applied = await _read_applied(owner, otherwise=set())
     missing = [name for name in library_migrations() if name not in applied]
     scripts = await asyncio.to_thread(_scripts, missing, anew=not applied)
     async with owner.transaction():
@@ -65,7 +65,7 @@ def _folder() -> Path:
     return Path(spec.origin).parent / "sql"
 
 
-async def _applied(owner: AsyncConnection[Any], *, otherwise: set[str]) -> set[str]:
+async def _read_applied(owner: AsyncConnection[Any], *, otherwise: set[str]) -> set[str]:
     row = await (await owner.execute(_SQL["has_record"])).fetchone()
     if row is None or not row[0]:
         return otherwise

@@ -14,10 +14,10 @@ from psycopg.rows import DictRow, dict_row
 from sextant.domain.errors import DatabaseUnavailable
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.stores.postgresql.lines import Lines
+from sextant.stores.postgresql.batching import LatencyTracker, QueryBatcher, Statement
+from sextant.stores.postgresql.lines import DedicatedConnections
 from sextant.stores.postgresql.pools import Pools
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.postgresql.trips import Pace, Statement, Trips
 from sextant.stores.postgresql.values import values_of
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ _AS_TENANT: LiteralString = " from set_config('sextant.user_id', $1::text, true)
 _CALLS, _PATIENCE = 4, 0.1
 
 
-class Reading(ABC):
+class QueryConnection(ABC):
     """The part of `Database` that reads single statements, and changes nothing.
 
     Args:
@@ -44,11 +44,13 @@ class Reading(ABC):
         self.settings = settings
         self.app_conninfo = app_conninfo
         self._pools = pools
-        self._lines: dict[str, Lines] = {}  # by function
-        self._trips: Trips[str, list[DictRow]] = Trips(self._answer)
-        self._calls: Trips[Scope, bytes | None] = Trips(self._values, most=_CALLS)
-        self._lanes: Trips[Scope, bytes | None] = Trips(self._timed_values, most=_CALLS)
-        self._pace = Pace()  # of lanes
+        self._lines: dict[str, DedicatedConnections] = {}  # by function
+        self._trips: QueryBatcher[str, list[DictRow]] = QueryBatcher(self._answer)
+        self._calls: QueryBatcher[Scope, bytes | None] = QueryBatcher(self._values, most=_CALLS)
+        self._lanes: QueryBatcher[Scope, bytes | None] = QueryBatcher(
+            self._timed_values, most=_CALLS
+        )
+        self._pace = LatencyTracker()  # of lanes
         self._under_way = 0  # statements of calls
 
     @abstractmethod
@@ -124,11 +126,11 @@ class Reading(ABC):
 
         return self.lines(function).ask((scope.user_id, scope.graph_id, *values), told)
 
-    def lines(self, function: LiteralString, most: int = 1) -> Lines:
+    def lines(self, function: LiteralString, most: int = 1) -> DedicatedConnections:
         """Connections beside the pool's for one function of a scope, at most so many; the same at each call."""
         lines = self._lines.get(function)
         if lines is None:  # two threads may come here at once
-            made = Lines(lambda: self.app_conninfo, function + _AS_TENANT, most)
+            made = DedicatedConnections(lambda: self.app_conninfo, function + _AS_TENANT, most)
             lines = self._lines.setdefault(function, made)
         return lines
 

@@ -41,41 +41,41 @@ async def values_of(
     names = _prepared.setdefault(connection, {})
     if query in names:
         try:
-            return await _asked(connection, names[query], values)
+            return await _fetch_values(connection, names[query], values)
         except InvalidSqlStatementName:
             pass  # a cursor forgets all statements of its connection, after a rollback for one
     names[query] = await _prepare(connection, query)
-    return await _asked(connection, names[query], values)
+    return await _fetch_values(connection, names[query], values)
 
 
-def numbered(query: LiteralString) -> bytes:
+def number_placeholders(query: LiteralString) -> bytes:
     """A query with a placeholder `%s` for each value as the server numbers them."""
     head, *rest = query.split("%s")
     return (head + "".join(f"${place}{part}" for place, part in enumerate(rest, start=1))).encode()
 
 
-def sent(values: Sequence[object]) -> tuple[list[bytes | None], list[int]]:
+def encode_values(values: Sequence[object]) -> tuple[list[bytes | None], list[int]]:
     """Values as the server reads them, and the format code of each; see `values_of`.
 
     Raises:
         psycopg.DataError: a text holds what PostgreSQL cannot.
     """
     formats = [BINARY if isinstance(value, (np.ndarray, bytes)) else TEXT for value in values]
-    return [*map(_written, values)], formats
+    return [*map(_encode_value, values)], formats
 
 
 async def _prepare(connection: Connection, query: LiteralString) -> bytes:
     """The name of a new statement, which is no earlier one's: that may be there still."""
     name = b"values %d" % next(_numbers)
-    connection.pgconn.send_prepare(name, numbered(query))
+    connection.pgconn.send_prepare(name, number_placeholders(query))
     await _result(connection)
     return name
 
 
-async def _asked(
+async def _fetch_values(
     connection: Connection, name: bytes, values: Sequence[object]
 ) -> list[bytes | None]:
-    written, formats = sent(values)
+    written, formats = encode_values(values)
     connection.pgconn.send_query_prepared(name, written, formats, result_format=BINARY)
     result = await _result(connection)
     return [result.get_value(0, place) for place in range(result.nfields)] if result.ntuples else []
@@ -89,7 +89,7 @@ async def _result(connection: Connection) -> PGresult:
     return result
 
 
-def _written(value: object) -> bytes | None:
+def _encode_value(value: object) -> bytes | None:
     """A value as the server reads it."""
     if value is None or isinstance(value, bytes):
         return value

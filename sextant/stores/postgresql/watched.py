@@ -3,7 +3,7 @@
 A server that is gone closes its connections; one that is frozen (stopped, or on a disk that does not
 answer) says nothing, for as long as it likes. So while a statement takes long, we try whether the server
 still lets anybody in: where it does not, the connection is cut, and the statement fails. Where somebody
-waits for the result, `limited` bounds each statement whatever else the server does.
+waits for the result, `limit_statements` bounds each statement whatever else the server does.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _probes: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Task[boo
 
 
 @contextmanager
-def limited(seconds: float) -> Iterator[None]:
+def limit_statements(seconds: float) -> Iterator[None]:
     """Bound every statement that is sent in this context."""
     token = _limit.set(seconds)
     try:

@@ -19,7 +19,7 @@ from psycopg.pq.abc import PGresult
 
 from sextant.domain.scope import Scope
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.lines import Line, Lines, asked
+from sextant.stores.postgresql.lines import DedicatedConnections, Line, is_sent
 from sextant.stores.stamps.stamp import STAMP, Stamp, stamp_from
 
 # More would only wait for each other's Python, so further stamps go through the pool.
@@ -28,25 +28,25 @@ _MOST = 2
 _PATIENCE = 0.1
 
 
-def stamp_lines(database: Database) -> Lines:
+def stamp_lines(database: Database) -> DedicatedConnections:
     """The lines over which stamps are asked for."""
     return database.lines(STAMP, _MOST)
 
 
 @contextmanager
-def stamp_asked(lines: Lines, scope: Scope) -> Iterator[Answer]:
+def request_stamp(lines: DedicatedConnections, scope: Scope) -> Iterator[StampAnswer]:
     """Ask for the stamp of a scope now, and for the answer once there is nothing else to do."""
     line = lines.taken()
     try:
-        there = line is not None and asked(line, (scope.user_id, scope.graph_id))
-        yield Answer(line if there else None)
+        there = line is not None and is_sent(line, (scope.user_id, scope.graph_id))
+        yield StampAnswer(line if there else None)
     finally:
         if line is not None:
             lines.give_back(line)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class StampAnswer:
     """A stamp as of some moment between the question and the call; None where another way must be gone.
 
     None: no line was free, or the server does not answer at once.

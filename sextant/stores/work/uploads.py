@@ -23,7 +23,7 @@ _SQL = load_queries("uploads")
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class UploadStatus:
     """Where a document stands, and its newest job, if it ever had one.
 
     `done` of `total` chunks are through the `stage`. `not_before`: when a job that had to wait for a
@@ -59,11 +59,13 @@ class UploadStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def standings(self, user_id: str, document_ids: Sequence[UUID]) -> dict[UUID, Standing]:
+    async def standings(
+        self, user_id: str, document_ids: Sequence[UUID]
+    ) -> dict[UUID, UploadStatus]:
         """Where some documents stand; those that are not there, or not this user's, are left out."""
         key = {"user_id": user_id, "document_ids": list(document_ids)}
         async with self._database.transaction(user_id) as connection:
-            cursor = connection.cursor(row_factory=class_row(Standing))
+            cursor = connection.cursor(row_factory=class_row(UploadStatus))
             await cursor.execute(_SQL["states"], key)
             return {one.document_id: one async for one in cursor}
 

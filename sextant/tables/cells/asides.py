@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Context, Decimal
 
-from sextant.tables.cells.values import Value, ValueKind
+from sextant.tables.cells.values import CellValue, ValueKind
 from sextant.text.characters import normalise
 
 _EXACT = Context(prec=300)
@@ -60,7 +60,7 @@ def repeats_names(names: Sequence[str], cells: Sequence[str]) -> bool:
 
 
 def rows_summing_up(
-    rows: Sequence[Sequence[str]], numbers: Sequence[Sequence[Value]], words: Sequence[int]
+    rows: Sequence[Sequence[str]], numbers: Sequence[Sequence[CellValue]], words: Sequence[int]
 ) -> frozenset[int]:
     """Return the rows that sum up others: their first cell says so, or their numbers show it.
 
@@ -84,7 +84,7 @@ def rows_summing_up(
         label = " ".join(labels)[:_LONGEST_LABEL]
         is_unnamed = are_named and not labels
         if (
-            _says_so(cells)
+            _sums_up(cells)
             or (_MAY_SUM_UP.search(label) and _sums_or_means(own))
             or (row - 1 in found and _MAY_BE_OUTERMOST.search(label) and _are_outermost(own))
             or (is_unnamed and _digits_summed(own))
@@ -99,7 +99,7 @@ def rows_summing_up(
     return frozenset(found)
 
 
-def _says_so(cells: Sequence[str]) -> bool:
+def _sums_up(cells: Sequence[str]) -> bool:
     first = next(filter(None, (cell.strip(" *:：") for cell in cells)), "")
     return _SUMS_UP.fullmatch(first[:_LONGEST_LABEL]) is not None
 

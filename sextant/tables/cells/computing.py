@@ -9,7 +9,7 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact, Rounded
 from enum import StrEnum
 
 from sextant.tables.cells.table import Column, DataTable
-from sextant.tables.cells.values import Value, ValueKind
+from sextant.tables.cells.values import CellValue, ValueKind
 
 # A number read from a cell lies between 1e-114 and 1e114 (`sextant.tables.cells.values`), so that sums of a
 # million of them are exact within so many digits; the traps prove it.
@@ -76,7 +76,7 @@ class Condition:
         """Whether it compares; else it is by words."""
         return self.number is not None or self.other is not None
 
-    def holds(self, value: Value, other: Value | None = None) -> bool:
+    def holds(self, value: CellValue, other: CellValue | None = None) -> bool:
         """Whether a cell fulfils it, beside that of the other column; an empty cell only by `blanks`."""
         if not self.bounds:
             text = value.text.strip()
@@ -85,7 +85,7 @@ class Condition:
         return number is not None and bound is not None and _HOLDS[self.comparison](number, bound)
 
 
-def _measure(value: Value) -> Decimal | None:
+def _measure(value: CellValue) -> Decimal | None:
     """What of a cell is compared."""
     if value.kind is ValueKind.NUMBER:
         return value.number
@@ -123,7 +123,7 @@ def matching(table: DataTable, conditions: Sequence[Condition]) -> list[int]:
             if condition.holds(
                 (column.shown or column.values)[row]
                 if condition.bounds
-                else Value(ValueKind.TEXT, table.rows[row][condition.column]),
+                else CellValue(ValueKind.TEXT, table.rows[row][condition.column]),
                 None if other is None else (other.shown or other.values)[row],
             )
         ]
@@ -162,11 +162,13 @@ def _over_numbers(
         return _outermost(operation, column, rows, left_out)
     added = total_of(column, rows)
     if operation is Operation.SUM:
-        return Result(operation, shown_number(added, column), tuple(rows), added, left_out=left_out)
+        return Result(
+            operation, format_number(added, column), tuple(rows), added, left_out=left_out
+        )
     if operation is Operation.MEAN:
         mean, rounded = _quotient(added, len(rows))
         return Result(
-            operation, shown_number(mean, column), tuple(rows), mean, (), rounded, left_out
+            operation, format_number(mean, column), tuple(rows), mean, (), rounded, left_out
         )
     return None
 
@@ -180,12 +182,12 @@ def _outermost(operation: Operation, column: Column, rows: Sequence[int], left_o
     return Result(operation, first.text.strip(), tuple(rows), number, at, left_out=left_out)
 
 
-def difference(one: Value, other: Value) -> Decimal:
+def difference(one: CellValue, other: CellValue) -> Decimal:
     """How far two numbers are apart."""
     return _EXACT.subtract(one.number, other.number).copy_abs()
 
 
-def sum_of(values: Sequence[Value]) -> Decimal:
+def sum_of(values: Sequence[CellValue]) -> Decimal:
     """What some numbers add up to."""
     found = _EXACT.create_decimal(0)
     for value in values:
@@ -258,7 +260,7 @@ def _plain(number: Decimal) -> Decimal:
     return whole if whole == number else number.normalize(_DIVIDING)
 
 
-def shown_number(number: Decimal, column: Column) -> str:
+def format_number(number: Decimal, column: Column) -> str:
     """A number as the column's cells have it, with their unit."""
     prefix, suffix = column.unit or ("", "")
     sign = "-" if number < 0 else ""

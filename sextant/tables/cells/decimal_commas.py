@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sextant.tables.cells.values import Value, ValueKind, read_value
+from sextant.tables.cells.values import CellValue, ValueKind, read_value
 
 # What can only be a fraction: of one or two digits, or of any number behind groups of three.
 _COMMA = re.compile(r"[^\w.,]*\d{1,3}(?:\.\d{3})+,\d+\D*|[^\w.,]*\d+,\d{1,2}(?!\d)[^\d.,]*")
@@ -25,7 +25,7 @@ def has_decimal_commas(cells: Iterable[str]) -> bool:
     return found
 
 
-def read_with_comma(text: str) -> Value:
+def read_with_comma(text: str) -> CellValue:
     """Read a cell of such a table; what is no number then is read as elsewhere."""
     value = read_value(text)
     if value.kind in {ValueKind.DATE, ValueKind.EMPTY}:

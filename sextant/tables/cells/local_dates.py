@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 
-from sextant.tables.cells.values import Value, ValueKind
+from sextant.tables.cells.values import CellValue, ValueKind
 
 _LOCAL = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2((?:19|20)\d\d)")
 _MONTHS = 12
 
 
-def with_local_dates(values: Sequence[Value]) -> tuple[Value, ...]:
+def with_local_dates(values: Sequence[CellValue]) -> tuple[CellValue, ...]:
     """A column's values, its dates read where it is sure which number is the month.
 
     Points stand between day and month (DIN 1355, ÖNORM A 1080). Of others one date of the column must have a
@@ -34,7 +34,7 @@ def with_local_dates(values: Sequence[Value]) -> tuple[Value, ...]:
     if day_first is None:
         return tuple(values)
     return tuple(
-        _dated(value, match, day_first=day_first) if match else value
+        _to_date(value, match, day_first=day_first) if match else value
         for value, match in zip(values, found, strict=True)
     )
 
@@ -45,7 +45,7 @@ def _day_first(numbers: Iterable[tuple[int, int]]) -> bool | None:
     return sure.pop() if len(sure) == 1 else None
 
 
-def _dated(value: Value, match: re.Match[str], *, day_first: bool) -> Value:
+def _to_date(value: CellValue, match: re.Match[str], *, day_first: bool) -> CellValue:
     first, second, year = int(match[1]), int(match[3]), int(match[4])
     day, month = (first, second) if day_first else (second, first)
     try:

@@ -37,7 +37,7 @@ class TablePart:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TableLine:
     """A line of a table: the part that has it, and its offsets in the document's text."""
 
     part: TablePart
@@ -56,8 +56,8 @@ class StoredTable:
 
     table: DataTable
     parts: tuple[TablePart, ...]
-    head: Line
-    rows: tuple[Line, ...]
+    head: TableLine
+    rows: tuple[TableLine, ...]
 
 
 def tables_of(parts: Sequence[TablePart]) -> list[StoredTable]:
@@ -72,10 +72,10 @@ def tables_of(parts: Sequence[TablePart]) -> list[StoredTable]:
             groups[-1].append(part)
         else:
             groups.append([part])
-    return [table for group in groups if (table := _joined(group))]
+    return [table for group in groups if (table := _join_parts(group))]
 
 
-def _joined(parts: Sequence[TablePart]) -> StoredTable | None:
+def _join_parts(parts: Sequence[TablePart]) -> StoredTable | None:
     first, *later = parts
     lines = list(_lines(first))
     rule = next((at for at, line in enumerate(lines) if _RULE.fullmatch(line.text)), 0)
@@ -100,10 +100,10 @@ def _joined(parts: Sequence[TablePart]) -> StoredTable | None:
     return StoredTable(table, tuple(parts), heads[-1], tuple(rows))
 
 
-def _lines(part: TablePart) -> Iterator[Line]:
+def _lines(part: TablePart) -> Iterator[TableLine]:
     start = part.start
     for text in part.text.split("\n"):
-        yield Line(part, start, start + len(text))
+        yield TableLine(part, start, start + len(text))
         start += len(text) + 1
 
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from sextant.tables.cells.asides import repeats_names, rows_summing_up
 from sextant.tables.cells.decimal_commas import has_decimal_commas, read_with_comma
 from sextant.tables.cells.local_dates import with_local_dates
-from sextant.tables.cells.values import Value, ValueKind, read_value, year_of
+from sextant.tables.cells.values import CellValue, ValueKind, read_value, year_of
 from sextant.text.characters import normalise
 from sextant.text.simplified import plain_of
 
@@ -31,7 +31,7 @@ _OF_UNITS = re.compile(r"currency|curr\.?|units?|uom|(?:计量)?单位|币种|�
 _CALLED = frozenset({"月", "月份", "号", "班", "年级", "季度", "组", "期"})
 
 
-def names_one_of_many(value: Value) -> bool:
+def names_one_of_many(value: CellValue) -> bool:
     """Whether a cell is empty or calls its row by a number."""
     return value.kind is ValueKind.EMPTY or value.suffix in _CALLED
 
@@ -46,9 +46,9 @@ class Column:
     index: int
     name: str
     kind: ValueKind
-    values: tuple[Value, ...]
+    values: tuple[CellValue, ...]
     unit: tuple[str, str] | None = ("", "")
-    shown: tuple[Value, ...] = ()
+    shown: tuple[CellValue, ...] = ()
 
     @property
     def repeats(self) -> bool:
@@ -120,7 +120,7 @@ class DataTable:
         )
 
     @cached_property
-    def _read_cell(self) -> Callable[[str], Value]:
+    def _read_cell(self) -> Callable[[str], CellValue]:
         cells = (cell for row in self.rows for cell in row)
         return read_with_comma if has_decimal_commas(cells) else read_value
 

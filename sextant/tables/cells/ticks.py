@@ -10,7 +10,7 @@ _YES, _NO = frozenset(_YES_WORDS.split()), frozenset(_NO_WORDS.split())
 _CROSS = "x"  # a tick where nothing else is filled in
 
 
-def written_where_so(said: Mapping[str, set[str]]) -> set[str]:
+def find_tick(said: Mapping[str, set[str]]) -> set[str]:
     """What such a column has where it is so; nothing where it says anything else. An empty cell says no.
 
     Args:

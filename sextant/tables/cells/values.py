@@ -23,7 +23,7 @@ class ValueKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class CellValue:
     """A cell that was read. `prefix` and `suffix` are the unit: `$`, `¥`; `%`, `kg`, `元`.
 
     A scale is part of the number: `1.2万元` is 12000 with the suffix 元.
@@ -80,7 +80,7 @@ _NOTES = re.compile(r"\s*\[(?:note |注)\w{1,4}(?:, \w{1,4})*\]")
 
 
 @lru_cache(maxsize=4096)  # columns repeat their values
-def read_value(text: str) -> Value:
+def read_value(text: str) -> CellValue:
     """Read a cell: thousands separators, percent, currency, units, 万 and 亿, and dates.
 
     Digits that begin with a zero are a code (`007`), not a number. A comma separates thousands, as in
@@ -88,22 +88,22 @@ def read_value(text: str) -> Value:
     """
     shown = _NOTES.sub("", unicodedata.normalize("NFKC", text)).strip()
     if not shown:
-        return Value(ValueKind.EMPTY, text)
+        return CellValue(ValueKind.EMPTY, text)
     if len(shown) > _LONGEST:
-        return Value(ValueKind.TEXT, text)
+        return CellValue(ValueKind.TEXT, text)
     if day := _date(shown):
-        return Value(ValueKind.DATE, text, date=day)
-    return _number(shown, text) or Value(ValueKind.TEXT, text)
+        return CellValue(ValueKind.DATE, text, date=day)
+    return _number(shown, text) or CellValue(ValueKind.TEXT, text)
 
 
-def year_of(value: Value) -> Value:
+def year_of(value: CellValue) -> CellValue:
     """A number of four digits from 1900 on as the first day of that year; any other value as it is."""
     number = value.number
     if value.kind is not ValueKind.NUMBER or value.unit not in {("", ""), ("", "年")}:
         return value
     if number != int(number) or not 1900 <= number < 2100:
         return value
-    return Value(ValueKind.DATE, value.text, date=date(int(number), 1, 1))
+    return CellValue(ValueKind.DATE, value.text, date=date(int(number), 1, 1))
 
 
 def numbers_in(sentence: str) -> list[Decimal]:
@@ -122,7 +122,7 @@ def numbers_with_rest(sentence: str) -> list[tuple[Decimal, str]]:
     return found
 
 
-def _number(shown: str, text: str) -> Value | None:
+def _number(shown: str, text: str) -> CellValue | None:
     match = _NUMBER.fullmatch(shown)
     opened = match and [side for side in (match["open"], match["open2"]) if side]
     if match is None or opened != [side for side in ("(",) if match["close"]]:
@@ -137,7 +137,7 @@ def _number(shown: str, text: str) -> Value | None:
     # From a string, since operations on decimals round to their context.
     number = Decimal(f"{'-' if negative else ''}{plain}E{power}")
     prefix, suffix = (match["prefix"] or "").upper(), match["suffix"] or ""
-    return Value(ValueKind.NUMBER, text, number, prefix, suffix)
+    return CellValue(ValueKind.NUMBER, text, number, prefix, suffix)
 
 
 def _date(shown: str) -> date | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from sextant.tables.cells.computing import Condition, Operation
 from sextant.tables.cells.table import DataTable
-from sextant.tables.cells.ticks import written_where_so
+from sextant.tables.cells.ticks import find_tick
 from sextant.tables.cells.values import ValueKind
 from sextant.tables.question.by_place import columns_by_place
 from sextant.tables.question.comparisons import COMPARING, NONE_OF, bounds_in
@@ -20,7 +20,7 @@ from sextant.tables.question.units import in_unit
 from sextant.tables.question.wording import OPERATIONS
 from sextant.text.characters import IDEOGRAPHS, has_cjk
 from sextant.text.designators import marks_in
-from sextant.text.other_words import other_names, said_otherwise, translated
+from sextant.text.other_words import other_names, synonym_patterns, translate_words
 from sextant.text.segmenting import words_of
 from sextant.text.simplified import plain_of
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
@@ -66,7 +66,7 @@ class Reading:
 def names_column(question: str, name: str) -> bool:
     """Whether a question names a column, by a part of its name or in other words."""
     text, column = plain_of(question), plain_of(name)
-    otherwise = said_otherwise(question).values()
+    otherwise = synonym_patterns(question).values()
     return (
         find_whole(text, plain_name(name)) is not None
         or bool(_common(column, text))
@@ -159,7 +159,7 @@ def _written_values(question: str, table: DataTable) -> _Values:
         for row in table.records if is_read else ():
             value = row[column.index].strip()
             values.setdefault((plain_of(value), column.index), set()).add(value)
-    for word, meant in translated(question).items():
+    for word, meant in translate_words(question).items():
         for value, index in [(one, at) for one in meant for at in range(len(table.names))]:
             if (value, index) in values:
                 values.setdefault((word, index), set()).update(values[value, index])
@@ -169,7 +169,7 @@ def _written_values(question: str, table: DataTable) -> _Values:
 def _saying_so(values: _Values, column: int) -> set[str]:
     """What a column that only says yes or no has where it is so: its name is a value, "which fields are required?"."""
     said = {plain: written for (plain, index), written in values.items() if index == column}
-    return written_where_so(said)
+    return find_tick(said)
 
 
 def _wanted(reading: Reading, table: DataTable) -> list[tuple[str, int]]:

@@ -12,10 +12,10 @@ from sextant.tables.cells.computing import (
     Result,
     compute,
     difference,
+    format_number,
     in_order,
     matching,
     percentage,
-    shown_number,
     sum_of,
     total_of,
 )
@@ -180,7 +180,7 @@ class Writer(RowNames):
         measured = all(value.kind is ValueKind.NUMBER for value in values)
         if len(rows) != len("ab") or not measured or column.unit is None:
             return
-        apart = shown_number(difference(*values), column)
+        apart = format_number(difference(*values), column)
         pairs = [
             self._texts["pair"].format(row=self._row(row), value=column.values[row].text.strip())
             for row in rows
@@ -209,7 +209,7 @@ class Writer(RowNames):
             return
         if any(value.kind is not ValueKind.NUMBER for value in values):
             return
-        apart, joint = shown_number(difference(*values), one), self._texts["and"]
+        apart, joint = format_number(difference(*values), one), self._texts["and"]
         pairs = [
             self._texts["pair"].format(row=at.name, value=at.values[row].text.strip())
             for at in (one, other)
@@ -226,7 +226,7 @@ class Writer(RowNames):
         columns = [self._columns[at] for at in (self._asked.column or 0, *self._asked.also)]
         if any(one.values[row].kind is not ValueKind.NUMBER for one in columns):
             return
-        added = shown_number(sum_of([one.values[row] for one in columns]), columns[0])
+        added = format_number(sum_of([one.values[row] for one in columns]), columns[0])
         pairs = [(one.name, one.values[row].text.strip()) for one in columns]
         cells = [self._texts["pair"].format(row=name, value=shown) for name, shown in pairs]
         told = self._texts[Operation.ACROSS].format(
@@ -246,7 +246,7 @@ class Writer(RowNames):
             if column.unit is None or lowest < 0:
                 return
             part, whole = (total_of(column, some) for some in (rows, everything))
-            shown = [shown_number(one, column) for one in (part, whole)]
+            shown = [format_number(one, column) for one in (part, whole)]
         if whole <= 0:
             return
         share, rounded = percentage(part, whole)

@@ -7,7 +7,7 @@ import pytest
 from sextant.domain.errors import DatabaseUnavailable
 from sextant.domain.scope import Scope
 from sextant.evals.corpus import load_corpus
-from sextant.evals.dataset import Passage
+from sextant.evals.dataset import CorpusPassage
 from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.graph.upkeep import GraphUpkeep
 from sextant.stores.chunks.chunk_store import ChunkStore
@@ -16,8 +16,8 @@ from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 
 PASSAGES = [
-    Passage("p1", "张三", "张三的妻子是李四。"),
-    Passage("p2", "李四", "李四生于北京。"),
+    CorpusPassage("p1", "张三", "张三的妻子是李四。"),
+    CorpusPassage("p2", "李四", "李四生于北京。"),
 ]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from sextant.domain.graph import CO_OCCURS
 from sextant.domain.scope import Scope
 from sextant.evals.corpus import add_triples, load_corpus
-from sextant.evals.dataset import Passage, read_triples
+from sextant.evals.dataset import CorpusPassage, read_triples
 from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.postgresql.database import Database
@@ -27,7 +27,10 @@ async def test_triples_enter_the_graph_under_the_passages_that_state_them(
     ]  # fmt: skip
     file = tmp_path / "triples.jsonl.gz"
     file.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
-    passages = [Passage("p1", "张三", "张三的妻子是李四。"), Passage("p2", "", "李四生于北京。")]
+    passages = [
+        CorpusPassage("p1", "张三", "张三的妻子是李四。"),
+        CorpusPassage("p2", "", "李四生于北京。"),
+    ]
     await load_corpus(database, HashEmbedder(384), scope, passages)
 
     for _ in range(2):  # again changes nothing

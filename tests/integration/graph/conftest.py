@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from sextant.domain.scope import Scope
 from sextant.evals.corpus import load_corpus
-from sextant.evals.dataset import Passage
+from sextant.evals.dataset import CorpusPassage
 from sextant.graph.dependencies import dependencies_over
 from sextant.graph.workflow import Workflow, create_query_workflow
 from sextant.models.chat.building import build_chat_model
@@ -22,11 +22,11 @@ from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import Script, ScriptedOpenAI
 
 PASSAGES = [
-    Passage("symptoms", "典型症状", "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"),
-    Passage("insulin", "胰岛素", "胰岛素由胰腺的β细胞分泌，降低血糖。"),
-    Passage("payment", "付款节点", "合同签订后支付 30%，终验合格后支付 15%。"),
-    Passage("ownership", "Rust", "Each value in Rust has exactly one owner at a time."),
-    Passage("weather", "Weather", "The weather in London was mild that week."),
+    CorpusPassage("symptoms", "典型症状", "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"),
+    CorpusPassage("insulin", "胰岛素", "胰岛素由胰腺的β细胞分泌，降低血糖。"),
+    CorpusPassage("payment", "付款节点", "合同签订后支付 30%，终验合格后支付 15%。"),
+    CorpusPassage("ownership", "Rust", "Each value in Rust has exactly one owner at a time."),
+    CorpusPassage("weather", "Weather", "The weather in London was mild that week."),
 ]
 
 

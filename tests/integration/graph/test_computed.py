@@ -18,7 +18,7 @@ from sextant.stores.chunks.tables import TableStore
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 from sextant.testing.openai_server import ApiRequest
-from sextant.testing.replies import Reply, fenced_json
+from sextant.testing.replies import Reply, fence_json
 from tests.integration.graph.conftest import Running, RunningWith
 
 SITES = ("Graz", "Brno")
@@ -169,7 +169,7 @@ async def test_a_chat_model_is_given_what_was_computed_and_may_cite_it(
 
     def model(request: ApiRequest) -> Reply | str:
         if request.wants_json:
-            return fenced_json({"relevant": [1], "sufficient": True, "missing": ""})
+            return fence_json({"relevant": [1], "sufficient": True, "missing": ""})
         before = request.prompt.partition("Computed exactly over all rows")[0]
         number = re.findall(r'<passage number="(\d+)"', before)[-1]
         assert total in request.prompt

@@ -13,7 +13,7 @@ import pytest
 
 from sextant.domain.settings import LimitSettings
 from sextant.testing.openai_server import ApiRequest
-from sextant.testing.replies import Reply, as_json, failing, fenced_json, invalid_json, refusal
+from sextant.testing.replies import Reply, as_json, failing, fence_json, invalid_json, refusal
 from tests.integration.graph.conftest import Running, RunningWith
 
 QUESTION = "糖尿病患者的主要症状、胰岛素的来源、终验的付款比例和 Rust 的所有者规则是什么？"
@@ -174,7 +174,7 @@ def with_odd_types(value: object) -> Reply:
     return as_json(odd | {"confidence": 0.9, "entities": None})
 
 
-@pytest.mark.parametrize("wrapped", [fenced_json, cut_off, with_odd_types])
+@pytest.mark.parametrize("wrapped", [fence_json, cut_off, with_odd_types])
 async def test_careless_judgements_are_read_at_the_first_try(
     running_with: RunningWith, wrapped: Callable[[object], Reply]
 ) -> None:

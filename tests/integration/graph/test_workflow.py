@@ -15,7 +15,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import LimitSettings, Settings
 from sextant.evals.corpus import load_corpus
 from sextant.graph import create_query_workflow
-from sextant.graph.dependencies import close_shared_dependencies, shared_dependencies
+from sextant.graph.dependencies import close_shared_dependencies, get_shared_dependencies
 from sextant.ingestion.graph.upkeep import GraphUpkeep
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
@@ -23,7 +23,7 @@ from sextant.stores.documents.embedding_space import check_space
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest
-from sextant.testing.replies import Reply, as_json, failing, fenced_json, invalid_json, refusal
+from sextant.testing.replies import Reply, as_json, failing, fence_json, invalid_json, refusal
 from tests.integration.graph.conftest import PASSAGES, RunningWith
 from tests.integration.own_database import settings_over, short_folder
 
@@ -43,7 +43,7 @@ def cooperative(request: ApiRequest) -> Reply | str:
         number = request.prompt.partition("多饮、多尿")[0].rpartition('<passage number="')[2][:1]
         return f"主要症状是多饮、多尿、多食和体重下降[{number}]。"
     if '"relevant"' in request.prompt:
-        return fenced_json(ENOUGH)
+        return fence_json(ENOUGH)
     return as_json(ANALYSIS)
 
 
@@ -144,14 +144,14 @@ def own_settings() -> Iterator[Settings]:
 
 async def test_each_loop_opens_its_own_dependencies_once(own_settings: Settings) -> None:
     first, second = await asyncio.gather(
-        shared_dependencies(own_settings), shared_dependencies(own_settings)
+        get_shared_dependencies(own_settings), get_shared_dependencies(own_settings)
     )
     assert first is second
 
     async def elsewhere() -> bool:
         workflow = create_query_workflow(settings=own_settings)
         result = await workflow.ainvoke({"query": "你好"})
-        other = await shared_dependencies(own_settings)
+        other = await get_shared_dependencies(own_settings)
         await close_shared_dependencies()
         return other is not first and bool(result["answer"])
 

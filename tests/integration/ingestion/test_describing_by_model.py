@@ -24,11 +24,15 @@ from sextant.models.chat.building import build_chat_model
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.documents.model_descriptions import Kind, ModelDescriptions, Said
+from sextant.stores.documents.model_descriptions import (
+    DescribedKind,
+    ModelDescription,
+    ModelDescriptions,
+)
 from sextant.stores.documents.reading import DocumentReader
 from sextant.stores.postgresql.database import Database
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
-from sextant.testing.replies import Reply, failing, fenced_json
+from sextant.testing.replies import Reply, failing, fence_json
 from tests.integration.ingestion.transferred import stream
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "documents"
@@ -327,10 +331,10 @@ async def test_passages_are_counted_only_where_there_are_many(
     counted: int,
 ) -> None:
     """Each document that comes in is followed by a run, and counting reads the whole knowledge base."""
-    looked = list[Kind]()
+    looked = list[DescribedKind]()
     waiting = ModelDescriptions.waiting
 
-    async def noted(own: ModelDescriptions, kind: Kind, tries: int) -> int:
+    async def noted(own: ModelDescriptions, kind: DescribedKind, tries: int) -> int:
         looked.append(kind)
         return await waiting(own, kind, tries)
 
@@ -340,7 +344,7 @@ async def test_passages_are_counted_only_where_there_are_many(
     told_of = list[tuple[str, int, int]]()
     async with describer(database, settings, told) as (own, _):
         await own.describe(scope, lambda *how: told_of.append(how))
-    assert looked.count(Kind.PASSAGES) == counted
+    assert looked.count(DescribedKind.PASSAGES) == counted
     assert [how for how in told_of if how[0] == "passages"][-1] == (
         "passages",
         paragraphs,
@@ -446,7 +450,7 @@ async def test_each_call_speaks_the_language_of_what_it_asks_about(
 async def test_what_a_small_model_writes_carelessly_is_read_as_it_was_meant(
     database: Database, settings: Settings, brief: Scope, said: object
 ) -> None:
-    async with describer(database, settings, lambda _: fenced_json({"passages": ["1", said]})) as (
+    async with describer(database, settings, lambda _: fence_json({"passages": ["1", said]})) as (
         own,
         server,
     ):
@@ -533,11 +537,13 @@ async def test_what_is_said_of_a_document_waits_for_whoever_changes_it(
 ) -> None:
     """Both write its chunks and sections, each in an order of its own, and would lock each other out."""
     stored = ModelDescriptions(database, handbook)
-    (one, *_) = await stored.to_ask(Kind.PASSAGES, None, 3, 8)
+    (one, *_) = await stored.to_ask(DescribedKind.PASSAGES, None, 3, 8)
     async with database.transaction(handbook.user_id) as connection:
         await connection.execute("select from documents for update")
         writing = asyncio.create_task(
-            stored.write(Kind.PASSAGES, [Said(one.id, one.version, "Late.")], [])
+            stored.write(
+                DescribedKind.PASSAGES, [ModelDescription(one.id, one.version, "Late.")], []
+            )
         )
         await asyncio.wait([writing], timeout=0.3)
         assert not writing.done()
@@ -547,9 +553,9 @@ async def test_what_is_said_of_a_document_waits_for_whoever_changes_it(
     assert "Late." in {chunk.summary for chunk in await chunks_of(database, handbook)}
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", DescribedKind)
 async def test_what_is_said_of_a_version_that_was_replaced_meanwhile_is_not_said_of_the_next(
-    database: Database, importer: Importer, scope: Scope, kind: Kind
+    database: Database, importer: Importer, scope: Scope, kind: DescribedKind
 ) -> None:
     """A chunk and a section of an import have the same ids when they come again with another text."""
 
@@ -561,7 +567,9 @@ async def test_what_is_said_of_a_version_that_was_replaced_meanwhile_is_not_said
     stored = ModelDescriptions(database, scope)
     asked = await stored.to_ask(kind, None, 3, 8)
     await bring("Orders are taken by letter.")
-    await stored.write(kind, [Said(one.id, one.version, "By telephone.") for one in asked], [])
+    await stored.write(
+        kind, [ModelDescription(one.id, one.version, "By telephone.") for one in asked], []
+    )
     again = await stored.to_ask(kind, None, 3, 8)
     assert [one.id for one in again] == [one.id for one in asked]
     said = {one.summary for one in await chunks_of(database, scope)}
@@ -592,5 +600,5 @@ async def test_a_long_document_is_replaced_in_a_time_that_grows_with_it_and_not_
     async with asyncio.timeout(60):
         await bring("This is another end.")
     stored = ModelDescriptions(database, scope)
-    assert await stored.waiting(Kind.PASSAGES, 3) == 1
-    assert await stored.waiting(Kind.SECTIONS, 3) == 2  # the last, and the document
+    assert await stored.waiting(DescribedKind.PASSAGES, 3) == 1
+    assert await stored.waiting(DescribedKind.SECTIONS, 3) == 2  # the last, and the document

@@ -28,7 +28,7 @@ from sextant.testing.replies import (
     Reply,
     as_json,
     failing,
-    fenced_json,
+    fence_json,
     invalid_json,
     rate_limited,
     refusal,
@@ -121,7 +121,7 @@ def world(database: Database) -> Start:
     return start
 
 
-@pytest.mark.parametrize("written", [as_json, fenced_json])
+@pytest.mark.parametrize("written", [as_json, fence_json])
 async def test_what_the_model_finds_becomes_evidence_with_its_place(
     world: Start, scope: Scope, written: Callable[[object], Reply]
 ) -> None:

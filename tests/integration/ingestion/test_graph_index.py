@@ -186,7 +186,7 @@ async def test_documents_that_enter_together_say_what_they_say_one_by_one(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sextant.ingestion.together._LINGER", 600.0)
+    monkeypatch.setattr("sextant.ingestion.batching._LINGER", 600.0)
     for name, text in WORLD.items():
         (tmp_path / f"{name}.md").write_text(text, encoding="utf-8")
     await graphed.ingest(scope, [tmp_path])

@@ -33,11 +33,11 @@ from sextant.domain.errors import (
 )
 from sextant.domain.settings import LimitSettings, Settings
 from sextant.ingestion.parsing.child import parse
-from sextant.ingestion.parsing.draft import Draft
+from sextant.ingestion.parsing.draft import DocumentDraft
 from sextant.ingestion.parsing.hosts import ParserHosts
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.parse import parse_file
-from sextant.testing.pdf import Text, write_pdf
+from sextant.testing.pdf import PdfText, write_pdf
 
 ROOT = Path(__file__).parents[3]
 DOCUMENT = UUID(int=7)
@@ -96,7 +96,7 @@ GOOD = {
     "a.docx": word(),
     "a.pptx": deck(),
     "a.xlsx": workbook(),
-    "a.pdf": write_pdf([[Text(70, 780, "1 Safety", 18), Text(70, 740, "Press the button.")]]),
+    "a.pdf": write_pdf([[PdfText(70, 780, "1 Safety", 18), PdfText(70, 740, "Press the button.")]]),
 }
 
 
@@ -125,7 +125,7 @@ async def test_each_format_is_read_in_the_process(filename: str) -> None:
 @pytest.mark.parametrize("filename", [name for name in GOOD if name != "a.pdf"])
 @pytest.mark.parametrize("seed", range(24))
 def test_a_damaged_file_gives_a_document_or_a_typed_error(filename: str, seed: int) -> None:
-    outcome: Draft | FileRejected
+    outcome: DocumentDraft | FileRejected
     try:
         outcome = parse(damaged(GOOD[filename], seed), filename, Limits())
     except FileRejected as error:
@@ -151,7 +151,7 @@ async def test_errors_cross_the_process_with_code_and_next_step() -> None:
     cases: list[tuple[bytes, str, type[FileRejected]]] = [
         (b"", "a.txt", FileEmpty),
         (b"x" * 101, "a.txt", FileTooLarge),
-        (write_pdf([[Text(70, 700, "x")]], password="hush")[:100], "a.pdf", FileRejected),
+        (write_pdf([[PdfText(70, 700, "x")]], password="hush")[:100], "a.pdf", FileRejected),
         (b"{'a'", "a.json", FileBroken),
         (b"<html><body></body></html>", "a.html", FileEmpty),
     ]
@@ -163,14 +163,14 @@ async def test_errors_cross_the_process_with_code_and_next_step() -> None:
 
 
 async def test_a_pdf_with_a_password_is_told_as_such() -> None:
-    content = write_pdf([[Text(70, 700, "x")]], password="hush")
+    content = write_pdf([[PdfText(70, 700, "x")]], password="hush")
 
     with pytest.raises(FileEncrypted):
         await parsed("a.pdf", content)
 
 
 async def test_two_thousand_and_one_pages_are_refused() -> None:
-    content = write_pdf([[Text(70, 700, f"Page {number}.")] for number in range(2001)])
+    content = write_pdf([[PdfText(70, 700, f"Page {number}.")] for number in range(2001)])
 
     with pytest.raises(FileUnsafe, match="2,001 pages"):
         await parsed("a.pdf", content)

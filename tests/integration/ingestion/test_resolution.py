@@ -29,8 +29,8 @@ from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.graph.resolution.comparing import (
     SIMILAR_MEANING,
-    Candidate,
-    CandidatePlace,
+    CandidateCursor,
+    MergeCandidate,
     Pair,
     ResolutionStore,
     note_pairs,
@@ -398,14 +398,14 @@ async def test_pages_go_on_from_spelling_to_meaning_also_behind_a_pair_that_was_
     assert near == sorted(near)
     assert near.count(True) >= 2
     assert near.count(False) >= 2
-    seen, after = list[Candidate](), None
+    seen, after = list[MergeCandidate](), None
     while page := await candidates(store, scope, 1, after=after):
         seen += page
-        after = CandidatePlace.of(page[-1])
+        after = CandidateCursor.of(page[-1])
     assert seen == whole
     decided = whole[near.index(True)]
     await library.one(decided.one_name, decided.other_name)
-    rest = await candidates(store, scope, 1000, after=CandidatePlace.of(decided))
+    rest = await candidates(store, scope, 1000, after=CandidateCursor.of(decided))
     assert rest == whole[near.index(True) + 1 :]
 
 

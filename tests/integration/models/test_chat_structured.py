@@ -21,7 +21,7 @@ from sextant.testing.replies import (
     as_json,
     empty,
     failing,
-    fenced_json,
+    fence_json,
     invalid_json,
     rate_limited,
     refusal,
@@ -43,7 +43,7 @@ GOOD = {"mode": "local", "keywords": ["糖尿病"]}
     "reply",
     [
         as_json(GOOD),
-        fenced_json(GOOD),
+        fence_json(GOOD),
         Reply('<think>{"mode": "mix"} perhaps</think>' + as_json(GOOD).text),
         Reply('It is {"mode": "mix"}?</think>\n' + as_json(GOOD).text),
         Reply(

@@ -10,7 +10,7 @@ import pytest
 from sextant.domain.errors import ModelRejected, ModelUnavailable, SettingsInvalid
 from sextant.domain.settings import Settings
 from sextant.models.embedding.remote import RemoteEmbedder
-from sextant.testing.hash_embedder import hashed_vector
+from sextant.testing.hash_embedder import hash_vector
 from sextant.testing.openai_server import ScriptedOpenAI
 from sextant.testing.replies import Reply, failing, rate_limited
 
@@ -23,7 +23,7 @@ async def test_passages_come_back_in_order_normalised_and_in_batches(settings_fo
         await embedder.close()
         sizes = sorted(len(request.body["input"]) for request in server.requests)
     assert vectors.dtype == np.float32
-    np.testing.assert_allclose(vectors, [hashed_vector(text, 48) for text in texts], atol=1e-6)
+    np.testing.assert_allclose(vectors, [hash_vector(text, 48) for text in texts], atol=1e-6)
     assert sizes == [11, 32, 32]
 
 

@@ -9,7 +9,7 @@ import pytest
 from sextant.domain.documents import Chunk, ParsedDocument, Section
 from sextant.domain.scope import Scope
 from sextant.models.embedding.cache import CachedEmbedder
-from sextant.retrievers.memory.hot import HotScopes
+from sextant.retrievers.memory.hot import ScopeCache
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
@@ -45,8 +45,8 @@ def write(database: Database) -> Write:
 
 
 @pytest.fixture
-def hots(database: Database) -> HotScopes:
-    return HotScopes(database)
+def hots(database: Database) -> ScopeCache:
+    return ScopeCache(database)
 
 
 @pytest.fixture(params=[0, 100], ids=["vectors computed", "vectors at hand"])

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from random import Random
 
 from sextant.domain.scope import Scope
-from sextant.retrievers.memory.hot import HotScope, HotScopes
-from sextant.retrievers.memory.room import Room
+from sextant.retrievers.memory.hot import CachedScope, ScopeCache
+from sextant.retrievers.memory.room import MemoryBoundedCache
 from sextant.stores.postgresql.database import Database
 from tests.clock import Clock
 
@@ -34,12 +34,12 @@ PIECES = (
 Write = Callable[[Scope, str, list[str]], Awaitable[None]]
 
 
-def timed(database: Database, clock: Clock) -> HotScopes:
+def timed(database: Database, clock: Clock) -> ScopeCache:
     """Scopes in memory that go by a clock of their own."""
-    return HotScopes(database, Room(database.settings.retrieval.hot_memory, clock))
+    return ScopeCache(database, MemoryBoundedCache(database.settings.retrieval.hot_memory, clock))
 
 
-async def packed(hots: HotScopes, scope: Scope) -> HotScope:
+async def packed(hots: ScopeCache, scope: Scope) -> CachedScope:
     """The scope once it has been searched often enough."""
     for _ in range(3):
         hots.of(scope)

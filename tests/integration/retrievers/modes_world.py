@@ -6,7 +6,7 @@ from typing import Any
 
 from sextant.domain.retrieval import ItemKind, Retrieval
 from sextant.domain.settings import Settings
-from sextant.evals.dataset import Passage
+from sextant.evals.dataset import CorpusPassage
 from sextant.models.protocols import Embedder
 from sextant.retrievers import GraphRetriever
 from sextant.retrievers.index.scope_index import ScopeIndexes
@@ -17,14 +17,26 @@ from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.postgresql.database import Database
 
 PASSAGES = [
-    Passage("mounds", "Pocahontas Mounds", "The mounds are an archaeological site in Mississippi."),
-    Passage("state", "Mississippi", "It joined the Union on December 10, 1817, as the twentieth."),
-    Passage("river", "Meramec River", "A waterway that drains the hills of Missouri in spring."),
-    Passage("missouri", "Missouri", "The Meramec River and many springs lie in this state."),
-    Passage("rust", "Rust", "Each value has one owner; memory is freed when it goes out of scope."),
-    Passage("bread", "Sourdough", "Flour, water and salt; the dough rests overnight in the cold."),
-    Passage("chess", "Openings", "The Sicilian answers the king's pawn by a fight for the centre."),
-    Passage("chess2", "Endgames", "A king and a pawn against a king: the opposition wins."),
+    CorpusPassage(
+        "mounds", "Pocahontas Mounds", "The mounds are an archaeological site in Mississippi."
+    ),
+    CorpusPassage(
+        "state", "Mississippi", "It joined the Union on December 10, 1817, as the twentieth."
+    ),
+    CorpusPassage(
+        "river", "Meramec River", "A waterway that drains the hills of Missouri in spring."
+    ),
+    CorpusPassage("missouri", "Missouri", "The Meramec River and many springs lie in this state."),
+    CorpusPassage(
+        "rust", "Rust", "Each value has one owner; memory is freed when it goes out of scope."
+    ),
+    CorpusPassage(
+        "bread", "Sourdough", "Flour, water and salt; the dough rests overnight in the cold."
+    ),
+    CorpusPassage(
+        "chess", "Openings", "The Sicilian answers the king's pawn by a fight for the centre."
+    ),
+    CorpusPassage("chess2", "Endgames", "A king and a pawn against a king: the opposition wins."),
 ]
 QUESTION = "When did the place where Pocahontas Mounds lies join the Union?"
 

@@ -21,7 +21,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import ChunkSearchSettings, Settings
 from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.pipeline import Ingestor
-from sextant.retrievers.chunk_search.search import ChunkSearch, SearchRequest, SearchResponse
+from sextant.retrievers.chunk_search.search import ChunkSearch, ChunkSearchResponse, SearchRequest
 from sextant.retrievers.lanes.keywords import NO_KEYWORDS
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
@@ -91,7 +91,7 @@ def search(database: Database) -> ChunkSearch:
     return ChunkSearch(database, HashEmbedder(384))
 
 
-async def ask(search: ChunkSearch, scope: Scope, query: str, **options: Any) -> SearchResponse:
+async def ask(search: ChunkSearch, scope: Scope, query: str, **options: Any) -> ChunkSearchResponse:
     return await search.search(scope, SearchRequest(query=query, **options))
 
 
@@ -300,7 +300,7 @@ async def test_the_cursor_leads_through_all_that_was_found_each_once(
     """DESIGN §7: `cursor` in, `nextCursor` out; in one process, and over processes (`others`)."""
     others = (search, *(ChunkSearch(database, HashEmbedder(384)) for _ in range(2)))
     for searches in ((search,), others):
-        pages: list[SearchResponse] = []
+        pages: list[ChunkSearchResponse] = []
         cursor: str | None = None
         while not pages or cursor:
             own = searches[len(pages) % len(searches)]

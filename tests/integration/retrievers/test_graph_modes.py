@@ -16,7 +16,7 @@ from sextant.domain.retrieval import ItemKind, Retrieval
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.evals.corpus import load_corpus
-from sextant.evals.dataset import Passage
+from sextant.evals.dataset import CorpusPassage
 from sextant.ingestion.graph.upkeep import GraphUpkeep
 from sextant.models.protocols import Embedder, Vectors
 from sextant.retrievers import GraphRetriever
@@ -142,7 +142,7 @@ async def test_a_word_that_is_too_short_for_a_keyword_finds_passages_all_the_sam
     retriever: GraphRetriever, database: Database, scope: Scope, mode: str
 ) -> None:
     own = Scope(scope.user_id, f"short-{mode}")
-    passages = [Passage("mercury", "汞", "汞在常温下是液体。"), *PASSAGES]
+    passages = [CorpusPassage("mercury", "汞", "汞在常温下是液体。"), *PASSAGES]
     await load_corpus(database, HashEmbedder(384), own, passages)
     found = await retriever.search(own, "汞", mode=mode)
     assert files(found)[0] == "mercury"

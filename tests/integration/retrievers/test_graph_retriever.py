@@ -23,10 +23,10 @@ from sextant.domain.retrieval import LaneScore, Mode, Retrieval
 from sextant.domain.scope import Scope
 from sextant.domain.settings import RetrievalSettings, Settings
 from sextant.evals.corpus import load_corpus
-from sextant.evals.dataset import Passage
+from sextant.evals.dataset import CorpusPassage
 from sextant.models.protocols import Embedder
 from sextant.retrievers import GraphRetriever
-from sextant.retrievers.content import Content, of_passage
+from sextant.retrievers.content import PassageContent, of_passage
 from sextant.retrievers.graph_retriever import RetrieveOptions
 from sextant.retrievers.lanes.keywords import NO_KEYWORDS, extract_keywords
 from sextant.stores.chunks.chunk_store import ChunkStore
@@ -37,13 +37,13 @@ from sextant.text.characters import language_of
 from tests.integration.statements import recorded
 
 PASSAGES = [
-    Passage("symptoms", "糖尿病", "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"),
-    Passage("insulin", "胰岛素", "胰岛素由胰腺的β细胞分泌，降低血糖。"),
-    Passage("payment", "Contract", "Payment is due within 30 days of each milestone."),
-    Passage(
+    CorpusPassage("symptoms", "糖尿病", "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"),
+    CorpusPassage("insulin", "胰岛素", "胰岛素由胰腺的β细胞分泌，降低血糖。"),
+    CorpusPassage("payment", "Contract", "Payment is due within 30 days of each milestone."),
+    CorpusPassage(
         "ownership", "Rust", "Ownership is how Rust manages memory without a garbage collector."
     ),
-    Passage("weather", "", "The weather in London was mild that week."),
+    CorpusPassage("weather", "", "The weather in London was mild that week."),
 ]
 
 
@@ -120,14 +120,14 @@ async def test_texts_that_the_vector_lane_does_not_bring_are_read_by_id(
         assert shown(found) == await told(database, filled, found)
 
 
-def shown(found: Retrieval) -> list[Content]:
+def shown(found: Retrieval) -> list[PassageContent]:
     return [
-        Content(one.text, one.document_id, one.external_id, dict(one.metadata))
+        PassageContent(one.text, one.document_id, one.external_id, dict(one.metadata))
         for one in found.results
     ]
 
 
-async def told(database: Database, scope: Scope, found: Retrieval) -> list[Content]:
+async def told(database: Database, scope: Scope, found: Retrieval) -> list[PassageContent]:
     rows = await ChunkStore(database).contents(scope, [one.id for one in found.results])
     return [of_passage(row) for row in rows]
 

@@ -10,7 +10,7 @@ from psutil import Process
 from sextant.domain.memory import give_back
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.retrievers.memory.hot import HotScopes
+from sextant.retrievers.memory.hot import ScopeCache
 from sextant.stores.postgresql.database import Database
 from tests.clock import Clock
 from tests.integration.retrievers.hot_world import Write, packed, seeded, texts_of, timed
@@ -34,7 +34,7 @@ async def test_nothing_is_kept_when_the_memory_is_set_to_none(
 ) -> None:
     await write(scope, "a", ["糖尿病"])
     async with await Database.open(with_memory(settings, 0)) as database:
-        hots = HotScopes(database)
+        hots = ScopeCache(database)
         for _ in range(10):
             assert hots.of(scope) is None
         await hots.room.settled()
@@ -79,7 +79,7 @@ async def test_a_scope_that_is_larger_than_the_memory_stays_in_the_store(
 ) -> None:
     await write(scope, "a", texts_of(seeded(1), 60))
     async with await Database.open(with_memory(settings, 50_000)) as database:
-        hots = HotScopes(database)
+        hots = ScopeCache(database)
         for _ in range(6):
             assert hots.of(scope) is None
             await hots.room.settled()
@@ -87,7 +87,7 @@ async def test_a_scope_that_is_larger_than_the_memory_stays_in_the_store(
 
 
 async def test_closing_while_a_scope_is_being_packed_leaves_nothing_behind(
-    hots: HotScopes, write: Write, scope: Scope
+    hots: ScopeCache, write: Write, scope: Scope
 ) -> None:
     await write(scope, "a", texts_of(seeded(2), 60))
     for _ in range(3):

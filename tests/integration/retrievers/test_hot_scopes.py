@@ -15,14 +15,14 @@ from sextant.domain.scope import Scope
 from sextant.models.embedding.cache import CachedEmbedder
 from sextant.retrievers.chunk_search.search import ChunkSearch, SearchRequest
 from sextant.retrievers.graph_retriever import GraphRetriever
-from sextant.retrievers.memory.hot import HotScope, HotScopes
+from sextant.retrievers.memory.hot import CachedScope, ScopeCache
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.packing import stamp_of_chunks
 from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.postgresql.batching import Statement
 from sextant.stores.postgresql.binary import Nearest
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.pools import Connection
-from sextant.stores.postgresql.trips import Statement
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.clock import Clock
 from tests.integration.retrievers.hot_world import (
@@ -48,7 +48,7 @@ def words_of(rng: Random, texts: list[str]) -> list[str]:
 
 
 async def assert_same(
-    database: Database, hot: HotScope, scope: Scope, rng: Random, texts: list[str]
+    database: Database, hot: CachedScope, scope: Scope, rng: Random, texts: list[str]
 ) -> None:
     """Both searches give the same ids and scores in the same order from memory and from PostgreSQL."""
     store = ChunkStore(database)
@@ -132,7 +132,7 @@ async def ask(retriever: GraphRetriever, scope: Scope, question: str) -> list[st
 
 
 @pytest.fixture
-def retriever(database: Database, hots: HotScopes, cached: CachedEmbedder) -> GraphRetriever:
+def retriever(database: Database, hots: ScopeCache, cached: CachedEmbedder) -> GraphRetriever:
     return GraphRetriever(
         chunks=ChunkStore(database),
         embedder=cached,
@@ -142,7 +142,7 @@ def retriever(database: Database, hots: HotScopes, cached: CachedEmbedder) -> Gr
 
 
 async def test_searches_find_a_new_text_at_once_and_never_one_that_is_gone(
-    database: Database, hots: HotScopes, retriever: GraphRetriever, write: Write, scope: Scope
+    database: Database, hots: ScopeCache, retriever: GraphRetriever, write: Write, scope: Scope
 ) -> None:
     """By mode and by chunk search: while the scope is cold, hot, changed, being packed, and hot again."""
     search = ChunkSearch(database, HashEmbedder(DIMENSION), hot=hots)
@@ -166,7 +166,7 @@ async def test_searches_find_a_new_text_at_once_and_never_one_that_is_gone(
 
 @pytest.mark.parametrize("limit", [3, 7])
 async def test_pages_of_processes_with_and_without_the_scope_in_memory_make_one_list(
-    database: Database, hots: HotScopes, write: Write, scope: Scope, limit: int
+    database: Database, hots: ScopeCache, write: Write, scope: Scope, limit: int
 ) -> None:
     """Cosines from memory and from PostgreSQL differ by a rounding; a third of the pages began one too early."""
     rng = seeded(9)
@@ -176,7 +176,7 @@ async def test_pages_of_processes_with_and_without_the_scope_in_memory_make_one_
     await packed(hots, scope)
     request = SearchRequest(query="付款节点 payment", limit=limit)
 
-    async def pages(*hot: HotScopes | None) -> list[str]:
+    async def pages(*hot: ScopeCache | None) -> list[str]:
         found = list[str]()
         cursor = None
         for own in cycle(hot):
@@ -193,7 +193,7 @@ async def test_pages_of_processes_with_and_without_the_scope_in_memory_make_one_
 
 
 async def test_a_hot_search_asks_the_store_for_texts_and_the_stamp_only(
-    hots: HotScopes,
+    hots: ScopeCache,
     retriever: GraphRetriever,
     write: Write,
     scope: Scope,
@@ -217,7 +217,7 @@ async def test_a_hot_search_asks_the_store_for_texts_and_the_stamp_only(
 
 
 async def test_a_question_of_another_embedding_model_is_told_so(
-    hots: HotScopes, write: Write, scope: Scope
+    hots: ScopeCache, write: Write, scope: Scope
 ) -> None:
     await write(scope, "a", ["糖尿病"])
     hot = await packed(hots, scope)
@@ -226,7 +226,7 @@ async def test_a_question_of_another_embedding_model_is_told_so(
 
 
 async def test_another_users_knowledge_base_is_not_searched_by_mistake(
-    hots: HotScopes, write: Write, scope: Scope
+    hots: ScopeCache, write: Write, scope: Scope
 ) -> None:
     other = Scope(f"user-{uuid4()}")
     await write(scope, "a", ["糖尿病"])
@@ -236,7 +236,7 @@ async def test_another_users_knowledge_base_is_not_searched_by_mistake(
 
 
 async def test_what_postgresql_cannot_store_is_in_no_text(
-    hots: HotScopes, write: Write, scope: Scope
+    hots: ScopeCache, write: Write, scope: Scope
 ) -> None:
     await write(scope, "a", ["糖尿病"])
     hot = await packed(hots, scope)

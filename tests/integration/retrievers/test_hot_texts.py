@@ -11,7 +11,7 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.models.embedding.cache import CachedEmbedder
 from sextant.retrievers.graph_retriever import GraphRetriever
-from sextant.retrievers.memory.hot import HotScopes
+from sextant.retrievers.memory.hot import ScopeCache
 from sextant.retrievers.memory.hot_texts import PackedTexts
 from sextant.retrievers.memory.packed import PackedScope
 from sextant.stores.chunks.chunk_store import ChunkStore
@@ -24,14 +24,14 @@ TEXTS = ["糖尿病的胰岛素。", "Rust ownership.", "其他。"]
 LANES = [("vector",), ("keyword",), ("vector", "keyword")]
 
 
-def over(database: Database, hots: HotScopes, cached: CachedEmbedder) -> GraphRetriever:
+def over(database: Database, hots: ScopeCache, cached: CachedEmbedder) -> GraphRetriever:
     return GraphRetriever(
         chunks=ChunkStore(database), embedder=cached, settings=database.settings, hot=hots
     )
 
 
 @pytest.fixture
-def retriever(database: Database, hots: HotScopes, cached: CachedEmbedder) -> GraphRetriever:
+def retriever(database: Database, hots: ScopeCache, cached: CachedEmbedder) -> GraphRetriever:
     return over(database, hots, cached)
 
 
@@ -47,7 +47,7 @@ def shown(items: list[RetrievedItem]) -> list[Any]:
     return [(one.id, one.text, one.document_id, one.external_id, one.metadata) for one in items]
 
 
-async def warm(retriever: GraphRetriever, hots: HotScopes, scope: Scope) -> None:
+async def warm(retriever: GraphRetriever, hots: ScopeCache, scope: Scope) -> None:
     """Search until chunks and texts are in memory."""
     for _ in range(8):
         await ask(retriever, scope)
@@ -57,7 +57,7 @@ async def warm(retriever: GraphRetriever, hots: HotScopes, scope: Scope) -> None
 
 @pytest.mark.parametrize("lanes", LANES)
 async def test_from_memory_results_tell_what_the_store_tells(
-    retriever: GraphRetriever, hots: HotScopes, write: Write, scope: Scope, lanes: tuple[str, ...]
+    retriever: GraphRetriever, hots: ScopeCache, write: Write, scope: Scope, lanes: tuple[str, ...]
 ) -> None:
     await write(scope, "a", TEXTS)
     await warm(retriever, hots, scope)
@@ -67,7 +67,7 @@ async def test_from_memory_results_tell_what_the_store_tells(
 
 async def test_nothing_is_asked_for_but_whether_all_is_current(
     retriever: GraphRetriever,
-    hots: HotScopes,
+    hots: ScopeCache,
     write: Write,
     scope: Scope,
     monkeypatch: pytest.MonkeyPatch,

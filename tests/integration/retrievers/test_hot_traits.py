@@ -11,11 +11,15 @@ import pytest_asyncio
 
 from sextant.domain.scope import Scope
 from sextant.ingestion.pipeline import Ingestor
-from sextant.retrievers.chunk_search.search import ChunkSearch, SearchRequest, SearchResponse
-from sextant.retrievers.memory.hot import HotScopes
+from sextant.retrievers.chunk_search.search import ChunkSearch, ChunkSearchResponse, SearchRequest
+from sextant.retrievers.memory.hot import ScopeCache
 from sextant.retrievers.memory.packed import PackedScope
 from sextant.retrievers.memory.traits import HotTraits, PackedTraits
-from sextant.stores.documents.model_descriptions import Kind, ModelDescriptions, Said
+from sextant.stores.documents.model_descriptions import (
+    DescribedKind,
+    ModelDescription,
+    ModelDescriptions,
+)
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.statements import recorded
@@ -39,7 +43,7 @@ TEXT = """# 采购合同
 
 
 @pytest.fixture
-def hot(database: Database, hots: HotScopes) -> ChunkSearch:
+def hot(database: Database, hots: ScopeCache) -> ChunkSearch:
     """A search that remembers."""
     return ChunkSearch(database, HashEmbedder(384), hot=hots)
 
@@ -58,13 +62,13 @@ async def scope(graphed: Ingestor) -> Scope:
     return scope
 
 
-async def ask(search: ChunkSearch, scope: Scope) -> SearchResponse:
+async def ask(search: ChunkSearch, scope: Scope) -> ChunkSearchResponse:
     """A search that says how each score came about."""
     request = SearchRequest(query=QUESTION, debug=True, include_neighbors=True)
     return await search.search(scope, request, now=NOW)
 
 
-def shown(found: SearchResponse) -> list[dict[str, Any]]:
+def shown(found: ChunkSearchResponse) -> list[dict[str, Any]]:
     """All of each hit, numbers to four places: cosines are added up in another order in memory."""
     return [_rounded(hit.model_dump()) for hit in found.results]
 
@@ -75,7 +79,7 @@ def _rounded(value: Any) -> Any:
     return round(value, 4) if isinstance(value, float) else value
 
 
-async def warm(search: ChunkSearch, hots: HotScopes, scope: Scope) -> None:
+async def warm(search: ChunkSearch, hots: ScopeCache, scope: Scope) -> None:
     """Search until chunks and traits are in memory."""
     for _ in range(8):
         await ask(search, scope)
@@ -84,7 +88,7 @@ async def warm(search: ChunkSearch, hots: HotScopes, scope: Scope) -> None:
 
 
 async def test_a_search_in_memory_tells_what_one_of_the_store_tells(
-    hot: ChunkSearch, cold: ChunkSearch, hots: HotScopes, scope: Scope
+    hot: ChunkSearch, cold: ChunkSearch, hots: ScopeCache, scope: Scope
 ) -> None:
     await warm(hot, hots, scope)
     there = await ask(cold, scope)
@@ -94,7 +98,7 @@ async def test_a_search_in_memory_tells_what_one_of_the_store_tells(
 
 async def test_it_asks_the_store_for_what_is_shown_and_whether_all_is_current(
     hot: ChunkSearch,
-    hots: HotScopes,
+    hots: ScopeCache,
     scope: Scope,
     database: Database,
     monkeypatch: pytest.MonkeyPatch,
@@ -108,13 +112,13 @@ async def test_it_asks_the_store_for_what_is_shown_and_whether_all_is_current(
 
 
 async def test_what_is_said_anew_of_a_chunk_counts_in_the_next_search(
-    hot: ChunkSearch, cold: ChunkSearch, hots: HotScopes, scope: Scope, database: Database
+    hot: ChunkSearch, cold: ChunkSearch, hots: ScopeCache, scope: Scope, database: Database
 ) -> None:
     await warm(hot, hots, scope)
     before = await ask(hot, scope)
     last = before.results[-1]
-    said = Said(UUID(last.chunk_id), 1, "", (), (QUESTION,), ())
-    await ModelDescriptions(database, scope).write(Kind.PASSAGES, [said], [])
+    said = ModelDescription(UUID(last.chunk_id), 1, "", (), (QUESTION,), ())
+    await ModelDescriptions(database, scope).write(DescribedKind.PASSAGES, [said], [])
     after = await ask(hot, scope)
     assert shown(after) == shown(await ask(cold, scope))
     there = {hit.chunk_id: hit.scores["topic"] for hit in after.results}
@@ -122,7 +126,7 @@ async def test_what_is_said_anew_of_a_chunk_counts_in_the_next_search(
 
 
 async def test_of_chunks_that_are_not_all_in_memory_the_store_is_asked(
-    hot: ChunkSearch, hots: HotScopes, scope: Scope, database: Database
+    hot: ChunkSearch, hots: ScopeCache, scope: Scope, database: Database
 ) -> None:
     await warm(hot, hots, scope)
     packed = hots.of(scope)

@@ -19,7 +19,7 @@ from sqlalchemy import URL
 from sextant.domain.errors import EmbeddingModelChanged, OptionInvalid, RetrievalError
 from sextant.domain.scope import Scope
 from sextant.evals.corpus import load_corpus
-from sextant.evals.dataset import Passage
+from sextant.evals.dataset import CorpusPassage
 from sextant.retrievers import HybridRetriever, HybridRetrieverOptions
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Indexes
 from sextant.stores.chunks.chunk_store import ChunkStore
@@ -31,11 +31,11 @@ from sextant.testing.hash_embedder import HashEmbedder
 from tests.integration.foreign_table import WIDTH, Foreign, foreign_table
 
 PASSAGES = [
-    Passage("symptoms", "典型症状", "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"),
-    Passage("insulin", "胰岛素", "胰岛素由胰腺的β细胞分泌，降低血糖。"),
-    Passage("payment", "付款节点", "合同签订后支付 30%，终验合格后支付 15%。"),
-    Passage("ownership", "Rust", "Each value in Rust has exactly one owner at a time."),
-    Passage("weather", "Weather", "The weather in London was mild that week."),
+    CorpusPassage("symptoms", "典型症状", "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"),
+    CorpusPassage("insulin", "胰岛素", "胰岛素由胰腺的β细胞分泌，降低血糖。"),
+    CorpusPassage("payment", "付款节点", "合同签订后支付 30%，终验合格后支付 15%。"),
+    CorpusPassage("ownership", "Rust", "Each value in Rust has exactly one owner at a time."),
+    CorpusPassage("weather", "Weather", "The weather in London was mild that week."),
 ]
 
 

@@ -26,7 +26,7 @@ from sextant.retrievers.sync import run_sync
 from sextant.stores.array_files import ArrayFiles, Arrays, index_files
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.graph.notices import collected_notices
+from sextant.stores.graph.notices import collect_notices
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.postgresql.database import Database
@@ -321,7 +321,7 @@ async def test_who_stops_waiting_for_a_first_index_is_told_so_and_the_next_proce
     chunks = CountingChunks(database)
     chunks.gate.clear()
     indexes = ScopeIndexes(chunks, GraphRecord(database), 1000, files=files, worth_keeping=1)
-    with collected_notices() as notices, pytest.raises(TimeoutError):
+    with collect_notices() as notices, pytest.raises(TimeoutError):
         await asyncio.wait_for(indexes.get(scope), 0.5)
     assert notices == [BUILDING]
     asyncio.get_running_loop().call_later(0.2, chunks.gate.set)

@@ -17,10 +17,10 @@ from sextant.ingestion.pipeline import Ingestor
 from sextant.retrievers import GraphRetriever
 from sextant.retrievers.index.scope_index import BEHIND, ScopeIndexes
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.chunks.stored import Passage
+from sextant.stores.chunks.stored import IndexPassage
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.communities.store import CommunityStore
-from sextant.stores.graph.notices import collected_notices
+from sextant.stores.graph.notices import collect_notices
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
@@ -41,7 +41,7 @@ class CountingChunks(ChunkStore):
 
     async def passages(
         self, scope: Scope, documents: Sequence[UUID] | None = None
-    ) -> list[Passage]:
+    ) -> list[IndexPassage]:
         self.read.append(list(documents or ()))
         await self.gate.wait()
         return await super().passages(scope, documents)
@@ -150,7 +150,7 @@ async def test_while_an_update_takes_long_the_index_of_before_answers_and_says_s
     before = await indexes.get(scope)
     await add(graphed, scope, WORDS[2])
     chunks.gate.clear()
-    with collected_notices() as notices:
+    with collect_notices() as notices:
         assert await indexes.get(scope) is before
     assert notices == [BEHIND]
     chunks.gate.set()

@@ -15,7 +15,7 @@ from sextant.domain.scope import Scope
 from sextant.ingestion.pipeline import Ingestor
 from sextant.retrievers import GraphRetriever
 from sextant.retrievers.index.scope_index import ScopeIndexes
-from sextant.retrievers.memory.room import Room
+from sextant.retrievers.memory.room import MemoryBoundedCache
 from sextant.retrievers.memory.texts import ScopeTexts, Texts
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
@@ -42,15 +42,19 @@ def clock() -> Clock:
     return Clock(1000.0)
 
 
-Warm = Callable[[int], tuple[GraphRetriever, Room]]
+Warm = Callable[[int], tuple[GraphRetriever, MemoryBoundedCache]]
 
 
 @pytest.fixture
 def warm(database: Database, clock: Clock) -> Warm:
     """A retriever that keeps texts in a room of so many bytes."""
 
-    def made(size: int) -> tuple[GraphRetriever, Room]:
-        room, chunks, record = Room(size, clock), ChunkStore(database), GraphRecord(database)
+    def made(size: int) -> tuple[GraphRetriever, MemoryBoundedCache]:
+        room, chunks, record = (
+            MemoryBoundedCache(size, clock),
+            ChunkStore(database),
+            GraphRecord(database),
+        )
         indexes = ScopeIndexes(chunks, record, 10_000)
         retriever = GraphRetriever(
             chunks=chunks,

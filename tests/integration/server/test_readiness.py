@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from sextant.domain.settings import Settings, WorkerSettings
 from sextant.models.protocols import Vectors
 from sextant.server.app import create_app
-from sextant.server.observe.readiness import Dependency, Readiness, State, is_ready
+from sextant.server.observe.readiness import Dependency, DependencyState, ReadinessProbe, is_ready
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ScriptedOpenAI
@@ -21,7 +21,7 @@ from tests.integration.server.calling import started
 PATIENCE = 60.0
 
 
-def states(found: list[Dependency]) -> dict[str, State]:
+def states(found: list[Dependency]) -> dict[str, DependencyState]:
     return {one.name: one.state for one in found}
 
 
@@ -31,9 +31,9 @@ async def test_a_server_without_its_database_is_not_ready(
     with short_folder() as folder:
         database = await Database.open(settings_over(folder))
         await database.close()
-        readiness = Readiness(database.settings, database, HashEmbedder(384))
+        readiness = ReadinessProbe(database.settings, database, HashEmbedder(384))
         found = await readiness.dependencies()
-    assert states(found)["database"] is State.DOWN
+    assert states(found)["database"] is DependencyState.DOWN
     assert not is_ready(found)
     assert "database is down" in caplog.text
 
@@ -54,9 +54,11 @@ async def test_a_chat_model_or_neo4j_that_is_away_leaves_the_server_ready(
             "neo4j_uri": gone.replace("http", "bolt").removesuffix("/v1"),
         }
     )
-    found = await Readiness(chosen, database, HashEmbedder(384)).dependencies()
-    assert states(found) | {"chat": State.DOWN, "neo4j": State.DOWN} == states(found)
-    assert states(found)["database"] is State.UP
+    found = await ReadinessProbe(chosen, database, HashEmbedder(384)).dependencies()
+    assert states(found) | {"chat": DependencyState.DOWN, "neo4j": DependencyState.DOWN} == states(
+        found
+    )
+    assert states(found)["database"] is DependencyState.UP
     assert is_ready(found)
     assert "chat is down: " in caplog.text
     assert "neo4j is down: Neo4j" in caplog.text
@@ -77,8 +79,8 @@ async def test_the_log_says_of_what_is_silent_that_no_answer_came(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("sextant.server.observe.readiness._PATIENCE", 0.05)
-    found = await Readiness(settings, database, _Silent(384)).dependencies()
-    assert states(found)["embedding"] is State.DOWN
+    found = await ReadinessProbe(settings, database, _Silent(384)).dependencies()
+    assert states(found)["embedding"] is DependencyState.DOWN
     assert "embedding is down: no answer in time" in caplog.text
 
 
@@ -99,20 +101,20 @@ async def test_what_is_slow_to_answer_is_as_it_was_until_patience_ends(
 ) -> None:
     for name, seconds in (("_WAITED", 0.0), ("_KEPT_OUTSIDE", 0.0), ("_PATIENCE", 3.0)):
         monkeypatch.setattr(f"sextant.server.observe.readiness.{name}", seconds)
-    readiness = Readiness(settings, database, _Busy(384))
+    readiness = ReadinessProbe(settings, database, _Busy(384))
 
-    async def embedding() -> State:
+    async def embedding() -> DependencyState:
         return states(await readiness.dependencies())["embedding"]
 
-    async def until(state: State) -> State:
+    async def until(state: DependencyState) -> DependencyState:
         while (told := await embedding()) is not state:
-            assert told is not State.OFF
+            assert told is not DependencyState.OFF
         return told
 
     async with asyncio.timeout(PATIENCE):
-        assert await until(State.UP) is State.UP
-        assert await embedding() is State.UP
-        assert await until(State.DOWN) is State.DOWN
+        assert await until(DependencyState.UP) is DependencyState.UP
+        assert await embedding() is DependencyState.UP
+        assert await until(DependencyState.DOWN) is DependencyState.DOWN
 
 
 async def test_a_chat_model_that_is_left_empty_is_none(
@@ -120,8 +122,8 @@ async def test_a_chat_model_that_is_left_empty_is_none(
 ) -> None:
     """As compose passes on what nobody has written into its file of variables."""
     empty = settings.model_copy(update={"chat_model": "", "openai_base_url": ""})
-    found = await Readiness(empty, database, HashEmbedder(384)).dependencies()
-    assert states(found)["chat"] is State.OFF
+    found = await ReadinessProbe(empty, database, HashEmbedder(384)).dependencies()
+    assert states(found)["chat"] is DependencyState.OFF
 
 
 async def test_what_is_down_is_told_without_saying_where_it_is(settings: Settings) -> None:

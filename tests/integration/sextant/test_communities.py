@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from sextant.cli.knowledge.communities import _nested, _told
+from sextant.cli.knowledge.communities import _refreshed_message, _walk_communities
 from sextant.domain.errors import GraphNotFound, OptionInvalid
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
@@ -141,8 +141,11 @@ async def test_building_tells_that_names_became_one_where_there_is_no_community(
             communities = await rag.communities()
             done, again = await communities.build(), await communities.build()
     assert (done.pairs_judged, done.names_merged, done.communities) == (1, 1, 0)
-    assert _told(done) == "1 name merged into others; 1 pair of names judged by the chat model."
-    assert _told(again) == "Nothing has changed."
+    assert (
+        _refreshed_message(done)
+        == "1 name merged into others; 1 pair of names judged by the chat model."
+    )
+    assert _refreshed_message(again) == "Nothing has changed."
 
 
 async def test_deleting_the_document_deletes_its_communities(rag: Sextant) -> None:
@@ -179,12 +182,12 @@ async def test_parts_are_listed_under_the_whole(rag: Sextant) -> None:
     [whole] = await (await rag.communities()).all()
     other = replace(whole, id=UUID(int=1))
     part = replace(whole, id=UUID(int=2), level=1, parent_id=whole.id)
-    assert [(one.id, depth) for one, depth in _nested([whole, other, part])] == [
+    assert [(one.id, depth) for one, depth in _walk_communities([whole, other, part])] == [
         (whole.id, 0),
         (part.id, 1),
         (other.id, 0),
     ]
-    assert [depth for _, depth in _nested([part])] == [0]
+    assert [depth for _, depth in _walk_communities([part])] == [0]
 
 
 @pytest.mark.parametrize("level", [-1, 10**12, 2**70])

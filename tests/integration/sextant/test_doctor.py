@@ -6,13 +6,13 @@ import asyncio
 
 from sextant import Sextant
 from sextant.domain.settings import Settings
-from sextant.facade.doctor import Finding, Health, examine
+from sextant.facade.doctor import Examination, Health, examine
 from sextant.facade.working import working
 from sextant.stores.documents.registering import Upload
 from tests.integration.own_database import settings_over, short_folder
 
 
-async def workers(settings: Settings) -> Finding:
+async def workers(settings: Settings) -> Examination:
     """What is found of workers."""
     return {one.name: one async for one in examine(settings)}["workers"]
 

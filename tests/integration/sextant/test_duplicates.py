@@ -12,7 +12,7 @@ from sextant.domain.settings import Settings
 from sextant.facade import Sextant
 from sextant.facade.knowledge.duplicates import Duplicates
 from sextant.facade.knowledge.entities import Entities
-from sextant.stores.graph.resolution.comparing import Candidate
+from sextant.stores.graph.resolution.comparing import MergeCandidate
 
 TOWNS = ["Aldersbury", "Cobaltford", "Grimsvotnir", "Pemberquay", "Zolkiewska"]
 # Each twice, under names that are alike; no two towns are.
@@ -47,7 +47,7 @@ def names_of(page: Duplicates) -> list[tuple[str, ...]]:
     return [named(one) for one in page.pairs]
 
 
-def named(one: Candidate) -> tuple[str, ...]:
+def named(one: MergeCandidate) -> tuple[str, ...]:
     return tuple(sorted((one.one_name, one.other_name)))
 
 
@@ -58,7 +58,7 @@ async def test_pages_hold_every_pair_once_in_the_order_of_the_whole_list(
     assert whole.next_cursor is None
     assert len(whole.pairs) == len(TOWNS)
     for limit in (1, 2, len(whole.pairs) - 1, len(whole.pairs)):
-        seen, cursor = list[Candidate](), None
+        seen, cursor = list[MergeCandidate](), None
         while True:
             page = await entities.duplicates(limit, cursor)
             assert 0 < len(page.pairs) <= limit
@@ -129,7 +129,7 @@ async def test_one_name_under_two_ids_of_the_users_own_is_listed_until_he_decide
     assert (await entities.duplicates()).pairs == ()
 
 
-async def ids_of(entities: Entities, pair: Candidate) -> tuple[str, ...]:
+async def ids_of(entities: Entities, pair: MergeCandidate) -> tuple[str, ...]:
     """The user's own ids of a pair."""
     both = [(await entities.get(one)).entity.external_id for one in (pair.one_id, pair.other_id)]
     return tuple(sorted(filter(None, both)))

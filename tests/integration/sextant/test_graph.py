@@ -14,7 +14,7 @@ from sextant import Sextant
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.settings import Settings
 from sextant.facade.doctor import Health, examine
-from sextant.facade.knowledge.graph import Graph
+from sextant.facade.knowledge.graph import KnowledgeGraph
 from sextant.facade.working import working
 from sextant.stores.graph.opening import GONE
 from sextant.stores.graph.record import GraphCounts
@@ -137,7 +137,7 @@ async def test_a_worker_lets_neo4j_catch_up_once_it_is_back(
         assert (held.entities, held.relations) == (3, 2)
 
 
-async def projected(graph: Graph) -> GraphCounts:
+async def projected(graph: KnowledgeGraph) -> GraphCounts:
     """What Neo4j holds of a graph, as soon as it holds it and nothing waits."""
     while True:
         status = await graph.status()

@@ -11,10 +11,10 @@ import pytest_asyncio
 
 from sextant.domain.settings import Settings
 from sextant.facade import Sextant
-from sextant.facade.doctor import Finding, Health, examine
+from sextant.facade.doctor import Examination, Health, examine
 from sextant.facade.working import working
 from sextant.retrievers.lanes.missing_vectors import MISSING_VECTORS
-from sextant.server.observe.readiness import Readiness, State
+from sextant.server.observe.readiness import DependencyState, ReadinessProbe
 from sextant.stores.documents.embedding_space import has_all_vectors
 from sextant.testing.openai_server import ScriptedOpenAI
 
@@ -56,7 +56,7 @@ async def changed(settings: Settings, tmp_path: Path) -> AsyncIterator[Settings]
         yield second
 
 
-async def stored_vectors(settings: Settings) -> Finding:
+async def stored_vectors(settings: Settings) -> Examination:
     return {one.name: one async for one in examine(settings)}["stored vectors"]
 
 
@@ -65,9 +65,9 @@ async def test_it_is_told_until_a_worker_has_finished_it(changed: Settings) -> N
     assert found.health is Health.WARNING
     assert "sextant reembed" in found.next_step
     async with Sextant.open(changed) as rag:
-        readiness = Readiness(changed, rag.database, rag.embedder)
+        readiness = ReadinessProbe(changed, rag.database, rag.embedder)
         [state] = [one.state for one in await readiness.dependencies() if one.name == "embedding"]
-        assert state is State.DEGRADED
+        assert state is DependencyState.DEGRADED
         answer = await rag.query(QUESTION, graph_id="rules")
         assert MISSING_VECTORS["en"] in answer.warnings
         async with working(rag.worker()), asyncio.timeout(PATIENCE):

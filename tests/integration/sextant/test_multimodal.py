@@ -10,7 +10,7 @@ import pytest
 from sextant.domain.errors import OptionInvalid, SextantError
 from sextant.domain.settings import MultimodalSettings, Settings
 from sextant.facade import Sextant
-from sextant.facade.attaching import attached_files
+from sextant.facade.attaching import read_attachments
 from sextant.models.embedding.cache import CachedEmbedder
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
@@ -104,8 +104,8 @@ def test_files_of_the_command_line_become_parts(tmp_path: Path) -> None:
     table.write_bytes("产品,销量\n苹果,3\n".encode("gb18030"))
     picture = tmp_path / "a.png"
     picture.write_bytes(b"bytes")
-    image, sales = attached_files([picture], [table], Settings(_env_file=None))
+    image, sales = read_attachments([picture], [table], Settings(_env_file=None))
     assert image["data"] == "data:application/octet-stream;base64,Ynl0ZXM="
     assert sales == {"type": "table", "table_data": "产品,销量\n苹果,3\n", "table_caption": "销量"}
     with pytest.raises(OptionInvalid, match="cannot be read"):
-        attached_files([tmp_path / "missing.png"], [], Settings(_env_file=None))
+        read_attachments([tmp_path / "missing.png"], [], Settings(_env_file=None))

@@ -17,7 +17,7 @@ from sextant.domain.settings import Settings
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registering import Registered
-from sextant.stores.documents.versions import Ready, open_version
+from sextant.stores.documents.versions import ReadyVersion, open_version
 from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.pools import Connection
@@ -94,7 +94,7 @@ async def test_a_small_document_and_its_replacement_are_stored_in_one_step_each(
     for version, text in enumerate((TEXT, "第二版。\nSecond edition."), start=1):
         opened = await register(documents, scope, text)
         content = parsed(text, opened.document_id)
-        late = Ready(opened.document_id, version + 1, content, vectors(content.chunks))
+        late = ReadyVersion(opened.document_id, version + 1, content, vectors(content.chunks))
         with pytest.raises(ConflictError):
             await documents.store(scope, late)
         await documents.store(scope, replace(late, version=version))

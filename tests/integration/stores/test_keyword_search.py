@@ -19,7 +19,7 @@ from sextant.domain.errors import EmbeddingModelChanged
 from sextant.domain.scope import Scope
 from sextant.stores.chunks import chunk_store
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
-from sextant.stores.chunks.grams import salted_grams
+from sextant.stores.chunks.grams import salt_grams
 from sextant.stores.graph.arrays import halves_of
 from sextant.stores.postgresql.binary import Nearest, Scored
 from sextant.stores.postgresql.database import Database
@@ -172,7 +172,7 @@ def colliding() -> tuple[str, str]:
     seen: dict[int, str] = {}
     for code in range(0x4E00, 0x9FFF):
         pair = f"机{chr(code)}"
-        (gram,) = salted_grams([pair], 1)[0].tolist()
+        (gram,) = salt_grams([pair], 1)[0].tolist()
         if gram in seen:
             return seen[gram], pair
         seen[gram] = pair

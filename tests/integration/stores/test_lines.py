@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.lines import Lines
+from sextant.stores.postgresql.lines import DedicatedConnections
 from sextant.stores.postgresql.pools import Connection
 
 _LOCK = 0x5E47A2D  # any number nobody else uses
@@ -20,15 +20,15 @@ _WAITING = (
 
 
 @pytest.fixture
-def echo(database: Database) -> Iterator[Lines]:
-    lines = Lines(lambda: database.app_conninfo, "textsend(%s::text)", 1)
+def echo(database: Database) -> Iterator[DedicatedConnections]:
+    lines = DedicatedConnections(lambda: database.app_conninfo, "textsend(%s::text)", 1)
     yield lines
     lines.close()
 
 
 @pytest.fixture
-def locks(database: Database) -> Iterator[Lines]:
-    lines = Lines(lambda: database.app_conninfo, "pg_advisory_xact_lock(%s)", 1)
+def locks(database: Database) -> Iterator[DedicatedConnections]:
+    lines = DedicatedConnections(lambda: database.app_conninfo, "pg_advisory_xact_lock(%s)", 1)
     yield lines
     lines.close()
 
@@ -37,7 +37,7 @@ def same(told: bytes | None) -> bytes | None:
     return told
 
 
-async def answered(lines: Lines, value: object) -> bytes | None:
+async def answered(lines: DedicatedConnections, value: object) -> bytes | None:
     """What is told over a line once there is one."""
     async with asyncio.timeout(20):
         while (wanted := lines.ask([value], same)) is None:
@@ -45,13 +45,13 @@ async def answered(lines: Lines, value: object) -> bytes | None:
         return await wanted
 
 
-async def test_the_answer_is_read_as_soon_as_it_comes(echo: Lines) -> None:
+async def test_the_answer_is_read_as_soon_as_it_comes(echo: DedicatedConnections) -> None:
     assert echo.ask(["first"], same) is None  # a line is opened meanwhile
     for text in ("糖尿病", "rust", "x" * 100_000):
         assert await answered(echo, text) == text.encode()
 
 
-async def test_while_a_line_is_busy_another_way_must_be_gone(echo: Lines) -> None:
+async def test_while_a_line_is_busy_another_way_must_be_gone(echo: DedicatedConnections) -> None:
     await answered(echo, "")
     first = echo.ask(["first"], same)
     assert first is not None
@@ -60,7 +60,7 @@ async def test_while_a_line_is_busy_another_way_must_be_gone(echo: Lines) -> Non
     assert await answered(echo, "third") == b"third"
 
 
-async def test_what_cannot_be_read_is_told_to_whoever_waits(echo: Lines) -> None:
+async def test_what_cannot_be_read_is_told_to_whoever_waits(echo: DedicatedConnections) -> None:
     def broken(_: bytes | None) -> bytes:
         raise ValueError("broken")
 
@@ -73,7 +73,7 @@ async def test_what_cannot_be_read_is_told_to_whoever_waits(echo: Lines) -> None
 
 
 async def test_what_the_server_refuses_is_asked_in_another_way(database: Database) -> None:
-    lines = Lines(lambda: database.app_conninfo, "int4send(1 / %s::int)", 1)
+    lines = DedicatedConnections(lambda: database.app_conninfo, "int4send(1 / %s::int)", 1)
     assert await answered(lines, 1) == b"\0\0\0\1"
     assert await answered(lines, 0) is None
     assert lines.ask(["a\0b"], same) is None
@@ -82,7 +82,7 @@ async def test_what_the_server_refuses_is_asked_in_another_way(database: Databas
 
 
 async def test_a_statement_given_up_is_cancelled_in_the_server(
-    database: Database, locks: Lines
+    database: Database, locks: DedicatedConnections
 ) -> None:
     async with waiting(database, locks) as (owner, wanted):
         wanted.cancel()
@@ -92,7 +92,7 @@ async def test_a_statement_given_up_is_cancelled_in_the_server(
 
 @asynccontextmanager
 async def waiting(
-    database: Database, locks: Lines
+    database: Database, locks: DedicatedConnections
 ) -> AsyncIterator[tuple[Connection, asyncio.Future[bytes | None]]]:
     """A statement that waits in the server for a lock of this connection."""
     await answered(locks, _LOCK)
@@ -111,7 +111,7 @@ async def until_waiting(owner: Connection, wanted: int) -> None:
 
 
 async def test_a_line_that_the_server_has_cut_is_opened_anew(
-    database: Database, locks: Lines
+    database: Database, locks: DedicatedConnections
 ) -> None:
     async with waiting(database, locks) as (owner, wanted):
         await owner.execute(
@@ -123,7 +123,7 @@ async def test_a_line_that_the_server_has_cut_is_opened_anew(
     assert await answered(locks, _LOCK) == b""
 
 
-async def test_closed_lines_tell_no_more_than_they_were_asked(echo: Lines) -> None:
+async def test_closed_lines_tell_no_more_than_they_were_asked(echo: DedicatedConnections) -> None:
     await answered(echo, "")
     wanted = echo.ask(["last"], same)
     echo.close()
@@ -133,7 +133,9 @@ async def test_closed_lines_tell_no_more_than_they_were_asked(echo: Lines) -> No
 
 
 async def test_without_a_server_no_line_is_opened(database: Database) -> None:
-    lines = Lines(lambda: database.app_conninfo + " dbname=nowhere", "textsend(%s)", 1)
+    lines = DedicatedConnections(
+        lambda: database.app_conninfo + " dbname=nowhere", "textsend(%s)", 1
+    )
     for _ in range(3):
         assert lines.ask(["text"], same) is None
         await asyncio.sleep(0.05)

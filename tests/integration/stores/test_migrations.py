@@ -15,7 +15,7 @@ from psycopg.conninfo import make_conninfo
 
 from sextant.domain.errors import DatabaseUnavailable
 from sextant.domain.graph import CO_OCCURS
-from sextant.stores.chunks.grams import fold, salted_grams
+from sextant.stores.chunks.grams import fold, salt_grams
 from sextant.stores.graph.ids import relation_id
 from sextant.stores.postgresql import migrations, queue_schema
 from sextant.stores.postgresql.database import Database
@@ -92,7 +92,7 @@ async def test_grams_of_the_first_version_become_those_of_this_one(
     await migrations.migrate(empty)
     stored = await empty.execute("select folded, grams from chunk_grams")
     found = {text: set(grams) async for text, grams in stored}
-    expected = salted_grams([fold(text) for text in TEXTS], scope_id)
+    expected = salt_grams([fold(text) for text in TEXTS], scope_id)
     assert found == {text: set(own.tolist()) for text, own in zip(TEXTS, expected, strict=True)}
 
 
@@ -291,7 +291,7 @@ async def test_grams_of_a_large_scope_of_an_older_folder_are_counted_afterwards(
     await empty.execute("create table chunk_vectors_1 as select generate_series(1, 40) as chunk_id")
     await empty.execute("analyze chunk_vectors_1")
     await empty.execute("update graphs set partition_key = 1")
-    ((common, often, rare),) = [salted_grams(["return"], 1)[0].tolist()[:3]]
+    ((common, often, rare),) = [salt_grams(["return"], 1)[0].tolist()[:3]]
     query = """insert into chunk_grams (scope_id, chunk_id, user_id, folded, grams)
         select 1, gen_random_uuid(), 'a', '', %s::int[] from generate_series(1, %s)"""
     for grams, number in (([common, often], 20), ([common], 11), ([rare, common], 9)):

@@ -11,7 +11,7 @@ import pytest
 from sextant.domain.filters import ChunkFilters
 from sextant.domain.scope import Scope
 from sextant.models.protocols import Vectors
-from sextant.retrievers.memory.hot import HotScopes
+from sextant.retrievers.memory.hot import ScopeCache
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.arrays import halves_of
 from sextant.stores.postgresql.database import Database
@@ -59,7 +59,7 @@ async def in_order(database: Database, scope: Scope, question: Vectors) -> list[
 async def assert_in_order(database: Database, scope: Scope, question: Vectors, most: int) -> None:
     """Wherever a list of so many at most ends, it is the beginning of the same order."""
     chunks, order = ChunkStore(database), halves_of(await in_order(database, scope, question))
-    hot = await packed(HotScopes(database), scope)
+    hot = await packed(ScopeCache(database), scope)
     for k in [own for own in (1, 2, 7, 15, 39, 40, 41, 50, 51, 60, 83, 120) if own <= most]:
         wanted = order[:k].tolist()
         assert (await chunks.nearest(scope, question, k)).ids.tolist() == wanted

@@ -13,18 +13,18 @@ import pytest
 from sextant.domain.scope import Scope
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.lines import Lines
+from sextant.stores.postgresql.lines import DedicatedConnections
 from sextant.stores.stamps import stamp_lines as module
 from sextant.stores.stamps.stamp import STAMP, Stamp, stamp_of
-from sextant.stores.stamps.stamp_lines import stamp_asked, stamp_lines
+from sextant.stores.stamps.stamp_lines import request_stamp, stamp_lines
 
 
-def learnt(lines: Lines, scope: Scope) -> Stamp | None:
-    with stamp_asked(lines, scope) as answer:
+def learnt(lines: DedicatedConnections, scope: Scope) -> Stamp | None:
+    with request_stamp(lines, scope) as answer:
         return answer()
 
 
-async def opened(lines: Lines, scope: Scope) -> Stamp:
+async def opened(lines: DedicatedConnections, scope: Scope) -> Stamp:
     """What the lines tell once there is one."""
     async with asyncio.timeout(60):
         while (stamp := await asyncio.to_thread(learnt, lines, scope)) is None:
@@ -71,7 +71,7 @@ async def test_what_was_asked_and_never_read_is_not_told_to_the_next(database: D
         await write(database, scope, scope.user_id)
         await opened(stamp_lines(database), scope)
     for _ in range(3):
-        with stamp_asked(stamp_lines(database), one):
+        with request_stamp(stamp_lines(database), one):
             pass
         assert await opened(stamp_lines(database), other) == await stamp_of(database, other)
 
@@ -90,9 +90,9 @@ async def test_a_line_that_the_server_has_cut_is_opened_anew(database: Database)
 
 async def test_closed_lines_tell_nothing(database: Database) -> None:
     scope = Scope(f"user-{uuid4()}", "same")
-    lines = Lines(lambda: database.app_conninfo, STAMP, 1)
+    lines = DedicatedConnections(lambda: database.app_conninfo, STAMP, 1)
     await opened(lines, scope)
-    with stamp_asked(lines, scope) as answer:
+    with request_stamp(lines, scope) as answer:
         lines.close()
         assert answer() == await stamp_of(database, scope)
     assert learnt(lines, scope) is None
@@ -115,7 +115,7 @@ async def test_an_event_loop_goes_on_until_the_stamp_comes(
     stamp = await opened(stamp_lines(database), scope)
     with ExitStack() as line:
         async with silent(database):
-            answer = line.enter_context(stamp_asked(stamp_lines(database), scope))
+            answer = line.enter_context(request_stamp(stamp_lines(database), scope))
             asked = asyncio.create_task(answer.awaited())
             for _ in range(3):
                 await asyncio.sleep(0)
@@ -128,6 +128,6 @@ async def test_a_server_that_does_not_answer_at_once_is_not_waited_for(database:
     await write(database, scope, "one")
     stamp = await opened(stamp_lines(database), scope)
     async with silent(database):
-        with stamp_asked(stamp_lines(database), scope) as answer:
+        with request_stamp(stamp_lines(database), scope) as answer:
             assert await answer.awaited() is None
     assert await opened(stamp_lines(database), scope) == stamp

@@ -18,7 +18,7 @@ from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.arrays import halves_of
 from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.langchain import open_vector_store
-from sextant.stores.postgresql.binary import written
+from sextant.stores.postgresql.binary import format_ids
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 
@@ -348,7 +348,7 @@ async def test_the_nearest_come_with_what_is_told_of_them_in_one_trip(
     await ingest(scope, [f"text {n}" for n in range(20)], vectors)
     near, told = await chunks.nearest_with_contents(scope, vectors[0], k)
     alone = await chunks.nearest(scope, vectors[0], k)
-    assert near.ids == written(alone.ids)
+    assert near.ids == format_ids(alone.ids)
     assert near.scores == pytest.approx(alone.cosines.tolist(), rel=1e-6)
     assert told == await chunks.contents(scope, near.ids)
     assert len(told) == min(k, 20)

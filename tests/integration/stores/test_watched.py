@@ -8,7 +8,7 @@ import pytest
 
 from sextant.domain.errors import DatabaseUnavailable
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.watched import limited, server_answers
+from sextant.stores.postgresql.watched import limit_statements, server_answers
 
 USER = "watched"
 
@@ -21,7 +21,7 @@ async def test_a_long_statement_goes_on_while_the_server_lets_others_in(database
 
 
 async def test_a_statement_ends_at_its_limit_and_the_next_one_works(database: Database) -> None:
-    with limited(0.05), pytest.raises(DatabaseUnavailable, match=r"longer than 0\.05 s"):
+    with limit_statements(0.05), pytest.raises(DatabaseUnavailable, match=r"longer than 0\.05 s"):
         async with database.transaction(USER) as connection:
             await connection.execute("select pg_sleep(3600)")
     async with database.transaction(USER) as connection:

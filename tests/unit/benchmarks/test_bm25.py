@@ -7,10 +7,12 @@ import numpy as np
 from benchmarks.bm25 import CANDIDATES, Asked, asked_of, changed, gate
 from benchmarks.hybrid.corpus import Library, Question
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index
-from sextant.stores.rows import Text
+from sextant.stores.rows import StoredText
 
 WORDS = ["valve", "pump", "motor", "gasket", "bearing", "rotor"]
-TEXTS = [Text(row, str(row), " ".join(WORDS[: 1 + row % 6] * (1 + row % 3))) for row in range(60)]
+TEXTS = [
+    StoredText(row, str(row), " ".join(WORDS[: 1 + row % 6] * (1 + row % 3))) for row in range(60)
+]
 ASKED = [
     Asked("which rotor has a gasket", tuple(range(40))),
     Asked("motor", tuple(range(20, 60))),

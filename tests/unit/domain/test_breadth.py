@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from sextant.domain.breadth import asked_besides, asks_account, is_broad
+from sextant.domain.breadth import asks_account, find_other_subjects, is_broad
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_questions_about_something_are_particular(question: str) -> None:
 def test_what_is_asked_besides_the_documents_and_what_they_say_is_told_apart(
     question: str, named: list[str]
 ) -> None:
-    assert re.findall(r"\w+", asked_besides(question)) == named
+    assert re.findall(r"\w+", find_other_subjects(question)) == named
 
 
 @pytest.mark.parametrize(

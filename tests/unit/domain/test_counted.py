@@ -6,7 +6,7 @@ import pytest
 
 from sextant.tables.cells.table import make_table
 from sextant.tables.results.findings import compute_findings
-from sextant.text.characters import counted
+from sextant.text.characters import count_noun
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from sextant.text.characters import counted
     ],
 )
 def test_a_number_is_told_with_its_noun(number: int, noun: str, said: str) -> None:
-    assert counted(number, noun) == said
+    assert count_noun(number, noun) == said
 
 
 @pytest.mark.parametrize(

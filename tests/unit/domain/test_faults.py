@@ -14,7 +14,7 @@ from pydantic import (
     ValidationError,
 )
 
-from sextant.domain.faults import said_of
+from sextant.domain.validation_messages import describe_error
 
 CLEANED = Annotated[str, AfterValidator(str.strip), StringConstraints(min_length=1, max_length=5)]
 
@@ -53,4 +53,4 @@ def test_texts_have_characters_and_lists_have_items(kind: Any, value: object, sa
         TypeAdapter(kind).validate_python(value)
 
     [fault] = refused.value.errors()
-    assert said_of(fault) == said
+    assert describe_error(fault) == said

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sextant.domain.errors import Overloaded
-from sextant.domain.places import Places, away
+from sextant.domain.fair_semaphore import FairSemaphore, release_slot
 
 _LONG, _NONE, _MANY = 3600.0, 0.0, 100
 
@@ -17,12 +17,12 @@ _LONG, _NONE, _MANY = 3600.0, 0.0, 100
 class Work:
     """Something done in a place, until the test lets it end."""
 
-    def __init__(self, places: Places, caller: str) -> None:
+    def __init__(self, places: FairSemaphore, caller: str) -> None:
         self.begun = asyncio.Event()
         self.may_end = asyncio.Event()
         self.task = asyncio.create_task(self._do(places, caller))
 
-    async def _do(self, places: Places, caller: str) -> None:
+    async def _do(self, places: FairSemaphore, caller: str) -> None:
         async with places.place(caller):
             self.begun.set()
             await self.may_end.wait()
@@ -33,7 +33,7 @@ class Work:
         await self.task
 
 
-async def began(places: Places, *callers: str) -> list[Work]:
+async def began(places: FairSemaphore, *callers: str) -> list[Work]:
     """Work of each, in this order; what finds no place waits."""
     works = [Work(places, caller) for caller in callers]
     await turned()
@@ -47,7 +47,7 @@ async def turned() -> None:
 
 
 async def test_without_a_free_place_there_is_a_refusal_and_with_one_there_is_none() -> None:
-    places = Places(2, _NONE, _MANY)
+    places = FairSemaphore(2, _NONE, _MANY)
     first, second = await began(places, "ann", "bob")
     with pytest.raises(Overloaded) as refused:
         async with places.place("carol"):
@@ -63,7 +63,7 @@ async def test_without_a_free_place_there_is_a_refusal_and_with_one_there_is_non
 
 
 async def test_those_who_wait_go_on_in_the_order_of_their_coming() -> None:
-    places = Places(1, _LONG, _MANY)
+    places = FairSemaphore(1, _LONG, _MANY)
     first, second, third = await began(places, "ann", "ann", "ann")
     assert (places.taken, places.waiting) == (1, 2)
     await first.end()
@@ -74,7 +74,7 @@ async def test_those_who_wait_go_on_in_the_order_of_their_coming() -> None:
 
 
 async def test_who_has_fewest_places_is_next_however_many_of_another_came_before() -> None:
-    places = Places(2, _LONG, _MANY)
+    places = FairSemaphore(2, _LONG, _MANY)
     many = await began(places, *["ann"] * 10)
     [one] = await began(places, "bob")
     await many[0].end()
@@ -87,7 +87,7 @@ async def test_who_has_fewest_places_is_next_however_many_of_another_came_before
 
 
 async def test_where_too_many_wait_the_last_is_refused_at_once() -> None:
-    places = Places(1, _LONG, 2)
+    places = FairSemaphore(1, _LONG, 2)
     first, second, third = await began(places, "ann", "ann", "ann")
     for without_a_place in ("bob", None):
         places.require_room(without_a_place)
@@ -105,7 +105,7 @@ async def test_where_too_many_wait_the_last_is_refused_at_once() -> None:
 
 
 async def test_who_gives_up_waiting_takes_no_place() -> None:
-    places = Places(1, _LONG, _MANY)
+    places = FairSemaphore(1, _LONG, _MANY)
     first, leaving, patient = await began(places, "ann", "bob", "carol")
     leaving.task.cancel()
     await asyncio.wait({leaving.task})
@@ -117,7 +117,7 @@ async def test_who_gives_up_waiting_takes_no_place() -> None:
 
 
 async def test_a_place_that_comes_as_its_waiter_gives_up_is_the_next_ones() -> None:
-    places = Places(1, _LONG, _MANY)
+    places = FairSemaphore(1, _LONG, _MANY)
     first, leaving, patient = await began(places, "ann", "bob", "carol")
     first.task.cancel()
     leaving.task.cancel()
@@ -134,7 +134,7 @@ async def test_what_ends_the_wait_is_raised() -> None:
         wait.close()
         raise Left
 
-    places = Places(1, _LONG, _MANY)
+    places = FairSemaphore(1, _LONG, _MANY)
     [first] = await began(places, "ann")
     with pytest.raises(Left):
         async with places.place("bob", leaves):
@@ -144,12 +144,12 @@ async def test_what_ends_the_wait_is_raised() -> None:
 
 
 async def test_a_place_is_somebody_elses_while_its_holder_is_away() -> None:
-    places, back = Places(1, _LONG, _MANY), asyncio.Event()
+    places, back = FairSemaphore(1, _LONG, _MANY), asyncio.Event()
     came: list[str] = []
 
     async def asks_a_model() -> None:
         async with places.place("ann"):
-            async with away():
+            async with release_slot():
                 await back.wait()
             came.append("ann")
 
@@ -169,10 +169,10 @@ async def test_a_place_is_somebody_elses_while_its_holder_is_away() -> None:
 
 
 async def test_who_leaves_while_away_has_nothing_to_come_back_to() -> None:
-    places, back = Places(1, _LONG, _MANY), asyncio.Event()
+    places, back = FairSemaphore(1, _LONG, _MANY), asyncio.Event()
 
     async def model() -> None:
-        async with away():
+        async with release_slot():
             await back.wait()
 
     async with places.place("ann"):
@@ -185,12 +185,12 @@ async def test_who_leaves_while_away_has_nothing_to_come_back_to() -> None:
 
 @pytest.mark.parametrize("gives_up", [False, True])
 async def test_all_who_come_back_to_one_place_have_it_again(*, gives_up: bool) -> None:
-    places = Places(1, _LONG, _MANY)
+    places = FairSemaphore(1, _LONG, _MANY)
     answers = [asyncio.Event(), asyncio.Event()]
     tasks: list[asyncio.Task[None]] = []
 
     async def asks(answer: asyncio.Event) -> None:
-        async with away():
+        async with release_slot():
             await answer.wait()
 
     async def asks_twice() -> None:
@@ -217,5 +217,5 @@ async def test_all_who_come_back_to_one_place_have_it_again(*, gives_up: bool) -
 
 
 async def test_without_a_place_nobody_is_away() -> None:
-    async with away():
+    async with release_slot():
         pass

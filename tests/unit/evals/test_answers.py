@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sextant.evals.answers import Outcome, astray, line
-from sextant.evals.dataset import Question
+from sextant.evals.answers import AnswerOutcome, astray, line
+from sextant.evals.dataset import EvalQuestion
 
-ANSWERABLE = Question("q", "Who built it?", gold_ids=("a",), answers=("Mira",))
-UNANSWERABLE = Question("n", "Who sank it?", gold_ids=())
-NOT_ANSWERED = Outcome(UNANSWERABLE, found=False, in_gold=(), holds=(), declined_without=None)
+ANSWERABLE = EvalQuestion("q", "Who built it?", gold_ids=("a",), answers=("Mira",))
+UNANSWERABLE = EvalQuestion("n", "Who sank it?", gold_ids=())
+NOT_ANSWERED = AnswerOutcome(UNANSWERABLE, found=False, in_gold=(), holds=(), declined_without=None)
 
 
-def outcome(in_gold: tuple[bool, ...], holds: tuple[bool, ...]) -> Outcome:
-    return Outcome(ANSWERABLE, found=True, in_gold=in_gold, holds=holds, declined_without=False)
+def outcome(in_gold: tuple[bool, ...], holds: tuple[bool, ...]) -> AnswerOutcome:
+    return AnswerOutcome(
+        ANSWERABLE, found=True, in_gold=in_gold, holds=holds, declined_without=False
+    )
 
 
 def test_only_quotations_behind_the_first_can_be_astray() -> None:
@@ -30,7 +32,9 @@ def test_a_row_counts_answers_among_the_answerable_and_refusals_among_the_rest()
         outcome((True, False), (True, False)),
         outcome((False,), (False,)),
         outcome((), ()),
-        Outcome(ANSWERABLE, found=False, in_gold=(False,), holds=(True,), declined_without=None),
+        AnswerOutcome(
+            ANSWERABLE, found=False, in_gold=(False,), holds=(True,), declined_without=None
+        ),
         NOT_ANSWERED,
         replace(NOT_ANSWERED, in_gold=(False,), holds=(False,)),
     ]

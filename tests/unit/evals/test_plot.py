@@ -10,7 +10,7 @@ import pytest
 
 from sextant.domain.errors import OptionInvalid
 from sextant.evals.comparing import check_folder, check_plot
-from sextant.evals.plot import Curve, drawn
+from sextant.evals.plot import Curve, draw_curves
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -25,7 +25,7 @@ def texts(svg: str) -> list[tuple[str, float, float]]:
 
 
 def test_every_curve_is_named_with_its_last_value_and_its_times_best_first() -> None:
-    svg = drawn("t", "s", [curve("naive", 0.2, 0.5), curve("mix", 0.4, 0.75, p50=38, p95=90)])
+    svg = draw_curves("t", "s", [curve("naive", 0.2, 0.5), curve("mix", 0.4, 0.75, p50=38, p95=90)])
     said = [text for text, _, _ in texts(svg)]
     assert [one for one in said if one.startswith(("mix ", "naive "))] == [
         "mix  0.750",
@@ -37,20 +37,20 @@ def test_every_curve_is_named_with_its_last_value_and_its_times_best_first() -> 
 
 def test_points_lie_where_the_scale_says() -> None:
     """The scale goes from 0.4, a tenth under the lowest less 0.05, at 372 to 1.0 at 96."""
-    svg = drawn("t", "s", [curve("a", 0.5, 0.7, 1.0)])
+    svg = draw_curves("t", "s", [curve("a", 0.5, 0.7, 1.0)])
     [line] = ET.fromstring(svg).iter(f"{SVG}polyline")  # noqa: S314 - our own
     assert line.attrib["points"] == "64.0,326.0 252.0,234.0 440.0,96.0"
 
 
 def test_labels_of_curves_that_end_together_keep_apart() -> None:
-    svg = drawn("t", "s", [curve(f"lane {n}", 0.1, 0.9) for n in range(7)])
+    svg = draw_curves("t", "s", [curve(f"lane {n}", 0.1, 0.9) for n in range(7)])
     heights = [y for text, _, y in texts(svg) if text.endswith("0.900")]
     assert len(heights) == 7
     assert all(after - before >= 17 for before, after in pairwise(heights))
 
 
 def test_names_are_text_and_no_markup() -> None:
-    svg = drawn("<t>", "a & b", [curve("<b>", 0.0)])
+    svg = draw_curves("<t>", "a & b", [curve("<b>", 0.0)])
     assert {"<t>", "a & b"} <= {text for text, _, _ in texts(svg)}
 
 

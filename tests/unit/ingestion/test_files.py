@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sextant.domain.errors import FileRejected
-from sextant.ingestion.files import find_files, left_out, read_file
+from sextant.ingestion.files import find_files, find_unsupported, read_file
 
 
 def test_a_folder_gives_what_is_read_and_says_what_it_leaves_out(tmp_path: Path) -> None:
@@ -21,7 +21,9 @@ def test_a_folder_gives_what_is_read_and_says_what_it_leaves_out(tmp_path: Path)
     (tmp_path / ".git" / "config").write_text("x")
     named = [file.relative_to(tmp_path).as_posix() for file in find_files([tmp_path])]
     assert named == ["A.PDF", "b.md", "sub/c.txt"]
-    others = [file.relative_to(tmp_path).as_posix() for file in left_out([tmp_path, tmp_path])]
+    others = [
+        file.relative_to(tmp_path).as_posix() for file in find_unsupported([tmp_path, tmp_path])
+    ]
     assert others == ["README", "photo.heic", "sub/d.mp4"]
 
 
@@ -36,7 +38,7 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     (shared / "sub" / "hops.md").symlink_to(shared / "sub" / "out.md")
     (shared / "folder").symlink_to(outside)
     assert find_files(shared) == [shared / "a.md", shared / "sub" / "again.md"]
-    assert left_out(shared) == [shared / "sub" / "hops.md", shared / "sub" / "out.md"]
+    assert find_unsupported(shared) == [shared / "sub" / "hops.md", shared / "sub" / "out.md"]
     link = tmp_path / "link"
     link.symlink_to(shared)
     assert find_files(link) == [link / "a.md", link / "sub" / "again.md"]
@@ -50,7 +52,7 @@ def test_a_named_file_and_a_link_to_nothing_are_never_left_out(tmp_path: Path) -
     (tmp_path / "again").symlink_to(tmp_path)
     photo = tmp_path / "sub" / "photo.heic"
     assert find_files([tmp_path, photo]) == [tmp_path / "gone.md", photo]
-    assert left_out([tmp_path, photo]) == []
+    assert find_unsupported([tmp_path, photo]) == []
 
 
 def test_a_folder_that_may_not_be_looked_into_is_not_passed_over_in_silence(
@@ -68,7 +70,7 @@ def test_a_folder_that_may_not_be_looked_into_is_not_passed_over_in_silence(
 
     monkeypatch.setattr(os, "scandir", looking)
     assert find_files([tmp_path]) == [open_one, shut]
-    assert left_out([tmp_path]) == []
+    assert find_unsupported([tmp_path]) == []
     with pytest.raises(FileRejected, match="shut cannot be read"):
         read_file(shut, 1000)
 

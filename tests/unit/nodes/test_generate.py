@@ -19,7 +19,7 @@ from sextant.nodes.answers.writing import CUT_OFF
 from sextant.nodes.citing.checking import UNCHECKED
 from sextant.nodes.context import Context, RunContext
 from sextant.nodes.generate import NOT_COMPUTED, WITHOUT_DOCUMENTS, generate
-from sextant.nodes.pacing import Pace
+from sextant.nodes.pacing import Backpressure
 from sextant.nodes.state import State
 from sextant.tables.cells.stored import TablePart
 from tests.unit.nodes.conftest import Bench, Build, chat, item
@@ -92,7 +92,7 @@ async def test_a_documents_own_reference_numbers_do_not_become_markers(bench: Bu
 async def test_an_answer_is_written_no_further_ahead_of_its_reader_than_the_pace_allows(
     bench: Build,
 ) -> None:
-    pace, within = Pace(2), copy_context()
+    pace, within = Backpressure(2), copy_context()
     within.run(pace.set)
     written, two = list[dict[str, Any]](), asyncio.Event()
 

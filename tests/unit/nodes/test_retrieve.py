@@ -11,7 +11,7 @@ from sextant.domain.attachments import Attachment, AttachmentKind
 from sextant.domain.errors import GraphNotFound, RetrievalError
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from sextant.domain.scope import Scope
-from sextant.nodes.retrieve import retrieve, widened, with_tables
+from sextant.nodes.retrieve import retrieve, widen_mode, with_tables
 from sextant.tables.results.written import Finding
 from tests.unit.nodes.conftest import Build, ScriptedRetriever, item
 from tests.unit.nodes.steps import ALL, PAST, QUESTION, SYMPTOMS, WEATHER, after
@@ -64,13 +64,13 @@ async def test_a_later_round_of_a_graphs_mode_runs_that_modes_lanes(bench: Build
     ],
 )
 def test_every_round_looks_one_step_wider(strategy: str, modes: list[str]) -> None:
-    assert [widened(strategy, attempts, ALL) for attempts in range(4)] == modes
+    assert [widen_mode(strategy, attempts, ALL) for attempts in range(4)] == modes
 
 
 def test_a_round_looks_no_wider_than_the_retriever_can() -> None:
     without_reports = ("vector", "keyword", "local", "mix")
-    assert widened("local", 1, without_reports) == "mix"
-    assert widened("local", 3, ("vector", "keyword", "local")) == "local"
+    assert widen_mode("local", 1, without_reports) == "mix"
+    assert widen_mode("local", 3, ("vector", "keyword", "local")) == "local"
 
 
 async def test_what_the_graph_knows_is_kept_beside_the_passages(bench: Build) -> None:

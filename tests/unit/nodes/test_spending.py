@@ -6,17 +6,17 @@ import pytest
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.domain.settings import LimitSettings, Settings
-from sextant.nodes.context import RunContext
-from sextant.nodes.spending import (
+from sextant.nodes.budget import (
     Limit,
     budget_of,
     calls_to_read,
     deadline,
     judging_budget,
-    kept_for_answer,
-    noted,
-    reached,
+    limit_warning,
+    merge_warnings,
+    reserve_for_answer,
 )
+from sextant.nodes.context import RunContext
 from sextant.nodes.state import State
 from tests.unit.nodes.conftest import Build
 
@@ -76,7 +76,7 @@ LONG = [
 def test_in_global_the_answer_keeps_calls_to_read_the_reports_by(
     bench: Build, state: State, limits: dict[str, int], kept: tuple[int, int]
 ) -> None:
-    answers = kept_for_answer(state, run_with(bench, **limits))
+    answers = reserve_for_answer(state, run_with(bench, **limits))
     assert (answers.calls, answers.prompt_tokens) == kept
 
 
@@ -124,13 +124,13 @@ def test_nodes_that_are_called_without_a_begun_turn_have_the_whole_time(bench: B
     [(Limit.CALLS, "8 model calls"), (Limit.TOKENS, "32000 prompt"), (Limit.TIME, "60 seconds")],
 )
 def test_a_reached_limit_is_told_with_its_setting(limit: Limit, words: str) -> None:
-    sentence = reached(limit, LimitSettings(), "en")
+    sentence = limit_warning(limit, LimitSettings(), "en")
     assert words in sentence
     assert f"limits.{limit}" in sentence
-    in_chinese = reached(limit, LimitSettings(), "zh")
+    in_chinese = limit_warning(limit, LimitSettings(), "zh")
     assert "上限" in in_chinese
     assert f"SEXTANT_LIMITS__{limit.upper()}" in in_chinese
 
 
 def test_each_warning_is_given_once() -> None:
-    assert noted(["a", "b"], "b", "c") == ["a", "b", "c"]
+    assert merge_warnings(["a", "b"], "b", "c") == ["a", "b", "c"]

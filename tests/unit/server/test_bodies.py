@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from starlette.requests import Request
 
-from sextant.server.bodies import is_encoded, is_json, sent_type
+from sextant.server.bodies import content_type_of, is_encoded, is_json
 
 
 def request(**headers: str) -> Request:
@@ -17,10 +17,10 @@ def request(**headers: str) -> Request:
 
 
 def test_a_type_is_told_without_case_and_parameters() -> None:
-    assert sent_type(request(content_type="Application/X-NDJSON; charset=utf-8")) == (
+    assert content_type_of(request(content_type="Application/X-NDJSON; charset=utf-8")) == (
         "application/x-ndjson"
     )
-    assert sent_type(request()) == ""
+    assert content_type_of(request()) == ""
 
 
 @pytest.mark.parametrize(

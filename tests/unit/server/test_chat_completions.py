@@ -16,10 +16,10 @@ from sextant.domain.events import Cited, Done, Failed, Reset, Status, Token
 from sextant.domain.options import field_at
 from sextant.domain.retrieval import AUTO, Mode
 from sextant.server.openai import messages, models
-from sextant.server.openai.completions import Completion
+from sextant.server.openai.completions import CompletionWriter
 from sextant.server.openai.models import ModelNotFound
-from sextant.server.openai.schemas import ChatMessage, ChatRequest, ImageUrl, Part
-from sextant.server.openai.sources import listed, without_list
+from sextant.server.openai.schemas import ChatMessage, ChatRequest, ImageUrl, MessagePart
+from sextant.server.openai.sources import sources_list, without_list
 
 
 def source(marker: int, filename: str = "handbook.pdf", page: int | None = 3) -> Source:
@@ -49,20 +49,22 @@ def test_a_list_of_sources_is_taken_out_again_whatever_files_are_called(
     answer: str, filenames: list[str]
 ) -> None:
     sources = [source(n + 1, name) for n, name in enumerate(filenames)]
-    assert without_list(answer + listed(sources, answer)) == without_list(answer)
+    assert without_list(answer + sources_list(sources, answer)) == without_list(answer)
 
 
 @given(NAMES)
 def test_the_name_of_a_file_makes_no_link_image_or_line(filename: str) -> None:
-    [line] = listed([source(1, filename)], "An answer.").split("\n")[3:]
+    [line] = sources_list([source(1, filename)], "An answer.").split("\n")[3:]
     assert line.startswith("- [1] ")
     assert not set("[]<>`|\\") & set(line.removeprefix("- [1] "))
 
 
 def test_a_list_names_section_and_page_in_the_answers_language() -> None:
-    assert listed([source(1)], "An answer.") == "\n\nSources:\n- [1] handbook.pdf › Leave › p. 3"
-    assert listed([source(2, page=None)], "答案。").startswith("\n\n来源：\n- [2]")
-    assert listed([], "An answer.") == ""
+    assert (
+        sources_list([source(1)], "An answer.") == "\n\nSources:\n- [1] handbook.pdf › Leave › p. 3"
+    )
+    assert sources_list([source(2, page=None)], "答案。").startswith("\n\n来源：\n- [2]")
+    assert sources_list([], "An answer.") == ""
 
 
 @pytest.mark.parametrize(
@@ -88,7 +90,9 @@ def test_other_names_are_no_models(name: str) -> None:
 
 
 def test_every_listed_model_can_be_asked() -> None:
-    chosen = [models.chosen_by(model["id"], None) for model in models.listed(["default", "hr"])]
+    chosen = [
+        models.chosen_by(model["id"], None) for model in models.models_response(["default", "hr"])
+    ]
     assert {graph for _, graph in chosen} == {"default", "hr"}
     assert {mode for mode, _ in chosen} == {AUTO, *Mode}
 
@@ -155,13 +159,13 @@ def test_the_last_message_must_be_the_users() -> None:
     "url", ["http://10.0.0.1/x.png", "file:///etc/passwd", "data:text/html;base64,AA", "x.png"]
 )
 def test_images_that_would_have_to_be_fetched_are_refused(url: str) -> None:
-    part = Part(type="image_url", image_url=ImageUrl(url=url))
+    part = MessagePart(type="image_url", image_url=ImageUrl(url=url))
     with pytest.raises(OptionInvalid):
         messages.read([ChatMessage(role="user", content=(part,))], 4)
 
 
 def streamed(
-    completion: Completion, *events: Token | Cited | Reset | Done | Failed | Status
+    completion: CompletionWriter, *events: Token | Cited | Reset | Done | Failed | Status
 ) -> list[str]:
     encode = completion.encoder()
     text = b"".join(encode(event) for event in events).decode()
@@ -187,7 +191,7 @@ def test_what_cannot_be_content_is_told_by_its_place(content: object, field: str
 def test_a_stream_begins_with_the_role_and_ends_with_done() -> None:
     answer = Answer("Ünïcode \0 [1].", "mix", sources=(source(1),), usage=Usage(truncated=True))
     lines = streamed(
-        Completion("sextant", include_usage=True),
+        CompletionWriter("sextant", include_usage=True),
         Status("analyze"),
         Token("Ünïcode "),
         Token("\0 [1]."),
@@ -198,7 +202,7 @@ def test_a_stream_begins_with_the_role_and_ends_with_done() -> None:
     first, *middle, last, counted = map(orjson.loads, chunks)
     assert first["choices"][0]["delta"]["role"] == "assistant"
     said = "".join(chunk["choices"][0]["delta"].get("content", "") for chunk in middle)
-    assert said == answer.answer + listed(answer.sources, answer.answer)
+    assert said == answer.answer + sources_list(answer.sources, answer.answer)
     assert last["choices"][0]["finish_reason"] == "length"
     assert counted["usage"]["total_tokens"] == 0
 
@@ -209,7 +213,7 @@ def supported(sentence: str, support: float = 1.0) -> Cited:
 
 def contents(*events: Token | Cited | Reset | Done | Failed | Status) -> list[str]:
     """The pieces of text that a client gets."""
-    *lines, end = streamed(Completion("sextant", list_sources=False), *events)
+    *lines, end = streamed(CompletionWriter("sextant", list_sources=False), *events)
     assert end == "[DONE]"
     return [
         piece
@@ -238,7 +242,7 @@ def test_what_is_supported_is_sent_at_once_and_what_is_doubtful_when_it_is_settl
 
 def test_a_failure_is_an_error_of_openais_shape() -> None:
     [line] = streamed(
-        Completion("sextant"), Failed("model_unavailable", "It is down.", retryable=True)
+        CompletionWriter("sextant"), Failed("model_unavailable", "It is down.", retryable=True)
     )
     error = orjson.loads(line)["error"]
     assert (error["code"], error["type"]) == ("model_unavailable", "server_error")

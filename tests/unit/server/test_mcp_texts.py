@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.server.mcp.results import Passage, Previewed
-from sextant.server.mcp.texts import MOST_TOKENS, fitting, left_out, preview_text, shortened
+from sextant.server.mcp.results import FoundPassage, Previewed
+from sextant.server.mcp.texts import MOST_TOKENS, fitting, left_out_text, preview_text, shorten_text
 from sextant.text.characters import estimate_tokens
 
 
-def passage(text: str) -> Passage:
+def passage(text: str) -> FoundPassage:
     """A passage with this text."""
-    return Passage(
+    return FoundPassage(
         chunk_id="c",
         document_id="d",
         external_id=None,
@@ -39,7 +39,7 @@ def test_the_results_that_are_kept_fit_and_are_the_first(number: int, text: str)
     assert kept == tuple(found[: len(kept)])
     assert kept
     if len(kept) < number:
-        assert "narrow" in (left_out(len(kept), number) or "")
+        assert "narrow" in (left_out_text(len(kept), number) or "")
         more = [one.model_dump_json(by_alias=True) for one in found[: len(kept) + 1]]
         assert estimate_tokens("".join(more)) > MOST_TOKENS / 2  # no more is left out than must be
     told = "".join(one.model_dump_json(by_alias=True) for one in kept)
@@ -62,7 +62,7 @@ def test_a_preview_keeps_the_passage_and_what_is_nearest_to_it(before: int, afte
         previous_chunk_id=None,
         next_chunk_id=None,
     )
-    seen = shortened(whole)
+    seen = shorten_text(whole)
     assert "The passage itself." in preview_text(seen)
     assert whole.before.endswith(seen.before)
     assert whole.after.startswith(seen.after)

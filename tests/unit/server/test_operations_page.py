@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 import yaml
 
-from sextant.domain.happenings import (
+from sextant.domain.telemetry import (
     CitationsDropped,
-    ModelAsked,
-    NodeRan,
-    Outcome,
-    Searched,
+    EventOutcome,
+    ModelCalled,
+    NodeCompleted,
+    SearchCompleted,
     StageRan,
 )
 from sextant.server.observe.metrics import Metrics
-from sextant.server.observe.readiness import State
+from sextant.server.observe.readiness import DependencyState
 
 ROOT = Path(__file__).parents[3]
 _NAME = re.compile(r"\b(?:kb|process)_[a-z_]+")
@@ -32,11 +32,11 @@ def told() -> str:
     """What a process tells in which everything has happened once."""
     metrics = Metrics()
     for happening in (
-        Searched("naive", {"vector": 3.0, "total": 4.0}, Outcome.OK),
-        NodeRan("generate", 10.0, 1, Outcome.OK),
-        ModelAsked(10, 5, Outcome.OK),
+        SearchCompleted("naive", {"vector": 3.0, "total": 4.0}, EventOutcome.OK),
+        NodeCompleted("generate", 10.0, 1, EventOutcome.OK),
+        ModelCalled(10, 5, EventOutcome.OK),
         CitationsDropped("gone", 1),
-        StageRan("parse", 10.0, Outcome.OK),
+        StageRan("parse", 10.0, EventOutcome.OK),
     ):
         metrics.happened(happening)
     metrics.requests.labels("GET", "/search", 200).observe(0.1)
@@ -132,7 +132,7 @@ def test_the_page_names_every_dependency_and_state() -> None:
     page = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
     for name in ("database", "migrations", "queue", "neo4j", "embedding", "chat"):
         assert f"| `{name}` |" in page
-    assert f"`{State.DEGRADED}`" in page
+    assert f"`{DependencyState.DEGRADED}`" in page
 
 
 def test_servers_and_workers_are_scraped_with_the_token_and_judged_by_the_alerts() -> None:

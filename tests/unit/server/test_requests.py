@@ -9,7 +9,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from sextant.server.observe import requests
 from sextant.server.observe.metrics import Metrics
-from sextant.server.observe.requests import Observed
+from sextant.server.observe.requests import RequestMeasurements
 
 SCOPE = {"type": "http", "method": "POST", "path": "/documents", "headers": []}
 START: Message = {"type": "http.response.start", "status": 413, "headers": []}
@@ -51,7 +51,7 @@ def timed(monkeypatch: pytest.MonkeyPatch) -> Timed:
             return
 
         metrics = Metrics()
-        await Observed(app, metrics)(dict(SCOPE), receive, send)
+        await RequestMeasurements(app, metrics)(dict(SCOPE), receive, send)
         [family] = metrics.requests.collect()
         return sum(one.value for one in family.samples if one.name.endswith("_sum"))
 

@@ -20,7 +20,7 @@ from sextant.domain.errors import (
 from sextant.domain.events import Done, Event, Retrieved, Status
 from sextant.domain.settings import RunSettings
 from sextant.server.auth.caller import Principal
-from sextant.server.run import QUEUE, Run
+from sextant.server.run import QUEUE, AnswerRun
 from sextant.server.runs import Runs
 from sextant.server.sse import PING
 
@@ -53,7 +53,7 @@ def told(event: Event, _: str) -> bytes:
     return (event.node if isinstance(event, Status) else event.type).encode()
 
 
-async def started(runs: Runs, number: int) -> list[tuple[Run, Answering]]:
+async def started(runs: Runs, number: int) -> list[tuple[AnswerRun, Answering]]:
     answering = [Answering() for _ in range(number)]
     return [(runs.start(ANN, one.events, told), one) for one in answering]
 
@@ -124,7 +124,7 @@ async def test_a_slot_is_kept_for_a_question_on_its_way_until_it_starts_or_ends(
     await runs.close()
 
 
-async def ended(runs: Runs, user: str = "ann") -> Run:
+async def ended(runs: Runs, user: str = "ann") -> AnswerRun:
     """A run of this user that is over, and kept."""
     answering = Answering()
     answering.may_search.set()

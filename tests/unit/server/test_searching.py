@@ -10,7 +10,7 @@ import pytest
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from sextant.facade import Sextant
 from sextant.server.schemas.search import SearchBody
-from sextant.server.searching import searched
+from sextant.server.searching import run_search
 
 
 class Ranking:
@@ -52,7 +52,7 @@ async def test_pages_are_full_and_show_every_passage_once(mode: str, limit: int)
     while True:
         before = len(rag.shown_ids)
         body = SearchBody.model_validate(asked | {"cursor": cursor})
-        page: Any = await searched(cast("Sextant", rag), body)
+        page: Any = await run_search(cast("Sextant", rag), body)
         sizes.append(len(rag.shown_ids) - before)
         if (cursor := page.next_cursor) is None:
             break

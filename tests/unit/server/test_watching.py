@@ -14,11 +14,11 @@ from sextant.domain.errors import DocumentNotFound
 from sextant.facade.library import Library
 from sextant.server import watching
 from sextant.server.watching import Watching
-from sextant.stores.work.uploads import Standing
+from sextant.stores.work.uploads import UploadStatus
 
 
-def standing(document_id: UUID) -> Standing:
-    return Standing(
+def standing(document_id: UUID) -> UploadStatus:
+    return UploadStatus(
         document_id, "g", "a.txt", DocumentStatus.PENDING, 0, uuid4(), JobStage.QUEUED,
         0, 0, 0, None, None, None,
     )  # fmt: skip
@@ -31,7 +31,7 @@ class SlowShelf:
         self.documents = set(documents)
         self.asked, self.answer = asyncio.Event(), asyncio.Event()
 
-    async def standings(self, document_ids: Sequence[UUID]) -> dict[UUID, Standing]:
+    async def standings(self, document_ids: Sequence[UUID]) -> dict[UUID, UploadStatus]:
         self.asked.set()
         await self.answer.wait()
         return {one: standing(one) for one in document_ids if one in self.documents}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sextant.domain.settings import IngestionSettings, Settings
-from sextant.facade.doctor import Finding, Health, examine, examine_named_entities
+from sextant.facade.doctor import Examination, Health, examine, examine_named_entities
 from tests.unit.ingestion.graph.tiny_gliner import write_gliner
 
 
@@ -24,7 +24,7 @@ async def test_a_data_folder_that_is_a_file_or_would_lie_in_one_is_named(
     assert "SEXTANT_DATA_DIR" in found.next_step
 
 
-async def named_entities(**ingestion: str) -> Finding:
+async def named_entities(**ingestion: str) -> Examination:
     settings = Settings(_env_file=None, ingestion=IngestionSettings.model_validate(ingestion))
     return await examine_named_entities(settings)
 

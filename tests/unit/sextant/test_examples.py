@@ -7,15 +7,15 @@ from uuid import NAMESPACE_OID, uuid5
 import pytest
 
 from sextant.facade.examples import examples_of
-from sextant.stores.documents.reading import Heading
+from sextant.stores.documents.reading import DocumentHeading
 
 
-def document(name: str, language: str, *headings: str | None) -> list[Heading]:
+def document(name: str, language: str, *headings: str | None) -> list[DocumentHeading]:
     own = uuid5(NAMESPACE_OID, name)
-    return [Heading(own, f"{name}.md", name, language, heading) for heading in headings]
+    return [DocumentHeading(own, f"{name}.md", name, language, heading) for heading in headings]
 
 
-def asked(*documents: list[Heading], language: str = "", most: int = 9) -> list[str]:
+def asked(*documents: list[DocumentHeading], language: str = "", most: int = 9) -> list[str]:
     headings = [heading for own in documents for heading in own]
     return [one.question for one in examples_of(headings, language, most)]
 

@@ -8,7 +8,7 @@ from multiprocessing.reduction import ForkingPickler
 
 import pytest
 
-from sextant.cli.serving.listening import alone, shared
+from sextant.cli.serving.listening import alone, share_socket
 
 BACKLOG, PATIENCE, CONNECTIONS = 128, 30.0, 64
 
@@ -50,7 +50,7 @@ def test_who_comes_before_a_process_is_ready_waits(bound: socket.socket) -> None
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux spreads connections")
 def test_several_processes_share_connections_that_come_at_once(bound: socket.socket) -> None:
     with (
-        shared(bound, BACKLOG, PATIENCE) as port,
+        share_socket(bound, BACKLOG, PATIENCE) as port,
         in_another_process(port) as one,
         in_another_process(port) as other,
     ):
@@ -68,7 +68,7 @@ def test_several_processes_share_connections_that_come_at_once(bound: socket.soc
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux spreads connections")
 def test_nobody_is_sent_to_a_process_that_is_not_ready(bound: socket.socket) -> None:
     with (
-        shared(bound, BACKLOG, PATIENCE) as port,
+        share_socket(bound, BACKLOG, PATIENCE) as port,
         in_another_process(port) as ready,
         in_another_process(port) as starting,
     ):
@@ -81,7 +81,7 @@ def test_nobody_is_sent_to_a_process_that_is_not_ready(bound: socket.socket) -> 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux spreads connections")
 def test_another_server_is_told_that_the_port_is_taken(bound: socket.socket) -> None:
-    with shared(bound, BACKLOG, PATIENCE) as port, in_another_process(port) as own:
+    with share_socket(bound, BACKLOG, PATIENCE) as port, in_another_process(port) as own:
         own.listen(BACKLOG)
         with socket.socket() as another:
             another.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -93,5 +93,5 @@ def test_a_client_that_takes_nothing_is_left_by_each_of_several(bound: socket.so
     option = getattr(socket, "TCP_USER_TIMEOUT", None)
     if option is None:
         pytest.skip("this system has no such option")
-    with shared(bound, BACKLOG, PATIENCE) as port, in_another_process(port) as own:
+    with share_socket(bound, BACKLOG, PATIENCE) as port, in_another_process(port) as own:
         assert own.getsockopt(socket.IPPROTO_TCP, option) == PATIENCE * 1000

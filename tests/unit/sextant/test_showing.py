@@ -11,7 +11,7 @@ import pytest
 
 from sextant.cli import progress, terminal
 from sextant.cli.asking.answers import print_answer
-from sextant.cli.knowledge.graph import Form, _print_part
+from sextant.cli.knowledge.graph import GraphFormat, _print_part
 from sextant.domain.answers import Answer, Citation, Source
 from sextant.domain.documents import JobStage
 from sextant.domain.errors import FileEmpty, GraphNotFound, SextantError
@@ -216,9 +216,9 @@ def test_without_a_terminal_a_long_work_tells_now_and_then_how_far_it_is(
     assert capsys.readouterr().err.splitlines() == ["ten seconds in", "later"]
 
 
-@pytest.mark.parametrize("form", Form)
+@pytest.mark.parametrize("form", GraphFormat)
 def test_an_entity_without_relations_is_shown_with_where_to_look_for_it(
-    form: Form, capsys: pytest.CaptureFixture[str]
+    form: GraphFormat, capsys: pytest.CaptureFixture[str]
 ) -> None:
     alone = Entity(uuid4(), "Osprey Register")
     _print_part(SubGraph(alone, (alone,), ()), form)

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from sextant.cli.terminal import encoded
+from sextant.cli.terminal import encode_json
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Named:
 def test_a_name_that_is_no_utf_8_breaks_no_report() -> None:
     name = os.fsdecode(b"caf\xe9.txt")
     shown = json.loads(
-        encoded({"files": [{"source": name}], "left_out": [Path(name)], name: (Named(name),)})
+        encode_json({"files": [{"source": name}], "left_out": [Path(name)], name: (Named(name),)})
     )
     written = "caf\\udce9.txt"
     assert shown == {

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.cli.wrapping import Wrapping, columns, width_of_terminal, wrapped
+from sextant.cli.wrapping import Wrapping, columns, width_of_terminal, wrap_text
 
 
 @pytest.mark.parametrize(
@@ -25,11 +25,11 @@ from sextant.cli.wrapping import Wrapping, columns, width_of_terminal, wrapped
     ],
 )
 def test_lines_end_between_words_and_begin_with_no_stop(text: str, lines: list[str]) -> None:
-    assert wrapped(text, 9).split("\n") == lines
+    assert wrap_text(text, 9).split("\n") == lines
 
 
 def test_lines_after_the_first_stand_behind_the_indent() -> None:
-    assert wrapped("  “one two three”", 9, "  ") == "  “one\n  two\n  three”"
+    assert wrap_text("  “one two three”", 9, "  ") == "  “one\n  two\n  three”"
 
 
 def test_a_word_that_comes_in_two_pieces_is_not_broken() -> None:
@@ -43,11 +43,11 @@ def test_a_word_that_comes_in_two_pieces_is_not_broken() -> None:
 
 @pytest.mark.parametrize("text", ["12\u202f400 €, 10\u00a0km", "\u3000\u3000第一段", "a\u2003b"])
 def test_spaces_of_every_kind_stay(text: str) -> None:
-    assert wrapped(text, 40) == text
+    assert wrap_text(text, 40) == text
 
 
 def test_what_is_no_terminal_gets_the_text_as_it_comes() -> None:
-    assert wrapped("one two  three\n", 0) == "one two  three\n"
+    assert wrap_text("one two  three\n", 0) == "one two  three\n"
 
 
 def test_the_width_is_that_of_the_terminal_that_is_written_to(
@@ -68,7 +68,7 @@ def test_the_width_is_that_of_the_terminal_that_is_written_to(
 
 @given(st.text(alphabet="ab，。一二 \n", max_size=60), st.integers(6, 20))
 def test_nothing_is_lost_and_lines_without_long_words_fit(text: str, width: int) -> None:
-    told = wrapped(text, width)
+    told = wrap_text(text, width)
     assert "".join(told.split()) == "".join(text.split())
     for line in told.split("\n"):
         assert columns(line) <= width or " " not in line.strip()

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from sextant.domain.errors import OptionInvalid
-from sextant.stores.whole_file import written_whole
+from sextant.stores.whole_file import write_atomically
 
 
 def test_what_was_there_stays_until_the_new_file_is_whole(tmp_path: Path) -> None:
     out = tmp_path / "notes.jsonl"
     out.write_text("old")
-    with written_whole(out) as part:
+    with write_atomically(out) as part:
         part.write_text("new")
         assert out.read_text() == "old"
     assert out.read_text() == "new"
@@ -24,9 +24,9 @@ def test_what_was_there_stays_until_the_new_file_is_whole(tmp_path: Path) -> Non
 
 def test_of_two_that_write_one_file_each_writes_its_own_and_the_later_stays(tmp_path: Path) -> None:
     out = tmp_path / "notes.jsonl"
-    with written_whole(out) as later:
+    with write_atomically(out) as later:
         later.write_text("the later, ")
-        with written_whole(out) as sooner:
+        with write_atomically(out) as sooner:
             sooner.write_text("the sooner")
         assert out.read_text() == "the sooner"
         with later.open("a") as file:
@@ -39,7 +39,7 @@ def test_a_target_that_is_a_folder_or_lies_in_none_cannot_be_written(tmp_path: P
     for out in (tmp_path, tmp_path / "missing" / "notes.jsonl"):
         with (
             pytest.raises(OptionInvalid, match="cannot be written") as told,
-            written_whole(out) as part,
+            write_atomically(out) as part,
         ):
             part.write_text("new")
         assert told.value.field == "out"
@@ -54,7 +54,7 @@ def test_a_pipe_and_what_a_process_has_open_are_not_replaced(tmp_path: Path) -> 
     standard.symlink_to("/proc/self/fd/1")
 
     for out in (pipe, standard):
-        with pytest.raises(OptionInvalid, match="it is not a file"), written_whole(out):
+        with pytest.raises(OptionInvalid, match="it is not a file"), write_atomically(out):
             pass
 
     assert pipe.is_fifo()
@@ -84,6 +84,6 @@ def test_what_fails_elsewhere_meanwhile_is_told_as_it_is(tmp_path: Path, failure
 
 def half_written(out: Path, failure: OSError) -> None:
     """Write half of a file, then fail."""
-    with written_whole(out) as part:
+    with write_atomically(out) as part:
         part.write_text("half")
         raise failure

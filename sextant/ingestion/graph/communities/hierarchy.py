@@ -31,7 +31,7 @@ _SAME = 0.5  # Jaccard index from which on a community is still the one it was
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class CommunityGroup:
     """A community by the numbers of its members, sorted; level 0 is the coarsest."""
 
     id: UUID
@@ -41,7 +41,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class CommunityDraft:
     """A community that has no id yet: its parent is another draft by place, or one that has an id."""
 
     level: int
@@ -50,14 +50,18 @@ class Draft:
     members: Indices
 
 
-def build(network: Network, arrays: GraphArrays, standing: Sequence[Group]) -> list[Group]:
+def build(
+    network: Network, arrays: GraphArrays, standing: Sequence[CommunityGroup]
+) -> list[CommunityGroup]:
     """A full run. A community that shares half with one that stands (Jaccard index) has its id."""
     drafts = partition(network)
     known = _matches([draft.members for draft in drafts], standing)
-    return named(drafts, arrays, known, {group.id for group in standing})
+    return assign_ids(drafts, arrays, known, {group.id for group in standing})
 
 
-def partition(network: Network, level: int = 0, parent_id: UUID | None = None) -> list[Draft]:
+def partition(
+    network: Network, level: int = 0, parent_id: UUID | None = None
+) -> list[CommunityDraft]:
     """Every component's communities, from the coarsest down to at most `CAP` members.
 
     Deterministic; the extension runs without the interpreter's lock.
@@ -66,13 +70,15 @@ def partition(network: Network, level: int = 0, parent_id: UUID | None = None) -
     if not len(rows):
         return []
     starts = np.flatnonzero(np.diff(rows[:, 1], prepend=-1) | np.diff(rows[:, 0], prepend=-1))
-    drafts = list[Draft]()
+    drafts = list[CommunityDraft]()
     place = dict[tuple[int, int], int]()
     for part in np.split(rows, starts[1:]):
         depth, cluster, above = part[0, :3].tolist()
         place[depth, cluster] = len(drafts)
         own = place.get((depth - 1, above)) if depth else None
-        drafts.append(Draft(level + depth, own, parent_id if own is None else None, part[:, 3]))
+        drafts.append(
+            CommunityDraft(level + depth, own, parent_id if own is None else None, part[:, 3])
+        )
     return drafts
 
 
@@ -105,14 +111,14 @@ def _leiden(network: Network) -> npt.NDArray[np.int64]:
 
 
 def is_outdated(
-    network: Network, groups: Sequence[Group], *, edges: int, modularity_then: float
+    network: Network, groups: Sequence[CommunityGroup], *, edges: int, modularity_then: float
 ) -> bool:
     """Whether so much has changed since a full run that joining no longer does."""
     grown = abs(len(network.source) - edges) > _GROWN * edges
     return grown or modularity(network, top(groups, network.size)) < modularity_then - _FALLEN
 
 
-def top(groups: Sequence[Group], size: int) -> Indices:
+def top(groups: Sequence[CommunityGroup], size: int) -> Indices:
     """Per entity the place of its coarsest community among those of level 0; -1 for none."""
     return labels([group.members for group in groups if group.level == 0], size)
 
@@ -121,13 +127,13 @@ def _or_none(cluster: int | None) -> int:
     return -1 if cluster is None else cluster
 
 
-def leaves_of(groups: Sequence[Group]) -> list[int]:
+def leaves_of(groups: Sequence[CommunityGroup]) -> list[int]:
     """The places of those communities that have none inside of them."""
     parents = {group.parent_id for group in groups}
     return [place for place, group in enumerate(groups) if group.id not in parents]
 
 
-def _matches(members: Sequence[Indices], standing: Sequence[Group]) -> dict[int, UUID]:
+def _matches(members: Sequence[Indices], standing: Sequence[CommunityGroup]) -> dict[int, UUID]:
     """Which standing community each new one continues, the most alike first."""
     if not members or not standing:
         return {}
@@ -154,9 +160,12 @@ def _rows(members: Sequence[Indices]) -> tuple[Indices, Indices]:
     return np.repeat(np.arange(len(members)), sizes), np.concatenate(members)
 
 
-def named(
-    drafts: Sequence[Draft], arrays: GraphArrays, known: Mapping[int, UUID], taken: set[UUID]
-) -> list[Group]:
+def assign_ids(
+    drafts: Sequence[CommunityDraft],
+    arrays: GraphArrays,
+    known: Mapping[int, UUID],
+    taken: set[UUID],
+) -> list[CommunityGroup]:
     """Give communities the ids they had, or new ones that follow from who is in them."""
     used = taken | set(known.values())
     ids = list[UUID]()
@@ -165,7 +174,7 @@ def named(
         used.add(own)
         ids.append(own)
     return [
-        Group(
+        CommunityGroup(
             ids[place],
             draft.level,
             draft.parent_id if draft.parent is None else ids[draft.parent],
@@ -175,7 +184,7 @@ def named(
     ]
 
 
-def _new_id(arrays: GraphArrays, draft: Draft, used: set[UUID]) -> UUID:
+def _new_id(arrays: GraphArrays, draft: CommunityDraft, used: set[UUID]) -> UUID:
     digest = hashlib.md5(arrays.entities[draft.members].tobytes(), usedforsecurity=False)
     while (own := UUID(bytes=digest.digest())) in used:
         digest.update(b"another")

@@ -16,10 +16,10 @@ import numpy as np
 
 from sextant.ingestion.graph.communities.hierarchy import (
     CAP,
-    Draft,
-    Group,
+    CommunityDraft,
+    CommunityGroup,
+    assign_ids,
     leaves_of,
-    named,
     partition,
 )
 from sextant.ingestion.graph.communities.network import Floats, Indices, Network, labels, runs
@@ -30,7 +30,9 @@ _OUTGROWN = 2
 _SWEEPS = 8
 
 
-def join(network: Network, arrays: GraphArrays, standing: Sequence[Group]) -> list[Group]:
+def join(
+    network: Network, arrays: GraphArrays, standing: Sequence[CommunityGroup]
+) -> list[CommunityGroup]:
     """The stored communities, with new entities joined and departed ones removed."""
     leaves = leaves_of(standing)
     label = labels([standing[leaf].members for leaf in leaves], network.size)
@@ -39,9 +41,9 @@ def join(network: Network, arrays: GraphArrays, standing: Sequence[Group]) -> li
     alive = [(leaf, held[place]) for place, leaf in enumerate(leaves) if _is_group(held.get(place))]
     fresh = [members for place, members in held.items() if place >= len(leaves)]
     kept = _with_members(standing, dict(alive))
-    drafts = [Draft(0, None, None, members) for members in fresh if _is_group(members)]
+    drafts = [CommunityDraft(0, None, None, members) for members in fresh if _is_group(members)]
     taken = {group.id for group in standing}
-    grown = [*kept, *named(drafts, arrays, {}, taken)]
+    grown = [*kept, *assign_ids(drafts, arrays, {}, taken)]
     taken |= {group.id for group in grown}
     return [*grown, *_split(network, arrays, grown, taken)]
 
@@ -117,7 +119,9 @@ def _is_group(members: Indices | None) -> bool:
     return members is not None and len(members) > 1
 
 
-def _with_members(groups: Sequence[Group], leaves: Mapping[int, Indices]) -> list[Group]:
+def _with_members(
+    groups: Sequence[CommunityGroup], leaves: Mapping[int, Indices]
+) -> list[CommunityGroup]:
     """The groups above and at these leaves, each with the members of its leaves."""
     place = {group.id: number for number, group in enumerate(groups)}
     parts: list[list[Indices]] = [[] for _ in groups]
@@ -135,16 +139,16 @@ def _with_members(groups: Sequence[Group], leaves: Mapping[int, Indices]) -> lis
 
 
 def _split(
-    network: Network, arrays: GraphArrays, groups: Sequence[Group], taken: set[UUID]
-) -> list[Group]:
+    network: Network, arrays: GraphArrays, groups: Sequence[CommunityGroup], taken: set[UUID]
+) -> list[CommunityGroup]:
     """Communities inside of leaves that have outgrown the cap."""
-    inner = list[Group]()
+    inner = list[CommunityGroup]()
     for leaf in leaves_of(groups):
         group = groups[leaf]
         if len(group.members) <= _OUTGROWN * CAP:
             continue
         drafts = partition(network.within(group.members), group.level + 1, group.id)
         if len(drafts) > 1:
-            inner += named(drafts, arrays, {}, taken)
+            inner += assign_ids(drafts, arrays, {}, taken)
             taken |= {one.id for one in inner}
     return inner

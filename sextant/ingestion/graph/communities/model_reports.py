@@ -20,8 +20,8 @@ from sextant.domain.errors import SextantError
 from sextant.domain.graph import Finding
 from sextant.ingestion.graph.communities.hierarchy import CAP
 from sextant.ingestion.graph.communities.reports import (
-    Evidence,
-    Report,
+    CommunityEvidence,
+    CommunityReport,
     distinct_names,
     extractive_report,
     facts,
@@ -29,7 +29,7 @@ from sextant.ingestion.graph.communities.reports import (
 from sextant.models.chat.refusals import Refusals
 from sextant.models.chat.replies import Numbers, Text, Weight
 from sextant.models.chat.schemas import AtMost, ModelReply
-from sextant.prompts import REPORT, as_data, numbered
+from sextant.prompts import REPORT, as_data, number_texts
 from sextant.stores.graph.communities.store import StoredReport
 from sextant.text.characters import estimate_tokens
 
@@ -59,7 +59,7 @@ class _Written(ModelReply):
 class Material:
     """What one report is written from: the community's evidence, and the reports of its parts."""
 
-    evidence: Evidence
+    evidence: CommunityEvidence
     parts: Sequence[StoredReport] = ()
 
     @property
@@ -104,7 +104,7 @@ class ReportWriter:
         """The model's name."""
         return self._chat.name
 
-    async def write(self, material: Material) -> Report:
+    async def write(self, material: Material) -> CommunityReport:
         """A report by the model; by extraction, with a note, where that does not work out."""
         async with self._turns:
             if self._gone or self._left < 1:
@@ -120,22 +120,22 @@ class ReportWriter:
             self._refusals.answered()
             return report
 
-    async def _ask(self, material: Material) -> Report:
+    async def _ask(self, material: Material) -> CommunityReport:
         sources = list(self._bounded(material))
         names = ", ".join(distinct_names(material.evidence.names)[:_NAMES])
         prompt = REPORT.messages(
             material.evidence.language,
             names=as_data(names),
-            sources=numbered([one.text for one in sources], "\n"),
+            sources=number_texts([one.text for one in sources], "\n"),
         )
         # The graph's lock is held meanwhile: silence is waited for once.
         written, _ = await self._chat.structured(prompt, _Written, patient=False)
-        findings = tuple(_cited(written.findings, sources))
+        findings = tuple(_keep_cited(written.findings, sources))
         if not (findings and written.title.strip() and written.summary.strip()):
             note = f"{self._chat.name} gave no title, no summary or no finding with a source."
             return await self._extracted(material, note)
         rated = min(10.0, max(0.0, written.rating))
-        return Report(
+        return CommunityReport(
             written.title.strip(), written.summary.strip(), findings, rated, self._chat.name
         )
 
@@ -148,12 +148,14 @@ class ReportWriter:
                 return
             yield source
 
-    async def _extracted(self, material: Material, note: str) -> Report:
+    async def _extracted(self, material: Material, note: str) -> CommunityReport:
         report = await asyncio.to_thread(extractive_report, material.evidence)
         return replace(report, note=note)
 
 
-def _cited(written: Sequence[_WrittenFinding], sources: Sequence[Finding]) -> Iterator[Finding]:
+def _keep_cited(
+    written: Sequence[_WrittenFinding], sources: Sequence[Finding]
+) -> Iterator[Finding]:
     """Findings whose sources exist, with the passages of those."""
     for one in written:
         named = [sources[n - 1] for n in dict.fromkeys(one.sources) if 1 <= n <= len(sources)]

@@ -9,9 +9,9 @@ from itertools import groupby
 import numpy as np
 
 from sextant.domain.graph import CO_OCCURS
-from sextant.ingestion.graph.communities.hierarchy import Group
+from sextant.ingestion.graph.communities.hierarchy import CommunityGroup
 from sextant.ingestion.graph.communities.network import Floats, Indices, Network, labels, runs
-from sextant.stores.graph.arrays import GraphArrays, Ids, places_of
+from sextant.stores.graph.arrays import GraphArrays, Ids, index_of
 
 MOST_ENTITIES = 40
 MOST_PASSAGES = 8
@@ -34,7 +34,7 @@ class Outline:
         relations: stated ones (more than sharing a sentence) between members.
     """
 
-    group: Group
+    group: CommunityGroup
     entities: Indices
     weights: Floats
     passages: Indices
@@ -44,7 +44,7 @@ class Outline:
 
 
 def outlines(
-    arrays: GraphArrays, network: Network, groups: Sequence[Group], reading: Ids
+    arrays: GraphArrays, network: Network, groups: Sequence[CommunityGroup], reading: Ids
 ) -> list[Outline]:
     """The outlines of communities of any levels, in the order of `groups`.
 
@@ -61,14 +61,16 @@ def outlines(
     found = dict[int, Outline]()
     for _, part in groupby(by_level, key=lambda place: groups[place].level):
         places = list(part)
-        level = _Level(arrays, network, mentions, rank, [groups[place] for place in places])
+        level = _CommunityLevel(
+            arrays, network, mentions, rank, [groups[place] for place in places]
+        )
         found.update(zip(places, level.outlines(), strict=True))
     return [found[place] for place in range(len(groups))]
 
 
 def _ranks(arrays: GraphArrays, reading: Ids) -> Indices:
     """Per chunk its place in the order of reading; those that have come meanwhile are the last."""
-    places = places_of(arrays.chunks, reading)
+    places = index_of(arrays.chunks, reading)
     ranks = np.full(len(arrays.chunks), len(reading), np.int64)
     ranks[places[places >= 0]] = np.flatnonzero(places >= 0)
     return ranks
@@ -91,7 +93,7 @@ class _Mentions:
         return cls(entity, chunk, np.log2(1 + chunks / np.maximum(times, 1)))
 
 
-class _Level:
+class _CommunityLevel:
     """Communities that share no member."""
 
     def __init__(
@@ -100,7 +102,7 @@ class _Level:
         network: Network,
         mentions: _Mentions,
         rank: Indices,
-        groups: Sequence[Group],
+        groups: Sequence[CommunityGroup],
     ) -> None:
         self._arrays, self._mentions, self._groups = arrays, mentions, groups
         self._rank = rank

@@ -13,11 +13,15 @@ from uuid import UUID
 
 from sextant.domain.graph import Relation
 from sextant.domain.scope import Scope
-from sextant.ingestion.graph.communities.hierarchy import Group
+from sextant.ingestion.graph.communities.hierarchy import CommunityGroup
 from sextant.ingestion.graph.communities.model_reports import Material, ReportWriter
 from sextant.ingestion.graph.communities.network import Network
 from sextant.ingestion.graph.communities.outlines import Outline, outlines
-from sextant.ingestion.graph.communities.reports import Evidence, Report, extractive_report
+from sextant.ingestion.graph.communities.reports import (
+    CommunityEvidence,
+    CommunityReport,
+    extractive_report,
+)
 from sextant.ingestion.graph.communities.revision import Present, basis_of, ids_of, stays
 from sextant.ingestion.progress import OnStage
 from sextant.stores.chunks.chunk_store import ChunkStore
@@ -27,7 +31,7 @@ from sextant.stores.graph.communities.store import Basis, CommunityStore, KnownR
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
-from sextant.text.characters import counted
+from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
     from sextant.models.chat.chat_model import ChatModel  # brings LangChain, half a second
@@ -80,14 +84,14 @@ class ReportKeeper:
         """How many reports the model should have written and did not, and the commonest reason."""
         if not self._failures:
             return ()
-        number = counted(self._failures.total(), "report")
+        number = count_noun(self._failures.total(), "report")
         ((reason, _),) = self._failures.most_common(1)
         return (
             f"Put together from sentences, not written by the chat model: {number}. {reason} "
             "`sextant communities build --full` tries again.",
         )
 
-    async def write(self, groups: Sequence[Group], report: OnStage) -> int:
+    async def write(self, groups: Sequence[CommunityGroup], report: OnStage) -> int:
         """Write what is due, the innermost first, since a model reads those; returns how many."""
         waiting = set(await self._communities.dirty(self._scope))
         due = sorted((one for one in groups if one.id in waiting), key=lambda one: -one.level)
@@ -161,7 +165,7 @@ class ReportKeeper:
 
     async def _by_model(
         self,
-        evidence: Sequence[Evidence],
+        evidence: Sequence[CommunityEvidence],
         known: Mapping[UUID, KnownReport],
         writer: ReportWriter,
     ) -> list[StoredReport]:
@@ -179,18 +183,18 @@ class ReportKeeper:
         reports = await asyncio.gather(*(writer.write(material) for material in asked.values()))
         self._failures.update(report.note for report in reports if report.note)
         return [
-            _stored(own, report, material.digest)
+            _to_stored(own, report, material.digest)
             for (own, material), report in zip(asked.items(), reports, strict=True)
         ]
 
-    async def _evidence(self, part: Sequence[Outline]) -> list[Evidence]:
+    async def _evidence(self, part: Sequence[Outline]) -> list[CommunityEvidence]:
         """The texts of some communities' outlines, read at once."""
         arrays = self._arrays
         ids = [ids_of(arrays, one) for one in part]
         chunks = await self._texts({own for _, passages, _ in ids for own in passages})
         stated = await self._stated({own for _, _, relations in ids for own in relations})
         return [
-            Evidence(
+            CommunityEvidence(
                 one,
                 [arrays.names[n] for n in one.entities.tolist()],
                 [arrays.entity_types[n] for n in one.entities.tolist()],
@@ -224,10 +228,10 @@ def _portions(drawn: Sequence[Outline]) -> Iterator[list[Outline]]:
 
 
 def _by_extraction(
-    evidence: Sequence[Evidence], known: Mapping[UUID, KnownReport]
+    evidence: Sequence[CommunityEvidence], known: Mapping[UUID, KnownReport]
 ) -> list[StoredReport]:
     """The extracted reports that differ from the stored ones."""
-    reports = [_extracted(one) for one in evidence]
+    reports = [_extract_report(one) for one in evidence]
     return [one for one in reports if _is_news(known.get(one.id), one.writer, one.evidence)]
 
 
@@ -235,13 +239,13 @@ def _is_news(known: KnownReport | None, writer: str, evidence: UUID | None) -> b
     return known is None or (known.writer, known.evidence) != (writer, evidence)
 
 
-def _extracted(evidence: Evidence) -> StoredReport:
+def _extract_report(evidence: CommunityEvidence) -> StoredReport:
     report = extractive_report(evidence)
     digest = _hash(report.title, report.summary, repr(report.findings))
-    return _stored(evidence.outline.group.id, report, digest)
+    return _to_stored(evidence.outline.group.id, report, digest)
 
 
-def _stored(own: UUID, report: Report, evidence: UUID) -> StoredReport:
+def _to_stored(own: UUID, report: CommunityReport, evidence: UUID) -> StoredReport:
     return StoredReport(
         own,
         report.title,

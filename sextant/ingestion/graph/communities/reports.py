@@ -21,7 +21,7 @@ from sextant.models.offline.passages import heads_in, quotable_spans
 from sextant.models.offline.wording import terms
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.text.characters import language_of, normalise
-from sextant.text.sentences import ended
+from sextant.text.sentences import end_sentence
 
 MOST_FINDINGS = 6
 _MOST_FACTS = 3
@@ -40,7 +40,7 @@ _ABOUT = {"zh": "关于{names}。{findings}", "en": "About {names}. {findings}"}
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class CommunityReport:
     """What is said of a community; `rating` is in 0..10.
 
     `writer` is the chat model's name, empty for a report put together here; `note` says why a report
@@ -56,7 +56,7 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class CommunityEvidence:
     """A community's outline with the texts: names by weight, best passages, stated relations.
 
     `types` are those of the names; `relations` come with the names of their ends.
@@ -74,7 +74,7 @@ class Evidence:
         return language_of(" ".join(chunk.text for chunk in self.chunks) or " ".join(self.names))
 
 
-def extractive_report(evidence: Evidence) -> Report:
+def extractive_report(evidence: CommunityEvidence) -> CommunityReport:
     """A report of a community's own sentences; deterministic."""
     findings = _findings(evidence)
     language = evidence.language
@@ -89,10 +89,10 @@ def extractive_report(evidence: Evidence) -> Report:
         members=len(evidence.outline.group.members),
     )
     about = _SEPARATORS[language].join(names[:_SUMMARY_NAMES])
-    leading = [ended(one.text) for one in findings[:_SUMMARY_FINDINGS]]
+    leading = [end_sentence(one.text) for one in findings[:_SUMMARY_FINDINGS]]
     said = "".join(f"{one} " if one[-1].isascii() else one for one in leading)
     summary = _ABOUT[language].format(names=about, findings=said).strip()
-    return Report(title, summary, tuple(findings), rating(evidence.outline))
+    return CommunityReport(title, summary, tuple(findings), rating(evidence.outline))
 
 
 def rating(outline: Outline) -> float:
@@ -114,7 +114,7 @@ def distinct_names(names: Sequence[str]) -> list[str]:
     return list(kept.values())
 
 
-def facts(evidence: Evidence) -> list[Finding]:
+def facts(evidence: CommunityEvidence) -> list[Finding]:
     """What was stated of relations, the heaviest first."""
     return [
         Finding(relation.description or f"{source} — {relation.relation_type} — {target}", chunks)
@@ -124,7 +124,7 @@ def facts(evidence: Evidence) -> list[Finding]:
 
 
 def sentences(
-    evidence: Evidence, cut: Callable[[str], Iterator[str]] = statements
+    evidence: CommunityEvidence, cut: Callable[[str], Iterator[str]] = statements
 ) -> list[Finding]:
     """The passages' sentences that name most of the community, each adding names if it can.
 
@@ -172,7 +172,9 @@ class _Candidate:
         return shared > _SAME_WORDS * len(self.words | other.words)
 
 
-def _candidates(evidence: Evidence, cut: Callable[[str], Iterator[str]]) -> Iterator[_Candidate]:
+def _candidates(
+    evidence: CommunityEvidence, cut: Callable[[str], Iterator[str]]
+) -> Iterator[_Candidate]:
     weights = dict(zip(map(normalise, evidence.names), evidence.outline.weights, strict=True))
     seen: set[str] = set()
     place = 0
@@ -198,7 +200,7 @@ def _fragments(text: str) -> Iterator[str]:
             yield fragment
 
 
-def _findings(evidence: Evidence) -> list[Finding]:
+def _findings(evidence: CommunityEvidence) -> list[Finding]:
     """What models or users said of relations, then sentences; bare relations if there are no others.
 
     A community without any of these, such as a list without sentences, falls back on its rows and, if
@@ -216,7 +218,7 @@ def _findings(evidence: Evidence) -> list[Finding]:
     return told or [*islice(_openings(evidence), 1)]
 
 
-def _openings(evidence: Evidence) -> Iterator[Finding]:
+def _openings(evidence: CommunityEvidence) -> Iterator[Finding]:
     for cut in (statements, _fragments):
         for chunk in evidence.chunks:
             for text in cut(chunk.text):

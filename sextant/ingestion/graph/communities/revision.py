@@ -99,7 +99,7 @@ def stays(present: Present, outline: Outline, known: KnownReport) -> bool:
         basis is not None
         and lacks_little(present.arrays, outline, basis)
         and present.holds(outline, basis)
-        and cites_its_own(present.arrays, outline, known.cited)
+        and cites_members(present.arrays, outline, known.cited)
         and present.words(basis.entities, basis.relations, known.cited) == basis.words
     )
 
@@ -122,7 +122,7 @@ def news(now: Sequence[UUID], weights: Floats, then: Set[UUID]) -> float:
     return float(weights[fresh].sum() / weights.sum()) if len(now) else 0.0
 
 
-def cites_its_own(arrays: GraphArrays, outline: Outline, cited: Sequence[UUID]) -> bool:
+def cites_members(arrays: GraphArrays, outline: Outline, cited: Sequence[UUID]) -> bool:
     """Whether all these passages are there and mention a member."""
     return bool(np.isin(arrays.chunk_indices(cited), outline.mentioned).all())
 

@@ -49,7 +49,7 @@ def title_of(
         language: `zh` or `en`.
         members: how many there are in all.
     """
-    place = _place(chunks, telling)
+    place = _main_section(chunks, telling)
     if place:
         known = normalise(place)
         added = [one for one in names if normalise(one) not in known][:_NAMES]
@@ -66,9 +66,11 @@ def title_of(
     return _cut(f"{joined}等{members}项" if language == "zh" else f"{joined} and {rest} more")
 
 
-def _place(chunks: Sequence[StoredChunk], telling: Sequence[float]) -> str:
+def _main_section(chunks: Sequence[StoredChunk], telling: Sequence[float]) -> str:
     """The document, and the section, that most of what is said comes from; empty for none."""
-    document = _most(((one.document_id, one), weight) for one, weight in _weighed(chunks, telling))
+    document = _most(
+        ((one.document_id, one), weight) for one, weight in _weigh_chunks(chunks, telling)
+    )
     if document is None or len({one.document_id for one in chunks}) == len(chunks) > 1:
         return ""
     title = document.document_title.strip() or document.filename.rpartition(".")[0]
@@ -76,7 +78,7 @@ def _place(chunks: Sequence[StoredChunk], telling: Sequence[float]) -> str:
         return ""
     own = [
         (one, weight)
-        for one, weight in _weighed(chunks, telling)
+        for one, weight in _weigh_chunks(chunks, telling)
         if one.document_id == document.document_id
     ]
     section = _most(((_heading(one, title), one), weight) for one, weight in own)
@@ -84,7 +86,7 @@ def _place(chunks: Sequence[StoredChunk], telling: Sequence[float]) -> str:
     return _WITHIN.join(filter(None, [title[:_LONGEST_NAME], heading]))
 
 
-def _weighed(
+def _weigh_chunks(
     chunks: Sequence[StoredChunk], telling: Sequence[float]
 ) -> Iterable[tuple[StoredChunk, float]]:
     return zip(chunks, telling, strict=False)

@@ -16,7 +16,7 @@ from sextant.domain.scope import Scope
 from sextant.ingestion.graph.extraction.defining import find_defined
 from sextant.ingestion.graph.extraction.entity_types import type_of_column, type_of_name
 from sextant.ingestion.graph.extraction.extract_terms import Term, co_occurrences, extract_terms
-from sextant.ingestion.graph.extraction.table_facts import Cell, table_facts
+from sextant.ingestion.graph.extraction.table_facts import TableCell, table_facts
 from sextant.ingestion.graph.extraction.tagging import EntityTagger, Tag
 from sextant.ingestion.graph.extraction.titles import bare_title
 from sextant.ingestion.graph.resolution.definitions import definitions
@@ -147,7 +147,7 @@ def _add_table(said: _Statements) -> None:
     if said.chunk.modality is not Modality.TABLE:
         return
 
-    def mention(cell: Cell, heading: str, description: str = "") -> UUID:
+    def mention(cell: TableCell, heading: str, description: str = "") -> UUID:
         name = type_of_name(cell.text)
         kind = type_of_column(heading) if name == UNTYPED else name
         return said.mention(cell.text, cell.start, kind, description)

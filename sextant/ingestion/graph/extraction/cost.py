@@ -22,7 +22,7 @@ _ANSWER_BASE, _ANSWER_PER_TOKEN = 150, 3  # tokens
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class CostEstimate:
     """About how much it takes to read some passages; `cost` is None without prices."""
 
     passages: int = 0
@@ -57,7 +57,7 @@ def cost_of(usage: Usage, settings: ExtractionSettings) -> float | None:
 
 
 @dataclass(slots=True)
-class Budget:
+class CostBudget:
     """A cap on tokens and on money, for calls that run side by side.
 
     A call reserves its estimate before it starts, made larger as far as earlier calls took more than
@@ -73,7 +73,7 @@ class Budget:
     _expected: Usage = field(default_factory=Usage)  # of the calls that have ended
 
     @classmethod
-    def of(cls, settings: ExtractionSettings) -> Budget:
+    def of(cls, settings: ExtractionSettings) -> CostBudget:
         """The cap that the settings name.
 
         Raises:

@@ -34,7 +34,7 @@ _LONGEST_KIND = 40  # characters
 _LONGEST_DESCRIPTION = 400  # characters
 
 
-class Kind(NamedTuple):
+class EntityKind(NamedTuple):
     """What something is said to be, and where that stands."""
 
     text: str
@@ -47,12 +47,12 @@ class Defined(NamedTuple):
 
     name: str
     start: int
-    kind: Kind
+    kind: EntityKind
     entity_type: str
     description: str
 
 
-def find_kind(text: str, start: int, end: int) -> Kind | None:
+def find_kind(text: str, start: int, end: int) -> EntityKind | None:
     """Find what a sentence says of the name that ends at `start`; None where it does not say."""
     behind = text[start:end]
     found = (_CHINESE_IS_A if has_cjk(behind) else _IS_A).search(behind)
@@ -60,7 +60,7 @@ def find_kind(text: str, start: int, end: int) -> Kind | None:
         return None
     kind = _MORE.sub("", found["kind"]).strip()
     at = start + found.start("kind")
-    return Kind(kind, at, at + len(kind)) if 1 < len(kind) <= _LONGEST_KIND else None
+    return EntityKind(kind, at, at + len(kind)) if 1 < len(kind) <= _LONGEST_KIND else None
 
 
 def find_defined(text: str, names: Iterable[str]) -> Iterator[Defined]:
@@ -85,19 +85,19 @@ def find_defined(text: str, names: Iterable[str]) -> Iterator[Defined]:
                 break
 
 
-def _head(text: str, kind: Kind, end: int) -> Kind:
+def _head(text: str, kind: EntityKind, end: int) -> EntityKind:
     """What ends the clause of a Chinese definition, behind the last 的, where it is a known class."""
     if not has_cjk(kind.text):
         return kind
     clause = _CLAUSE.match(text, kind.start, end)
     last = clause.end() if clause else kind.end
     start = text.rfind("的", kind.start, last) + 1 or kind.start
-    head = Kind(text[start:last], start, last)
+    head = EntityKind(text[start:last], start, last)
     is_known = len(head.text) <= _LONGEST_KIND and type_of_class(head.text) != UNTYPED
     return head if is_known else kind
 
 
-def _follows(text: str, end: int, kind: Kind) -> bool:
+def _follows(text: str, end: int, kind: EntityKind) -> bool:
     """Whether the verb follows the name, and what it says is a class: "是常见的" names none."""
     aside = _ASIDE.match(text, end)
     form = _CHINESE_IS_A if has_cjk(text[end : kind.end]) else _IS_A

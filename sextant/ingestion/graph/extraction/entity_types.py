@@ -14,10 +14,10 @@ from importlib.resources import files
 from sextant.domain.graph import UNTYPED
 from sextant.ingestion.graph.extraction.model_evidence import relation_type
 from sextant.ingestion.graph.extraction.titles import is_generic
-from sextant.tables.cells.values import Value, ValueKind, read_value
+from sextant.tables.cells.values import CellValue, ValueKind, read_value
 from sextant.text.characters import has_cjk, normalise_name
 from sextant.text.persons import SURNAMES
-from sextant.text.simplified import simplified
+from sextant.text.simplified import simplify
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 
 PERSON, ORGANIZATION, LOCATION = "PERSON", "ORGANIZATION", "LOCATION"
@@ -68,7 +68,7 @@ def type_of_column(heading: str) -> str:
     return relation_type(heading)
 
 
-def _is_amount(value: Value) -> bool:
+def _is_amount(value: CellValue) -> bool:
     units = f"{value.prefix}{value.suffix}"
     return value.kind is ValueKind.NUMBER and _MONEY.fullmatch(units) is not None
 
@@ -90,7 +90,7 @@ def _chinese_name(name: str) -> str:
 
 def _is_person(name: str, known: bool) -> bool:
     """Whether what is tagged as a person's name is one; the dictionary has 苍鹭 and 马达 among them."""
-    return 2 + known <= len(name) <= 3 and simplified(name)[0] in SURNAMES
+    return 2 + known <= len(name) <= 3 and simplify(name)[0] in SURNAMES
 
 
 def _latin_name(name: str) -> str:
@@ -107,7 +107,7 @@ def _class_behind(noun: str, before: int) -> str:
     """The type of the class at the end of `noun` with so many characters, or words, before it."""
     known = _class_words()
     if has_cjk(noun):
-        plain = simplified(noun)
+        plain = simplify(noun)
         ends = (plain[-size:] for size in range(min(_LONGEST_CLASS, len(plain) - before), 1, -1))
         return next(filter(None, map(known.get, ends)), UNTYPED)
     words = noun.casefold().split()

@@ -20,9 +20,9 @@ from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, SextantE
 from sextant.domain.missing import Missing
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.ingestion.graph.extraction.cost import Budget, Estimate, cost_of, estimate_call
+from sextant.ingestion.graph.extraction.cost import CostBudget, CostEstimate, cost_of, estimate_call
 from sextant.ingestion.graph.extraction.model_evidence import (
-    Extraction,
+    ModelExtraction,
     entity_types,
     extraction_of,
     model_evidence,
@@ -30,10 +30,10 @@ from sextant.ingestion.graph.extraction.model_evidence import (
 from sextant.ingestion.progress import OnCount, silent
 from sextant.models.chat.structured import instruction
 from sextant.prompts import EXTRACT, GLEAN, Messages, as_data
-from sextant.stores.graph.extraction import ExtractionStore, Passage, note_done, note_failed
+from sextant.stores.graph.extraction import ExtractionStore, PendingChunk, note_done, note_failed
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
-from sextant.text.characters import counted, language_of
+from sextant.text.characters import count_noun, language_of
 
 if TYPE_CHECKING:
     from sextant.models.chat.chat_model import ChatModel  # brings LangChain, half a second
@@ -58,22 +58,22 @@ class ExtractionReport:
 
 
 @dataclass(frozen=True, slots=True)
-class _Outcome:
-    passage: Passage
+class _ChunkOutcome:
+    passage: PendingChunk
     usage: Usage
-    found: Extraction | None = None
+    found: ModelExtraction | None = None
     error: SextantError | None = None
 
 
 @dataclass(slots=True)
-class _Run:
+class _ExtractionRun:
     """One run: once `stopped` is set, calls under way end and no new one begins."""
 
     scope: Scope
-    budget: Budget
+    budget: CostBudget
     total: int
     on_progress: OnCount
-    outcomes: asyncio.Queue[_Outcome | None] = field(default_factory=asyncio.Queue)
+    outcomes: asyncio.Queue[_ChunkOutcome | None] = field(default_factory=asyncio.Queue)
     done: int = 0
     failed: int = 0
     unanswered: int = 0
@@ -106,7 +106,7 @@ class ModelExtractor:
         self._settings = settings
         self._types = entity_types(settings.extraction.entity_types)
         self._schema = extraction_of(self._types)
-        self.budget = Budget.of(settings.extraction)
+        self.budget = CostBudget.of(settings.extraction)
         self._renewed = renewed
 
     async def extract(
@@ -128,8 +128,8 @@ class ModelExtractor:
         """
         before = await self._store.counts(scope, document_id)
         total = before.waiting + before.failed
-        budget = Budget.of(self._settings.extraction) if self._renewed else self.budget
-        run = _Run(scope, budget, total, on_progress or silent)
+        budget = CostBudget.of(self._settings.extraction) if self._renewed else self.budget
+        run = _ExtractionRun(scope, budget, total, on_progress or silent)
         spent = budget.spent
         attempts = self._settings.extraction.attempts
         async with aclosing(
@@ -155,10 +155,10 @@ class ModelExtractor:
             return ()
         failures = await self._store.failures(scope, document_id)
         why = f" ({failures[0].error})" if failures else ""
-        passages = counted(missing + counts.done, "passage")
+        passages = count_noun(missing + counts.done, "passage")
         return (Missing.PASSAGES_NOT_READ.told(missing=missing, passages=passages, why=why),)
 
-    async def _together(self, run: _Run, passages: AsyncGenerator[Passage]) -> None:
+    async def _together(self, run: _ExtractionRun, passages: AsyncGenerator[PendingChunk]) -> None:
         taking = asyncio.Lock()
 
         async def read() -> None:
@@ -183,7 +183,7 @@ class ModelExtractor:
         except BaseExceptionGroup as errors:
             raise _first(errors) from None
 
-    async def _read(self, run: _Run, passage: Passage) -> bool:
+    async def _read(self, run: _ExtractionRun, passage: PendingChunk) -> bool:
         """Read a passage and hand the outcome on; False when the budget does not allow it."""
         prompt = _prompt(passage, self._types)
         need = _estimate(passage, prompt, self._settings)
@@ -192,20 +192,22 @@ class ModelExtractor:
         usage = Usage()
         try:
             found, usage = await self._found(passage, prompt)
-            outcome = _Outcome(passage, usage, found)
+            outcome = _ChunkOutcome(passage, usage, found)
         except SextantError as error:
             # Answers that did not fit are paid for all the same, refusals are not. Where nobody can
             # tell, the prompt was sent at least.
             told = error.usage if isinstance(error, ModelOutputInvalid | ModelUnavailable) else None
             usage = told or Usage(1, need.prompt_tokens, 0, estimated=True)
-            outcome = _Outcome(passage, usage, error=error)
+            outcome = _ChunkOutcome(passage, usage, error=error)
         finally:
             run.budget.settle(need, usage)
         self._follow(run, outcome.error)
         run.outcomes.put_nowait(outcome)
         return True
 
-    async def _found(self, passage: Passage, prompt: Messages) -> tuple[Extraction, Usage]:
+    async def _found(
+        self, passage: PendingChunk, prompt: Messages
+    ) -> tuple[ModelExtraction, Usage]:
         found, usage = await self._chat.structured(prompt, self._schema)
         for _ in range(self._settings.extraction.gleaning):
             prompt = _gleaning(passage, self._types, found)
@@ -222,13 +224,13 @@ class ModelExtractor:
             found += more
         return found, usage
 
-    def _follow(self, run: _Run, error: SextantError | None) -> None:
+    def _follow(self, run: _ExtractionRun, error: SextantError | None) -> None:
         """Stop the run when the endpoint gives no answers any more."""
         run.unanswered = run.unanswered + 1 if isinstance(error, ModelUnavailable) else 0
         if run.unanswered >= _GONE_AFTER:
             run.stopped = error
 
-    async def _keep(self, run: _Run) -> None:
+    async def _keep(self, run: _ExtractionRun) -> None:
         """Store outcomes as they come, all that have come in one transaction."""
         while (outcome := await run.outcomes.get()) is not None:
             batch, last = [outcome], False
@@ -240,7 +242,7 @@ class ModelExtractor:
             if last:
                 return
 
-    async def _store_outcomes(self, run: _Run, batch: list[_Outcome]) -> None:
+    async def _store_outcomes(self, run: _ExtractionRun, batch: list[_ChunkOutcome]) -> None:
         async with self._record.writing(run.scope, bare=False) as writer:
             for outcome in batch:
                 passage, error = outcome.passage, outcome.error
@@ -257,21 +259,21 @@ class ModelExtractor:
         run.done += sum(outcome.error is None for outcome in batch)
         run.on_progress(run.done + run.failed, run.total)
 
-    def _warnings(self, run: _Run, left: int) -> list[str]:
+    def _warnings(self, run: _ExtractionRun, left: int) -> list[str]:
         said = [f"{error} ({code})" for code, error in run.reasons.items()]
         if run.budget.exhausted and left:
             said.append(
-                f"The budget is used up; left unread: {counted(left, 'passage')}. Raise it, and run "
+                f"The budget is used up; left unread: {count_noun(left, 'passage')}. Raise it, and run "
                 "`sextant entities extract` to go on."
             )
         elif run.stopped is not None:
             said.append(
-                f"Stopped, since the chat model does not answer; left unread: {counted(left, 'passage')}."
+                f"Stopped, since the chat model does not answer; left unread: {count_noun(left, 'passage')}."
             )
         return said
 
 
-async def estimate_extraction(database: Database, scope: Scope, settings: Settings) -> Estimate:
+async def estimate_extraction(database: Database, scope: Scope, settings: Settings) -> CostEstimate:
     """About what `ModelExtractor.extract` will take after a retry of all; nothing is sent."""
     types = entity_types(settings.extraction.entity_types)
     passages, usage = 0, Usage()
@@ -280,7 +282,7 @@ async def estimate_extraction(database: Database, scope: Scope, settings: Settin
         async for passage in found:
             passages += 1
             usage += _estimate(passage, _prompt(passage, types), settings)
-    return Estimate(
+    return CostEstimate(
         passages,
         usage.prompt_tokens,
         usage.completion_tokens,
@@ -288,21 +290,23 @@ async def estimate_extraction(database: Database, scope: Scope, settings: Settin
     )
 
 
-def _estimate(passage: Passage, prompt: Messages, settings: Settings) -> Usage:
-    sent = "\n".join([*(text for _, text in prompt), instruction(Extraction, with_schema=False)])
+def _estimate(passage: PendingChunk, prompt: Messages, settings: Settings) -> Usage:
+    sent = "\n".join(
+        [*(text for _, text in prompt), instruction(ModelExtraction, with_schema=False)]
+    )
     return estimate_call(sent, passage.text, settings)
 
 
-def _prompt(passage: Passage, types: Sequence[str]) -> Messages:
+def _prompt(passage: PendingChunk, types: Sequence[str]) -> Messages:
     return EXTRACT.messages(language_of(passage.text), **_values(passage, types))
 
 
-def _gleaning(passage: Passage, types: Sequence[str], found: Extraction) -> Messages:
+def _gleaning(passage: PendingChunk, types: Sequence[str], found: ModelExtraction) -> Messages:
     values = _values(passage, types) | {"found": as_data(found.model_dump_json())}
     return GLEAN.messages(language_of(passage.text), **values)
 
 
-def _values(passage: Passage, types: Sequence[str]) -> dict[str, str]:
+def _values(passage: PendingChunk, types: Sequence[str]) -> dict[str, str]:
     path = dict.fromkeys((passage.document_title, *passage.section_path))
     texts = {"title": as_data(" > ".join(path)), "passage": as_data(passage.text)}
     return {"types": ", ".join(types), **texts}

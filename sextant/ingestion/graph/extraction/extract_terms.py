@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from sextant.ingestion.graph.extraction.openings import openings
 from sextant.text.characters import CJK_LETTERS, MARKS, has_cjk, normalise_name
-from sextant.text.segmenting import tagged_words_of
+from sextant.text.segmenting import cut_tagged_words
 from sextant.text.sentences import sentence_spans
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 
@@ -98,7 +98,7 @@ sentences_of = lru_cache(maxsize=1024)(sentence_spans)
 _Word = tuple[str, int, int]
 
 
-class Span(NamedTuple):
+class TermSpan(NamedTuple):
     """One occurrence of a term; `weight` says how telling its form is (> 0)."""
 
     start: int
@@ -111,7 +111,7 @@ class Term:
     """A term of a passage: its spelling where it first occurs, and all its places, in order."""
 
     name: str
-    spans: tuple[Span, ...]
+    spans: tuple[TermSpan, ...]
 
     @property
     def weight(self) -> float:
@@ -124,10 +124,10 @@ def extract_terms(text: str) -> list[Term]:
 
     Spellings that name the same entity (`sextant.text.characters.normalise_name`) are one term.
     """
-    spans: dict[tuple[int, int], Span] = {}
+    spans: dict[tuple[int, int], TermSpan] = {}
     for span in sorted((*_chinese(text), *_latin(text)), key=lambda span: span.weight):
         spans[span[:2]] = span
-    places: dict[str, list[Span]] = {}
+    places: dict[str, list[TermSpan]] = {}
     for span in sorted(spans.values()):
         places.setdefault(normalise_name(text[span.start : span.end]), []).append(span)
     terms = [Term(text[s[0].start : s[0].end], tuple(s)) for s in places.values()]
@@ -155,11 +155,11 @@ def co_occurrences(text: str, terms: Sequence[Term]) -> list[tuple[int, int, int
     return [(first, second, times) for (first, second), times in ranked[:MOST_PAIRS]]
 
 
-def _chinese(text: str) -> Iterator[Span]:
+def _chinese(text: str) -> Iterator[TermSpan]:
     """Neighbouring nouns that are Chinese, with the verb that may qualify them ("检修" + "报告")."""
     if not has_cjk(text):
         return
-    for run, group in groupby(_tagged(text), key=lambda word: word[2]):
+    for run, group in groupby(_tag_words(text), key=lambda word: word[2]):
         words = list(group)
         if not run or all(tag == _VERBAL for *_, tag in words):
             continue
@@ -167,10 +167,10 @@ def _chinese(text: str) -> Iterator[Span]:
         name = text[start:end]
         if 2 <= len(name) <= _LONGEST_CHINESE and has_cjk(name) and name not in _NAMELESS:
             named = any(tag in _NAMES for *_, tag in words)
-            yield Span(start, end, NAMED if named else _JOINED if len(words) > 1 else _PLAIN)
+            yield TermSpan(start, end, NAMED if named else _JOINED if len(words) > 1 else _PLAIN)
 
 
-def _tagged(text: str) -> Iterator[tuple[int, int, int, str]]:
+def _tag_words(text: str) -> Iterator[tuple[int, int, int, str]]:
     """Words with their places, the number of the run they belong to (0: none), and their tags.
 
     A nominal verb may begin a run ("检修报告"); after a noun it is a verb ("医院检查设备"), and ends it.
@@ -178,7 +178,7 @@ def _tagged(text: str) -> Iterator[tuple[int, int, int, str]]:
     """
     at = run = 0
     inside = False
-    for word, tag in tagged_words_of(text):
+    for word, tag in cut_tagged_words(text):
         start, at = at, at + len(word)
         is_noun = tag in _NOUNS and word not in _UNIT_WORDS
         opens = tag == _VERBAL and not inside
@@ -187,15 +187,15 @@ def _tagged(text: str) -> Iterator[tuple[int, int, int, str]]:
         yield start, at, run if inside else 0, tag
 
 
-def _latin(text: str) -> list[Span]:
+def _latin(text: str) -> list[TermSpan]:
     # A longer one is no code that people call a thing by: a file in base64, a hash of many.
     codes = [m.span() for m in _IDENTIFIER.finditer(text)] if _DIGIT.search(text) else []
-    spans = [Span(*at, _IDENTIFIES) for at in codes if at[1] - at[0] <= _LONGEST]
+    spans = [TermSpan(*at, _IDENTIFIES) for at in codes if at[1] - at[0] <= _LONGEST]
     words = _words(text)
     if words:
-        spans += _capitalised(text, words, openings(text, sentences_of(text)))
-        spans += _numbered(text, words, spans)
-    return [*spans, *_outside(_repeated(text, words), spans)]
+        spans += _find_capitalised(text, words, openings(text, sentences_of(text)))
+        spans += _add_numbers(text, words, spans)
+    return [*spans, *_outside(_find_repeated(text, words), spans)]
 
 
 def _words(text: str) -> list[_Word]:
@@ -204,7 +204,7 @@ def _words(text: str) -> list[_Word]:
     return list(zip(parts[1::2], ends[::2], ends[1::2], strict=False))
 
 
-def _outside(spans: list[Span], others: list[Span]) -> list[Span]:
+def _outside(spans: list[TermSpan], others: list[TermSpan]) -> list[TermSpan]:
     """The spans that lie within none of the others."""
     ordered = sorted(others)
     begins = [other.start for other in ordered]
@@ -212,7 +212,9 @@ def _outside(spans: list[Span], others: list[Span]) -> list[Span]:
     return [span for span in spans if ends[bisect_right(begins, span.start)] < span.end]
 
 
-def _capitalised(text: str, words: Sequence[_Word], begins: Sequence[int]) -> Iterator[Span]:
+def _find_capitalised(
+    text: str, words: Sequence[_Word], begins: Sequence[int]
+) -> Iterator[TermSpan]:
     """Runs of capitalised words in a sentence, joined by "of" and its like.
 
     A single word where a sentence, an item or a cell begins is capitalised anyway, so it does not count.
@@ -245,7 +247,7 @@ def _goes_on(text: str, last: _Word, word: _Word, begins: Sequence[int]) -> bool
     return bisect_right(begins, start) == bisect_right(begins, word[1])
 
 
-def _name(run: Sequence[_Word], *, opens: bool) -> Iterator[Span]:
+def _name(run: Sequence[_Word], *, opens: bool) -> Iterator[TermSpan]:
     if opens and len(run) == 1 and not _is_upper(run[0][0]):
         return
     words = list(run)
@@ -260,10 +262,10 @@ def _name(run: Sequence[_Word], *, opens: bool) -> Iterator[Span]:
     if first.casefold() in _CALENDAR_WORDS or all(len(word) < 2 for word, _, _ in words):
         return
     if more or _is_upper(first) or not opens:
-        yield Span(start, words[-1][2], NAMED)
+        yield TermSpan(start, words[-1][2], NAMED)
 
 
-def _numbered(text: str, words: Sequence[_Word], named: Sequence[Span]) -> list[Span]:
+def _add_numbers(text: str, words: Sequence[_Word], named: Sequence[TermSpan]) -> list[TermSpan]:
     """Names with the number behind them, beside the names alone: "Plover 5" is of the Plovers.
 
     "In Paris 12 people met" names no Paris 12, but what the passage has twice is a name; so must be a word that is
@@ -287,7 +289,7 @@ def _numbered(text: str, words: Sequence[_Word], named: Sequence[Span]) -> list[
             telling.add(spelt)
         seen.add(spelt)
         found.append((spelt, *place))
-    return [Span(start, end, NAMED) for spelt, start, end in found if spelt in telling]
+    return [TermSpan(start, end, NAMED) for spelt, start, end in found if spelt in telling]
 
 
 def _may_be_numbered(word: str) -> bool:
@@ -307,7 +309,7 @@ def _is_upper(word: str) -> bool:
     return len(word) > 1 and word.isupper()
 
 
-def _repeated(text: str, words: Sequence[_Word]) -> list[Span]:
+def _find_repeated(text: str, words: Sequence[_Word]) -> list[TermSpan]:
     """Two content words, a space apart, that the passage has more than once."""
     folded = [word.casefold() for word, _, _ in words]
     pairs = list(pairwise(folded))
@@ -323,7 +325,7 @@ def _repeated(text: str, words: Sequence[_Word]) -> list[Span]:
             if text[last:start] == " ":
                 found.setdefault(pair, []).append((begin, end))
     places = [place for same in found.values() if len(same) > 1 for place in same]
-    return [Span(*place, _PLAIN) for place in places]
+    return [TermSpan(*place, _PLAIN) for place in places]
 
 
 @lru_cache(maxsize=16_384)

@@ -39,7 +39,7 @@ _INPUTS = {  # of models that score spans with one encoder
 Ints: TypeAlias = npt.NDArray[np.int64]
 
 
-class Found(NamedTuple):
+class NameSpan(NamedTuple):
     """A name in a text: where it is, and the number of its type."""
 
     start: int
@@ -94,9 +94,9 @@ class Gliner:
         self._most_words = int(self._config.get("max_len", 384))
         self._most_tokens = _most_tokens(folder)
 
-    def find(self, texts: Sequence[str]) -> list[list[Found]]:
+    def find(self, texts: Sequence[str]) -> list[list[NameSpan]]:
         """Find the names in each text, in reading order; none overlaps another."""
-        found: list[list[Found]] = [[] for _ in texts]
+        found: list[list[NameSpan]] = [[] for _ in texts]
         windows = [
             window
             for index, text in enumerate(texts)
@@ -144,7 +144,7 @@ class Gliner:
         return scores * inside.reshape(*scores.shape[:3], 1)
 
 
-def _decode(words: Sequence[_Word], scores: npt.NDArray[np.float32]) -> list[Found]:
+def _decode(words: Sequence[_Word], scores: npt.NDArray[np.float32]) -> list[NameSpan]:
     """Take the best spans that do not overlap."""
     places = np.argwhere(scores > _LEAST_SCORE)
     best = places[np.argsort(-scores[tuple(places.T)], kind="stable")].tolist()
@@ -155,7 +155,7 @@ def _decode(words: Sequence[_Word], scores: npt.NDArray[np.float32]) -> list[Fou
         if taken.isdisjoint(span):
             taken.update(span)
             last = words[first + width]
-            found.append(Found(words[first].start, last.start + len(last.text), label))
+            found.append(NameSpan(words[first].start, last.start + len(last.text), label))
     return sorted(found)
 
 

@@ -78,7 +78,7 @@ def _triple(item: object) -> object:
     return item
 
 
-class Extraction(ModelReply):
+class ModelExtraction(ModelReply):
     """What a model found in a passage; items without a name are passed over."""
 
     entities: Annotated[list[FoundEntity], BeforeValidator(_entities), AtMost(_MOST)] = Field(
@@ -88,23 +88,23 @@ class Extraction(ModelReply):
         default_factory=list[FoundRelation]
     )
 
-    def __add__(self, other: Extraction) -> Extraction:
-        return Extraction(
+    def __add__(self, other: ModelExtraction) -> ModelExtraction:
+        return ModelExtraction(
             entities=[*self.entities, *other.entities],
             relations=[*self.relations, *other.relations],
         )
 
 
 @cache
-def extraction_of(types: tuple[str, ...]) -> type[Extraction]:
+def extraction_of(types: tuple[str, ...]) -> type[ModelExtraction]:
     """The form of an extraction in which the model is told of these types of entities alone."""
     if not types:
-        return Extraction
+        return ModelExtraction
     one_of = Annotated[_Text, Declared(enum=list(types))]
     entity = create_model("FoundEntity", __base__=FoundEntity, type=(one_of, ""))
     several = Annotated[list[entity], BeforeValidator(_entities), AtMost(_MOST)]
-    made = create_model("Extraction", __base__=Extraction, entities=(several, []))
-    return cast("type[Extraction]", made)
+    made = create_model("Extraction", __base__=ModelExtraction, entities=(several, []))
+    return cast("type[ModelExtraction]", made)
 
 
 def entity_types(setting: str) -> tuple[str, ...]:
@@ -113,7 +113,7 @@ def entity_types(setting: str) -> tuple[str, ...]:
 
 
 def model_evidence(
-    scope: Scope, chunk_id: UUID, text: str, found: Extraction, types: Sequence[str]
+    scope: Scope, chunk_id: UUID, text: str, found: ModelExtraction, types: Sequence[str]
 ) -> GraphEvidence:
     """The evidence of one passage: each entity once, relations only between what is there.
 
@@ -151,27 +151,27 @@ def _distinct(entities: Iterable[FoundEntity]) -> dict[str, FoundEntity]:
         if not norm or len(entity.name) > LONGEST_NAME or not any(map(str.isalnum, norm)):
             continue
         before = kept.get(norm)
-        if before is None or _tells(entity) > _tells(before):
+        if before is None or _informativeness(entity) > _informativeness(before):
             kept[norm] = entity
     return kept
 
 
-def _tells(entity: FoundEntity) -> tuple[bool, int]:
+def _informativeness(entity: FoundEntity) -> tuple[bool, int]:
     return bool(entity.type), len(entity.description)
 
 
-def _ends(found: Extraction, text: str) -> list[FoundEntity]:
+def _ends(found: ModelExtraction, text: str) -> list[FoundEntity]:
     named = {normalise_name(entity.name) for entity in found.entities}
     ends = [name for one in found.relations for name in (one.source, one.target)]
     return [
         FoundEntity(name=name)
         for name in ends
-        if normalise_name(name) not in named and place_of(name, text) != (0, 0)
+        if normalise_name(name) not in named and find_name(name, text) != (0, 0)
     ]
 
 
 def _mention(scope: Scope, chunk_id: UUID, text: str, entity: FoundEntity, kind: str) -> MentionRow:
-    start, end = place_of(entity.name, text)
+    start, end = find_name(entity.name, text)
     return MentionRow(
         entity_id(scope, entity.name),
         chunk_id,
@@ -190,7 +190,7 @@ def _type(said: str, types: Sequence[str]) -> str:
     return known.get(normalise(said), _UNTYPED)
 
 
-def place_of(name: str, text: str) -> tuple[int, int]:
+def find_name(name: str, text: str) -> tuple[int, int]:
     """Where a text first has a name, in any case and with any white space; (0, 0): nowhere."""
     words = [re.escape(word) for word in name.split()]
     match = re.search(r"\s+".join(words), text, re.IGNORECASE) if words else None

@@ -28,7 +28,7 @@ _NUMBERING = frozenset(
 _CELL = re.compile(r"((?:[^|\\]|\\.)*)\|")
 
 
-class Cell(NamedTuple):
+class TableCell(NamedTuple):
     """A cell's text and where it begins in the table's text."""
 
     text: str
@@ -39,9 +39,9 @@ class Cell(NamedTuple):
 class RowFacts:
     """What a row says of `subject`, which stands under `heading`: names by their headings, the rest in words."""
 
-    subject: Cell
+    subject: TableCell
     heading: str
-    related: tuple[tuple[str, Cell], ...]
+    related: tuple[tuple[str, TableCell], ...]
     description: str
 
 
@@ -64,7 +64,7 @@ def table_facts(text: str, context: str = "") -> Iterator[RowFacts]:
             yield _row(headings, cells, column)
 
 
-def _row(headings: list[str], cells: list[Cell], column: int) -> RowFacts:
+def _row(headings: list[str], cells: list[TableCell], column: int) -> RowFacts:
     subject = cells[column]
     before = [None, *(cell.text for cell in cells)]
     filled = [
@@ -78,7 +78,7 @@ def _row(headings: list[str], cells: list[Cell], column: int) -> RowFacts:
     return RowFacts(subject, headings[column], related, "; ".join(said))
 
 
-def _headings(lines: list[Cell]) -> list[str]:
+def _headings(lines: list[TableCell]) -> list[str]:
     """The headings of a table that begins with them and a rule; [] when it does not."""
     if len(lines) < 2 or not _RULE.fullmatch(lines[1].text.strip()):
         return []
@@ -86,21 +86,21 @@ def _headings(lines: list[Cell]) -> list[str]:
     return headings if all(len(one) <= _LONGEST_HEADING for one in headings) else []
 
 
-def _lines(text: str) -> Iterator[Cell]:
+def _lines(text: str) -> Iterator[TableCell]:
     start = 0
     for line in text.splitlines(keepends=True):
-        yield Cell(line.rstrip("\r\n"), start)
+        yield TableCell(line.rstrip("\r\n"), start)
         start += len(line)
 
 
-def _cells(line: Cell) -> list[Cell]:
+def _cells(line: TableCell) -> list[TableCell]:
     if not line.text.startswith("|"):
         return []
     cells = []
     for match in _CELL.finditer(line.text, 1):
         raw = match.group(1)
         lead = len(raw) - len(raw.lstrip())
-        cells.append(Cell(raw.strip(), line.start + match.start(1) + lead))
+        cells.append(TableCell(raw.strip(), line.start + match.start(1) + lead))
     return cells
 
 

@@ -74,7 +74,7 @@ def titles_of(parsed: ParsedDocument) -> list[Title]:
     found = [None if _is_an_id(parsed) else _title(parsed.title, None)]
     for section in parsed.sections:
         if section.path and section.heading_source is HeadingSource.GIVEN:
-            found.append(_named(one_line(section.title), section.path))
+            found.append(_make_title(one_line(section.title), section.path))
         elif section.path:
             found.append(_informative(_title(section.title, section.path)))
     return [title for title in found if title is not None]
@@ -96,11 +96,11 @@ def bare_title(title: str) -> str:
 def _title(title: str, path: tuple[str, ...] | None) -> Title | None:
     bare = bare_title(title)
     if path is not None:
-        return _named(bare, path)
+        return _make_title(bare, path)
     # A document may well be called "1984" or "2001太空漫游"; numbering stands before sections only. But what
     # is a number of a table or chapter alone ("Table 3", 第三章) names no document either.
     line = one_line(title)
-    return _named(line, None) if bare or line[:1].isdigit() else None
+    return _make_title(line, None) if bare or line[:1].isdigit() else None
 
 
 def is_generic(heading: str) -> bool:
@@ -108,7 +108,7 @@ def is_generic(heading: str) -> bool:
     return normalise_name(heading) in _GENERIC
 
 
-def _named(name: str, path: tuple[str, ...] | None) -> Title | None:
+def _make_title(name: str, path: tuple[str, ...] | None) -> Title | None:
     if not name or len(name) > LONGEST_TITLE or is_generic(name):
         return None
     names = tuple(n for n in (*names_of_title(name), *_abbreviations(name)) if is_linkable(n))
@@ -117,12 +117,12 @@ def _named(name: str, path: tuple[str, ...] | None) -> Title | None:
 
 def _informative(title: Title | None) -> Title | None:
     """A section's title of at least three ideographs or two words: less is said in every document."""
-    if title is None or not title.names or not _says_something(title.name):
+    if title is None or not title.names or not _is_informative(title.name):
         return None
     return title
 
 
-def _says_something(name: str) -> bool:
+def _is_informative(name: str) -> bool:
     ideographs = sum("\u3400" <= char <= "\u9fff" for char in name)
     words = re.findall(r"[A-Za-z][\w-]+", name)
     return (

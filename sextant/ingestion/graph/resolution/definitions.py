@@ -39,20 +39,20 @@ class Definition(NamedTuple):
 def definitions(text: str) -> Iterator[Definition]:
     """What a text defines, in order of the kind and then of the place."""
     for match in _LATIN.finditer(text):
-        start = _initialled(text[: match.start()], match.group(1).replace("&", ""))
+        start = _find_initials(text[: match.start()], match.group(1).replace("&", ""))
         if start is not None:
             full = _POSSESSIVE.sub("", text[start : match.start()].rstrip())
             yield Definition(match.group(1), match.start(1), full, start)
     if text.isascii():  # trying every letter as an ideograph took most of the time
         return
     for match in _CHINESE.finditer(text):
-        offset = _shortened(match.group(1), match.group(2))
+        offset = _find_short_form(match.group(1), match.group(2))
         if offset is not None:
             start = match.start(1) + offset
             yield Definition(match.group(2), match.start(2), match.group(1)[offset:], start)
 
 
-def _initialled(before: str, letters: str) -> int | None:
+def _find_initials(before: str, letters: str) -> int | None:
     """Where the words begin whose initials, up to the end of `before`, are these letters."""
     words = []
     end = len(before.rstrip())
@@ -62,27 +62,27 @@ def _initialled(before: str, letters: str) -> int | None:
             break
         words.append(word)
         end = word.start()
-    place = _matched([word.group() for word in words], letters.casefold(), _MOST_SKIPPED)
+    place = _match_letters([word.group() for word in words], letters.casefold(), _MOST_SKIPPED)
     return None if place is None else words[place].start()
 
 
-def _matched(words: Sequence[str], letters: str, skips: int, place: int = 0) -> int | None:
+def _match_letters(words: Sequence[str], letters: str, skips: int, place: int = 0) -> int | None:
     """The place of the word (from the last on) that has the first letter; "of" may be left out."""
     if place == len(words):
         return None
     word = words[place]
     if skips and word in _SKIPPED:
-        found = _matched(words, letters, skips - 1, place + 1)
+        found = _match_letters(words, letters, skips - 1, place + 1)
         if found is not None:
             return found
     if word[0].casefold() != letters[-1]:
         return None
     if len(letters) == 1:
         return None if word in _SKIPPED else place
-    return _matched(words, letters[:-1], skips, place + 1)
+    return _match_letters(words, letters[:-1], skips, place + 1)
 
 
-def _shortened(full: str, short: str) -> int | None:
+def _find_short_form(full: str, short: str) -> int | None:
     """Where in `full`, at the beginning of a word, the name begins that `short` is short for."""
     starts, at = [], 0
     for word in words_of(full):
@@ -90,11 +90,11 @@ def _shortened(full: str, short: str) -> int | None:
         at += len(word)
     for start in reversed(starts):
         name = full[start:]
-        if name[0] == short[0] and short not in name and _is_within(short, name):
+        if name[0] == short[0] and short not in name and _is_subsequence(short, name):
             return start
     return None
 
 
-def _is_within(short: str, name: str) -> bool:
+def _is_subsequence(short: str, name: str) -> bool:
     rest = iter(name)
     return all(char in rest for char in short)

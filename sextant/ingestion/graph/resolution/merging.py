@@ -16,7 +16,7 @@ from uuid import UUID
 from sextant.domain.scope import Scope
 from sextant.ingestion.graph.resolution.naming import spelling_key
 from sextant.stores.graph.ids import entity_id
-from sextant.stores.graph.resolution.comparing import Named, Names
+from sextant.stores.graph.resolution.comparing import NamedEntity, Names
 from sextant.stores.graph.resolution.merges import Merge
 from sextant.text.characters import has_cjk
 
@@ -52,7 +52,7 @@ def _pairs(scope: Scope, names: Names) -> Iterator[tuple[UUID, UUID, str]]:
             yield pair.one_id, pair.other_id, CONFIRMED
 
 
-def _by_key(named: Iterable[Named]) -> Iterator[list[UUID]]:
+def _by_key(named: Iterable[NamedEntity]) -> Iterator[list[UUID]]:
     groups: dict[str, list[tuple[str, UUID]]] = defaultdict(list)
     for one in named:
         if key := spelling_key(one.name):

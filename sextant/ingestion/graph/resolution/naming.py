@@ -98,7 +98,7 @@ def spelling_key(name: str) -> str:
 def marks(name: str) -> tuple[str, ...]:
     """The pieces of a name that must be the same in all its spellings, in order."""
     found = _PIECES.findall(_plainly(name))
-    return tuple(sorted(piece for piece in found if _tells_apart(piece)))
+    return tuple(sorted(piece for piece in found if _is_distinguishing(piece)))
 
 
 def _plainly(name: str) -> str:
@@ -142,7 +142,7 @@ def initials(name: str) -> str:
     return "".join(letters) if len(letters) > 2 and not has_cjk(name) else ""
 
 
-def _tells_apart(piece: str) -> bool:
+def _is_distinguishing(piece: str) -> bool:
     if len(piece) == 1:
         return piece in _COUNTING or (piece not in _SEPARATORS and not has_cjk(piece))
     return piece[0].isdigit() or piece in _OPPOSING or bool(_ROMAN.fullmatch(piece))

@@ -38,10 +38,10 @@ from sextant.models.chat.schemas import ModelReply
 from sextant.prompts import SAME, as_data
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.graph.resolution.comparing import (
-    Candidate,
-    CandidatePlace,
+    CandidateCursor,
     Decided,
-    Named,
+    MergeCandidate,
+    NamedEntity,
     Names,
     Pair,
     ResolutionStore,
@@ -107,7 +107,7 @@ async def resolve(
     names = await store.names(scope)
     report("names", 0, len(names.named))
     compared = await asyncio.to_thread(_compare, names)
-    judged = await _judged(chat, store, scope, names, compared.kept)
+    judged = await _judge_pairs(chat, store, scope, names, compared.kept)
     told = replace(names, pairs=judged.known)
     wanted = await asyncio.to_thread(automatic_merges, scope, told)
     old, new = _difference(names.merges, wanted)
@@ -143,15 +143,15 @@ async def candidates(
     scope: Scope,
     limit: int,
     *,
-    after: CandidatePlace | None = None,
+    after: CandidateCursor | None = None,
     both_owned: bool = True,
-) -> list[Candidate]:
+) -> list[MergeCandidate]:
     """Pairs for the user to decide, those after a place: alike in spelling first, then in meaning.
 
     With `both_owned` also those of which the user has given each an id, which nothing but his own
     word can make one.
     """
-    alike = list[Candidate]()
+    alike = list[MergeCandidate]()
     if after is None or not after.near:
         alike = await store.candidates(scope, limit, after=after, both_owned=both_owned)
     if len(alike) == limit:
@@ -160,7 +160,9 @@ async def candidates(
     return [*alike, *_following(near, after)][:limit]
 
 
-def _following(near: Sequence[Candidate], after: CandidatePlace | None) -> Sequence[Candidate]:
+def _following(
+    near: Sequence[MergeCandidate], after: CandidateCursor | None
+) -> Sequence[MergeCandidate]:
     """Those after a place; a pair that is still there is gone by itself, since cosines are taken anew."""
     if after is None or not after.near:
         return near
@@ -168,16 +170,16 @@ def _following(near: Sequence[Candidate], after: CandidatePlace | None) -> Seque
     for place, one in enumerate(near, start=1):
         if (one.first_id, one.second_id) == own:
             return near[place:]
-    return [one for one in near if CandidatePlace.of(one).follows(after)]
+    return [one for one in near if CandidateCursor.of(one).follows(after)]
 
 
-async def _near(store: ResolutionStore, scope: Scope, *, both_owned: bool) -> list[Candidate]:
+async def _near(store: ResolutionStore, scope: Scope, *, both_owned: bool) -> list[MergeCandidate]:
     """Pairs alike in meaning of which nothing is known yet, without those whose marks tell them apart."""
     near = await store.near(scope, both_owned=both_owned)
     return [one for one in near if marks(one.one_name) == marks(one.other_name)]
 
 
-def _open(one: Candidate) -> Pair:
+def _open(one: MergeCandidate) -> Pair:
     return Pair(one.one_id, one.other_id, "open", one.reason, one.score)
 
 
@@ -216,7 +218,7 @@ def _compare(names: Names) -> _Compared:
     return _Compared(sorted(gone), fresh, list(found.values()), [*known, *found.values()])
 
 
-def _candidates(named: Sequence[Named], fresh: set[UUID]) -> Iterator[Pair]:
+def _candidates(named: Sequence[NamedEntity], fresh: set[UUID]) -> Iterator[Pair]:
     """Pairs of which at least one name is new."""
     comparable = [one for one in named if is_comparable(one.name)]
     is_new = np.array([one.id in fresh for one in comparable], np.bool_)
@@ -231,14 +233,14 @@ def _candidates(named: Sequence[Named], fresh: set[UUID]) -> Iterator[Pair]:
     yield from _under_two_ids(named, fresh)
 
 
-def _under_two_ids(named: Sequence[Named], fresh: set[UUID]) -> Iterator[Pair]:
+def _under_two_ids(named: Sequence[NamedEntity], fresh: set[UUID]) -> Iterator[Pair]:
     """Spellings of one name that only the user's own ids keep apart, each with one before it that fits."""
-    spelt: dict[str, list[Named]] = defaultdict(list)
+    spelt: dict[str, list[NamedEntity]] = defaultdict(list)
     for one in named:
         if one.external_id is not None and (key := spelling_key(one.name)):
             spelt[key].append(one)
     for same in spelt.values():
-        before = dict[str, Named]()  # by type
+        before = dict[str, NamedEntity]()  # by type
         for one in sorted(same, key=lambda one: (one.entity_type != _UNTYPED, one.name, one.id)):
             other = before.get(one.entity_type) or before.get(_UNTYPED)
             if other is not None and not fresh.isdisjoint((one.id, other.id)):
@@ -246,9 +248,9 @@ def _under_two_ids(named: Sequence[Named], fresh: set[UUID]) -> Iterator[Pair]:
             before[one.entity_type] = one
 
 
-def _by_initials(named: Sequence[Named], fresh: set[UUID]) -> Iterator[Pair]:
+def _by_initials(named: Sequence[NamedEntity], fresh: set[UUID]) -> Iterator[Pair]:
     """Abbreviations that no text defines but that are the initials of exactly one name."""
-    full: dict[str, list[Named]] = defaultdict(list)
+    full: dict[str, list[NamedEntity]] = defaultdict(list)
     for one in named:
         if letters := initials(one.name):
             full[letters].append(one)
@@ -259,17 +261,17 @@ def _by_initials(named: Sequence[Named], fresh: set[UUID]) -> Iterator[Pair]:
             yield _pair(short, meant[0], _INITIALS, LEAST_LIKENESS)
 
 
-def _may_be_one(one: Named, other: Named) -> bool:
+def _may_be_one(one: NamedEntity, other: NamedEntity) -> bool:
     types = {one.entity_type, other.entity_type} - {_UNTYPED}
     return len(types) < 2 and spelling_key(one.name) != spelling_key(other.name)
 
 
-def _pair(one: Named, other: Named, reason: str, score: float) -> Pair:
+def _pair(one: NamedEntity, other: NamedEntity, reason: str, score: float) -> Pair:
     first, second = sorted((one.id, other.id))
     return Pair(first, second, "open", reason, score)
 
 
-def _hash(one: Named) -> int:
+def _hash(one: NamedEntity) -> int:
     digest = hashlib.blake2b(f"{one.name}\0{one.entity_type}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 
@@ -289,7 +291,7 @@ class _Judged:
     warnings: tuple[str, ...] = ()
 
 
-async def _judged(
+async def _judge_pairs(
     chat: ChatModel | None,
     store: ResolutionStore,
     scope: Scope,
@@ -321,7 +323,7 @@ async def _judged(
     return _Judged(list((known | _by_ids(judged)).values()), judged, tuple(failures))
 
 
-def _waiting(named: Mapping[UUID, Named], pairs: Iterable[Pair]) -> list[Pair]:
+def _waiting(named: Mapping[UUID, NamedEntity], pairs: Iterable[Pair]) -> list[Pair]:
     """The pairs that a chat model may decide; near ones were read a moment later than the names."""
     return sorted(
         (
@@ -336,10 +338,10 @@ def _waiting(named: Mapping[UUID, Named], pairs: Iterable[Pair]) -> list[Pair]:
 
 
 async def _verdicts(
-    chat: ChatModel, named: Mapping[UUID, Named], batch: Sequence[Pair]
+    chat: ChatModel, named: Mapping[UUID, NamedEntity], batch: Sequence[Pair]
 ) -> list[Pair]:
     lines = [
-        f"{place}. {_shown(named[pair.one_id])} | {_shown(named[pair.other_id])}"
+        f"{place}. {_display_name(named[pair.one_id])} | {_display_name(named[pair.other_id])}"
         for place, pair in enumerate(batch, start=1)
     ]
     listed = as_data("\n".join(lines))
@@ -352,6 +354,6 @@ async def _verdicts(
     ]
 
 
-def _shown(one: Named) -> str:
+def _display_name(one: NamedEntity) -> str:
     name = one.name[:200]
     return name if one.entity_type == _UNTYPED else f"{name} ({one.entity_type})"

@@ -63,7 +63,7 @@ def _axis_titles(plots: Element) -> _Axes:
     if not others and len(values) > 1:  # x and y of a scatter chart
         others, values = values[:1], values[1:]
     titles = (_title(axis.find(qn("c:title"))) for axis in values)
-    codes = (_own_format(axis) for axis in values)
+    codes = (_number_format(axis) for axis in values)
     return _Axes(
         next((_title(axis.find(qn("c:title"))) for axis in others), ""),
         " / ".join(dict.fromkeys(filter(None, titles))),
@@ -78,7 +78,7 @@ def _series_of(plot: Element, axes: _Axes) -> Iterator[_Series]:
         if points is None:
             points = series.find(qn("c:yVal"))
         labels = _labels(series, plot)
-        code = _own_format(labels) if _shows(labels, "c:showVal") else ""
+        code = _number_format(labels) if _shows(labels, "c:showVal") else ""
         if not code and "%" in axes.value_format and _format_of(points) in {"", "General"}:
             code = axes.value_format
         columns = [(name or axes.values, _points(points, code))]
@@ -86,7 +86,7 @@ def _series_of(plot: Element, axes: _Axes) -> Iterator[_Series]:
         if sizes:
             columns.append(("size", sizes))
         if plot.tag in _SHARES and _shows(labels, "c:showPercent"):
-            columns.append(("%", _shares(points, _own_format(labels))))
+            columns.append(("%", _shares(points, _number_format(labels))))
         places = series.find(qn("c:cat"))
         if places is None:
             places = series.find(qn("c:xVal"))
@@ -110,7 +110,7 @@ def _points(source: Element | None, code: str) -> _Values:
         return {}
     levels = list(source.iter(qn("c:lvl")))
     if levels:
-        return _joined_levels(levels)
+        return _join_levels(levels)
     written = source.findtext(qn("c:v"))  # a name written into the chart
     if written is not None:
         return {0: written}
@@ -120,7 +120,7 @@ def _points(source: Element | None, code: str) -> _Values:
     for point in source.iter(qn("c:pt")):
         text = (point.findtext(qn("c:v")) or "").strip()
         own = code or point.get("formatCode") or common
-        shown[_index(point)] = _shown(text, own) if is_numbers else text
+        shown[_index(point)] = _format_number(text, own) if is_numbers else text
     return shown
 
 
@@ -130,7 +130,7 @@ def _format_of(source: Element | None) -> str:
     return next((str(node.text or "") for node in codes), "")
 
 
-def _joined_levels(levels: Sequence[Element]) -> _Values:
+def _join_levels(levels: Sequence[Element]) -> _Values:
     """Names of several levels, the innermost first; an outer one goes on until the next: "2025 Q1", "2025 Q2"."""
     read = [
         {_index(point): point.findtext(qn("c:v")) or "" for point in one.iter(qn("c:pt"))}
@@ -144,7 +144,7 @@ def _joined_levels(levels: Sequence[Element]) -> _Values:
     return joined
 
 
-def _shown(text: str, code: str) -> str:
+def _format_number(text: str, code: str) -> str:
     try:
         return format_value(float(text), code or "General")
     except (ValueError, OverflowError):
@@ -170,7 +170,7 @@ def _shows(labels: Element | None, what: str) -> bool:
     return shown is not None and shown.get("val", "1") in {"1", "true"}
 
 
-def _own_format(element: Element | None) -> str:
+def _number_format(element: Element | None) -> str:
     """The number format that labels or an axis have of their own; "" where it is that of the data."""
     found = element.find(qn("c:numFmt")) if element is not None else None
     if found is None or found.get("sourceLinked", "0") in {"1", "true"}:

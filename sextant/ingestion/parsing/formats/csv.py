@@ -15,7 +15,7 @@ from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.grids import Merged, sheet_blocks
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.tables import header_rows
-from sextant.text.characters import counted
+from sextant.text.characters import count_noun
 
 _DELIMITERS = ",\t;|"
 _SNIFFED_ROWS = 100
@@ -43,7 +43,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         sample = list(islice(_lines(text[:_SNIFFED_CHARS]), _SNIFFED_ROWS))
         delimiter = max(_DELIMITERS, key=lambda mark: _regularity(sample, mark))
     budget = CellBudget(limits)
-    reader, rows = _Reader(delimiter, limits), dict[int, list[str]]()
+    reader, rows = _CsvReader(delimiter, limits), dict[int, list[str]]()
     for number, row in enumerate(reader.rows(_lines(text)), 1):
         if any(map(str.strip, row)):
             budget.spend(len(row))
@@ -73,7 +73,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 @dataclass
-class _Reader:
+class _CsvReader:
     """Reads rows, and notes the lines whose quotation marks are in disorder."""
 
     delimiter: str
@@ -87,7 +87,7 @@ class _Reader:
             return ()
         named = ", ".join(map(str, self.disordered[:_MOST_NAMED]))
         more = ", …" if len(self.disordered) > _MOST_NAMED else ""
-        rows = counted(len(self.disordered), "row")
+        rows = count_noun(len(self.disordered), "row")
         return (Missing.QUOTES_NOT_CLOSED.told(rows=rows, lines=named + more),)
 
     def rows(self, lines: Iterator[str]) -> Iterator[list[str]]:
@@ -150,7 +150,7 @@ class _Reader:
 
 def _regularity(sample: Sequence[str], delimiter: str) -> float:
     """Share of the first rows that have the most frequent width; of equal shares the wider wins."""
-    rows = _Reader(delimiter).rows(iter(sample))
+    rows = _CsvReader(delimiter).rows(iter(sample))
     widths = Counter(len(row) for row in rows if any(row))
     if not widths:
         return 0.0

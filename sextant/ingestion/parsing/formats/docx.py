@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sextant.domain.documents import HeadingSource
-from sextant.ingestion.parsing.blocks import Block, Blocks, Heading, Image, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Image, Paragraph, Table
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.formats.docx_numbering import Numbering
 from sextant.ingestion.parsing.formats.docx_styles import Style, Styles, is_on, value_of
 from sextant.ingestion.parsing.formats.docx_text import (
     DELETED,
-    Line,
+    DocxParagraph,
     NoteTexts,
     TextReader,
     plain_text,
@@ -20,17 +20,17 @@ from sextant.ingestion.parsing.formats.docx_text import (
 )
 from sextant.ingestion.parsing.formats.drawingml import DrawingReader, chosen_content
 from sextant.ingestion.parsing.formats.html import html_blocks
-from sextant.ingestion.parsing.formats.opc import Element, Package, Part, qn
+from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn
 from sextant.ingestion.parsing.formulas import read_omml
 from sextant.ingestion.parsing.headings import Styled, infer_levels
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.omissions import Omissions
 from sextant.ingestion.parsing.raised import note, write_raised
 from sextant.ingestion.parsing.tables import (
-    Cell,
+    SpannedCell,
     header_rows,
     lay_out,
-    repeated_places,
+    repeated_cells,
     rows_across,
     title_rows,
 )
@@ -56,8 +56,8 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     package = Package(content)
     main = package.main()
     context = _Context(main, limits)
-    body = list(_Reader(context, main).blocks(main.root))
-    if not any(isinstance(block, Heading) and block.level for block in body):
+    body = list(_StoryReader(context, main).blocks(main.root))
+    if not any(isinstance(block, HeadingBlock) and block.level for block in body):
         body = _with_inferred_headings(body, context.looks)
     blocks = _with_furniture(body, list(_furniture(context, main)))
     return Blocks(write_raised(blocks), package.title(), warnings=context.omissions.warnings())
@@ -66,7 +66,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
 class _Context:
     """What all the stories of a document share: body, notes, heads and feet."""
 
-    def __init__(self, main: Part, limits: Limits) -> None:
+    def __init__(self, main: PackagePart, limits: Limits) -> None:
         self.limits = limits
         self.omissions = Omissions()
         self.styles = Styles(self._root(main, "styles"))
@@ -78,24 +78,26 @@ class _Context:
         }
         self.looks: dict[int, Styled] = {}  # id of a paragraph block → its look
 
-    def _root(self, main: Part, kind: str) -> Element | None:
+    def _root(self, main: PackagePart, kind: str) -> Element | None:
         part = next(main.related(kind), None)
         if part is not None and part.root is None:
             self.omissions.add_part(f"{kind} part")
         return part.root if part is not None else None
 
 
-class _Reader:
+class _StoryReader:
     """Reads one story: the body, a head or foot, or a note."""
 
-    def __init__(self, context: _Context, part: Part, *, on_each_page: bool = False) -> None:
+    def __init__(self, context: _Context, part: PackagePart, *, on_each_page: bool = False) -> None:
         self._context = context
         self._part = part
         self._text = TextReader(
             part, context.styles, context.notes, context.omissions, on_each_page=on_each_page
         )
         self._drawings = DrawingReader(part, context.omissions)
-        self._unfinished: Line | None = None  # whose end is deleted, so that it goes on in the next
+        self._unfinished: DocxParagraph | None = (
+            None  # whose end is deleted, so that it goes on in the next
+        )
         self._beside: list[Block] | None = (
             None  # what will stand below the table that is being read
         )
@@ -121,7 +123,7 @@ class _Reader:
 
     def _paragraph(self, element: Element) -> Iterator[Block]:
         style = self._context.styles.of_paragraph(element)
-        line = self._unfinished or Line()
+        line = self._unfinished or DocxParagraph()
         self._text.read(element, style, line)
         mark = element.find(f"{qn('w:pPr')}/{qn('w:rPr')}")
         is_unfinished = mark is not None and any(child.tag in _DELETED for child in mark)
@@ -129,7 +131,7 @@ class _Reader:
         if not is_unfinished:
             yield from self._line(line, style)
 
-    def _line(self, line: Line, style: Style) -> Iterator[Block]:
+    def _line(self, line: DocxParagraph, style: Style) -> Iterator[Block]:
         text = without_page_numbers(str(line.text)).strip()
         if text and not style.is_contents:
             numbering = self._context.numbering
@@ -141,9 +143,9 @@ class _Reader:
                 indent = "" if style.level else "  " * depth
                 text = f"{indent}{label} {text}"
             if style.is_title:
-                yield Heading(text, 0)
+                yield HeadingBlock(text, 0)
             elif style.level:
-                yield Heading(text, style.level)
+                yield HeadingBlock(text, style.level)
             else:
                 block = Paragraph(text)
                 if label != "-":
@@ -151,13 +153,13 @@ class _Reader:
                 yield block
         yield from self._hanging(line)
 
-    def _hanging(self, line: Line) -> Iterator[Block]:
+    def _hanging(self, line: DocxParagraph) -> Iterator[Block]:
         """What hangs on a paragraph: text boxes; pictures, charts and notes, which stand below a table that holds it."""
         for box in line.boxes:
             yield from self.blocks(box)
         beside = [block for one in line.objects for block in self._drawings.blocks(one)]
         for mark, element in line.notes:
-            reader = _Reader(self._context, self._context.note_parts[element.tag])
+            reader = _StoryReader(self._context, self._context.note_parts[element.tag])
             if text := "\n".join(_lines_of(reader.blocks(element))):
                 beside.append(Paragraph(f"{note(mark)} {text}".strip()))
         if self._beside is None:
@@ -179,7 +181,7 @@ class _Reader:
         titles = 0 if marked else title_rows(rows)
         yield from (Paragraph("".join(row)) for row in rows[:titles])
         across = {row - titles for row in rows_across(cells, len(rows[0]))} if rows else set[int]()
-        repeated = frozenset((row - titles, column) for row, column in repeated_places(cells))
+        repeated = frozenset((row - titles, column) for row, column in repeated_cells(cells))
         body = rows[titles:]
         yield Table(body, marked or header_rows(body, across), repeated=repeated)
         if outer is None:
@@ -194,9 +196,9 @@ class _Reader:
             self._context.omissions.add_text(DELETED, plain_text(row))
         return is_deleted
 
-    def _cells(self, lines: Sequence[Element]) -> list[Cell]:
+    def _cells(self, lines: Sequence[Element]) -> list[SpannedCell]:
         """Cells with their spans: `w:gridSpan` across, `w:vMerge` downwards."""
-        found: list[Cell] = []
+        found: list[SpannedCell] = []
         open_merges: dict[
             int, int
         ] = {}  # column → index in `found` of the cell that goes on downwards
@@ -215,7 +217,7 @@ class _Reader:
                     if merge is not None:
                         open_merges[column] = len(found)
                     text = "\n".join(_lines_of(self.blocks(element)))
-                    found.append(Cell(row, column, text, 1, columns))
+                    found.append(SpannedCell(row, column, text, 1, columns))
                 column += columns
         return found
 
@@ -232,7 +234,7 @@ class _Reader:
             self._context.omissions.add_part("embedded document")
 
 
-def _furniture(context: _Context, main: Part) -> Iterator[Block]:
+def _furniture(context: _Context, main: PackagePart) -> Iterator[Block]:
     """What stands at the head and foot of the pages, each text once, without the pages' numbers."""
     seen = set[str]()
     for reference in main.root.iter(*_REFERENCES):
@@ -240,7 +242,7 @@ def _furniture(context: _Context, main: Part) -> Iterator[Block]:
         if part is None or part.root is None:
             context.omissions.add_part("head or foot of the pages")
             continue
-        reader = _Reader(context, part, on_each_page=True)
+        reader = _StoryReader(context, part, on_each_page=True)
         lines = "\n".join(_lines_of(reader.blocks(part.root))).split("\n")
         text = "\n".join(line for line in lines if line.strip() and line not in seen)
         seen.update(text.split("\n"))
@@ -250,7 +252,7 @@ def _furniture(context: _Context, main: Part) -> Iterator[Block]:
 
 def _with_furniture(body: list[Block], furniture: list[Block]) -> list[Block]:
     """Heads and feet below the first heading, where they do not stand in the way of the document's title."""
-    place = 1 if body and isinstance(body[0], Heading) else 0
+    place = 1 if body and isinstance(body[0], HeadingBlock) else 0
     return [*body[:place], *furniture, *body[place:]]
 
 
@@ -282,7 +284,7 @@ def _with_inferred_headings(blocks: Sequence[Block], looks: dict[int, Styled]) -
     nothing = Styled("")
     levels = infer_levels([looks.get(id(block), nothing) for block in blocks])
     return [
-        Heading(block.text, level, HeadingSource.INFERRED)
+        HeadingBlock(block.text, level, HeadingSource.INFERRED)
         if level is not None and isinstance(block, Paragraph)
         else block
         for block, level in zip(blocks, levels, strict=True)

@@ -14,7 +14,7 @@ _PLACEHOLDER = re.compile(r"%([1-9])")
 
 
 @dataclass(slots=True)
-class _Level:
+class _ListLevel:
     format: str = "decimal"
     text: str = ""
     start: int = 1
@@ -24,7 +24,7 @@ class _Level:
 
 @dataclass(slots=True)
 class _List:
-    levels: dict[int, _Level] = field(default_factory=dict[int, _Level])
+    levels: dict[int, _ListLevel] = field(default_factory=dict[int, _ListLevel])
     counts: dict[int, int] = field(default_factory=dict[int, int])
 
 
@@ -70,15 +70,16 @@ class Numbering:
         for deeper in [other for other in counts if other > depth]:
             del counts[deeper]
         return _PLACEHOLDER.sub(
-            lambda found: _shown(numbered, int(found[1]) - 1, is_legal=level.is_legal), level.text
+            lambda found: _format_count(numbered, int(found[1]) - 1, is_legal=level.is_legal),
+            level.text,
         )
 
 
-def _levels(element: Element) -> dict[int, _Level]:
-    levels: dict[int, _Level] = {}
+def _levels(element: Element) -> dict[int, _ListLevel]:
+    levels: dict[int, _ListLevel] = {}
     for node in element.findall(qn("w:lvl")):
         start = _value(node, "w:start", "1")
-        levels[int(node.get(qn("w:ilvl"), "0"))] = _Level(
+        levels[int(node.get(qn("w:ilvl"), "0"))] = _ListLevel(
             _value(node, "w:numFmt", "decimal"),
             _value(node, "w:lvlText", ""),
             int(start) if start.isdigit() else 1,
@@ -108,8 +109,8 @@ def _value(node: Element, name: str, default: str) -> str:
     return default if found is None else found.get(_VAL, default)
 
 
-def _shown(numbered: _List, depth: int, *, is_legal: bool) -> str:
-    level = numbered.levels.get(depth, _Level())
+def _format_count(numbered: _List, depth: int, *, is_legal: bool) -> str:
+    level = numbered.levels.get(depth, _ListLevel())
     style = "decimal" if is_legal else level.format
     return format_number(numbered.counts.get(depth, level.start), style)
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from sextant.ingestion.parsing.formats.docx_numbering import format_number
 from sextant.ingestion.parsing.formats.docx_styles import Style, Styles, is_on, value_of
 from sextant.ingestion.parsing.formats.drawingml import chosen_content, descend
-from sextant.ingestion.parsing.formats.opc import Element, Part, qn
+from sextant.ingestion.parsing.formats.opc import Element, PackagePart, qn
 from sextant.ingestion.parsing.formulas import read_omml
 from sextant.ingestion.parsing.links import LinkedText
 from sextant.ingestion.parsing.omissions import Omissions
-from sextant.ingestion.parsing.raised import lowered, note, raised
+from sextant.ingestion.parsing.raised import mark_lowered, mark_raised, note
 
 _WHITE = {
     qn("w:tab"): "\t",
@@ -53,7 +53,7 @@ _GREEK = dict(zip("abcdefghijklmnopqrstuvwxyz", "αβχδεφγηιϕκλμνο�
 
 
 @dataclass(slots=True)
-class Line:
+class DocxParagraph:
     """A paragraph as it was read: its text, what hangs on it, and the size and weight of its runs."""
 
     text: LinkedText = field(default_factory=LinkedText)
@@ -82,7 +82,7 @@ class TextReader:
 
     def __init__(
         self,
-        part: Part,
+        part: PackagePart,
         styles: Styles,
         notes: NoteTexts,
         omissions: Omissions,
@@ -97,17 +97,17 @@ class TextReader:
         self._omissions = omissions
         self._fields: list[_Field] = []
 
-    def read(self, paragraph: Element, style: Style, line: Line) -> None:
+    def read(self, paragraph: Element, style: Style, line: DocxParagraph) -> None:
         """Add what a paragraph holds to `line`."""
         self._children(paragraph, style, line, "")
         # A field that never reaches its result would swallow the rest of the document.
         self._fields = [one for one in self._fields if not one.in_code]
 
-    def _children(self, element: Element, style: Style, line: Line, address: str) -> None:
+    def _children(self, element: Element, style: Style, line: DocxParagraph, address: str) -> None:
         for child in element.iterchildren():
             self._child(child, style, line, address)
 
-    def _child(self, element: Element, style: Style, line: Line, address: str) -> None:
+    def _child(self, element: Element, style: Style, line: DocxParagraph, address: str) -> None:
         tag = element.tag
         if tag == qn("w:r"):
             self._run(element, style, line, address)
@@ -126,7 +126,7 @@ class TextReader:
         elif tag not in _SKIPPED:
             self._children(element, style, line, address)
 
-    def _run(self, run: Element, paragraph: Style, line: Line, address: str) -> None:
+    def _run(self, run: Element, paragraph: Style, line: DocxParagraph, address: str) -> None:
         style = self._styles.of_run(run, paragraph)
         left_out = "hidden" if style.hidden else "struck through" if style.struck else ""
         if run.find(qn("w:t")) is not None and not left_out:
@@ -137,10 +137,10 @@ class TextReader:
             elif not (left_out and child.tag in _WHITE):
                 self._in_run(child, style, line, address)
 
-    def _in_run(self, element: Element, style: Style, line: Line, address: str) -> None:
+    def _in_run(self, element: Element, style: Style, line: DocxParagraph, address: str) -> None:
         tag = element.tag
         if (text := _characters(element)) is not None:
-            self._add(_placed(text, style), line, address)
+            self._add(_mark_raised(text, style), line, address)
         elif tag == qn("w:fldChar"):
             self._field(element, line, address)
         elif tag == qn("w:instrText"):
@@ -155,7 +155,7 @@ class TextReader:
         else:
             self._larger(element, style, line, address)
 
-    def _larger(self, element: Element, style: Style, line: Line, address: str) -> None:
+    def _larger(self, element: Element, style: Style, line: DocxParagraph, address: str) -> None:
         """What in a run is more than characters: drawings, text with its reading above it, runs inside."""
         if element.tag in _OBJECTS:
             line.objects.append(element)
@@ -169,7 +169,7 @@ class TextReader:
         if self._fields and self._fields[-1].in_code:
             self._fields[-1].code += element.text or ""
 
-    def _add(self, text: str, line: Line, address: str, *, apart: bool = False) -> None:
+    def _add(self, text: str, line: DocxParagraph, address: str, *, apart: bool = False) -> None:
         if any(one.in_code for one in self._fields):
             return
         codes = [one.code for one in self._fields]
@@ -178,12 +178,14 @@ class TextReader:
             text = _PAGE_MARK
         line.text.add(text, address or link, apart=apart)
 
-    def _simple_field(self, element: Element, style: Style, line: Line, address: str) -> None:
+    def _simple_field(
+        self, element: Element, style: Style, line: DocxParagraph, address: str
+    ) -> None:
         self._fields.append(_Field(element.get(qn("w:instr"), ""), in_code=False))
         self._children(element, style, line, address)
         self._fields.pop()
 
-    def _field(self, mark: Element, line: Line, address: str) -> None:
+    def _field(self, mark: Element, line: DocxParagraph, address: str) -> None:
         kind = mark.get(qn("w:fldCharType"))
         if kind == "begin":
             self._fields.append(_Field(form=mark.find(qn("w:ffData"))))
@@ -196,7 +198,7 @@ class TextReader:
             elif _FORMULA_FIELD.match(ended.code):
                 self._omissions.add_part("EQ formula")
 
-    def _note(self, reference: Element, line: Line) -> None:
+    def _note(self, reference: Element, line: DocxParagraph) -> None:
         found = self._notes.find(reference)
         if found is None:
             self._omissions.add_part("note")
@@ -206,7 +208,7 @@ class TextReader:
                 line.text.add(note(mark))
             line.notes.append((mark if not is_custom(reference) else "", element))
 
-    def _ruby(self, element: Element, style: Style, line: Line, address: str) -> None:
+    def _ruby(self, element: Element, style: Style, line: DocxParagraph, address: str) -> None:
         """Base text with its reading behind it: 漢字(かんじ)."""
         base = element.find(qn("w:rubyBase"))
         if base is not None:
@@ -271,12 +273,12 @@ def _characters(element: Element) -> str | None:
     return _symbol(element) if element.tag == qn("w:sym") else _WHITE.get(element.tag)
 
 
-def _placed(text: str, style: Style) -> str:
+def _mark_raised(text: str, style: Style) -> str:
     match style.raised:
         case "superscript":
-            return raised(text)
+            return mark_raised(text)
         case "subscript":
-            return lowered(text)
+            return mark_lowered(text)
         case _:
             return text
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from sextant.ingestion.parsing.blocks import Block, Caption, Image, Paragraph
 from sextant.ingestion.parsing.formats.charts import read_chart
-from sextant.ingestion.parsing.formats.opc import Element, Part, qn
+from sextant.ingestion.parsing.formats.opc import Element, PackagePart, qn
 from sextant.ingestion.parsing.formulas import read_omml
 from sextant.ingestion.parsing.links import LinkedText
 from sextant.ingestion.parsing.omissions import Omissions
-from sextant.ingestion.parsing.raised import lowered, raised
+from sextant.ingestion.parsing.raised import mark_lowered, mark_raised
 
 _READABLE = {
     qn(name)
@@ -44,7 +44,7 @@ def descend(element: Element, *stops: str) -> Iterator[Element]:
             yield from descend(child, *stops)
 
 
-def paragraph_text(paragraph: Element, part: Part, omissions: Omissions) -> str:
+def paragraph_text(paragraph: Element, part: PackagePart, omissions: Omissions) -> str:
     """Return the text of an `a:p`: with raised and lowered figures, formulas and addresses, without what is struck."""
     text = LinkedText()
     for element in descend(paragraph, qn("a:r"), qn("a:fld"), *_FORMULAS):
@@ -57,7 +57,7 @@ def paragraph_text(paragraph: Element, part: Part, omissions: Omissions) -> str:
     return str(text).replace("\v", "\n").strip()
 
 
-def _run(run: Element, part: Part, omissions: Omissions) -> tuple[str, str]:
+def _run(run: Element, part: PackagePart, omissions: Omissions) -> tuple[str, str]:
     text = run.findtext(qn("a:t")) or ""
     look = run.find(qn("a:rPr"))
     if look is None:
@@ -67,7 +67,7 @@ def _run(run: Element, part: Part, omissions: Omissions) -> tuple[str, str]:
         return "", ""
     height = look.get("baseline", "0")  # in thousandths of a percent, or in percent
     if height.strip("-0% "):
-        text = lowered(text) if height.startswith("-") else raised(text)
+        text = mark_lowered(text) if height.startswith("-") else mark_raised(text)
     link = look.find(qn("a:hlinkClick"))
     return text, part.address(link.get(qn("r:id"))) if link is not None else ""
 
@@ -75,7 +75,7 @@ def _run(run: Element, part: Part, omissions: Omissions) -> tuple[str, str]:
 class DrawingReader:
     """Reads pictures, charts and SmartArt, and counts what it cannot read."""
 
-    def __init__(self, part: Part, omissions: Omissions, page: int | None = None) -> None:
+    def __init__(self, part: PackagePart, omissions: Omissions, page: int | None = None) -> None:
         self._part = part
         self._omissions = omissions
         self._page = page
@@ -133,7 +133,7 @@ class DrawingReader:
             yield Paragraph("\n".join(lines), self._page)
 
 
-def _diagram_lines(part: Part, omissions: Omissions) -> list[str]:
+def _diagram_lines(part: PackagePart, omissions: Omissions) -> list[str]:
     """The texts of SmartArt as an outline, in the order of its tree (`dgm:cxn` from parent to child)."""
     points = {point.get("modelId"): point for point in part.root.iter(qn("dgm:pt"))}
     children = defaultdict[str, list[tuple[int, str]]](list)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from sextant.domain.errors import FileTypeUnknown
 from sextant.domain.missing import Missing
-from sextant.ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.formats.html import html_blocks
 from sextant.ingestion.parsing.formats.txt import text_blocks
@@ -34,7 +34,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     """Read a message: every text part in its order, forwarded messages as sections. Attachments are named, not read."""
     # Under the newer policies one malformed header makes the message unreadable.
     message = BytesParser(policy=compat32).parsebytes(content)
-    reader = _Reader(limits)
+    reader = _MailReader(limits)
     blocks = list(reader.message(message, 0))
     attached = reader.attached
     if attached:
@@ -47,7 +47,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     return Blocks(blocks, _header(message, "Subject"), warnings=warnings)
 
 
-class _Reader:
+class _MailReader:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self.attached: list[str] = []
@@ -56,7 +56,7 @@ class _Reader:
         """Yield a message's subject, who it is from and to, and its text."""
         subject = _header(message, "Subject")
         if subject:
-            yield Heading(subject, depth)
+            yield HeadingBlock(subject, depth)
         told = [f"{name}: {value}" for name in _TOLD if (value := _header(message, name))]
         if told:
             yield Paragraph("\n".join(told))
@@ -98,14 +98,14 @@ class _Reader:
         payload = part.get_payload(decode=True)
         if not isinstance(payload, bytes) or not payload.strip():
             return
-        text = _decoded(payload, part.get_content_charset())
+        text = _decode_part(payload, part.get_content_charset())
         if str(part.get_param("format", "")).lower() == "flowed":
             text = _unflow(text, without_space=str(part.get_param("delsp", "")).lower() == "yes")
         if part.get_content_type() == "text/html":
             yield from html_blocks(text, self._limits)
             return
         for block in text_blocks(text):  # as a text file is read, but a greeting is no title
-            if isinstance(block, Heading) and block.level == 0:
+            if isinstance(block, HeadingBlock) and block.level == 0:
                 yield Paragraph(block.text)
             else:
                 yield block
@@ -156,7 +156,7 @@ def _filename(part: Part) -> str:
         value = line.get_param(name, header=header)
         if isinstance(value, tuple):
             charset, _, text = value
-            return _decoded(text.encode("latin-1", "replace"), charset)
+            return _decode_part(text.encode("latin-1", "replace"), charset)
         if value:
             return _plain(str(value))
     return ""
@@ -180,16 +180,20 @@ def _plain(header: str) -> str:
     except (HeaderParseError, ValueError):
         return text
     return "".join(
-        word if isinstance(word, str) else _decoded(word, charset) for word, charset in words
+        word if isinstance(word, str) else _decode_part(word, charset) for word, charset in words
     )
 
 
 def _readable(header: str) -> str:
     """A header that was written in bytes of some encoding, without saying which."""
-    return header if header.isascii() else _decoded(header.encode("utf-8", "surrogateescape"), None)
+    return (
+        header
+        if header.isascii()
+        else _decode_part(header.encode("utf-8", "surrogateescape"), None)
+    )
 
 
-def _decoded(content: bytes, charset: str | None) -> str:
+def _decode_part(content: bytes, charset: str | None) -> str:
     try:
         return decode(content, charset).text
     except FileTypeUnknown:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from selectolax.lexbor import LexborHTMLParser
 
 from sextant.domain.documents import HeadingSource
-from sextant.ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.formats.html_reader import Prose, Reader
 from sextant.ingestion.parsing.formats.html_visibility import Visibility, find_main
@@ -54,7 +54,7 @@ def fragment_blocks(fragment: str, limits: Limits, omissions: Omissions) -> list
 def _with_headings(read: Sequence[Prose]) -> list[Block]:
     """The blocks; where the page marks no headings but its title, bold lines are its headings."""
     blocks = [prose.block for prose in read]
-    marked = [block for block in blocks if isinstance(block, Heading) and block.text]
+    marked = [block for block in blocks if isinstance(block, HeadingBlock) and block.text]
     if len(marked) > 1 or any(heading.level > 1 for heading in marked):
         return blocks
     lines = [at for at, block in enumerate(blocks) if isinstance(block, Paragraph)]
@@ -62,7 +62,7 @@ def _with_headings(read: Sequence[Prose]) -> list[Block]:
     for at, level in zip(lines, levels, strict=True):
         if level is not None and read[at].bold:
             level_below = max(level, 1) + len(marked) if marked else level
-            blocks[at] = Heading(_text(blocks[at]), level_below, HeadingSource.INFERRED)
+            blocks[at] = HeadingBlock(_text(blocks[at]), level_below, HeadingSource.INFERRED)
     return blocks
 
 

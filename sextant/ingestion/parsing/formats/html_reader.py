@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode
 
-from sextant.ingestion.parsing.blocks import Block, Heading, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.formats.docx_numbering import format_number
 from sextant.ingestion.parsing.formats.html_tables import holds_data, read_table
 from sextant.ingestion.parsing.formats.html_visibility import Visibility, input_value, is_struck
@@ -18,7 +18,7 @@ from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import ends_sentence
 from sextant.ingestion.parsing.links import with_address
 from sextant.ingestion.parsing.omissions import Omissions
-from sextant.ingestion.parsing.raised import lowered, note, raised
+from sextant.ingestion.parsing.raised import mark_lowered, mark_raised, note
 
 _BLOCKS = frozenset({
     "address", "article", "aside", "blockquote", "body", "button", "caption", "center", "dd", "details",
@@ -175,7 +175,7 @@ class Reader:
         if tag[0] == "h" and tag[1:].isdigit():
             text = self._take().replace("\n", " ")
             self._flush_list()
-            self._emit(Heading(text, int(tag[1:])), 0)
+            self._emit(HeadingBlock(text, int(tag[1:])), 0)
         elif tag == "dt" and self._lists:
             term = self._take().rstrip(":：")
             self._place_term()
@@ -226,7 +226,7 @@ class Reader:
         """Keep a block; outside the main part only sentences, which menus and buttons are not."""
         if self._zones[-1]:
             self._aside.clear()
-        elif isinstance(block, Heading):
+        elif isinstance(block, HeadingBlock):
             self._aside.append(Prose(block))
             return
         elif isinstance(block, Paragraph):
@@ -269,7 +269,7 @@ class Reader:
 
 def _in_cell(block: Block) -> str:
     match block:
-        case Heading() | Paragraph():
+        case HeadingBlock() | Paragraph():
             return block.text
         case Table():
             return "; ".join(" ".join(filter(None, row)) for row in block.rows)
@@ -304,14 +304,14 @@ def _mark(node: LexborNode) -> str:
     """What stands raised or lowered, as a reference to a note where it is a link to one."""
     text = node.text()
     if node.tag == "sub":
-        return lowered(text)
+        return mark_lowered(text)
     parent = node.parent
     link = node.css_first("a") or (parent if parent is not None and parent.tag == "a" else None)
     is_note = link is not None and (
         link.attributes.get("role") == "doc-noteref"
         or _NOTE_REFERENCE.match(link.attributes.get("href") or "")
     )
-    return note(text.strip()) if is_note else raised(text)
+    return note(text.strip()) if is_note else mark_raised(text)
 
 
 def _verbatim(node: LexborNode) -> str:

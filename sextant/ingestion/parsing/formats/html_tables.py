@@ -9,10 +9,10 @@ from selectolax.lexbor import LexborNode
 from sextant.ingestion.parsing.blocks import Table
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.tables import (
-    Cell,
+    SpannedCell,
     header_rows,
     lay_out,
-    repeated_places,
+    repeated_cells,
     rows_across,
     title_rows,
 )
@@ -64,7 +64,7 @@ def read_table(
         FileUnsafe: it has more cells than the limit.
     """
     rows = [row for row in rows_of(table) if not is_hidden(row)]
-    cells = list(_place(rows, CellBudget(limits), read_cell))
+    cells = list(_place_cells(rows, CellBudget(limits), read_cell))
     laid_out = lay_out(cells, CellBudget(limits))
     header = 0
     while (
@@ -74,12 +74,12 @@ def read_table(
     ):
         header += 1
     if not any(cell.tag == "th" for row in rows for cell in _cells_of(row)):
-        header = _inferred_header(rows, laid_out, cells)
-    return Table(laid_out, header, repeated=repeated_places(cells))
+        header = _infer_header(rows, laid_out, cells)
+    return Table(laid_out, header, repeated=repeated_cells(cells))
 
 
-def _inferred_header(
-    rows: Sequence[LexborNode], laid_out: Sequence[Sequence[str]], cells: Sequence[Cell]
+def _infer_header(
+    rows: Sequence[LexborNode], laid_out: Sequence[Sequence[str]], cells: Sequence[SpannedCell]
 ) -> int:
     """How many rows of a table without `th` name its columns.
 
@@ -105,9 +105,9 @@ def _is_bold(row: LexborNode) -> bool:
     return all(cell.css_first("b, strong") is not None for cell in _cells_of(row))
 
 
-def _place(
+def _place_cells(
     rows: Sequence[LexborNode], budget: CellBudget, read_cell: Callable[[LexborNode], str]
-) -> Iterator[Cell]:
+) -> Iterator[SpannedCell]:
     taken: dict[int, int] = {}  # column → first row in which it is free again
     for row, line in enumerate(rows):
         column = 0
@@ -117,7 +117,7 @@ def _place(
             height = _span(node, "rowspan", _MAX_ROWSPAN)
             width = _span(node, "colspan", _MAX_COLSPAN)
             budget.spend(width)
-            yield Cell(row, column, read_cell(node), min(height, len(rows) - row), width)
+            yield SpannedCell(row, column, read_cell(node), min(height, len(rows) - row), width)
             taken.update(dict.fromkeys(range(column, column + width), row + height))
             column += width
 

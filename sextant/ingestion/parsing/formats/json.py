@@ -8,7 +8,7 @@ from typing import Any
 
 from sextant.domain.errors import FileBroken, FileUnsafe
 from sextant.domain.missing import Missing
-from sextant.ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.text.characters import clean_text
@@ -39,7 +39,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     decoded = decode(content)
     value = _load(decoded.text)
     title = value.get("title") or value.get("name") if isinstance(value, dict) else ""
-    blocks = list(_Reader(limits).blocks(value))
+    blocks = list(_JsonReader(limits).blocks(value))
     imported = (Missing.LINES_NOT_IMPORTED.told(),) if _is_import(value) else ()
     return Blocks(
         blocks,
@@ -88,7 +88,7 @@ def _broken(reason: str) -> FileBroken:
     )
 
 
-class _Reader:
+class _JsonReader:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
 
@@ -108,7 +108,7 @@ class _Reader:
             yield Paragraph("\n".join(lines))
         for key, member in value.items():
             if not _is_line(member):
-                yield Heading(key, depth)
+                yield HeadingBlock(key, depth)
                 yield from self.blocks(member, depth + 1)
 
     def _list(self, values: list[Json], depth: int) -> Iterator[Block]:
@@ -118,7 +118,7 @@ class _Reader:
             yield Paragraph("\n".join(f"- {_line(value)}" for value in values))
         else:
             for number, value in enumerate(values, 1):
-                yield Heading(_title(value) or f"#{number}", depth)
+                yield HeadingBlock(_title(value) or f"#{number}", depth)
                 yield from self.blocks(value, depth + 1)
 
     def _rows(self, values: list[Json]) -> list[list[str]]:

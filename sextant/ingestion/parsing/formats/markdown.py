@@ -10,7 +10,7 @@ from html import escape
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from sextant.ingestion.parsing.blocks import Block, Blocks, Heading, Image, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Image, Paragraph, Table
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.formats.html import fragment_blocks
 from sextant.ingestion.parsing.images import image_in
@@ -50,9 +50,9 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         text = text[front.end() :]
     tokens = _markdown().parse(_FOOTNOTE_TEXT.sub(r"\1\\[", text))
     title = next((fields.pop(name) for name in list(fields) if name.lower() == "title"), "")
-    blocks = list(_Reader(tokens, limits, omissions).blocks())
+    blocks = list(_MarkdownReader(tokens, limits, omissions).blocks())
     if fields:
-        top = int(bool(blocks) and isinstance(blocks[0], Heading))
+        top = int(bool(blocks) and isinstance(blocks[0], HeadingBlock))
         written = "\n".join(f"{name}: {value}" for name, value in fields.items() if value)
         blocks.insert(top, Paragraph(written))
     return Blocks(
@@ -97,7 +97,7 @@ def _markdown() -> MarkdownIt:
     return MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 
-class _Reader:
+class _MarkdownReader:
     def __init__(self, tokens: Sequence[Token], limits: Limits, omissions: Omissions) -> None:
         self._tokens = iter(tokens)
         self._limits = limits
@@ -113,7 +113,7 @@ class _Reader:
                 case "heading_open":
                     yield from self._flush()
                     text = self._plain(next(self._tokens)).replace("\n", " ")
-                    yield Heading(text, int(token.tag[1]))
+                    yield HeadingBlock(text, int(token.tag[1]))
                 case "table_open":
                     yield from self._flush()
                     yield self._table()
@@ -203,7 +203,7 @@ class _Reader:
             blocks = fragment_blocks(
                 "".join(map(_as_html, children)), self._limits, self._omissions
             )
-            text = "\n".join(b.text for b in blocks if isinstance(b, Paragraph | Heading))
+            text = "\n".join(b.text for b in blocks if isinstance(b, Paragraph | HeadingBlock))
         text = _NEXT_FOOTNOTE.sub("\n", text)
         text = _FOOTNOTE.sub(lambda found: note(found[1]), text)
         return "\n".join(with_fields(line.split(_SOFT_BREAK)) for line in text.split("\n"))

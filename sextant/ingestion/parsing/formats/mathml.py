@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from selectolax.lexbor import LexborNode
 
-from sextant.ingestion.parsing.formulas import fraction, join_formula, root, script, spaced
+from sextant.ingestion.parsing.formulas import fraction, join_formula, root, script, space_operators
 
 _MAX_DEPTH = 100
 _STYLE = re.compile(r"^\{\\(?:displaystyle|textstyle)\s*(.*)\}$", re.DOTALL)
@@ -20,7 +20,7 @@ def read_mathml(math: LexborNode) -> str:
     if latex := " ".join(given.split()):
         styled = _STYLE.match(latex)
         return styled[1].strip() if styled else latex
-    return spaced(_read(math, 0))
+    return space_operators(_read(math, 0))
 
 
 def _read(node: LexborNode, depth: int) -> str:

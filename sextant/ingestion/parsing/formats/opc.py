@@ -98,9 +98,9 @@ class Package:
             name.replace("\\", "/").lstrip("/").lower(): name for name in self._archive.namelist()
         }
 
-    def main(self) -> Part:
+    def main(self) -> PackagePart:
         """Return the part that the document begins with; raises `FileBroken` where it cannot be read."""
-        part = next(Part(self, "").related(MAIN), None)
+        part = next(PackagePart(self, "").related(MAIN), None)
         if part is None:
             raise _broken("its main part is missing")
         if part.root is None:
@@ -109,7 +109,7 @@ class Package:
 
     def title(self) -> str:
         """Return the title among the file's properties, "" if it has none."""
-        core = next(Part(self, "").related(CORE), None)
+        core = next(PackagePart(self, "").related(CORE), None)
         root = core.root if core is not None else None
         return ("" if root is None else root.findtext(qn("dc:title")) or "").strip()
 
@@ -126,7 +126,7 @@ class Package:
 
 
 @dataclass(frozen=True)
-class Part:
+class PackagePart:
     """One part of a package, and the parts it refers to. The package itself is the part named ""."""
 
     package: Package
@@ -177,7 +177,7 @@ class Part:
     @cached_property
     def _relationships(self) -> dict[str, _Relationship]:
         folder, name = posixpath.split(self.name)
-        listed = Part(self.package, posixpath.join(folder, "_rels", f"{name}.rels")).root
+        listed = PackagePart(self.package, posixpath.join(folder, "_rels", f"{name}.rels")).root
         found = listed.iterchildren(qn("rel:Relationship")) if listed is not None else ()
         return {
             one.get("Id", ""): _Relationship(

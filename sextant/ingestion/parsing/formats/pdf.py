@@ -15,7 +15,7 @@ from pypdfium2 import raw
 
 from sextant.domain.errors import FileBroken, FileEmpty, FileEncrypted, FileUnsafe
 from sextant.domain.missing import Missing
-from sextant.ingestion.parsing.blocks import Block, Blocks, Heading, Image, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Image, Paragraph, Table
 from sextant.ingestion.parsing.formats.pdf_furniture import without_furniture
 from sextant.ingestion.parsing.formats.pdf_headings import (
     OutlineEntry,
@@ -24,14 +24,14 @@ from sextant.ingestion.parsing.formats.pdf_headings import (
     mark_records,
 )
 from sextant.ingestion.parsing.formats.pdf_layout import (
-    Kind,
+    LineKind,
     PageParagraph,
     Region,
     join_regions,
 )
-from sextant.ingestion.parsing.formats.pdf_page import Box, Line, Page
+from sextant.ingestion.parsing.formats.pdf_page import Page, PdfBox, PdfLine
 from sextant.ingestion.parsing.formats.pdf_rows import Item, arrange
-from sextant.ingestion.parsing.formats.pdf_tables import RuledTable, ruled_tables
+from sextant.ingestion.parsing.formats.pdf_tables import RuledTable, find_ruled_tables
 from sextant.ingestion.parsing.images import not_looked_at
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.lines import starts_item
@@ -87,7 +87,7 @@ def _open(content: bytes) -> pdfium.PdfDocument:
 
 
 @dataclass(slots=True)
-class _Read:
+class _PdfContent:
     """What stands on the pages, the parts of them that are shown, and what goes behind their text.
 
     `pictured` counts pages of images alone, `unmapped` those whose letters have no meaning, `unmapped_characters`
@@ -95,7 +95,7 @@ class _Read:
     """
 
     pages: list[list[Item]] = field(default_factory=list[list[Item]])
-    frames: list[Box] = field(default_factory=list[Box])
+    frames: list[PdfBox] = field(default_factory=list[PdfBox])
     extras: list[Image | Paragraph] = field(default_factory=list[Image | Paragraph])
     pictured: int = 0
     unmapped: int = 0
@@ -103,9 +103,9 @@ class _Read:
     unseen: set[bytes] = field(default_factory=set[bytes])
 
 
-def _read(document: pdfium.PdfDocument, limits: Limits) -> _Read:
+def _read(document: pdfium.PdfDocument, limits: Limits) -> _PdfContent:
     """Read the lines and tables of every page in order."""
-    read = _Read()
+    read = _PdfContent()
     document.init_forms()
     for number in range(1, len(document) + 1):
         page = Page(document, number)
@@ -118,7 +118,7 @@ def _read(document: pdfium.PdfDocument, limits: Limits) -> _Read:
     return read
 
 
-def _read_page(page: Page, read: _Read, limits: Limits) -> None:
+def _read_page(page: Page, read: _PdfContent, limits: Limits) -> None:
     lines = page.lines()
     if lines and not page.is_readable(lines):
         read.unmapped += 1
@@ -126,7 +126,7 @@ def _read_page(page: Page, read: _Read, limits: Limits) -> None:
     else:
         read.pictured += not lines and page.has_images()
         read.unmapped_characters += page.unmapped
-    tables = ruled_tables(page, lines, CellBudget(limits)) if lines else []
+    tables = find_ruled_tables(page, lines, CellBudget(limits)) if lines else []
     read.pages.append(_in_order(lines, tables))
     read.frames.append(page.frame)
     read.extras += [Paragraph(note, page.number) for note in page.notes]
@@ -136,7 +136,7 @@ def _read_page(page: Page, read: _Read, limits: Limits) -> None:
         read.unseen.update(page.pictures_unread(limits))
 
 
-def _nothing_read(read: _Read) -> str:
+def _nothing_read(read: _PdfContent) -> str:
     if read.unmapped:
         return "The text of the PDF cannot be read: its fonts do not say which letters they draw."
     if read.pictured:
@@ -144,7 +144,7 @@ def _nothing_read(read: _Read) -> str:
     return "The PDF has no text."
 
 
-def _warnings(read: _Read, heads: Sequence[str]) -> tuple[str, ...]:
+def _warnings(read: _PdfContent, heads: Sequence[str]) -> tuple[str, ...]:
     pages = len(read.pages)
     warnings = list[str]()
     if read.pictured:
@@ -172,7 +172,7 @@ def _with_extras(blocks: Iterable[Block], extras: Sequence[Image | Paragraph]) -
     return [*together, *waiting]
 
 
-def _in_order(lines: Sequence[Line], tables: Sequence[RuledTable]) -> list[Item]:
+def _in_order(lines: Sequence[PdfLine], tables: Sequence[RuledTable]) -> list[Item]:
     """Each table in the place of the first of its lines."""
     owner = {index: table for table in tables for index in table.lines}
     items: list[Item] = []
@@ -198,19 +198,19 @@ def _outline(document: pdfium.PdfDocument) -> list[OutlineEntry]:
     return entries if len(entries) >= _MIN_OUTLINE else []
 
 
-def _blocks(marked: Iterable[Heading | Region]) -> Iterator[Block]:
+def _blocks(marked: Iterable[HeadingBlock | Region]) -> Iterator[Block]:
     items: list[PageParagraph] = []
     for region in marked:
         if (
             isinstance(region, PageParagraph)
-            and region.kind is Kind.PROSE
+            and region.kind is LineKind.PROSE
             and starts_item(region.first.text)
         ):
             items.append(region)
             continue
         yield from _list(items)
         items = []
-        if isinstance(region, Heading):
+        if isinstance(region, HeadingBlock):
             yield region
         elif isinstance(region, RuledTable):
             yield Table(region.rows, header_rows(region.rows), region.page, region.repeated)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from sextant.ingestion.parsing.formats.pdf_page import Box, Line
+from sextant.ingestion.parsing.formats.pdf_page import PdfBox, PdfLine
 from sextant.ingestion.parsing.formats.pdf_rows import Item, around_leaders, rows_of
 from sextant.ingestion.parsing.lines import ends_sentence
 from sextant.ingestion.parsing.numbering import width
@@ -56,11 +56,11 @@ class _Label:
 class _Margin:
     """The rows of a page's upper or lower margin from outside in, and the line of text that follows them."""
 
-    rows: list[list[Line]]
-    inner: Line | None
+    rows: list[list[PdfLine]]
+    inner: PdfLine | None
 
 
-def without_furniture(pages: Sequence[Sequence[Item]], frames: Sequence[Box]) -> Body:
+def without_furniture(pages: Sequence[Sequence[Item]], frames: Sequence[PdfBox]) -> Body:
     """Drop page numbers, running heads and feet, slanted stamps, and contents lines.
 
     Furniture stands outermost in the margin, apart from the text, and says the same on at least three pages; at most
@@ -102,9 +102,9 @@ class _Judge:
             offset for page in on_page for offset in {one.offset for one in page}
         )
 
-    def furniture(self, margin: _Margin) -> list[Line]:
+    def furniture(self, margin: _Margin) -> list[PdfLine]:
         """The lines of a margin, from outside in up to the first content, that are furniture."""
-        found, inner = list[Line](), margin.inner
+        found, inner = list[PdfLine](), margin.inner
         for row in margin.rows:
             heads = [line for line in row if self._is_furniture(line)]
             found += heads
@@ -115,7 +115,7 @@ class _Judge:
             return found
         return [line for line in found if not self._labels[id(line)].words]
 
-    def _is_furniture(self, line: Line) -> bool:
+    def _is_furniture(self, line: PdfLine) -> bool:
         label = self._labels[id(line)]
         counts = label.is_worded or self._counted[label.offset] > 1
         if not label.words:
@@ -124,7 +124,7 @@ class _Judge:
         is_small = line.size <= self._usual * _LARGER
         return is_small and is_steady and self._pages_of[label.key] >= _PAGES
 
-    def _is_apart(self, head: Line, inner: Line) -> bool:
+    def _is_apart(self, head: PdfLine, inner: PdfLine) -> bool:
         if head.size < self._usual * _SMALLER:
             return True
         above, below = sorted((head.box, inner.box), key=lambda box: -box.top)
@@ -147,9 +147,9 @@ def _body(pages: Sequence[Sequence[Item]], heads: Mapping[int, str], others: set
     return Body(kept, tuple(seen))
 
 
-def _margins(items: Sequence[Item], frame: Box) -> Iterator[_Margin]:
+def _margins(items: Sequence[Item], frame: PdfBox) -> Iterator[_Margin]:
     """The upper and the lower margin of a page."""
-    lines = [item for item in items if isinstance(item, Line) and not item.turned]
+    lines = [item for item in items if isinstance(item, PdfLine) and not item.turned]
     reach = _MARGIN * (frame.top - frame.bottom)
     falling = sorted(lines, key=lambda line: -line.base)
     for ordered, is_inside in (
@@ -161,7 +161,7 @@ def _margins(items: Sequence[Item], frame: Box) -> Iterator[_Margin]:
         yield _Margin(rows_of(inside)[:_EDGE_ROWS], inner)
 
 
-def _label(line: Line, page: int) -> _Label:
+def _label(line: PdfLine, page: int) -> _Label:
     text = " ".join(line.text.split())
     words, number, is_worded = text, "", False
     if found := _PAGE_NUMBER.fullmatch(text):
@@ -184,7 +184,7 @@ def _usual_size(pages: Sequence[Sequence[Item]]) -> float:
     sizes = Counter[float]()
     for items in pages:
         for item in items:
-            if isinstance(item, Line):
+            if isinstance(item, PdfLine):
                 sizes[item.size] += len(item.text)
     return sizes.most_common(1)[0][0] if sizes else 0.0
 
@@ -195,7 +195,7 @@ def _is_sentence(words: str) -> bool:
 
 def _stamps(pages: Sequence[Sequence[Item]], usual: float) -> dict[int, str]:
     """Lines that lie aslant over level text, large or on several pages, with what they say."""
-    slanted = [line for items in pages for line in _slanted(items)]
+    slanted = [line for items in pages for line in _find_slanted(items)]
     pages_of = Counter(text for text, _ in {(line.text, line.page) for line in slanted})
     return {
         id(line): line.text
@@ -204,9 +204,9 @@ def _stamps(pages: Sequence[Sequence[Item]], usual: float) -> dict[int, str]:
     }
 
 
-def _slanted(items: Sequence[Item]) -> list[Line]:
+def _find_slanted(items: Sequence[Item]) -> list[PdfLine]:
     """The lines of a page that lie aslant; where most do, the page was scanned so, and none is meant."""
-    lines = [item for item in items if isinstance(item, Line)]
+    lines = [item for item in items if isinstance(item, PdfLine)]
     slanted = [line for line in lines if line.slanted]
     return slanted if 2 * len(slanted) <= len(lines) else []
 
@@ -216,7 +216,7 @@ def _contents_lines(pages: Sequence[Sequence[Item]]) -> set[int]:
 
     The numbers that are printed on pages differ from their places, all by as much; prices do not.
     """
-    lines = [item for items in pages for item in items if isinstance(item, Line)]
+    lines = [item for items in pages for item in items if isinstance(item, PdfLine)]
     entries = {id(line): ends for line in lines if (ends := around_leaders(line.text))}
     if not entries:
         return set()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from sextant.domain.documents import HeadingSource
-from sextant.ingestion.parsing.blocks import Heading
+from sextant.ingestion.parsing.blocks import HeadingBlock
 from sextant.ingestion.parsing.formats.pdf_layout import PageParagraph, Region
 from sextant.ingestion.parsing.headings import Styled, infer_levels
 from sextant.ingestion.parsing.numbering import could_be_heading
@@ -31,7 +31,7 @@ class OutlineEntry:
     top: float
 
 
-Marked = Heading | Region
+Marked = HeadingBlock | Region
 
 
 def mark_inferred(regions: Sequence[Region]) -> list[Marked]:
@@ -113,7 +113,7 @@ def _mark_entry(marked: list[Marked], entry: OutlineEntry, start: int) -> int:
             return index + 1
         if region.first.box.bottom <= entry.top:
             place = min(place, index)
-    marked.insert(place, Heading(entry.title, entry.level, HeadingSource.OUTLINE, entry.page))
+    marked.insert(place, HeadingBlock(entry.title, entry.level, HeadingSource.OUTLINE, entry.page))
     return place + 1
 
 
@@ -144,5 +144,5 @@ def _levels(regions: Sequence[Region]) -> list[int | None]:
     )
 
 
-def _heading(paragraph: PageParagraph, level: int, source: HeadingSource) -> Heading:
-    return Heading(paragraph.text(), level, source, paragraph.first.page)
+def _heading(paragraph: PageParagraph, level: int, source: HeadingSource) -> HeadingBlock:
+    return HeadingBlock(paragraph.text(), level, source, paragraph.first.page)

@@ -10,7 +10,7 @@ from itertools import groupby, pairwise
 from math import inf
 from statistics import median
 
-from sextant.ingestion.parsing.formats.pdf_page import Line
+from sextant.ingestion.parsing.formats.pdf_page import PdfLine
 from sextant.ingestion.parsing.formats.pdf_rows import Item, is_prose
 from sextant.ingestion.parsing.formats.pdf_tables import RuledTable
 from sextant.ingestion.parsing.headings import Styled
@@ -24,7 +24,7 @@ _ROW_PITCH = 2.0  # times the usual distance of lines: that of a table's rows at
 _FULL = 0.6  # of a column's width: a line that ends in the middle of a sentence goes on
 
 
-class Kind(Enum):
+class LineKind(Enum):
     """What lines are, and with it how they go together."""
 
     PROSE = auto()
@@ -36,29 +36,29 @@ class Kind(Enum):
 class PageParagraph:
     """Lines that make one paragraph, or a block of rows or of code, in order."""
 
-    lines: list[Line]
-    kind: Kind = Kind.PROSE
+    lines: list[PdfLine]
+    kind: LineKind = LineKind.PROSE
 
     @property
-    def first(self) -> Line:
+    def first(self) -> PdfLine:
         """Its first line, which places it."""
         return self.lines[0]
 
     def text(self) -> str:
         """Its lines joined; those of rows and code each by itself, code with its indentation."""
         match self.kind:
-            case Kind.PROSE:
+            case LineKind.PROSE:
                 return with_fields(line.text for line in self.lines)
-            case Kind.ROWS:
+            case LineKind.ROWS:
                 return "\n".join(line.text for line in self.lines)
-            case Kind.CODE:
+            case LineKind.CODE:
                 return _code(self.lines)
 
     def styled(self) -> Styled:
         """Its look, for telling headings."""
         size = min(line.size for line in self.lines)
         bold = all(line.bold for line in self.lines)
-        return Styled(self.text(), size, bold, is_body=self.kind is not Kind.PROSE)
+        return Styled(self.text(), size, bold, is_body=self.kind is not LineKind.PROSE)
 
 
 Region = PageParagraph | RuledTable
@@ -67,7 +67,7 @@ Region = PageParagraph | RuledTable
 def join_regions(pages: Iterable[Sequence[Item]]) -> list[Region]:
     """Join lines to paragraphs and the parts of tables, over page and column breaks too."""
     items = [item for page in pages for item in page]
-    lines = [item for item in items if isinstance(item, Line)]
+    lines = [item for item in items if isinstance(item, PdfLine)]
     kinds = _kinds(lines)
     pitch, limits = _usual_pitch(lines), _next_columns(lines)
     look = _usual_look(lines)
@@ -85,7 +85,7 @@ def join_regions(pages: Iterable[Sequence[Item]]) -> list[Region]:
         kind = kinds[at]
         if not isinstance(last, PageParagraph) or last.kind is not kind:
             goes_on = False
-        elif kind is Kind.PROSE:
+        elif kind is LineKind.PROSE:
             right = _column(lines, limits, at - 1)
             goes_on = _continues(last, item, right, pitch, look)
         else:
@@ -97,19 +97,19 @@ def join_regions(pages: Iterable[Sequence[Item]]) -> list[Region]:
     return regions
 
 
-def _kinds(lines: Sequence[Line]) -> list[Kind]:
+def _kinds(lines: Sequence[PdfLine]) -> list[LineKind]:
     """What each line is; a typewriter's prose is no code."""
-    kinds = list[Kind]()
+    kinds = list[LineKind]()
     for mono, run in groupby(lines, key=lambda line: line.mono):
         together = list(run)
         if mono and not is_prose(together):
-            kinds += [Kind.CODE] * len(together)
+            kinds += [LineKind.CODE] * len(together)
         else:
-            kinds += [Kind.ROWS if line.is_row else Kind.PROSE for line in together]
+            kinds += [LineKind.ROWS if line.is_row else LineKind.PROSE for line in together]
     return kinds
 
 
-def _usual_pitch(lines: Sequence[Line]) -> float:
+def _usual_pitch(lines: Sequence[PdfLine]) -> float:
     """The distance of text lines as a multiple of their size; 1.2 to 2 in most documents."""
     pitches = [
         (above.box.bottom - below.box.bottom) / below.size
@@ -120,9 +120,9 @@ def _usual_pitch(lines: Sequence[Line]) -> float:
     return median(usual) if usual else 1.5
 
 
-def _next_columns(lines: Sequence[Line]) -> list[float]:
+def _next_columns(lines: Sequence[PdfLine]) -> list[float]:
     """For each line where something begins beside it, to its right; infinite where nothing does."""
-    pages = defaultdict[int, list[Line]](list)
+    pages = defaultdict[int, list[PdfLine]](list)
     for line in lines:
         pages[line.page].append(line)
     return [
@@ -140,7 +140,7 @@ def _next_columns(lines: Sequence[Line]) -> list[float]:
     ]
 
 
-def _column(lines: Sequence[Line], limits: Sequence[float], index: int) -> float:
+def _column(lines: Sequence[PdfLine], limits: Sequence[float], index: int) -> float:
     """How far the lines around this one reach that begin where it begins: its column's right edge.
 
     A title over both columns reaches beyond the first.
@@ -157,20 +157,20 @@ def _column(lines: Sequence[Line], limits: Sequence[float], index: int) -> float
     return max(lines[at].box.right for at in near if at == index or lines[at].box.right <= limit)
 
 
-def _is_below(above: Line, line: Line, pitch: float) -> bool:
+def _is_below(above: PdfLine, line: PdfLine, pitch: float) -> bool:
     """Whether a row or a line of code belongs to the block that ends above it."""
     distance = (above.box.bottom - line.box.bottom) / max(line.size, 1)
     return above.page == line.page and 0 < distance < _ROW_PITCH * pitch
 
 
-def _code(lines: Sequence[Line]) -> str:
+def _code(lines: Sequence[PdfLine]) -> str:
     """Lines of letters of one width, with the blanks that stand before them."""
     left = min(line.box.left for line in lines)
     letter = median((line.box.right - line.box.left) / len(line.text) for line in lines) or 1
     return "\n".join(" " * round((line.box.left - left) / letter) + line.text for line in lines)
 
 
-def _usual_look(lines: Sequence[Line]) -> tuple[float, bool]:
+def _usual_look(lines: Sequence[PdfLine]) -> tuple[float, bool]:
     """The size of most letters, and whether they are bold."""
     looks = Counter[tuple[float, bool]]()
     for line in lines:
@@ -179,7 +179,7 @@ def _usual_look(lines: Sequence[Line]) -> tuple[float, bool]:
 
 
 def _continues(
-    paragraph: PageParagraph, line: Line, right: float, pitch: float, look: tuple[float, bool]
+    paragraph: PageParagraph, line: PdfLine, right: float, pitch: float, look: tuple[float, bool]
 ) -> bool:
     above = paragraph.lines[-1]
     if (
@@ -203,7 +203,7 @@ def _continues(
     return not indented or hanging
 
 
-def _breaks_off(above: Line, line: Line, right: float) -> bool:
+def _breaks_off(above: PdfLine, line: PdfLine, right: float) -> bool:
     """Whether a line ends in the middle of a word or of a sentence, however much room it leaves."""
     if ends_in_hyphen(above.text):
         return True
@@ -212,7 +212,7 @@ def _breaks_off(above: Line, line: Line, right: float) -> bool:
     return is_full and goes_on and not ends_sentence(above.text)
 
 
-def _could_have_fitted(above: Line, line: Line, right: float) -> bool:
+def _could_have_fitted(above: PdfLine, line: PdfLine, right: float) -> bool:
     """Whether the line's first word had room on the line above: then the break was meant.
 
     Justified text leaves no room; at a ragged edge the room is less than the next word.

@@ -19,7 +19,7 @@ from pypdfium2 import raw
 
 from sextant.ingestion.parsing.blocks import Image
 from sextant.ingestion.parsing.limits import Limits
-from sextant.ingestion.parsing.raised import lowered, raised
+from sextant.ingestion.parsing.raised import mark_lowered, mark_raised
 
 _BOLD_WEIGHT = 600  # semi-bold, of OpenType's weight classes
 _BOLD_NAME = re.compile(r"bold|black|heavy|simhei|黑体", re.IGNORECASE)
@@ -52,7 +52,7 @@ _MAX_DRAWINGS = 3000
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class PdfBox:
     """A rectangle in PDF points; `bottom` < `top`, the origin is the page's lower left corner."""
 
     left: float
@@ -72,14 +72,14 @@ class Shift(Enum):
         """The text, marked."""
         match self:
             case Shift.RAISED:
-                return raised(text)
+                return mark_raised(text)
             case Shift.LOWERED:
-                return lowered(text)
+                return mark_lowered(text)
         return text
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TextRun:
     """Characters of the page from `start` to `end` that stand at one height; `space`: a blank comes before."""
 
     start: int
@@ -90,7 +90,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PdfLine:
     """A line of text, or what stands of it up to a wide gap. `base` is where its letters stand.
 
     `is_row`: it holds the cells of a table's row, or a title, leaders and a value. `turned`: its letters do not
@@ -98,7 +98,7 @@ class Line:
     """
 
     page: int
-    box: Box
+    box: PdfBox
     size: float
     bold: bool
     mono: bool
@@ -106,7 +106,7 @@ class Line:
     slanted: bool
     rightward: bool
     base: float
-    runs: tuple[Run, ...]
+    runs: tuple[TextRun, ...]
     is_row: bool = False
     text: str = field(init=False)
 
@@ -158,28 +158,28 @@ class Page:
         self._page = document[self.number - 1]
 
     @property
-    def frame(self) -> Box:
+    def frame(self) -> PdfBox:
         """The part of the page that is shown."""
-        return Box(*self._page.get_cropbox())
+        return PdfBox(*self._page.get_cropbox())
 
     def close(self) -> None:
         """Give PDFium's memory back."""
         self._text.close()
         self._page.close()
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[PdfLine]:
         """Its lines in the order in which the file draws them, cut at wide gaps."""
         text, start = self._characters(), 0
-        pieces = list[Line]()
+        pieces = list[PdfLine]()
         for end in [*(found.span() for found in _LINE_END.finditer(text)), (len(text), len(text))]:
             pieces += self._pieces(text, start, end[0])
             start = end[1]
         drawn = len(text) if self._drawn is None else self._drawn
         lines = [line for line in pieces if line.runs[0].start < drawn]
         fields = [line for line in pieces if line.runs[0].start >= drawn]
-        return place_fields(_join_pieces(lines), _join_pieces(fields))
+        return insert_fields(_join_pieces(lines), _join_pieces(fields))
 
-    def is_readable(self, lines: Sequence[Line]) -> bool:
+    def is_readable(self, lines: Sequence[PdfLine]) -> bool:
         """Whether the lines have characters with a meaning.
 
         Codes that the file gives none are taken for characters; among wrong ones are always some that nobody prints.
@@ -217,7 +217,7 @@ class Page:
                 if large and width * height <= limits.image_pixels:
                     yield item
 
-    def strokes(self) -> list[Box]:
+    def strokes(self) -> list[PdfBox]:
         """Straight horizontal and vertical strokes that are drawn, and the edges of drawn rectangles.
 
         A bar that is filled is a stroke; a larger area that is filled, such as a background, has no edges.
@@ -228,7 +228,7 @@ class Page:
         strokes = [stroke for path in paths for stroke in _path_strokes(path)]
         return strokes if len(strokes) <= _MAX_DRAWINGS else []
 
-    def characters(self, line: Line) -> Iterator[tuple[str, float, float]]:
+    def characters(self, line: PdfLine) -> Iterator[tuple[str, float, float]]:
         """Each character of a line with the middle of its box; blanks have none of their own."""
         for run in line.runs:
             if run.space:
@@ -253,7 +253,7 @@ class Page:
             self.unmapped = text.count("\uffff")
         return text
 
-    def _pieces(self, text: str, start: int, end: int) -> Iterator[Line]:
+    def _pieces(self, text: str, start: int, end: int) -> Iterator[PdfLine]:
         """What one line of PDFium's says, cut where a gap is wider than any between words."""
         words = [found.span() for found in _WORD.finditer(text, start, end)]
         if not words:
@@ -272,7 +272,7 @@ class Page:
             yield self._piece(text, start, end, letter, self._look(letter))
 
     def _wide_gaps(self, words: Sequence[tuple[int, int]], size: float) -> list[int]:
-        """The words before which a line is cut; this asks for every word's place, so it does without `Box`."""
+        """The words before which a line is cut; this asks for every word's place, so it does without `PdfBox`."""
         box, to, page = self._rectangle, self._box_address, self._text_address
         widest, back, cuts = _GAP * size, -_BACK * size, list[int]()
         for at in range(1, len(words)):
@@ -285,13 +285,13 @@ class Page:
 
     def _piece(
         self, text: str, start: int, end: int, letter: int, look: tuple[float, float]
-    ) -> Line:
+    ) -> PdfLine:
         size, slope = look
         base, is_turned = self._base(letter), slope > _TURN
         is_rightward = not (is_turned or _LEFTWARD.search(text, start, end))
         name, weight = self._font(letter)
-        whole = Run(start, end, text[start:end].translate(_MARKS))
-        return Line(
+        whole = TextRun(start, end, text[start:end].translate(_MARKS))
+        return PdfLine(
             self.number,
             unite((self._box(start), self._box(end - 1))),
             size,
@@ -304,7 +304,7 @@ class Page:
             tuple(self._runs(text, start, end, size, base)) if is_rightward else (whole,),
         )
 
-    def _runs(self, text: str, start: int, end: int, size: float, base: float) -> Iterator[Run]:
+    def _runs(self, text: str, start: int, end: int, size: float, base: float) -> Iterator[TextRun]:
         """The characters parted where figures and signs stand raised or lowered."""
         at = start
         for found in _COULD_BE_SHIFTED.finditer(text, start, end):
@@ -319,15 +319,15 @@ class Page:
             shift = _shift(self._base(first) - base, size)
             if shift is not Shift.NONE:
                 yield from self._plain(text, at, first)
-                yield Run(first, last, text[first:last], shift)
+                yield TextRun(first, last, text[first:last], shift)
                 at = last
         yield from self._plain(text, at, end)
 
-    def _plain(self, text: str, start: int, end: int) -> Iterator[Run]:
+    def _plain(self, text: str, start: int, end: int) -> Iterator[TextRun]:
         words = text[start:end].strip()
         if words:
             first = text.index(words, start)
-            yield Run(first, first + len(words), words.translate(_MARKS), space=first > start)
+            yield TextRun(first, first + len(words), words.translate(_MARKS), space=first > start)
 
     def _is_small(self, index: int, size: float) -> bool:
         return self._look(index)[0] < _SMALL * size
@@ -342,11 +342,11 @@ class Page:
         last = next((at for at in range(end - 1, start, -1) if text[at].isalpha()), start)
         return all(_is_bold(*self._font(index)) for index in (middle, last))
 
-    def _box(self, index: int) -> Box:
+    def _box(self, index: int) -> PdfBox:
         box = self._rectangle
         if not _loose_box(self._text_address, index, self._box_address):
-            return Box(0, 0, 0, 0)
-        return Box(box.left, box.bottom, box.right, box.top)
+            return PdfBox(0, 0, 0, 0)
+        return PdfBox(box.left, box.bottom, box.right, box.top)
 
     def _base(self, index: int) -> float:
         """The height at which a character stands."""
@@ -403,7 +403,7 @@ def _shift(rise: float, size: float) -> Shift:
     return Shift.LOWERED if rise < -_FALL * size else Shift.NONE
 
 
-def place_fields(lines: Sequence[Line], fields: Iterable[Line]) -> list[Line]:
+def insert_fields(lines: Sequence[PdfLine], fields: Iterable[PdfLine]) -> list[PdfLine]:
     """What is filled in comes after its label: to the left of it, else above it; a tick before what it ticks."""
     placed = list(lines)
     for one in fields:
@@ -431,11 +431,11 @@ def place_fields(lines: Sequence[Line], fields: Iterable[Line]) -> list[Line]:
     return placed
 
 
-def _join_pieces(pieces: Iterable[Line]) -> list[Line]:
+def _join_pieces(pieces: Iterable[PdfLine]) -> list[PdfLine]:
     """Whole lines again of what PDFium parts at raised and lowered characters."""
-    lines = list[Line]()
+    lines = list[PdfLine]()
     for piece in pieces:
-        joined = _joined(lines[-1], piece) if lines else None
+        joined = _join_lines(lines[-1], piece) if lines else None
         if joined:
             lines[-1] = joined
         else:
@@ -443,7 +443,7 @@ def _join_pieces(pieces: Iterable[Line]) -> list[Line]:
     return lines
 
 
-def _joined(line: Line, piece: Line) -> Line | None:
+def _join_lines(line: PdfLine, piece: PdfLine) -> PdfLine | None:
     """Both as one line, if `piece` goes on where `line` ends."""
     size = max(line.size, piece.size)
     gap = piece.box.left - line.box.right
@@ -471,10 +471,10 @@ def _joined(line: Line, piece: Line) -> Line | None:
     )
 
 
-def unite(boxes: Iterable[Box]) -> Box:
+def unite(boxes: Iterable[PdfBox]) -> PdfBox:
     """The smallest box around all."""
     around = list(boxes)
-    return Box(
+    return PdfBox(
         min(box.left for box in around),
         min(box.bottom for box in around),
         max(box.right for box in around),
@@ -482,7 +482,7 @@ def unite(boxes: Iterable[Box]) -> Box:
     )
 
 
-def _path_strokes(path: ctypes.c_void_p) -> Iterator[Box]:
+def _path_strokes(path: ctypes.c_void_p) -> Iterator[PdfBox]:
     fill, stroke = ctypes.c_int(), ctypes.c_int()
     raw.FPDFPath_GetDrawMode(path, fill, stroke)
     if stroke.value:
@@ -491,17 +491,17 @@ def _path_strokes(path: ctypes.c_void_p) -> Iterator[Box]:
         yield from _bars(path)
 
 
-def _bars(path: ctypes.c_void_p) -> Iterator[Box]:
+def _bars(path: ctypes.c_void_p) -> Iterator[PdfBox]:
     """The path as one stroke, if it is a narrow filled rectangle."""
     sides = [ctypes.c_float() for _ in range(4)]
     if raw.FPDFPageObj_GetBounds(path, *sides):
-        box = Box(*(side.value for side in sides))
+        box = PdfBox(*(side.value for side in sides))
         short, long = sorted((box.right - box.left, box.top - box.bottom))
         if short <= _BAR and long > _SHORTEST:
             yield box
 
 
-def _edges(path: ctypes.c_void_p) -> Iterator[Box]:
+def _edges(path: ctypes.c_void_p) -> Iterator[PdfBox]:
     matrix = raw.FS_MATRIX()
     raw.FPDFPageObj_GetMatrix(path, matrix)
     x, y = ctypes.c_float(), ctypes.c_float()
@@ -530,7 +530,7 @@ def _picture_file(item: pdfium.PdfImage) -> bytes:
     return written.getvalue()
 
 
-def _stroke(a: tuple[float, float], b: tuple[float, float]) -> Iterator[Box]:
+def _stroke(a: tuple[float, float], b: tuple[float, float]) -> Iterator[PdfBox]:
     short, long = sorted((abs(a[0] - b[0]), abs(a[1] - b[1])))
     if short < 1 and long > _SHORTEST:
-        yield Box(min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1]))
+        yield PdfBox(min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1]))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import groupby, pairwise
 from statistics import median
 
-from sextant.ingestion.parsing.formats.pdf_page import Line, unite
+from sextant.ingestion.parsing.formats.pdf_page import PdfLine, unite
 from sextant.ingestion.parsing.formats.pdf_tables import RuledTable
 from sextant.ingestion.parsing.numbering import width
 
@@ -27,7 +27,7 @@ _ITEM_MARK = re.compile(
     r"[^\w\s]{1,2}|[(（\[]?\w{1,4}[.)）、\]]|(?:§\s?)?\d{1,3}(?:\.\d{1,3})*\.?|第.{1,5}"
 )
 
-Item = Line | RuledTable
+Item = PdfLine | RuledTable
 
 
 def around_leaders(text: str) -> tuple[str, str] | None:
@@ -36,9 +36,9 @@ def around_leaders(text: str) -> tuple[str, str] | None:
     return (found[1], found[2]) if found else None
 
 
-def rows_of(lines: Sequence[Line]) -> list[list[Line]]:
+def rows_of(lines: Sequence[PdfLine]) -> list[list[PdfLine]]:
     """Group lines that follow each other at one height."""
-    rows = list[list[Line]]()
+    rows = list[list[PdfLine]]()
     for line in lines:
         if rows and _stand_side_by_side(rows[-1][-1], line):
             rows[-1].append(line)
@@ -50,28 +50,28 @@ def rows_of(lines: Sequence[Line]) -> list[list[Line]]:
 def arrange(items: Sequence[Item]) -> list[Item]:
     """Read columns that are drawn row by row one after the other; make one line of each row of a table."""
     arranged = list[Item]()
-    for is_line, run in groupby(items, key=lambda item: isinstance(item, Line)):
+    for is_line, run in groupby(items, key=lambda item: isinstance(item, PdfLine)):
         if is_line:
-            arranged += _arrange_lines([item for item in run if isinstance(item, Line)])
+            arranged += _arrange_lines([item for item in run if isinstance(item, PdfLine)])
         else:
             arranged += run
     return arranged
 
 
-def _stand_side_by_side(left: Line, right: Line) -> bool:
+def _stand_side_by_side(left: PdfLine, right: PdfLine) -> bool:
     if not (left.rightward and right.rightward):
         return False
     return abs(left.base - right.base) < _SAME_ROW * max(left.size, right.size)
 
 
-def _arrange_lines(lines: Sequence[Line]) -> Iterator[Line]:
+def _arrange_lines(lines: Sequence[PdfLine]) -> Iterator[PdfLine]:
     rows = [sorted(row, key=lambda line: line.box.left) for row in rows_of(_by_columns(lines))]
     for at, row in enumerate(rows):
         beside = [rows[other] for other in (at - 1, at + 1) if 0 <= other < len(rows)]
         yield _one_line(row, is_alone=not any(_go_on(row, other) for other in beside))
 
 
-def _by_columns(lines: Sequence[Line]) -> list[Line]:
+def _by_columns(lines: Sequence[PdfLine]) -> list[PdfLine]:
     """The lines in the order of the columns, where those are drawn row by row.
 
     The page is parted where most rows of two long lines leave room; what goes across this gap stands over all that
@@ -92,18 +92,18 @@ def _by_columns(lines: Sequence[Line]) -> list[Line]:
         key=lambda line: -line.base,
     )
     heights = [-line.base for line in across]
-    bands = defaultdict[int, tuple[list[Line], list[Line]]](lambda: ([], []))
+    bands = defaultdict[int, tuple[list[PdfLine], list[PdfLine]]](lambda: ([], []))
     for line in lines:
         if not line.box.left < gap < line.box.right:
             bands[bisect_left(heights, -line.base)][line.box.left >= gap].append(line)
-    ordered = list[Line]()
+    ordered = list[PdfLine]()
     for at in range(len(across) + 1):
         left_side, right_side = bands[at]
         ordered += [*_by_columns(left_side), *_by_columns(right_side), *across[at : at + 1]]
     return ordered
 
 
-def _common_gap(pairs: Sequence[tuple[Line, Line]]) -> float | None:
+def _common_gap(pairs: Sequence[tuple[PdfLine, PdfLine]]) -> float | None:
     """A place between the lines of most pairs, if those make columns of text."""
     if len(pairs) < _COLUMN_ROWS:
         return None
@@ -117,7 +117,7 @@ def _common_gap(pairs: Sequence[tuple[Line, Line]]) -> float | None:
     return best if all(map(is_prose, columns)) else None
 
 
-def is_prose(column: Sequence[Line]) -> bool:
+def is_prose(column: Sequence[PdfLine]) -> bool:
     """Whether lines are full ones of words, as those of a column of text."""
     if len(column) < _COLUMN_ROWS:
         return False
@@ -131,17 +131,17 @@ def is_prose(column: Sequence[Line]) -> bool:
     )
 
 
-def _is_near(row: Sequence[Line], other: Sequence[Line]) -> bool:
+def _is_near(row: Sequence[PdfLine], other: Sequence[PdfLine]) -> bool:
     above, below = row[0], other[0]
     return above.page == below.page and 0 < above.base - below.base < _NEXT_ROW * above.size
 
 
-def _go_on(row: Sequence[Line], other: Sequence[Line]) -> bool:
+def _go_on(row: Sequence[PdfLine], other: Sequence[PdfLine]) -> bool:
     """Whether another row beside this one has several cells, too."""
     return len(other) > 1 and (_is_near(row, other) or _is_near(other, row))
 
 
-def _one_line(row: Sequence[Line], *, is_alone: bool) -> Line:
+def _one_line(row: Sequence[PdfLine], *, is_alone: bool) -> PdfLine:
     """A row as one line: of a table, or of text where it stands alone or begins with a list item's mark."""
     first = row[0]
     if len(row) == 1:

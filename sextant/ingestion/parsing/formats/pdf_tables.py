@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isnan
 
-from sextant.ingestion.parsing.formats.pdf_page import Box, Line, Page, unite
+from sextant.ingestion.parsing.formats.pdf_page import Page, PdfBox, PdfLine, unite
 from sextant.ingestion.parsing.limits import CellBudget
 from sextant.ingestion.parsing.lines import join_lines
-from sextant.ingestion.parsing.tables import Cell, lay_out, repeated_places
+from sextant.ingestion.parsing.tables import SpannedCell, lay_out, repeated_cells
 
 _TOUCH = 3.0  # points between strokes that were meant to meet
 
@@ -51,13 +51,13 @@ class RuledTable:
         )
 
 
-def ruled_tables(page: Page, lines: Sequence[Line], budget: CellBudget) -> list[RuledTable]:
+def find_ruled_tables(page: Page, lines: Sequence[PdfLine], budget: CellBudget) -> list[RuledTable]:
     """Tables of at least two rows and columns whose cells are separated by ruled lines.
 
     Tables drawn without lines are not recognised; their rows stay lines of text.
     """
     tables = list[RuledTable]()
-    for strokes in _connected(page.strokes()):
+    for strokes in _group_strokes(page.strokes()):
         grid = _grid(strokes)
         size = (len(grid.columns) - 1) * (len(grid.rows) - 1)
         if len(grid.columns) < 3 or len(grid.rows) < 3 or size > _MOST_CELLS:
@@ -67,12 +67,12 @@ def ruled_tables(page: Page, lines: Sequence[Line], budget: CellBudget) -> list[
         cells = _cells(page, _with_rows_of_figures(page, grid, within), within)
         if _is_table(cells):
             rows = lay_out(cells, budget)
-            repeated = repeated_places(cells)
+            repeated = repeated_cells(cells)
             tables.append(RuledTable(page.number, rows, frozenset(inside), page.number, repeated))
     return _outermost(tables)
 
 
-def _is_table(cells: Sequence[Cell]) -> bool:
+def _is_table(cells: Sequence[SpannedCell]) -> bool:
     """Whether the grid parts its text: two rows and two columns of it, and not nearly all in one cell."""
     filled = [cell for cell in cells if cell.text]
     total = sum(len(cell.text) for cell in filled)
@@ -95,21 +95,21 @@ class _Grid:
 
     columns: list[float]
     rows: list[float]
-    uprights: list[Box]
-    levels: list[Box]
+    uprights: list[PdfBox]
+    levels: list[PdfBox]
 
     @property
-    def box(self) -> Box:
-        return Box(self.columns[0], self.rows[-1], self.columns[-1], self.rows[0])
+    def box(self) -> PdfBox:
+        return PdfBox(self.columns[0], self.rows[-1], self.columns[-1], self.rows[0])
 
 
-def _connected(strokes: Sequence[Box]) -> list[list[Box]]:
+def _group_strokes(strokes: Sequence[PdfBox]) -> list[list[PdfBox]]:
     """Groups of strokes that cross or touch."""
     uprights = _end_to_end([one for one in strokes if _is_upright(one)], is_upright=True)
     levels = _end_to_end([one for one in strokes if not _is_upright(one)], is_upright=False)
     levels.sort(key=lambda level: level.bottom)
     heights = [level.bottom for level in levels]
-    groups = list[tuple[list[Box], set[int]]]()
+    groups = list[tuple[list[PdfBox], set[int]]]()
     for upright in uprights:
         first = bisect_left(heights, upright.bottom - _TOUCH)
         last = bisect_right(heights, upright.top + _TOUCH)
@@ -121,9 +121,9 @@ def _connected(strokes: Sequence[Box]) -> list[list[Box]]:
     return [[*members, *(levels[at] for at in met)] for members, met in groups]
 
 
-def _end_to_end(strokes: Iterable[Box], *, is_upright: bool) -> list[Box]:
+def _end_to_end(strokes: Iterable[PdfBox], *, is_upright: bool) -> list[PdfBox]:
     """The strokes with those as one that go on where another ends: rules are often drawn cell by cell."""
-    lines = list[Box]()
+    lines = list[PdfBox]()
     for stroke in sorted(
         strokes,
         key=lambda one: (
@@ -141,39 +141,39 @@ def _end_to_end(strokes: Iterable[Box], *, is_upright: bool) -> list[Box]:
     return lines
 
 
-def _is_upright(stroke: Box) -> bool:
+def _is_upright(stroke: PdfBox) -> bool:
     return stroke.top - stroke.bottom > stroke.right - stroke.left
 
 
-def _grid(strokes: Sequence[Box]) -> _Grid:
+def _grid(strokes: Sequence[PdfBox]) -> _Grid:
     uprights = [stroke for stroke in strokes if _is_upright(stroke)]
     levels = [stroke for stroke in strokes if not _is_upright(stroke)]
-    columns = _merged(
+    columns = _merge_positions(
         [
             *((one.left + one.right) / 2 for one in uprights),
-            *_shared(one.left for one in levels),
-            *_shared(one.right for one in levels),
+            *_shared_ends(one.left for one in levels),
+            *_shared_ends(one.right for one in levels),
         ]
     )
-    rows = _merged(
+    rows = _merge_positions(
         [
             *((one.bottom + one.top) / 2 for one in levels),
-            *_shared(one.bottom for one in uprights),
-            *_shared(one.top for one in uprights),
+            *_shared_ends(one.bottom for one in uprights),
+            *_shared_ends(one.top for one in uprights),
         ]
     )
     rows.reverse()
     return _Grid(columns, rows, uprights, levels)
 
 
-def _shared(ends: Iterable[float]) -> list[float]:
+def _shared_ends(ends: Iterable[float]) -> list[float]:
     """The outermost ends at which several strokes stop: the sides of a table that has no rules there."""
     ordered = sorted(ends)
     pairs = (ordered[:2], ordered[-2:])
     return [pair[0] for pair in pairs if len(pair) > 1 and pair[1] - pair[0] <= _TOUCH]
 
 
-def _merged(positions: Iterable[float]) -> list[float]:
+def _merge_positions(positions: Iterable[float]) -> list[float]:
     edges: list[float] = []
     for position in sorted(positions):
         if not edges or position - edges[-1] > _TOUCH:
@@ -181,7 +181,7 @@ def _merged(positions: Iterable[float]) -> list[float]:
     return edges
 
 
-def _cells(page: Page, grid: _Grid, lines: Iterable[Line]) -> list[Cell]:
+def _cells(page: Page, grid: _Grid, lines: Iterable[PdfLine]) -> list[SpannedCell]:
     """The cells with their text; one line of the page may run through several."""
     spans = dict[tuple[int, int], tuple[int, int]]()
     owner = dict[tuple[int, int], tuple[int, int]]()
@@ -196,11 +196,12 @@ def _cells(page: Page, grid: _Grid, lines: Iterable[Line]) -> list[Cell]:
                 owner |= {(down, column): (row, left) for column in range(left, right)}
     texts = _cell_texts(page, grid, lines, owner)
     return [
-        Cell(*corner, join_lines(texts.get(corner, ())), *span) for corner, span in spans.items()
+        SpannedCell(*corner, join_lines(texts.get(corner, ())), *span)
+        for corner, span in spans.items()
     ]
 
 
-def _with_rows_of_figures(page: Page, grid: _Grid, lines: Sequence[Line]) -> _Grid:
+def _with_rows_of_figures(page: Page, grid: _Grid, lines: Sequence[PdfLine]) -> _Grid:
     """The grid with an edge above each figure of a column that stands in one cell: its rows have no rules."""
     figures = defaultdict[tuple[int, int], dict[float, str]](dict)
     descending = [-edge for edge in grid.rows]
@@ -225,8 +226,8 @@ def _with_rows_of_figures(page: Page, grid: _Grid, lines: Sequence[Line]) -> _Gr
     if not edges:
         return grid
     box = grid.box
-    levels = [*grid.levels, *(Box(box.left, edge, box.right, edge) for edge in edges)]
-    return replace(grid, rows=_merged([*grid.rows, *edges])[::-1], levels=levels)
+    levels = [*grid.levels, *(PdfBox(box.left, edge, box.right, edge) for edge in edges)]
+    return replace(grid, rows=_merge_positions([*grid.rows, *edges])[::-1], levels=levels)
 
 
 def _is_figure(text: str) -> bool:
@@ -265,13 +266,13 @@ def _height(grid: _Grid, bounds: Sequence[Sequence[int]], row: int, sides: tuple
 def _cell_texts(
     page: Page,
     grid: _Grid,
-    lines: Iterable[Line],
+    lines: Iterable[PdfLine],
     owner: Mapping[tuple[int, int], tuple[int, int]],
 ) -> dict[tuple[int, int], list[str]]:
     """The lines of text in each cell, by its corner."""
     descending = [-edge for edge in grid.rows]
     texts: dict[tuple[int, int], list[str]] = {}
-    for line in sorted(lines, key=_place):
+    for line in sorted(lines, key=_reading_key):
         parts: dict[tuple[int, int], str] = {}
         cell = None
         for char, x, y in page.characters(line):
@@ -289,17 +290,17 @@ def _cell_texts(
     return texts
 
 
-def _place(line: Line) -> tuple[float, float]:
+def _reading_key(line: PdfLine) -> tuple[float, float]:
     """Where a line comes in reading; what does not go from left to right keeps its order at one height."""
     return -round(line.base), line.box.left if line.rightward else 0.0
 
 
-def _contains(outer: Box, inner: Box) -> bool:
+def _contains(outer: PdfBox, inner: PdfBox) -> bool:
     x, y = (inner.left + inner.right) / 2, (inner.bottom + inner.top) / 2
     return outer.left <= x <= outer.right and outer.bottom <= y <= outer.top
 
 
-def _touches(a: Box, b: Box) -> bool:
+def _touches(a: PdfBox, b: PdfBox) -> bool:
     return (
         a.left - _TOUCH <= b.right
         and b.left - _TOUCH <= a.right

@@ -7,25 +7,25 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sextant.domain.documents import HeadingSource
-from sextant.ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.formats.docx_numbering import format_number
 from sextant.ingestion.parsing.formats.drawingml import (
     DrawingReader,
     chosen_content,
     paragraph_text,
 )
-from sextant.ingestion.parsing.formats.opc import Element, Package, Part, qn
-from sextant.ingestion.parsing.formats.reading_order import Box, compared_columns, in_reading_order
+from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn
+from sextant.ingestion.parsing.formats.reading_order import Box, in_reading_order, split_columns
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.links import with_address
 from sextant.ingestion.parsing.numbering import could_be_heading
 from sextant.ingestion.parsing.omissions import Omissions
 from sextant.ingestion.parsing.raised import write_raised
 from sextant.ingestion.parsing.tables import (
-    Cell,
+    SpannedCell,
     header_rows,
     lay_out,
-    repeated_places,
+    repeated_cells,
     rows_across,
 )
 from sextant.text.characters import has_cjk
@@ -84,7 +84,7 @@ class _Shape:
 
 
 class _Slide:
-    def __init__(self, part: Part, page: int, limits: Limits, omissions: Omissions) -> None:
+    def __init__(self, part: PackagePart, page: int, limits: Limits, omissions: Omissions) -> None:
         self._part = part
         self._page = page
         self._limits = limits
@@ -101,7 +101,7 @@ class _Slide:
         for _ in self._part.related("comments"):
             self._omissions.add_part("comment thread", self._page)
         if title or body:
-            yield Heading(title or f"#{self._page}", 1, page=self._page)
+            yield HeadingBlock(title or f"#{self._page}", 1, page=self._page)
             yield from body
 
     def furniture(self) -> Iterator[str]:
@@ -121,10 +121,10 @@ class _Slide:
         return self._part.root.find(f"{qn('p:cSld')}/{qn('p:spTree')}")
 
     @cached_property
-    def _inherited(self) -> list[Part]:
+    def _inherited(self) -> list[PackagePart]:
         """The slide's layout and its master, as far as they can be read."""
-        found = list[Part]()
-        part: Part | None = self._part
+        found = list[PackagePart]()
+        part: PackagePart | None = self._part
         for kind in ("slideLayout", "slideMaster"):
             part = next(part.related(kind), None) if part is not None else None
             if part is not None and part.root is not None:
@@ -161,7 +161,7 @@ class _Slide:
         if element.tag in {qn("p:pic"), qn("p:graphicFrame")}:
             yield from self._drawings.blocks(element)
 
-    def _lines(self, body: Element | None, part: Part) -> str:
+    def _lines(self, body: Element | None, part: PackagePart) -> str:
         """The paragraphs of a text body, one a line, with the numbers of its lists."""
         lines, counts = list[str](), dict[int, int]()
         for paragraph in body.iterchildren(qn("a:p")) if body is not None else ():
@@ -181,16 +181,16 @@ class _Slide:
         marks = table.find(qn("a:tblPr"))
         is_headed = marks is not None and marks.get("firstRow") in {"1", "true"}
         header = header_rows(rows, across) or int(is_headed)
-        return Table(rows, header, self._page, repeated_places(cells))
+        return Table(rows, header, self._page, repeated_cells(cells))
 
-    def _cells(self, table: Element) -> Iterator[Cell]:
+    def _cells(self, table: Element) -> Iterator[SpannedCell]:
         for row, line in enumerate(table.iterchildren(qn("a:tr"))):
             for column, cell in enumerate(line.iterchildren(qn("a:tc"))):
                 if cell.get("hMerge") in {"1", "true"} or cell.get("vMerge") in {"1", "true"}:
                     continue
                 text = self._lines(cell.find(qn("a:txBody")), self._part)
                 spans = (int(cell.get("rowSpan", "1")), int(cell.get("gridSpan", "1")))
-                yield Cell(row, column, text, *spans)
+                yield SpannedCell(row, column, text, *spans)
 
     def _notes(self) -> Iterator[Block]:
         for part in self._part.related("notesSlide"):
@@ -206,14 +206,14 @@ class _Slide:
 
     def _box(self, element: Element) -> Box:
         """Where a shape stands, in the coordinates of what it is in; a placeholder may leave that to its layout."""
-        own = _own_box(element)
+        own = _shape_box(element)
         place = element.find(f"*/{qn('p:nvPr')}/{qn('p:ph')}")
         if own is not None or place is None:
             return own or Box(0, 0, 0, 0)
         for part in self._inherited:
             for candidate in part.root.iter(qn("p:ph")):
-                if _same_place(place, candidate):
-                    box = _own_box(candidate.getparent().getparent().getparent())
+                if _is_same_placeholder(place, candidate):
+                    box = _shape_box(candidate.getparent().getparent().getparent())
                     if box is not None:
                         return box
         return Box(0, 0, 0, 0)
@@ -229,7 +229,7 @@ def _with_column_heads(shapes: Sequence[_Shape]) -> list[Block]:
 
     Not where anything follows, which would come to stand below the last of these headings.
     """
-    groups = list(compared_columns(shapes, lambda shape: shape.box))
+    groups = list(split_columns(shapes, lambda shape: shape.box))
     last = groups.pop() if groups and len(groups[-1]) > 1 else []
     body = [block for group in groups for column in group for one in column for block in one.blocks]
     columns = [[block for one in column for block in one.blocks] for column in last]
@@ -239,13 +239,13 @@ def _with_column_heads(shapes: Sequence[_Shape]) -> list[Block]:
     return body
 
 
-def _head_of(column: Sequence[Block]) -> Heading | None:
+def _head_of(column: Sequence[Block]) -> HeadingBlock | None:
     """What stands above the rest of a column as its heading, if it looks like one."""
     top, *rest = column
     if not (rest and isinstance(top, Paragraph) and "\n" not in top.text):
         return None
     is_heading = could_be_heading(top.text)
-    return Heading(top.text, 2, HeadingSource.INFERRED, top.page) if is_heading else None
+    return HeadingBlock(top.text, 2, HeadingSource.INFERRED, top.page) if is_heading else None
 
 
 def _shapes(tree: Element | None) -> Iterator[Element]:
@@ -262,7 +262,7 @@ def _kind(element: Element) -> str | None:
     return None if place is None else place.get("type", "obj")
 
 
-def _same_place(one: Element, other: Element) -> bool:
+def _is_same_placeholder(one: Element, other: Element) -> bool:
     """Whether two placeholders are the same: by their index on a layout, by their kind on a master."""
     index, kind = one.get("idx"), one.get("type", "obj")
     if index is not None and other.get("idx") is not None:
@@ -272,7 +272,7 @@ def _same_place(one: Element, other: Element) -> bool:
     return bool(kinds.get(kind, kind) == kinds.get(other_kind, other_kind))
 
 
-def _own_box(element: Element) -> Box | None:
+def _shape_box(element: Element) -> Box | None:
     frame = element.find(f"*/{qn('a:xfrm')}")
     frame = frame if frame is not None else element.find(qn("p:xfrm"))
     if frame is None:

@@ -28,12 +28,10 @@ class Box:
 
 def in_reading_order(items: Sequence[T], box_of: Callable[[T], Box]) -> list[T]:
     """Sort items as they are read (recursive XY-cut): row by row, but columns that are compared one after the other."""
-    return [
-        item for group in compared_columns(items, box_of) for column in group for item in column
-    ]
+    return [item for group in split_columns(items, box_of) for column in group for item in column]
 
 
-def compared_columns(items: Sequence[T], box_of: Callable[[T], Box]) -> Iterator[list[list[T]]]:
+def split_columns(items: Sequence[T], box_of: Callable[[T], Box]) -> Iterator[list[list[T]]]:
     """Yield what is read one after the other, each in its columns; several only where columns are compared."""
     rows = _cut(items, box_of, _down)
     start = 0

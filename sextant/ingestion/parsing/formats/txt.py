@@ -8,7 +8,7 @@ from functools import partial
 from itertools import groupby
 
 from sextant.domain.documents import HeadingSource
-from sextant.ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import unwrap
@@ -47,9 +47,9 @@ def text_blocks(text: str) -> Iterator[Block]:
             and (underlined or len(lines) == 1)
             and _is_title(lines[0])
         ):
-            yield Heading(_HASHES.sub("", lines[0]), 0, HeadingSource.INFERRED)
+            yield HeadingBlock(_HASHES.sub("", lines[0]), 0, HeadingSource.INFERRED)
         elif underlined:
-            yield Heading(lines[0], 1 if "=" in lines[1] else 2, HeadingSource.INFERRED)
+            yield HeadingBlock(lines[0], 1 if "=" in lines[1] else 2, HeadingSource.INFERRED)
         else:
             yield from _group_blocks(lines)
 
@@ -62,7 +62,7 @@ def _group_blocks(lines: list[str]) -> Iterator[Block]:
         elif rank is None:
             yield Paragraph("\n".join(unwrap(list(run))))
         else:
-            yield from (Heading(line, rank + 1, HeadingSource.INFERRED) for line in run)
+            yield from (HeadingBlock(line, rank + 1, HeadingSource.INFERRED) for line in run)
 
 
 def _kind(line: str, *, alone: bool) -> int | None:

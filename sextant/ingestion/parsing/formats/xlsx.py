@@ -17,8 +17,8 @@ from openpyxl.worksheet._read_only import ReadOnlyWorksheet as Sheet
 
 from sextant.domain.errors import FileBroken
 from sextant.domain.missing import Missing
-from sextant.ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph
-from sextant.ingestion.parsing.formats.opc import Package, Part, qn
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
+from sextant.ingestion.parsing.formats.opc import Package, PackagePart, qn
 from sextant.ingestion.parsing.grids import Merged, sheet_blocks
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.number_formats import format_value
@@ -52,19 +52,19 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     blocks, empty = list[Block](), 0
     package, omissions = Package(content), Omissions()
     for sheet in book.worksheets:
-        part = Part(package, posixpath.normpath(sheet._worksheet_path.lstrip("/")))
+        part = PackagePart(package, posixpath.normpath(sheet._worksheet_path.lstrip("/")))
         xml = part.content
         if xml is None:
             omissions.add_part("sheet")
             continue
         blocks += _sheet(sheet, xml, limits)
-        blocks += _beside_cells(part, omissions)
+        blocks += _floating_blocks(part, omissions)
         empty += sum(1 for _ in _NOT_COMPUTED.finditer(xml))
     warnings = (Missing.FORMULAS_NOT_COMPUTED.told(number=empty),) if empty else ()
     return Blocks(blocks, book.properties.title or "", warnings=(*warnings, *omissions.warnings()))
 
 
-def _beside_cells(sheet: Part, omissions: Omissions) -> Iterator[Block]:
+def _floating_blocks(sheet: PackagePart, omissions: Omissions) -> Iterator[Block]:
     """Text boxes, and comments with their cells; pictures are counted."""
     for drawing in sheet.related("drawing"):
         lines = drawing.root.iter(qn("a:p")) if drawing.root is not None else ()
@@ -94,7 +94,7 @@ def _sheet(sheet: Sheet, xml: bytes, limits: Limits) -> Iterator[Block]:
     rows = _read_rows(sheet, budget)
     merges = _fill_merges(rows, _merges(xml), budget)
     if rows:
-        yield Heading(sheet.title, 1)
+        yield HeadingBlock(sheet.title, 1)
     yield from sheet_blocks(rows, merges)
 
 

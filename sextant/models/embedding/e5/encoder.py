@@ -12,7 +12,7 @@ import onnxruntime
 from sextant.domain.errors import ModelUnavailable
 from sextant.models.embedding.e5.graph import encoder_model
 from sextant.models.embedding.e5.tokenizer import UnigramTokenizer
-from sextant.models.embedding.e5.weights import Floats, Weights
+from sextant.models.embedding.e5.weights import Floats, WeightFile
 
 _BATCH_TOKENS = 1024  # with padding, in one run of the model
 # Of a longer text the beginning speaks for the whole: the mean of hundreds of windows is like no question,
@@ -31,7 +31,7 @@ class Window:
 class Encoder:
     """The model in memory. Every method is thread-safe and runs on the calling thread only."""
 
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: WeightFile) -> None:
         self._weights = weights
         self._tokenizer = UnigramTokenizer(weights.vocabulary)
         types = weights.vector("emb.type")[: weights.hidden]

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sextant.models.embedding.e5.onnx_model import ModelWriter, Value
-from sextant.models.embedding.e5.weights import Weights
+from sextant.models.embedding.e5.onnx_model import ModelWriter, TensorValue
+from sextant.models.embedding.e5.weights import WeightFile
 
 
-def encoder_model(weights: Weights) -> bytes:
+def encoder_model(weights: WeightFile) -> bytes:
     """The model from embedded tokens to pooled vectors.
 
     Input `tokens`, (texts, length, hidden): sums of word, position and type embeddings. Output: the
@@ -36,7 +36,7 @@ class _Levels(NamedTuple):
 
 
 class _Encoder:
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: WeightFile) -> None:
         self._weights = weights
         self._writer = ModelWriter()
         constant = self._writer.constant
@@ -55,7 +55,9 @@ class _Encoder:
             state = self._layer(state, f"l{layer}.")
         pooled = self._writer.node("ReduceMean", state, self._length_axis, keepdims=0)
         hidden = self._weights.hidden
-        return self._writer.model([Value("tokens", (-1, -1, hidden))], Value(pooled, (-1, hidden)))
+        return self._writer.model(
+            [TensorValue("tokens", (-1, -1, hidden))], TensorValue(pooled, (-1, hidden))
+        )
 
     def _layer(self, state: str, layer: str) -> str:
         node = self._writer.node

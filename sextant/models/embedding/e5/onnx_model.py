@@ -20,7 +20,7 @@ _ELEMENT_TYPES = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7, "
 _FLOAT_ATTRIBUTE, _INT_ATTRIBUTE, _INTS_ATTRIBUTE = 1, 2, 7  # AttributeProto.AttributeType
 
 
-class Value(NamedTuple):
+class TensorValue(NamedTuple):
     """An input or output of a model; a size of -1 is free."""
 
     name: str
@@ -69,7 +69,7 @@ class ModelWriter:
         )
         return names
 
-    def model(self, sources: Sequence[Value], result: Value) -> bytes:
+    def model(self, sources: Sequence[TensorValue], result: TensorValue) -> bytes:
         """The model from inputs to its output."""
         # Joined once: each copy of the 22 MB of constants costs 20 ms of page faults.
         graph = [*(_bytes_field(1, node) for node in self._nodes), _bytes_field(2, b"graph")]
@@ -119,7 +119,7 @@ def _attribute(name: str, value: float | Sequence[int]) -> bytes:
     return _bytes_field(1, name.encode()) + content
 
 
-def _value(value: Value) -> bytes:
+def _value(value: TensorValue) -> bytes:
     sizes = (_varint_field(1, size) if size >= 0 else b"" for size in value.shape)
     dimensions = b"".join(_bytes_field(1, size) for size in sizes)
     tensor = _varint_field(1, _ELEMENT_TYPES[value.dtype]) + _bytes_field(2, dimensions)

@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Iterable
 from functools import lru_cache
 
-from sextant.models.embedding.e5.weights import Vocabulary
+from sextant.models.embedding.e5.weights import TokenVocabulary
 
 _SPACE_MARK = "\u2581"
 _SPACES = re.compile(" {2,}")
@@ -30,7 +30,7 @@ class UnigramTokenizer:
     are cut one by one, common ones from a cache. Thread-safe.
     """
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: TokenVocabulary) -> None:
         self._normalisation = vocabulary.normalisation
         self._ids = dict(zip(vocabulary.pieces, range(len(vocabulary.pieces)), strict=True))
         del self._ids[vocabulary.pieces[vocabulary.unknown]]

@@ -42,7 +42,7 @@ _REMEDY = (
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class TokenVocabulary:
     """What the tokenizer needs. The index of a piece is its row in the word table."""
 
     pieces: tuple[str, ...]
@@ -65,7 +65,7 @@ class Matrix:
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class WeightFile:
     """The mapped file: sizes, vocabulary, and tensors by name."""
 
     hidden: int
@@ -74,12 +74,12 @@ class Weights:
     feed_forward: int
     positions: int
     epsilon: float
-    vocabulary: Vocabulary
+    vocabulary: TokenVocabulary
     _data: npt.NDArray[np.uint8]
     _directory: Mapping[str, tuple[int, int]]
 
     @classmethod
-    def open(cls, path: Path) -> Weights:
+    def open(cls, path: Path) -> WeightFile:
         """Map the file and read its sizes, vocabulary and directory (about 0.15 s).
 
         Raises:
@@ -143,7 +143,7 @@ def _unpack(blocks: npt.NDArray[np.uint8]) -> tuple[Floats, Floats]:
     return levels, scales
 
 
-class _Reader:
+class _WeightReader:
     """Reads the file front to back."""
 
     def __init__(self, data: npt.NDArray[np.uint8]) -> None:
@@ -158,8 +158,8 @@ class _Reader:
         return self._data[self._offset - size : self._offset].tobytes()
 
 
-def _parse(data: npt.NDArray[np.uint8]) -> Weights:
-    reader = _Reader(data)
+def _parse(data: npt.NDArray[np.uint8]) -> WeightFile:
+    reader = _WeightReader(data)
     magic, version, hidden, layers, heads, inner, _, positions, _, epsilon, block = reader.unpack(
         _HEADER
     )
@@ -169,10 +169,10 @@ def _parse(data: npt.NDArray[np.uint8]) -> Weights:
     directory = _read_directory(reader)
     if max(offset + nbytes for offset, nbytes in directory.values()) > len(data):
         raise ValueError("the file is cut short")
-    return Weights(hidden, layers, heads, inner, positions, epsilon, vocabulary, data, directory)
+    return WeightFile(hidden, layers, heads, inner, positions, epsilon, vocabulary, data, directory)
 
 
-def _read_vocabulary(reader: _Reader) -> Vocabulary:
+def _read_vocabulary(reader: _WeightReader) -> TokenVocabulary:
     count, bos, eos, _, unknown, size = reader.unpack(_SPECIALS)
     ends = np.frombuffer(reader.bytes(4 * (count + 1)), np.uint32).astype(np.int64)
     scores = np.frombuffer(reader.bytes(4 * count), np.float32)
@@ -182,15 +182,15 @@ def _read_vocabulary(reader: _Reader) -> Vocabulary:
     pieces = tuple(marked.tobytes().decode().split(chr(_BETWEEN)))
     entries, _ = reader.unpack(struct.Struct("<iI"))
     normalisation = dict(_read_replacement(reader) for _ in range(entries))
-    return Vocabulary(pieces, scores, bos, eos, unknown, normalisation)
+    return TokenVocabulary(pieces, scores, bos, eos, unknown, normalisation)
 
 
-def _read_replacement(reader: _Reader) -> tuple[int, str]:
+def _read_replacement(reader: _WeightReader) -> tuple[int, str]:
     codepoint, count = reader.unpack(_CODEPOINT)
     return codepoint, reader.bytes(4 * count).decode("utf-32-le")
 
 
-def _read_directory(reader: _Reader) -> dict[str, tuple[int, int]]:
+def _read_directory(reader: _WeightReader) -> dict[str, tuple[int, int]]:
     directory = {}
     (entries,) = reader.unpack(struct.Struct("<i"))
     for _ in range(entries):

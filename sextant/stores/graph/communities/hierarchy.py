@@ -50,7 +50,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StoredCommunity:
     """A community as it is stored; level 0 is the coarsest."""
 
     id: UUID
@@ -96,7 +96,7 @@ class HierarchyStore:
             [moment] = await (await cursor.execute(_MOMENT, key_of(scope))).fetchall()
             return moment
 
-    async def read(self, scope: Scope) -> tuple[Follows | None, list[Standing]]:
+    async def read(self, scope: Scope) -> tuple[Follows | None, list[StoredCommunity]]:
         """The stored communities as of one moment, ordered by level and id."""
         async with self._database.transaction(scope.user_id, snapshot=True) as connection:
             found = await find_scope(connection, scope)
@@ -107,7 +107,9 @@ class HierarchyStore:
             follows = await (await cursor.execute(_SQL["follows"], key)).fetchone()
             rows = await (await connection.execute(_SQL["communities"], key)).fetchall()
             blocks = await (await connection.execute(_SQL["members"], key, binary=True)).fetchall()
-        return follows, await asyncio.to_thread(_standing, rows, b"".join(row[0] for row in blocks))
+        return follows, await asyncio.to_thread(
+            _read_communities, rows, b"".join(row[0] for row in blocks)
+        )
 
     async def write(
         self,
@@ -152,7 +154,9 @@ async def _write(
         await cursor.execute(_SQL["note_projection"], key | {"ids": ids})
 
 
-def _standing(rows: Sequence[tuple[UUID, int, UUID | None]], block: bytes) -> list[Standing]:
+def _read_communities(
+    rows: Sequence[tuple[UUID, int, UUID | None]], block: bytes
+) -> list[StoredCommunity]:
     pairs = np.frombuffer(block, _PAIR)
     communities = pairs["community"].astype(np.uint64)
     entities = pairs["entity"].astype(np.uint64)
@@ -165,5 +169,6 @@ def _standing(rows: Sequence[tuple[UUID, int, UUID | None]], block: bytes) -> li
     }
     nobody = np.empty((0, 2), np.uint64)
     return [
-        Standing(own, level, parent_id, members.get(own, nobody)) for own, level, parent_id in rows
+        StoredCommunity(own, level, parent_id, members.get(own, nobody))
+        for own, level, parent_id in rows
     ]

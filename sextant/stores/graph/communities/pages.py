@@ -33,7 +33,7 @@ class ListedCommunity:
 
 
 @dataclass(frozen=True, slots=True)
-class CommunityPlace:
+class CommunityCursor:
     """Where a community stands in the list: by level, rating falling, id."""
 
     level: int
@@ -54,7 +54,7 @@ class CommunityPages:
         *,
         level: int | None = None,
         parent_id: UUID | None = None,
-        after: CommunityPlace | None = None,
+        after: CommunityCursor | None = None,
     ) -> list[ListedCommunity]:
         """The next communities after a place: of a level (0 is the coarsest), or directly inside one."""
         values = {
@@ -75,8 +75,8 @@ class CommunityPages:
         self, scope: Scope, query: str, values: Mapping[str, object]
     ) -> list[ListedCommunity]:
         rows = await self._database.read(scope.user_id, _SQL[query], {**key_of(scope), **values})
-        return [_listed(row) for row in rows]
+        return [_read_listed(row) for row in rows]
 
 
-def _listed(row: DictRow) -> ListedCommunity:
+def _read_listed(row: DictRow) -> ListedCommunity:
     return ListedCommunity(**row | {"findings": read_findings(row["findings"])})

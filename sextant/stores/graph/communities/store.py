@@ -95,7 +95,7 @@ class CommunityStore:
 
     async def known(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, KnownReport]:
         """What is known of the reports of those of these communities that have one, by community."""
-        query, made = _SQL["known"], args_row(_known)
+        query, made = _SQL["known"], args_row(_read_known)
         known = await rows_of(self._database, scope, made, query, ids=list(ids))
         return {report.id: report for report in known}
 
@@ -131,7 +131,7 @@ class CommunityStore:
             key = {"scope_id": found.scope_id, "version": version}
             rows = [
                 key
-                | _said(one)
+                | _report_values(one)
                 | {"writer": one.writer, "note": one.note, "hash": one.evidence}
                 | _basis(one.basis)
                 for one in reports
@@ -194,7 +194,7 @@ def read_findings(rows: Sequence[dict[str, Any]]) -> tuple[Finding, ...]:
     )
 
 
-def _known(  # noqa: PLR0917 - a row
+def _read_known(  # noqa: PLR0917 - a row
     own: UUID,
     writer: str,
     evidence: UUID,
@@ -221,7 +221,7 @@ def _basis(basis: Basis | None) -> dict[str, Any]:
     }
 
 
-def _said(report: StoredReport) -> dict[str, Any]:
+def _report_values(report: StoredReport) -> dict[str, Any]:
     findings = [
         {"text": finding.text, "chunk_ids": [str(chunk) for chunk in finding.chunk_ids]}
         for finding in report.findings

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from sextant.domain.graph import MentionKind
 from sextant.stores.graph.evidence import Accepted, GraphEvidence
 from sextant.stores.graph.ids import NIL, name_tokens
-from sextant.stores.graph.loading.asserted import asserted
+from sextant.stores.graph.loading.asserted import collect_assertions
 from sextant.stores.graph.loading.decimals import as_numeric
 from sextant.stores.graph.loading.digests import digests
 
@@ -66,7 +66,7 @@ class Assertions:
 
     def take(self, evidence: GraphEvidence) -> bool:
         """Keep `evidence` if it is nothing but sound assertions; else nothing of it."""
-        said = asserted(evidence)
+        said = collect_assertions(evidence)
         if said is None:
             return False
         nodes, texts = self._nodes, self._texts
@@ -126,8 +126,8 @@ class Assertions:
         return Loaded(
             self._entities(by_id, np.bincount(nodes, minlength=len(node_ids)), scope_id),
             list(enumerate(self._texts)),
-            Rows(len(ids), relations),
-            Rows(len(order), ends),
+            ColumnRows(len(ids), relations),
+            ColumnRows(len(order), ends),
         )
 
     def _entities(self, by_id: Array, degrees: Array, scope_id: int) -> Iterator[tuple[Any, ...]]:
@@ -148,7 +148,7 @@ def _int8_array(numbers: Sequence[int]) -> bytes:
     return struct.pack(f">iiiii{'iq' * len(numbers)}", 1, 0, _INT8, len(numbers), 1, *sized)
 
 
-class Rows(NamedTuple):
+class ColumnRows(NamedTuple):
     """Rows of columns of fixed width, none null; `part` puts some of them together.
 
     All at once they are several times what they are made of: an end of a relation has three ids.
@@ -167,11 +167,11 @@ class Loaded:
 
     entities: Iterator[tuple[Any, ...]]
     texts: list[tuple[int, str]]
-    relations: Rows
-    ends: Rows
+    relations: ColumnRows
+    ends: ColumnRows
 
 
-def binary_blocks(rows: Rows) -> Iterator[bytes]:
+def binary_blocks(rows: ColumnRows) -> Iterator[bytes]:
     """Rows as COPY reads them."""
     yield _HEAD
     for first in range(0, rows.number, _BLOCK):

@@ -36,10 +36,10 @@ def as_numeric(weights: Array) -> tuple[Array, Array]:
     rounded = digits / 10.0 ** np.minimum(decimals, _EXACT)
     for place in np.flatnonzero(decimals > _EXACT).tolist():
         rounded[place] = float(f"{digits[place]}e{-decimals[place]}")
-    return rounded, _sent(digits, decimals)
+    return rounded, _encode_decimals(digits, decimals)
 
 
-def _sent(digits: Array, decimals: Array) -> Array:
+def _encode_decimals(digits: Array, decimals: Array) -> Array:
     """The numbers `digits` ÷ 10**`decimals` as bytes."""
     after = -(-decimals // 4)  # groups after the point
     rest = digits * 10 ** (4 * after - decimals)

@@ -47,7 +47,7 @@ P = TypeVar("P")
 T = TypeVar("T")
 
 
-class Whose(Enum):
+class CopyOwner(Enum):
     """Whose copy Neo4j holds: ours, another database's, or nobody's, which may be wiped."""
 
     OURS = auto()
@@ -64,7 +64,7 @@ class Projection:
     scope: Scope
     scope_id: int
 
-    async def whose(self) -> Whose:
+    async def whose(self) -> CopyOwner:
         """Whose copy Neo4j holds under this name.
 
         A knowledge base that was deleted and created again has another number or creation time. A copy
@@ -73,16 +73,16 @@ class Projection:
         """
         rows = await self.bolt.fetch(_READ["graph"], graph=self._graph)
         if not rows:
-            return Whose.NOBODY
+            return CopyOwner.NOBODY
         [held], own = rows, await self._own()
         if held["database"] not in (None, own["database"]):
-            return Whose.ANOTHER_DATABASE
+            return CopyOwner.ANOTHER_DATABASE
         same = all(held[key] == own[key] for key in ("scope_id", "made_at"))
-        return Whose.OURS if same and held["copied"] >= own["copied"] else Whose.NOBODY
+        return CopyOwner.OURS if same and held["copied"] >= own["copied"] else CopyOwner.NOBODY
 
     async def is_here(self) -> bool:
         """Whether Neo4j holds this knowledge base, and not another of the same name."""
-        return await self.whose() is Whose.OURS
+        return await self.whose() is CopyOwner.OURS
 
     async def claim(self, *, seize: bool = False) -> bool:
         """Take the name for this database; False where another has it and keeps it.

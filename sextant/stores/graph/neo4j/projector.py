@@ -20,7 +20,7 @@ from psycopg.rows import class_row
 from sextant.domain.errors import GraphNotFound, GraphStoreUnavailable
 from sextant.domain.scope import Scope
 from sextant.stores.graph.ids import graph_key
-from sextant.stores.graph.neo4j.projection import Projection, Whose, ahead
+from sextant.stores.graph.neo4j.projection import CopyOwner, Projection, ahead
 from sextant.stores.graph.record import GraphCounts, GraphRecord
 from sextant.stores.postgresql.alone import alone
 from sextant.stores.postgresql.database import Database
@@ -43,7 +43,7 @@ OnProgress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ProjectionProgress:
     """How the record sees a projection: `projected`, changes are noted; `behind`, some wait."""
 
     scope_id: int
@@ -52,7 +52,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class ChangeNote:
     """Rows of a kind that have changed, oldest note first by `seq`."""
 
     seq: int
@@ -69,10 +69,10 @@ class ProjectionStatus:
     server: str
 
 
-async def standing(database: Database, scope: Scope) -> Standing | None:
+async def read_progress(database: Database, scope: Scope) -> ProjectionProgress | None:
     """How far the projection of a graph is; None without such a graph."""
     async with database.transaction(scope.user_id) as connection:
-        cursor = connection.cursor(row_factory=class_row(Standing))
+        cursor = connection.cursor(row_factory=class_row(ProjectionProgress))
         key = {"user_id": scope.user_id, "graph_id": scope.graph_id}
         return await (await cursor.execute(_SQL["state"], key)).fetchone()
 
@@ -112,9 +112,9 @@ class Projector:
         await self._bolt.prepare_keys()
         projection = Projection(self._database, self._bolt, scope, found.scope_id)
         async with alone(self._database, _SQL["try_alone"], {"scope_id": found.scope_id}):
-            if await projection.whose() is not Whose.OURS:
+            if await projection.whose() is not CopyOwner.OURS:
                 if not await projection.claim(seize=seize):
-                    raise _taken(scope)
+                    raise _taken_error(scope)
                 await self._note_everything(projection)
             taken = 0
             newest = await self._number(projection, "newest")
@@ -142,7 +142,7 @@ class Projector:
     async def drop(self, scope: Scope) -> None:
         """Delete the copy of a knowledge base that no longer exists."""
         projection = Projection(self._database, self._bolt, scope, 0)
-        if await projection.whose() is not Whose.ANOTHER_DATABASE:
+        if await projection.whose() is not CopyOwner.ANOTHER_DATABASE:
             await projection.wipe()
             await projection.leave()
 
@@ -151,10 +151,10 @@ class Projector:
         found = await self._standing(scope)
         projection = Projection(self._database, self._bolt, scope, found.scope_id)
         [counts] = await self._bolt.fetch(_READ["counts"], graph=str(graph_key(scope)))
-        if (whose := await projection.whose()) is Whose.ANOTHER_DATABASE:
-            raise _taken(scope)
+        if (whose := await projection.whose()) is CopyOwner.ANOTHER_DATABASE:
+            raise _taken_error(scope)
         return ProjectionStatus(
-            projection=GraphCounts(**counts) if whose is Whose.OURS else None,
+            projection=GraphCounts(**counts) if whose is CopyOwner.OURS else None,
             waiting=await self.waiting(scope),
             server=".".join(map(str, await self._bolt.version())),
         )
@@ -170,8 +170,8 @@ class Projector:
             Projection(self._database, self._bolt, scope, found.scope_id), "waiting"
         )
 
-    async def _standing(self, scope: Scope) -> Standing:
-        found = await standing(self._database, scope)
+    async def _standing(self, scope: Scope) -> ProjectionProgress:
+        found = await read_progress(self._database, scope)
         if found is None:
             raise GraphNotFound(
                 f"There is no knowledge base {scope.graph_id!r}.",
@@ -183,7 +183,7 @@ class Projector:
         async with self._database.transaction(projection.scope.user_id) as connection:
             await connection.execute(_SQL["note_everything"], {"scope_id": projection.scope_id})
 
-    async def _take(self, projection: Projection, notes: Sequence[Note]) -> int:
+    async def _take(self, projection: Projection, notes: Sequence[ChangeNote]) -> int:
         """Copy what the next notes name; returns how many ids, at least 1."""
         match notes[0].kind:
             case "everything":
@@ -203,7 +203,7 @@ class Projector:
     async def _load(
         self,
         projection: Projection,
-        notes: Sequence[Note],
+        notes: Sequence[ChangeNote],
         read: Callable[[Sequence[UUID]], Awaitable[T]],
         write: Callable[[int, T], Awaitable[None]],
     ) -> int:
@@ -214,7 +214,7 @@ class Projector:
                 await self._forget(projection, [note])
         return sum(len(note.ids) for note in same)
 
-    async def _round(self, projection: Projection, notes: Sequence[Note]) -> int:
+    async def _round(self, projection: Projection, notes: Sequence[ChangeNote]) -> int:
         ids = {
             kind: sorted({one for note in notes if note.kind == kind for one in note.ids})
             for kind in _CHANGES
@@ -225,14 +225,14 @@ class Projector:
         await self._forget(projection, notes)
         return sum(map(len, ids.values())) or len(notes)
 
-    async def _notes(self, projection: Projection) -> list[Note]:
+    async def _notes(self, projection: Projection) -> list[ChangeNote]:
         async with self._database.transaction(projection.scope.user_id) as connection:
-            cursor = connection.cursor(row_factory=class_row(Note))
+            cursor = connection.cursor(row_factory=class_row(ChangeNote))
             await cursor.execute(_SQL["take"], {"scope_id": projection.scope_id, "limit": _NOTES})
             return await cursor.fetchall()
 
     async def _forget(
-        self, projection: Projection, notes: Sequence[Note], *, everything: bool = False
+        self, projection: Projection, notes: Sequence[ChangeNote], *, everything: bool = False
     ) -> None:
         """Delete notes that are done; with `everything`, note all ids of the graph in their place."""
         values = {"scope_id": projection.scope_id, "user_id": projection.scope.user_id}
@@ -249,7 +249,7 @@ class Projector:
         return int(row[0] or 0) if row else 0
 
 
-def _taken(scope: Scope) -> GraphStoreUnavailable:
+def _taken_error(scope: Scope) -> GraphStoreUnavailable:
     return GraphStoreUnavailable(
         f"Neo4j holds the knowledge base {scope.graph_id!r} of another Sextant database.",
         next_step="Name another server or NEO4J_DATABASE; if that database is gone, as after a data folder "
@@ -257,9 +257,9 @@ def _taken(scope: Scope) -> GraphStoreUnavailable:
     )
 
 
-def _first(notes: Sequence[Note]) -> list[Note]:
+def _first(notes: Sequence[ChangeNote]) -> list[ChangeNote]:
     """The oldest notes, as many as make a round."""
-    chosen: list[Note] = []
+    chosen: list[ChangeNote] = []
     size = 0
     for note in notes:
         if chosen and size + len(note.ids) > _ROUND:

@@ -53,12 +53,12 @@ class CopiedGraph:
         """Entities and relations from Neo4j, the evidence for them from the record."""
         entities = await self._stream(scope, "whole")
         merged = await self._stream(scope, "merged")
-        graph = await _decoded(_graph_rows, entities, merged)
+        graph = await _decode_rows(_graph_rows, entities, merged)
         return await self._record.arrays(scope, graph)
 
     async def reports(self, scope: Scope) -> tuple[list[Community], Embedded]:
         """Every community that has a report, and the vectors that reports have."""
-        return await _decoded(_reports, await self._stream(scope, "reports"))
+        return await _decode_rows(_reports, await self._stream(scope, "reports"))
 
     async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
         """What results show of entities, as rows (`sextant.stores.graph.rows.entity_of`)."""
@@ -121,7 +121,7 @@ def _key(scope: Scope) -> str:
     return str(graph_key(scope))
 
 
-async def _decoded(decode: Callable[..., T], *rows: list[Row]) -> T:
+async def _decode_rows(decode: Callable[..., T], *rows: list[Row]) -> T:
     """Decode in a thread; what somebody else has written there may be of any shape."""
     try:
         return await asyncio.to_thread(decode, *rows)
@@ -160,10 +160,10 @@ def _reports(rows: Sequence[Row]) -> tuple[list[Community], Embedded]:
         for one, row in zip(communities, rows, strict=True)
         if row["embedding"] is not None
     ]
-    return communities, _embedded(vectors)
+    return communities, _to_embedded(vectors)
 
 
-def _embedded(vectors: Sequence[tuple[UUID, Sequence[float]]]) -> Embedded:
+def _to_embedded(vectors: Sequence[tuple[UUID, Sequence[float]]]) -> Embedded:
     ids: Ids = halves_of(one for one, _ in vectors)
     floats = np.array([vector for _, vector in vectors], np.float32)
     return Embedded(

@@ -35,7 +35,7 @@ _MOST_NEAR = 300  # entities whose nearest are looked for, those mentioned most
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedEntity:
     """An entity as its own evidence has it, whatever it is merged with."""
 
     id: UUID
@@ -57,7 +57,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class MergeCandidate:
     """A pair for the user to decide: two entities by their ids and names, why, and how alike, 0..1.
 
     `first_id` and `second_id` are of the names that were compared, which may be merged into the two
@@ -75,7 +75,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class CandidatePlace:
+class CandidateCursor:
     """Where a candidate stands in the list: those alike in spelling first, by score falling, ids."""
 
     near: bool
@@ -84,11 +84,11 @@ class CandidatePlace:
     second_id: UUID
 
     @classmethod
-    def of(cls, one: Candidate) -> CandidatePlace:
+    def of(cls, one: MergeCandidate) -> CandidateCursor:
         """The place of a candidate."""
         return cls(one.reason == SIMILAR_MEANING, one.score, one.first_id, one.second_id)
 
-    def follows(self, other: CandidatePlace) -> bool:
+    def follows(self, other: CandidateCursor) -> bool:
         """Whether it comes later in the list than the other."""
         return self._key() > other._key()
 
@@ -112,7 +112,7 @@ class Names:
 
     version: int = 0
     compared_version: int | None = None
-    named: list[Named] = field(default_factory=list[Named])
+    named: list[NamedEntity] = field(default_factory=list[NamedEntity])
     definitions: list[tuple[UUID, UUID]] = field(default_factory=list[tuple[UUID, UUID]])
     own_aliases: list[tuple[UUID, str]] = field(default_factory=list[tuple[UUID, str]])
     merges: list[Decided] = field(default_factory=list[Decided])
@@ -144,7 +144,7 @@ class ResolutionStore:
             return Names(
                 version,
                 compared_version,
-                await _rows(connection, "names", Named, key),
+                await _rows(connection, "names", NamedEntity, key),
                 await _tuples(connection, "definitions", key),
                 await _tuples(connection, "own_aliases", key),
                 await _rows(connection, "merges", Decided, key),
@@ -158,9 +158,9 @@ class ResolutionStore:
         scope: Scope,
         limit: int,
         *,
-        after: CandidatePlace | None = None,
+        after: CandidateCursor | None = None,
         both_owned: bool = True,
-    ) -> list[Candidate]:
+    ) -> list[MergeCandidate]:
         """Pairs alike in spelling for the user to decide, likeliest first, those after a place.
 
         `both_owned`: also two that the user has given an id each.
@@ -172,9 +172,11 @@ class ResolutionStore:
             "after_one": after.first_id if after else None,
             "after_other": after.second_id if after else None,
         }
-        return await rows_of(self._database, scope, class_row(Candidate), _SQL["candidates"], **key)
+        return await rows_of(
+            self._database, scope, class_row(MergeCandidate), _SQL["candidates"], **key
+        )
 
-    async def near(self, scope: Scope, *, both_owned: bool = True) -> list[Candidate]:
+    async def near(self, scope: Scope, *, both_owned: bool = True) -> list[MergeCandidate]:
         """Pairs with near vectors, among the entities mentioned most, that nothing is known about yet.
 
         Nearness alone proves nothing: 共產黨 and 共和黨 have 0.970, US and USA 0.978 (packaged model).
@@ -189,7 +191,7 @@ class ResolutionStore:
             cursor = await connection.execute(_SQL["vectors"], key, binary=True)
             blocks = [row[0] async for row in cursor]
             pairs = await asyncio.to_thread(near_pairs, asked, blocks)
-            return await _rows(connection, "near", Candidate, key | pairs)
+            return await _rows(connection, "near", MergeCandidate, key | pairs)
 
 
 async def note_compared(

@@ -22,7 +22,7 @@ _SQL = load_queries("graph_resolution")
 
 
 @dataclass(frozen=True, slots=True)
-class Mentioned:
+class MentioningPassage:
     """A passage that mentions an entity; `start` and `end` lie in `text`, 0 where only its title does.
 
     `offset` is where `text` begins in the document's.
@@ -66,10 +66,12 @@ class MergeReader:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def mentions(self, scope: Scope, entity_id: UUID, limit: int) -> list[Mentioned]:
+    async def mentions(self, scope: Scope, entity_id: UUID, limit: int) -> list[MentioningPassage]:
         """Passages that mention an entity under any of its names, what vouches most first."""
         key = {"id": entity_id, "nil": NIL, "limit": limit}
-        return await rows_of(self._database, scope, class_row(Mentioned), _SQL["mentions"], **key)
+        return await rows_of(
+            self._database, scope, class_row(MentioningPassage), _SQL["mentions"], **key
+        )
 
     async def merged(self, scope: Scope, entity_id: UUID) -> list[MergedName]:
         """What has been merged into an entity, and why."""
@@ -98,7 +100,9 @@ async def decide_one(writer: GraphWriter, merges: Sequence[Merge]) -> int:
     Raises:
         OptionInvalid: an entity is to be merged into itself.
     """
-    members = await _loosened(writer, [end for one in merges for end in (one.from_id, one.into_id)])
+    members = await _undo_merges(
+        writer, [end for one in merges for end in (one.from_id, one.into_id)]
+    )
     await writer.execute(_SQL["confuse"], ids=[member.id for member in members])
     return await merge(writer, merges)
 
@@ -123,7 +127,7 @@ async def decide_pairs_two(writer: GraphWriter, pairs: Sequence[tuple[UUID, UUID
     Other automatic merges around these are left to be found again.
     """
     if together := await _together(writer, pairs):
-        await _loosened(writer, [end for pair in together for end in pair])
+        await _undo_merges(writer, [end for pair in together for end in pair])
     for pair in together:
         if await _together(writer, [pair]):  # by the user's own earlier word
             await unmerge(writer, [await _lower(writer, *pair)])
@@ -136,7 +140,7 @@ async def distinguish(writer: GraphWriter, pairs: Sequence[tuple[UUID, UUID]]) -
     await writer.execute(_SQL["distinguish"], **values)
 
 
-async def _loosened(writer: GraphWriter, ids: Sequence[UUID]) -> list[Member]:
+async def _undo_merges(writer: GraphWriter, ids: Sequence[UUID]) -> list[Member]:
     """Take automatic merges around these entities back; returns what they were one with."""
     members = await component(writer.connection, writer.scope_id, ids)
     automatic = [member.id for member in members if member.automatic]

@@ -46,7 +46,9 @@ async def merge(writer: GraphWriter, merges: Sequence[Merge]) -> int:
     if any(one.from_id == one.into_id for one in merges):
         raise OptionInvalid("An entity cannot be merged into itself.", field="into_id")
     done = 0
-    async with _recounted(writer, [end for one in merges for end in (one.from_id, one.into_id)]):
+    async with _recount_merged(
+        writer, [end for one in merges for end in (one.from_id, one.into_id)]
+    ):
         for one in merges:
             done += await writer.execute(
                 SQL["merge"],
@@ -61,7 +63,7 @@ async def merge(writer: GraphWriter, merges: Sequence[Merge]) -> int:
 async def unmerge(writer: GraphWriter, from_ids: Sequence[UUID]) -> int:
     """Take decisions back; returns how many of the entities had been merged."""
     done = 0
-    async with _recounted(writer, from_ids):
+    async with _recount_merged(writer, from_ids):
         for from_id in from_ids:
             done += await writer.execute(SQL["unmerge"], from_id=from_id)
     return done
@@ -81,7 +83,7 @@ async def replace_merges(writer: GraphWriter, old: Sequence[UUID], new: Sequence
 
 
 @asynccontextmanager
-async def _recounted(writer: GraphWriter, ids: Sequence[UUID]) -> AsyncIterator[None]:
+async def _recount_merged(writer: GraphWriter, ids: Sequence[UUID]) -> AsyncIterator[None]:
     await writer.derive()
     await writer.execute(SQL["workspace"])
     await writer.execute(SQL["choose"], ids=list(ids))

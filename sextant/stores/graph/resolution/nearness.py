@@ -9,7 +9,7 @@ from uuid import UUID
 import numpy as np
 
 from sextant.stores.graph.arrays import IdTable, halves_of
-from sextant.stores.postgresql.binary import embedded
+from sextant.stores.postgresql.binary import read_embedded
 
 # Pairs that are so near, and at most so many of each entity.
 _LEAST_NEARNESS, _NEAREST = 0.96, 3
@@ -22,7 +22,7 @@ def near_pairs(asked: Sequence[UUID], blocks: Sequence[bytes]) -> dict[str, list
     """
     if not asked:
         return {"ones": [], "others": [], "scores": []}
-    known = embedded(blocks)
+    known = read_embedded(blocks)
     order = np.lexsort((known.ids[:, 1], known.ids[:, 0]))
     table = IdTable(known.ids[order])
     unit = known.vectors[order]

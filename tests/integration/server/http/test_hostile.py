@@ -14,7 +14,7 @@ import pytest
 
 from sextant.domain.scope import DEFAULT_USER
 from sextant.domain.settings import HttpSettings
-from sextant.retrievers.pages.listing import Listing
+from sextant.retrievers.pages.listing import ListingKey
 from sextant.server.schemas import answer_examples, examples
 
 pytestmark = pytest.mark.usefixtures("book")
@@ -223,7 +223,7 @@ async def test_no_name_of_a_graph_makes_the_server_fail(
 async def test_a_cursor_that_somebody_made_up_with_its_seal_makes_nothing_fail(
     client: httpx.AsyncClient, key: list[Any]
 ) -> None:
-    listing = Listing.of("communities", DEFAULT_USER, examples.GRAPH, None, None)
+    listing = ListingKey.of("communities", DEFAULT_USER, examples.GRAPH, None, None)
     query = {"graphId": examples.GRAPH, "cursor": listing.cursor(key)}
     answer = await client.get("/api/knowledge/communities", params=query)
     assert answer.status_code in {200, 422}
@@ -233,7 +233,7 @@ async def test_a_cursor_that_somebody_made_up_with_its_seal_makes_nothing_fail(
     "key", [["no time", "no id"], ["2026-01-01", "no id"], ["0001-01-01", "\0"]]
 )
 async def test_the_same_of_documents(client: httpx.AsyncClient, key: list[str]) -> None:
-    listing = Listing.of("documents", DEFAULT_USER, examples.GRAPH)
+    listing = ListingKey.of("documents", DEFAULT_USER, examples.GRAPH)
     query = {"graphId": examples.GRAPH, "cursor": listing.cursor(key)}
     assert_refused(await client.get("/documents", params=query))
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from sextant.domain.places import Places
+from sextant.domain.fair_semaphore import FairSemaphore
 from sextant.server.schemas import examples
 from sextant.server.serving import Serving
 from tests.integration.own_database import short_folder
@@ -24,7 +24,7 @@ SEARCHES = {
 
 
 @asynccontextmanager
-async def all_taken(app: FastAPI, caller: str = "somebody") -> AsyncIterator[Places]:
+async def all_taken(app: FastAPI, caller: str = "somebody") -> AsyncIterator[FairSemaphore]:
     """Have every place of the server meanwhile."""
     serving = cast("Serving", app.state.serving)
     async with AsyncExitStack() as taken:

@@ -18,7 +18,7 @@ from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.ids import entity_id, graph_key
 from sextant.stores.graph.neo4j.bolt import Bolt
 from sextant.stores.graph.neo4j.projector import Projector
-from sextant.stores.graph.notices import collected_notices
+from sextant.stores.graph.notices import collect_notices
 from sextant.stores.graph.opening import BEHIND, GONE, ProjectedGraph, open_graph_store
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
@@ -75,7 +75,7 @@ def says(scope: Scope, source: str, kind: str, target: str) -> GraphEvidence:
 
 async def neighbours(graph: ProjectedGraph, scope: Scope, name: str) -> tuple[set[str], list[str]]:
     """The types of the relations of an entity, and what was told meanwhile."""
-    with collected_notices() as notices:
+    with collect_notices() as notices:
         hops = await graph.neighbourhood(scope, [entity_id(scope, name)])
     return {hop.relation_type for hop in hops}, notices
 
@@ -198,7 +198,7 @@ async def test_a_dead_server_is_asked_once_and_then_left_alone_for_a_while(
     monkeypatch.setattr(Bolt, "fetch", counted)
     async with open_graph_store(nowhere, database) as graph:
         for _ in range(5):
-            with collected_notices() as notices:
+            with collect_notices() as notices:
                 assert await graph.communities(scope) == []
             assert notices == [GONE]
     assert asked == 1

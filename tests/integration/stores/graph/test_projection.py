@@ -18,7 +18,7 @@ from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.neo4j.bolt import Bolt, Row, Statement
 from sextant.stores.graph.neo4j.projection import Projection
-from sextant.stores.graph.neo4j.projector import Projector, standing
+from sextant.stores.graph.neo4j.projector import Projector, read_progress
 from sextant.stores.graph.neo4j.store import Neo4jGraph
 from sextant.stores.graph.neo4j.whole import CopiedGraph
 from sextant.stores.graph.postgres import PostgresGraph
@@ -176,7 +176,7 @@ async def test_entities_that_become_one_while_a_graph_is_copied_whole_are_copied
     rows = [MentionRow(one, chunk, MentionKind.MODEL, name) for one, name in ((a, "a"), (b, "b"))]
     await record.add(scope, GraphEvidence(rows))
     await projector.sync(scope)
-    found = await standing(database, scope)
+    found = await read_progress(database, scope)
     assert found is not None
     projection = Projection(database, bolt, scope, found.scope_id)
     await projection.wipe()

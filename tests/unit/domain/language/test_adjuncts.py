@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.text.adjuncts import asked_settings, opening_adjunct
+from sextant.text.adjuncts import find_conditions, opening_adjunct
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,6 @@ def test_other_sentences_have_none(sentence: str) -> None:
 
 
 def test_a_question_may_ask_of_a_setting() -> None:
-    assert "probation" in asked_settings("What is the notice period during probation?")
-    assert "试用期" in asked_settings("试用期内辞职要提前几天通知？")
-    assert not asked_settings("How long is the probation period?")
+    assert "probation" in find_conditions("What is the notice period during probation?")
+    assert "试用期" in find_conditions("试用期内辞职要提前几天通知？")
+    assert not find_conditions("How long is the probation period?")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sextant.text.characters import normalise
-from sextant.text.definitions import definition_asked
+from sextant.text.definitions import definition_pattern
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from sextant.text.definitions import definition_asked
 def test_a_definition_names_what_it_defines_and_says_what_it_is(
     question: str, saying: str, beside: str
 ) -> None:
-    defined = definition_asked(question)
+    defined = definition_pattern(question)
     assert defined is not None
     assert defined.search(normalise(saying))
     assert not defined.search(normalise(beside))
@@ -45,11 +45,11 @@ def test_a_definition_names_what_it_defines_and_says_what_it_is(
     ],
 )
 def test_other_questions_ask_for_none(question: str) -> None:
-    assert definition_asked(question) is None
+    assert definition_pattern(question) is None
 
 
 def test_a_name_is_no_pattern() -> None:
-    defined = definition_asked("What is a.*(b?")
+    defined = definition_pattern("What is a.*(b?")
     assert defined is not None
     assert defined.search("a.*(b is one.")
     assert not defined.search("axxb is one.")

@@ -1,7 +1,7 @@
 import pytest
 
 from sextant.text.characters import normalise
-from sextant.text.disclaimers import disclaimed_in
+from sextant.text.disclaimers import disclaimer_pattern
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from sextant.text.disclaimers import disclaimed_in
     ],
 )
 def test_a_mention_that_only_sets_something_apart_is_found(question: str, text: str) -> None:
-    form = disclaimed_in(question)
+    form = disclaimer_pattern(question)
     assert form
     assert form.search(normalise(text))
 
@@ -32,11 +32,11 @@ def test_a_mention_that_only_sets_something_apart_is_found(question: str, text: 
     ],
 )
 def test_a_sentence_about_what_is_asked_disclaims_nothing(question: str, text: str) -> None:
-    form = disclaimed_in(question)
+    form = disclaimer_pattern(question)
     assert form
     assert not form.search(normalise(text))
 
 
 def test_how_two_differ_is_told_by_what_sets_them_apart() -> None:
-    assert disclaimed_in("E42 和 E45 有什么不同？") is None
-    assert disclaimed_in("What is the difference?") is None
+    assert disclaimer_pattern("E42 和 E45 有什么不同？") is None
+    assert disclaimer_pattern("What is the difference?") is None

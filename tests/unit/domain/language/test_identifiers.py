@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sextant.text.identifiers import unmentioned
+from sextant.text.identifiers import find_unmentioned
 
 TEXTS = [
     "The Heron 3 carries 2,400 parcels an hour; the Heron 3 XL carries more.",
@@ -37,7 +37,7 @@ TEXTS = [
 def test_a_thing_that_no_text_names_is_told_from_one_of_nearly_the_same_name(
     question: str, missed: list[str]
 ) -> None:
-    assert unmentioned(question, TEXTS) == missed
+    assert find_unmentioned(question, TEXTS) == missed
 
 
 @pytest.mark.parametrize(
@@ -56,10 +56,10 @@ def test_a_thing_that_no_text_names_is_told_from_one_of_nearly_the_same_name(
 def test_dates_quantities_and_names_that_the_texts_do_not_know_are_no_such_things(
     question: str,
 ) -> None:
-    assert unmentioned(question, TEXTS) == []
+    assert find_unmentioned(question, TEXTS) == []
 
 
 @example("苍鹭3XL")
 @given(st.text(st.sampled_from("AbvE3470 -._苍鹭第月")))
 def test_a_question_misses_nothing_in_itself(question: str) -> None:
-    assert unmentioned(question, [question]) == []
+    assert find_unmentioned(question, [question]) == []

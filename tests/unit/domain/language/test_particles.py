@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.text.particles import joined, parted, with_joined
+from sextant.text.particles import join_particles, split_particle_patterns, with_joined
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_a_question_has_them_in_one_word_where_a_text_has(
 
 
 def test_stop_words_are_no_verbs() -> None:
-    assert joined("What is there in the box, and what is that about over there?") == []
+    assert join_particles("What is there in the box, and what is that about over there?") == []
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_stop_words_are_no_verbs() -> None:
 def test_a_text_may_have_the_word_of_a_question_in_two(
     question: str, text: str, *, told: bool
 ) -> None:
-    assert any(pattern.search(text) for _, pattern in parted(question)) is told
+    assert any(pattern.search(text) for _, pattern in split_particle_patterns(question)) is told
 
 
 def test_a_verb_is_one_word_with_its_particle_where_a_text_joins_them_by_a_hyphen() -> None:

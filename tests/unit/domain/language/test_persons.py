@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.text.persons import asks_who, has_who, tells_of_someone
+from sextant.text.persons import asks_who, has_who, may_name_person
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_question_speaks_of_somebody_in_whatever_place(question: str, somebody
     ],
 )  # fmt: skip
 def test_a_sentence_with_somebody_may_answer(text: str) -> None:
-    assert tells_of_someone(text)
+    assert may_name_person(text)
 
 
 @pytest.mark.parametrize(
@@ -63,4 +63,4 @@ def test_a_sentence_with_somebody_may_answer(text: str) -> None:
     ["Refunds are possible for 90 days after capture.", "The printer is on the second floor.", "每月18日盘点一次。", "自由取用。"],
 )  # fmt: skip
 def test_a_sentence_with_nobody_answers_no_such_question(text: str) -> None:
-    assert not tells_of_someone(text)
+    assert not may_name_person(text)

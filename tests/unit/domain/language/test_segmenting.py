@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.text.segmenting import known_words_of
+from sextant.text.segmenting import cut_known_words
 
 
 @pytest.mark.parametrize(
@@ -16,4 +16,4 @@ from sextant.text.segmenting import known_words_of
     ],
 )
 def test_a_verb_of_any_word_is_a_word_of_its_own(text: str, words: list[str]) -> None:
-    assert known_words_of(text) == words
+    assert cut_known_words(text) == words

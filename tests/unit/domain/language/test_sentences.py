@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.text.sentences import ended, sentence_end, sentence_spans, undecided
+from sextant.text.sentences import end_sentence, find_undecided, sentence_end, sentence_spans
 
 
 def sentences(text: str) -> list[str]:
@@ -104,7 +104,7 @@ def test_a_growing_text_need_not_be_searched_again(pieces: list[str]) -> None:
         text += piece
         assert sentence_end(text, since=since) == sentence_end(text)
         if sentence_end(text) is None:
-            since = undecided(text)
+            since = find_undecided(text)
 
 
 @pytest.mark.parametrize(
@@ -120,9 +120,9 @@ def test_a_growing_text_need_not_be_searched_again(pieces: list[str]) -> None:
     ],
 )
 def test_a_stop_is_set_behind_what_has_none(text: str, told: str) -> None:
-    assert ended(text) == told
+    assert end_sentence(text) == told
 
 
 def test_the_stop_may_be_of_another_language_than_the_words() -> None:
-    assert ended("张三毕业于 MIT", chinese=True) == "张三毕业于 MIT。"
-    assert ended("Insulin", chinese=True) == "Insulin。"
+    assert end_sentence("张三毕业于 MIT", chinese=True) == "张三毕业于 MIT。"
+    assert end_sentence("Insulin", chinese=True) == "Insulin。"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.text.simplified import simplified
+from sextant.text.simplified import simplify
 
 
 @pytest.mark.parametrize(
@@ -19,10 +19,10 @@ from sextant.text.simplified import simplified
     ],
 )
 def test_traditional_characters_become_simplified_ones(text: str, expected: str) -> None:
-    assert simplified(text) == expected
+    assert simplify(text) == expected
 
 
 @given(st.text())
 def test_every_offset_stays_and_reading_again_changes_nothing(text: str) -> None:
-    assert len(simplified(text)) == len(text)
-    assert simplified(simplified(text)) == simplified(text)
+    assert len(simplify(text)) == len(text)
+    assert simplify(simplify(text)) == simplify(text)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.text.spelling import respelled
+from sextant.text.spelling import respell
 
 MANUAL = (
     "The warranty covers the scanner head. Calibration is done by the operator, who has the form."
@@ -29,14 +29,14 @@ MANUAL = (
     ],
 )
 def test_a_word_is_read_as_the_one_that_the_passages_hold(typed: str, read: str) -> None:
-    assert respelled(typed, [MANUAL]) == read
+    assert respell(typed, [MANUAL]) == read
 
 
 @given(st.text(max_size=60))
 def test_without_passages_a_question_stays_as_it_is(question: str) -> None:
-    assert respelled(question, []) == question
+    assert respell(question, []) == question
 
 
 @given(st.lists(st.from_regex(r"[a-z]{5,9}", fullmatch=True), min_size=1, max_size=6))
 def test_words_that_the_passages_hold_stay_as_they_are(words: list[str]) -> None:
-    assert respelled(" ".join(words), [" ".join(words)]) == " ".join(words)
+    assert respell(" ".join(words), [" ".join(words)]) == " ".join(words)

@@ -7,7 +7,7 @@ from sextant.ingestion.graph.extraction.extract_terms import extract_terms
 from sextant.retrievers.entity_search.words import words_of as entity_words
 from sextant.retrievers.lanes.keywords import extract_keywords
 from sextant.text import segmenting
-from sextant.text.segmenting import known_words_of, tagged_words_of, words_of
+from sextant.text.segmenting import cut_known_words, cut_tagged_words, words_of
 from sextant.text.stopwords import is_stop_word
 
 
@@ -25,8 +25,8 @@ def test_without_a_segmenter_chinese_is_cut_into_pairs_with_one_warning(
 ) -> None:
     caplog.set_level(logging.WARNING)
     assert words_of("糖尿病GW-20怎么治") == ["糖尿", "病", "GW-20", "怎么", "治"]
-    assert "".join(known_words_of("要交的材料")) == "要交的材料"
-    assert tagged_words_of("医院") == [("医院", "x")]
+    assert "".join(cut_known_words("要交的材料")) == "要交的材料"
+    assert cut_tagged_words("医院") == [("医院", "x")]
     assert entity_words("糖尿病") == ["糖尿", "尿病"]
     assert {"糖尿", "尿病"} <= set(extract_keywords("糖尿病"))
     assert extract_terms("糖尿病患者使用 GW-20 型设备。") is not None

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.text.simplified import plain_of
-from sextant.text.values import Value, normalise_values, unit_of_heading
+from sextant.text.values import TextValue, normalise_values, unit_of_heading
 
 
-def values_of(text: str) -> list[Value]:
+def values_of(text: str) -> list[TextValue]:
     return [found.value for found in normalise_values(text)]
 
 

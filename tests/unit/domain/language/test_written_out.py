@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.text.written_out import written_out
+from sextant.text.written_out import expanded_form_patterns
 
 
 def _has(asked: str, text: str) -> bool:
-    return any(form.search(text) for _, form in written_out(asked))
+    return any(form.search(text) for _, form in expanded_form_patterns(asked))
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.ingestion.facts.sentences import also_called, described, readable, sentence
+from sextant.ingestion.facts.sentences import also_called, describe_entity, readable, sentence
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_other_names_are_told_in_the_language_of_the_name() -> None:
 
 
 def test_a_description_says_of_whom_it_is() -> None:
-    assert described("Nora", "American writer") == "Nora: American writer."
-    assert described("Nora", "Nora wrote films.") == "Nora wrote films."
-    assert described("AI", "Maintains itself.") == "AI: Maintains itself."
-    assert described("糖尿病", "慢性病") == "糖尿病：慢性病。"
+    assert describe_entity("Nora", "American writer") == "Nora: American writer."
+    assert describe_entity("Nora", "Nora wrote films.") == "Nora wrote films."
+    assert describe_entity("AI", "Maintains itself.") == "AI: Maintains itself."
+    assert describe_entity("糖尿病", "慢性病") == "糖尿病：慢性病。"

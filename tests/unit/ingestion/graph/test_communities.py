@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sextant.domain.graph import CO_OCCURS, MentionKind
 from sextant.ingestion.graph.communities.hierarchy import (
     CAP,
-    Group,
+    CommunityGroup,
     build,
     is_outdated,
     partition,
@@ -78,7 +78,7 @@ def planted(groups: int, members: int, *, within: float, seed: int = 0) -> list[
     return edges
 
 
-def members(groups: Sequence[Group], level: int = 0) -> set[tuple[int, ...]]:
+def members(groups: Sequence[CommunityGroup], level: int = 0) -> set[tuple[int, ...]]:
     return {tuple(group.members.tolist()) for group in groups if group.level == level}
 
 

@@ -89,11 +89,11 @@ def test_a_folder_without_an_export_says_how_to_make_one(folder: Path) -> None:
 
 
 def test_another_kind_of_model_is_refused_by_name(folder: Path) -> None:
-    from sextant.models.embedding.e5.onnx_model import ModelWriter, Value
+    from sextant.models.embedding.e5.onnx_model import ModelWriter, TensorValue
 
     writer = ModelWriter()
     same = writer.node("Identity", "input_ids")
-    model = writer.model([Value("input_ids", (-1, -1))], Value(same, (-1, -1)))
+    model = writer.model([TensorValue("input_ids", (-1, -1))], TensorValue(same, (-1, -1)))
     (folder / "onnx" / "model.onnx").write_bytes(model)
     with pytest.raises(ModelUnavailable, match="of a kind that is not supported"):
         GlinerTagger(str(folder), ["place"]).tag([TEXT])

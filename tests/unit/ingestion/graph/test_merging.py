@@ -9,7 +9,7 @@ from uuid import UUID
 from sextant.domain.scope import Scope
 from sextant.ingestion.graph.resolution.merging import automatic_merges
 from sextant.stores.graph.ids import entity_id
-from sextant.stores.graph.resolution.comparing import Decided, Named, Names, Pair
+from sextant.stores.graph.resolution.comparing import Decided, NamedEntity, Names, Pair
 
 SCOPE = Scope("user", "graph")
 
@@ -18,9 +18,9 @@ def ids(*names: str) -> list[UUID]:
     return [entity_id(SCOPE, name) for name in names]
 
 
-def named(name: str, kind: str = "TERM", mentions: int = 2, own: str | None = None) -> Named:
+def named(name: str, kind: str = "TERM", mentions: int = 2, own: str | None = None) -> NamedEntity:
     identity = entity_id(SCOPE, name, own) if own else entity_id(SCOPE, name)
-    return Named(identity, name, kind, own, mentions)
+    return NamedEntity(identity, name, kind, own, mentions)
 
 
 def merged(names: Names) -> set[tuple[str, str]]:
@@ -37,7 +37,10 @@ def test_of_spellings_mentioned_alike_the_same_one_gives_its_name_in_every_knowl
     """Ids decided, which are others in each: a copy could call an entity otherwise."""
     low, high = UUID(int=1), UUID(int=2)
     for one, other in ((low, high), (high, low)):
-        spelled = [Named(one, "Müller", "TERM", None, 2), Named(other, "Muller", "TERM", None, 2)]
+        spelled = [
+            NamedEntity(one, "Müller", "TERM", None, 2),
+            NamedEntity(other, "Muller", "TERM", None, 2),
+        ]
         assert merged(Names(named=spelled)) == {("Muller", "Müller")}
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from sextant.domain.documents import Modality
 from sextant.domain.graph import Relation
-from sextant.ingestion.graph.communities.hierarchy import Group
+from sextant.ingestion.graph.communities.hierarchy import CommunityGroup
 from sextant.ingestion.graph.communities.outlines import Outline
 from sextant.ingestion.graph.communities.reports import (
-    Evidence,
+    CommunityEvidence,
     distinct_names,
     extractive_report,
     rating,
@@ -37,7 +37,7 @@ def chunk(number: int, text: str) -> StoredChunk:
 def outline(size: int, passages: int) -> Outline:
     members = np.arange(size)
     weights = np.linspace(2.0, 1.0, size)
-    group = Group(UUID(int=9), 0, None, members)
+    group = CommunityGroup(UUID(int=9), 0, None, members)
     mentioned = np.arange(passages)
     return Outline(
         group, members, weights, mentioned[:8], np.ones(min(passages, 8)), mentioned, np.arange(0)
@@ -46,10 +46,10 @@ def outline(size: int, passages: int) -> Outline:
 
 def evidence(
     names: Sequence[str], texts: Sequence[str], relations: Sequence[tuple[str, Relation, str]] = ()
-) -> Evidence:
+) -> CommunityEvidence:
     chunks = [chunk(number, text) for number, text in enumerate(texts, start=1)]
     types = ["TERM"] * len(names)
-    return Evidence(outline(len(names), len(texts)), names, types, chunks, relations)
+    return CommunityEvidence(outline(len(names), len(texts)), names, types, chunks, relations)
 
 
 def test_the_sentence_that_names_most_comes_first_and_the_next_names_something_else() -> None:

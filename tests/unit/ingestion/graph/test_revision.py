@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sextant.domain.graph import MentionKind, Relation
-from sextant.ingestion.graph.communities.hierarchy import Group
+from sextant.ingestion.graph.communities.hierarchy import CommunityGroup
 from sextant.ingestion.graph.communities.network import network_of
 from sextant.ingestion.graph.communities.outlines import Outline, outlines
 from sextant.ingestion.graph.communities.revision import Present, basis_of, news, stays
@@ -42,7 +42,7 @@ def ring(size: int, weight: float = 1.0) -> list[tuple[int, int, float]]:
 
 
 def outline_of(made: GraphArrays, members: int) -> Outline:
-    group = Group(OWN, 0, None, np.arange(members))
+    group = CommunityGroup(OWN, 0, None, np.arange(members))
     return outlines(made, network_of(made), [group], made.chunks)[0]
 
 

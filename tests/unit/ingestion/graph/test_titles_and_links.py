@@ -10,7 +10,7 @@ from sextant.domain.documents import Chunk, ParsedDocument, Section
 from sextant.domain.scope import Scope
 from sextant.ingestion.graph.extraction.link import Bearer, links, name_trie, title_evidence
 from sextant.ingestion.graph.extraction.titles import bare_title, titles_of
-from sextant.ingestion.transfer.documents import joined
+from sextant.ingestion.transfer.documents import join_chunks
 from sextant.ingestion.transfer.lines import ChunkLine, DocumentLine
 
 SPACE = UUID(int=7)
@@ -65,7 +65,7 @@ def test_a_title_is_also_known_without_its_bracket_and_by_its_abbreviation() -> 
 
 def test_the_id_of_a_passage_that_came_alone_names_nothing_and_its_title_does() -> None:
     alone, titled = (
-        joined(
+        join_chunks(
             DocumentLine(id="c1", title=title),
             [ChunkLine(id="c1", title=title, text="Text.")],
             SPACE,

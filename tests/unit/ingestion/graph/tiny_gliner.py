@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sextant.models.embedding.e5.onnx_model import ModelWriter, Value
+from sextant.models.embedding.e5.onnx_model import ModelWriter, TensorValue
 
 TYPES = ("person", "organization", "place")
 # Each begins a name of a type, ends one, or both.
@@ -92,11 +92,12 @@ def _model() -> bytes:
     count = node("Unsqueeze", node("ReduceMax", numbers, keepdims=0), axes(0))
     shaped = node("Reshape", scores, node("Concat", axes(0, -1, _WIDTH), count, axis=0))
     inputs = [
-        Value(name, (-1,) * (rank - 1) + ((2 if rank == 3 else -1),), "int64")
+        TensorValue(name, (-1,) * (rank - 1) + ((2 if rank == 3 else -1),), "int64")
         for name, rank in _INPUTS.items()
     ]
     return writer.model(
-        [*inputs, Value("span_mask", (-1, -1), "bool")], Value(shaped, (-1, -1, _WIDTH, -1))
+        [*inputs, TensorValue("span_mask", (-1, -1), "bool")],
+        TensorValue(shaped, (-1, -1, _WIDTH, -1)),
     )
 
 

@@ -7,31 +7,36 @@ from uuid import UUID
 import pytest
 
 from sextant.domain.settings import LimitSettings, Settings
-from sextant.ingestion.metadata.asking import Call, ToldChunks, calls_of, copied
+from sextant.ingestion.metadata.asking import Call, ChunkReplies, calls_of, copy_only_part
 from sextant.models.chat.structured import read_structured
-from sextant.stores.documents.model_descriptions import Kind, Part, Place, ToAsk
+from sextant.stores.documents.model_descriptions import (
+    DescribedKind,
+    DescribedPart,
+    DescribingOrder,
+    ToAsk,
+)
 
 
 def passage(number: int, text: str = "Orders are taken by telephone.", tries: int = 0) -> ToAsk:
     own = UUID(int=number)
-    return ToAsk(own, 1, Place(0, own, 0), "Handbook", text, tries)
+    return ToAsk(own, 1, DescribingOrder(0, own, 0), "Handbook", text, tries)
 
 
-def part(summary: str, *, by_model: bool = True, title: str = "") -> Part:
-    return Part(title, summary, ("keyword",), ("tag",), by_model)
+def part(summary: str, *, by_model: bool = True, title: str = "") -> DescribedPart:
+    return DescribedPart(title, summary, ("keyword",), ("tag",), by_model)
 
 
-def section(*parts: Part) -> ToAsk:
+def section(*parts: DescribedPart) -> ToAsk:
     own = UUID(int=1)
-    return ToAsk(own, 1, Place(-1, own, 0), "Handbook", "Handbook > Orders", 0, parts)
+    return ToAsk(own, 1, DescribingOrder(-1, own, 0), "Handbook", "Handbook > Orders", 0, parts)
 
 
 def sizes(asked: list[ToAsk]) -> list[int]:
-    return [len(call.asked) for call in calls_of(Kind.PASSAGES, asked, Settings())]
+    return [len(call.asked) for call in calls_of(DescribedKind.PASSAGES, asked, Settings())]
 
 
 def only_call(number: int) -> Call:
-    (call,) = calls_of(Kind.PASSAGES, map(passage, range(1, number + 1)), Settings())
+    (call,) = calls_of(DescribedKind.PASSAGES, map(passage, range(1, number + 1)), Settings())
     return call
 
 
@@ -46,7 +51,7 @@ def test_what_was_asked_about_in_vain_is_alone() -> None:
 
 def test_each_call_is_in_one_language() -> None:
     both = [passage(1), passage(2, "库存每季度盘点一次。"), passage(3), passage(4, "合同已签订。")]
-    calls = list(calls_of(Kind.PASSAGES, both, Settings()))
+    calls = list(calls_of(DescribedKind.PASSAGES, both, Settings()))
     assert [[one.id.int for one in call.asked] for call in calls] == [[1, 3], [2, 4]]
     assert "You say what passages" in calls[0].prompt[0][1]
     assert "你说明文档段落" in calls[1].prompt[0][1]
@@ -55,7 +60,7 @@ def test_each_call_is_in_one_language() -> None:
 def test_a_call_is_taken_for_150_tokens_of_answer_each_up_to_the_limit() -> None:
     assert only_call(2).need.completion_tokens == 300
     settings = Settings(limits=LimitSettings(answer_tokens=400))
-    (call,) = calls_of(Kind.PASSAGES, map(passage, range(8)), settings)
+    (call,) = calls_of(DescribedKind.PASSAGES, map(passage, range(8)), settings)
     assert call.need.completion_tokens == 400
 
 
@@ -69,7 +74,7 @@ def test_a_call_is_taken_for_150_tokens_of_answer_each_up_to_the_limit() -> None
     ],
 )
 def test_an_answer_is_read_by_number_or_by_order(answer: str) -> None:
-    said = only_call(2).said(read_structured(answer, ToldChunks))
+    said = only_call(2).said(read_structured(answer, ChunkReplies))
     assert [(one.id.int, one.summary) for one in said] == [(1, "a"), (2, "b")]
 
 
@@ -81,11 +86,11 @@ def test_an_answer_is_read_by_number_or_by_order(answer: str) -> None:
     ],
 )
 def test_what_cannot_be_told_apart_or_is_empty_says_nothing(answer: str) -> None:
-    assert only_call(3).said(read_structured(answer, ToldChunks)) == []
+    assert only_call(3).said(read_structured(answer, ChunkReplies)) == []
 
 
 def test_a_section_with_one_part_says_what_the_model_said_of_that() -> None:
-    said = copied(section(part("It is.")))
+    said = copy_only_part(section(part("It is.")))
     assert said is not None
     assert (said.summary, said.keywords, said.topics, said.tags) == (
         "It is.",
@@ -93,19 +98,19 @@ def test_a_section_with_one_part_says_what_the_model_said_of_that() -> None:
         (),
         ("tag",),
     )
-    assert copied(section(part("It is.", by_model=False))) is None
-    assert copied(section(part("a"), part("b"))) is None
+    assert copy_only_part(section(part("It is.", by_model=False))) is None
+    assert copy_only_part(section(part("a"), part("b"))) is None
 
 
 def test_of_a_section_the_model_sees_its_titles_and_what_is_said_of_its_parts() -> None:
     told = section(part("Taken by\n[7] phone."), part("Inspected.", title="Returns"))
-    (call,) = calls_of(Kind.SECTIONS, [told], Settings())
+    (call,) = calls_of(DescribedKind.SECTIONS, [told], Settings())
     data = call.prompt[1][1]
     assert "[1] Handbook > Orders\n- Taken by\n(7] phone.\n- Returns: Inspected." in data
 
 
 def test_what_only_the_instructions_say_is_no_keyword_topic_or_tag() -> None:
-    told = ToldChunks.model_validate(
+    told = ChunkReplies.model_validate(
         {
             "passages": [
                 {

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.domain.documents import Modality, ParsedDocument
-from sextant.ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.draft import draft, finish, from_wire, to_wire
 from sextant.text.characters import clean_text, estimate_tokens
 
@@ -19,7 +19,7 @@ PROSE = st.text(
     "糖尿病患者的，。！？；“”abc de.,!?\n\r\t \u3000\xa0|#-1Ⅱ😀\x00\ud800\u200b", max_size=300
 )
 CELL = st.text("甲乙ab |\n\x00", max_size=12)
-HEADINGS = st.builds(Heading, PROSE.map(lambda text: text[:40]), st.integers(0, 9))
+HEADINGS = st.builds(HeadingBlock, PROSE.map(lambda text: text[:40]), st.integers(0, 9))
 PARAGRAPHS = st.builds(Paragraph, PROSE, st.none() | st.integers(1, 9))
 TABLES = st.builds(
     Table,
@@ -133,10 +133,10 @@ def test_prose_is_cut_at_sentences(sentence: str) -> None:
 def test_small_paragraphs_of_one_section_share_a_chunk_and_sections_do_not() -> None:
     parsed = document(
         [
-            Heading("One", 1),
+            HeadingBlock("One", 1),
             Paragraph("First."),
             Paragraph("Second."),
-            Heading("Two", 1),
+            HeadingBlock("Two", 1),
             Paragraph("Third."),
         ],
         100,
@@ -195,7 +195,7 @@ def test_a_sentence_too_long_for_a_chunk_is_cut_at_a_pause() -> None:
 
 
 def test_a_heading_with_nothing_below_it_can_still_be_found() -> None:
-    parsed = document([Heading("Opening", 1), Heading("Thank you", 1)])
+    parsed = document([HeadingBlock("Opening", 1), HeadingBlock("Thank you", 1)])
 
     assert [chunk.text for chunk in parsed.chunks] == ["Opening", "Thank you"]
 
@@ -209,11 +209,11 @@ def test_the_first_page_of_its_text_is_a_chunks_page() -> None:
 @pytest.mark.parametrize(
     ("blocks", "metadata", "expected"),
     [
-        ([Heading("Shown title", 0), Heading("Part", 1)], "Metadata", "Shown title"),
-        ([Heading("Part", 1)], "Metadata title", "Metadata title"),
-        ([Heading("Part", 1)], "Microsoft Word - x.doc", "Part"),
-        ([Heading("Part", 1)], "report", "Part"),
-        ([Paragraph("Text."), Heading("Part", 1)], "", "report"),
+        ([HeadingBlock("Shown title", 0), HeadingBlock("Part", 1)], "Metadata", "Shown title"),
+        ([HeadingBlock("Part", 1)], "Metadata title", "Metadata title"),
+        ([HeadingBlock("Part", 1)], "Microsoft Word - x.doc", "Part"),
+        ([HeadingBlock("Part", 1)], "report", "Part"),
+        ([Paragraph("Text."), HeadingBlock("Part", 1)], "", "report"),
     ],
 )
 def test_the_title_is_what_a_reader_sees_first(

@@ -18,7 +18,7 @@ from sextant.ingestion.parsing.child import parse
 from sextant.ingestion.parsing.detect import media_type
 from sextant.ingestion.parsing.draft import from_wire, to_wire
 from sextant.ingestion.parsing.limits import Limits
-from sextant.testing.pdf import Picture, Text, write_pdf
+from sextant.testing.pdf import PdfPicture, PdfText, write_pdf
 from sextant.testing.pictures import data_uri, picture
 
 SEEING = Limits(images=10)
@@ -109,14 +109,17 @@ def test_decoration_and_what_is_shown_again_are_not_missed() -> None:
 
 
 def test_images_of_a_pdf_that_nobody_looks_at_are_counted_once_each() -> None:
-    page: list[Text | Picture] = [Text(60, 700, "One."), Picture(60, 400, 100)]
+    page: list[PdfText | PdfPicture] = [PdfText(60, 700, "One."), PdfPicture(60, 400, 100)]
     made = parse(write_pdf([page, page]), "a.pdf", Limits(smallest_edge=1))
     assert [warning[:24] for warning in made.warnings] == ["1 image not looked at: n"]
 
 
 def test_images_of_a_pdf_stand_behind_the_text_of_their_page() -> None:
     content = write_pdf(
-        [[Text(60, 700, "The chart shows sales."), Picture(60, 400, 100)], [Text(60, 700, "On.")]]
+        [
+            [PdfText(60, 700, "The chart shows sales."), PdfPicture(60, 400, 100)],
+            [PdfText(60, 700, "On.")],
+        ]
     )
     seeing = replace(SEEING, smallest_edge=1)
     [image] = parse(content, "a.pdf", seeing).images

@@ -23,7 +23,7 @@ from pptx.util import Inches
 from sextant.domain.documents import HeadingSource
 from sextant.domain.errors import FileBroken, FileUnsafe
 from sextant.domain.missing import code_of
-from sextant.ingestion.parsing.blocks import Block, Blocks, Heading, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.detect import FileType
 from sextant.ingestion.parsing.formats import parser_for
 from sextant.ingestion.parsing.formats.docx_numbering import format_number
@@ -40,7 +40,7 @@ def parse(file_type: FileType, document: Any, limits: Limits = LIMITS) -> Blocks
 
 
 def headings(parsed: Blocks) -> list[tuple[int, str]]:
-    return [(block.level, block.text) for block in parsed.blocks if isinstance(block, Heading)]
+    return [(block.level, block.text) for block in parsed.blocks if isinstance(block, HeadingBlock)]
 
 
 def prose(parsed: Blocks) -> list[str]:
@@ -190,7 +190,7 @@ class TestWord:
         parsed = parse(FileType.DOCX, document)
 
         assert headings(parsed) == [(1, "一、总则"), (1, "二、付款"), (1, "结语")]
-        assert {b.source for b in parsed.blocks if isinstance(b, Heading)} == {
+        assert {b.source for b in parsed.blocks if isinstance(b, HeadingBlock)} == {
             HeadingSource.INFERRED
         }
 
@@ -237,7 +237,7 @@ class TestPowerPoint:
 
         parsed = parse(FileType.PPTX, deck)
 
-        assert [(block.page, block.text) for block in parsed.blocks if isinstance(block, Heading)] == [
+        assert [(block.page, block.text) for block in parsed.blocks if isinstance(block, HeadingBlock)] == [
             (1, "型号对比"), (2, "#2"),
         ]  # fmt: skip
         assert prose(parsed) == ["每小时 3,600 件\n  - 误差低于 0.05%", "备注：强调节能。"]

@@ -8,7 +8,7 @@ import pytest
 
 from sextant.domain.documents import HeadingSource
 from sextant.domain.errors import FileBroken, FileEmpty, FileEncrypted, FileUnsafe
-from sextant.ingestion.parsing.blocks import Blocks, Heading, Image, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Blocks, HeadingBlock, Image, Paragraph, Table
 from sextant.ingestion.parsing.formats.pdf import parse
 from sextant.ingestion.parsing.limits import Limits
 from sextant.testing.pdf import (
@@ -16,12 +16,12 @@ from sextant.testing.pdf import (
     Drawn,
     Field,
     Item,
-    Note,
     OutlineItem,
-    Picture,
+    PdfNote,
+    PdfPicture,
+    PdfText,
     Rule,
-    Text,
-    ruled_table,
+    draw_ruled_table,
     write_pdf,
 )
 
@@ -36,7 +36,7 @@ def read(pages: Sequence[Sequence[Item]], outline: Sequence[OutlineItem] = ()) -
 def lines(
     texts: Sequence[str], top: float = 760, left: float = 70, pitch: float = 18
 ) -> list[Drawn]:
-    return [Text(left, top - pitch * number, text) for number, text in enumerate(texts)]
+    return [PdfText(left, top - pitch * number, text) for number, text in enumerate(texts)]
 
 
 def full_lines(count: int) -> list[str]:
@@ -45,7 +45,7 @@ def full_lines(count: int) -> list[str]:
 
 
 def headings(parsed: Blocks) -> list[tuple[int, str, int | None]]:
-    return [(b.level, b.text, b.page) for b in parsed.blocks if isinstance(b, Heading)]
+    return [(b.level, b.text, b.page) for b in parsed.blocks if isinstance(b, HeadingBlock)]
 
 
 def prose(parsed: Blocks) -> list[str]:
@@ -130,11 +130,11 @@ class TestRunningHeads:
     def test_heads_feet_and_page_numbers_go_and_the_chapters_own_title_stays(self) -> None:
         pages = [
             [
-                Text(70, 810, "第一章 总则", 8),
-                *([Text(70, 780, "第一章 总则", 18)] if number == 0 else []),
+                PdfText(70, 810, "第一章 总则", 8),
+                *([PdfText(70, 780, "第一章 总则", 18)] if number == 0 else []),
                 *lines([f"{CHINESE[number:30]}。"]),
-                Text(280, 30, f"第 {number + 1} 页 共 5 页", 8),
-                Text(70, 45, f"Edition 4.2 / {number}", 8),
+                PdfText(280, 30, f"第 {number + 1} 页 共 5 页", 8),
+                PdfText(70, 45, f"Edition 4.2 / {number}", 8),
             ]
             for number in range(5)
         ]
@@ -147,21 +147,21 @@ class TestRunningHeads:
 
     def test_pages_of_one_line_each_that_differ_in_a_number_are_kept(self) -> None:
         pages = [
-            [Text(70, 810, "Scanned", 8), *lines([f"Turbine {number} was checked."])]
+            [PdfText(70, 810, "Scanned", 8), *lines([f"Turbine {number} was checked."])]
             for number in range(5)
         ]
 
         assert prose(read(pages)) == [f"Turbine {number} was checked." for number in range(5)]
 
     def test_a_document_of_nothing_but_one_running_head_has_no_text(self) -> None:
-        assert prose(read([[Text(70, 810, "Scanned with a phone", 8)] for _ in range(5)])) == []
+        assert prose(read([[PdfText(70, 810, "Scanned with a phone", 8)] for _ in range(5)])) == []
 
     def test_a_contents_line_goes_where_its_heading_stands(self) -> None:
         parsed = read(
             [
                 lines(["第一章 总则 ........................ 11", "第二章 付款……………… 12"]),
-                [Text(70, 760, "第一章 总则", 16), Text(70, 735, "正文。")],
-                [Text(70, 760, "第二章 付款", 16), Text(70, 735, "正文二。")],
+                [PdfText(70, 760, "第一章 总则", 16), PdfText(70, 735, "正文。")],
+                [PdfText(70, 760, "第二章 付款", 16), PdfText(70, 735, "正文二。")],
             ]
         )
 
@@ -175,17 +175,17 @@ class TestRunningHeads:
 
     def test_a_price_stays_though_what_it_is_for_comes_again(self) -> None:
         menu = lines(["Apple tart ........ 6", "Rice pudding ..... 5"])
-        more = [Text(70, 700, name, 14) for name in ("Apple tart",)]
+        more = [PdfText(70, 700, name, 14) for name in ("Apple tart",)]
 
-        parsed = read([[*menu, *more, Text(70, 670, "Baked each morning with butter.")]])
+        parsed = read([[*menu, *more, PdfText(70, 670, "Baked each morning with butter.")]])
 
         assert "Apple tart 6\nRice pudding 5" in prose(parsed)
 
     def test_a_title_does_not_go_on_over_the_page(self) -> None:
         parsed = read(
             [
-                [Text(70, 760, "Contents", 16, bold=True)],
-                [Text(70, 760, "Scope", 16, bold=True), *lines(["The rules hold."], 730)],
+                [PdfText(70, 760, "Contents", 16, bold=True)],
+                [PdfText(70, 760, "Scope", 16, bold=True), *lines(["The rules hold."], 730)],
             ]
         )
 
@@ -218,8 +218,8 @@ class TestRunningHeads:
         chapters = ["CHAPTER 1. INTRODUCTION"] * 3 + ["CHAPTER 2. PAYMENT"] * 4
         pages = [
             [
-                Text(72, 800, head),
-                Text(500, 800, str(number + 1)),
+                PdfText(72, 800, head),
+                PdfText(500, 800, str(number + 1)),
                 *lines([f"Paragraph {number}. The supplier delivers the goods in time."]),
             ]
             for number, head in enumerate(chapters)
@@ -237,9 +237,9 @@ class TestRunningHeads:
     def test_a_stamp_across_the_text_goes_and_a_label_along_the_edge_stays(self) -> None:
         page = [
             *lines(["The boiler is inspected once every two years."]),
-            Text(150, 300, "SPECIMEN", 60, angle=30),
-            Text(40, 400, "Pressure in bar", 10, angle=90),
-            Text(300, 500, "rising", 10, angle=45),
+            PdfText(150, 300, "SPECIMEN", 60, angle=30),
+            PdfText(40, 400, "Pressure in bar", 10, angle=90),
+            PdfText(300, 500, "rising", 10, angle=45),
         ]
 
         parsed = read([page])
@@ -251,7 +251,7 @@ class TestRunningHeads:
 
     def test_a_page_that_was_scanned_aslant_keeps_its_title(self) -> None:
         page = [
-            Text(70, 760 - 40 * number, text, size, angle=2)
+            PdfText(70, 760 - 40 * number, text, size, angle=2)
             for number, (text, size) in enumerate(
                 [("Rules", 24), *((line, 11) for line in full_lines(3))]
             )
@@ -268,21 +268,21 @@ class TestRunningHeads:
         assert "\n".join(prose(read(pages))).count(clause) == 4
 
     def test_a_lone_number_near_an_edge_stays(self) -> None:
-        assert "2026" in prose(read([[Text(70, 800, "2026"), *lines(["Annual report."], 600)]]))
+        assert "2026" in prose(read([[PdfText(70, 800, "2026"), *lines(["Annual report."], 600)]]))
 
 
 class TestRaised:
     def test_an_exponent_keeps_apart_and_tears_no_paragraph(self) -> None:
         page = [
-            Text(70, 760, "The plant makes 10"), Text(164, 765, "6", 7), Text(171, 760, "units a year."),
+            PdfText(70, 760, "The plant makes 10"), PdfText(164, 765, "6", 7), PdfText(171, 760, "units a year."),
         ]  # fmt: skip
 
         assert prose(read([page])) == ["The plant makes 10^6 units a year."]
 
     def test_a_reference_to_a_note_is_no_part_of_a_figure(self) -> None:
         page = [
-            Text(70, 760, "New staff get 25"), Text(151, 765, "1", 7), Text(159, 760, "days."),
-            Text(70, 90, "1", 6), Text(75, 86, "after the time of probation", 9),
+            PdfText(70, 760, "New staff get 25"), PdfText(151, 765, "1", 7), PdfText(159, 760, "days."),
+            PdfText(70, 90, "1", 6), PdfText(75, 86, "after the time of probation", 9),
         ]  # fmt: skip
 
         assert prose(read([page])) == [
@@ -292,8 +292,8 @@ class TestRaised:
 
     def test_a_letter_that_refers_to_a_note_is_no_part_of_a_figure(self) -> None:
         page = [
-            Text(70, 760, "Wheat 1,250"), Text(131, 764, "a", 7), Text(137, 760, "tonnes, 3a of rye."),
-            Text(70, 90, "a", 6), Text(75, 86, "before the harvest", 9),
+            PdfText(70, 760, "Wheat 1,250"), PdfText(131, 764, "a", 7), PdfText(137, 760, "tonnes, 3a of rye."),
+            PdfText(70, 90, "a", 6), PdfText(75, 86, "before the harvest", 9),
         ]  # fmt: skip
 
         assert prose(read([page])) == [
@@ -302,7 +302,11 @@ class TestRaised:
         ]
 
     def test_a_lowered_figure_stays_in_its_formula(self) -> None:
-        page = [Text(70, 760, "Add H"), Text(101.5, 757, "2", 7), Text(105.5, 760, "O slowly.")]
+        page = [
+            PdfText(70, 760, "Add H"),
+            PdfText(101.5, 757, "2", 7),
+            PdfText(105.5, 760, "O slowly."),
+        ]
 
         assert prose(read([page])) == ["Add H2O slowly."]
 
@@ -311,7 +315,7 @@ class TestRowsAndColumns:
     def test_rows_of_a_table_without_rules_stay_lines(self) -> None:
         rows = [("Article", "Price", "Stock"), ("Bolt M6", "0.60", "60"), ("Bolt M7", "0.70", "70")]
         page = [
-            Text(70 + 90 * column, 700 - 18 * row, cell)
+            PdfText(70 + 90 * column, 700 - 18 * row, cell)
             for row, cells in enumerate(rows)
             for column, cell in enumerate(cells)
         ]
@@ -332,7 +336,7 @@ class TestRowsAndColumns:
             "open on Saturdays from ten to one.",
         ]
         page = [
-            Text(x, 760 - 14 * number, text, 10)
+            PdfText(x, 760 - 14 * number, text, 10)
             for number, texts in enumerate(zip(left, right, strict=True))
             for x, text in zip((60, 300), texts, strict=True)
         ]
@@ -343,7 +347,7 @@ class TestRowsAndColumns:
         code = [(72, "server:"), (96, "port: 8080"), (96, "limits:"), (120, "requests: 100")]
         page: list[Drawn] = [
             *lines(["Write these lines into the file and restart the service afterwards, please."]),
-            *(Text(x, 720 - 12 * at, text, 10, mono=True) for at, (x, text) in enumerate(code)),
+            *(PdfText(x, 720 - 12 * at, text, 10, mono=True) for at, (x, text) in enumerate(code)),
         ]
 
         assert prose(read([page]))[1] == (
@@ -359,14 +363,14 @@ class TestRowsAndColumns:
 class TestForms:
     def test_what_is_filled_in_stands_behind_its_label(self) -> None:
         page: list[Item] = [
-            Text(72, 730, "Name:"), Text(72, 700, "Department:"),
+            PdfText(72, 730, "Name:"), PdfText(72, 700, "Department:"),
             Field(160, 725, "Alice Example"), Field(160, 695, "Hydraulics"),
         ]  # fmt: skip
 
         assert prose(read([page])) == ["Name: Alice Example\nDepartment: Hydraulics"]
 
     def test_a_comment_comes_behind_the_text_of_its_page(self) -> None:
-        pages: list[list[Item]] = [[*lines(["First."]), Note("Ask Bob.")], [*lines(["Second."])]]
+        pages: list[list[Item]] = [[*lines(["First."]), PdfNote("Ask Bob.")], [*lines(["Second."])]]
 
         assert prose(read(pages)) == ["First.", "Ask Bob.", "Second."]
 
@@ -374,10 +378,10 @@ class TestForms:
 class TestHeadings:
     def test_an_outline_gives_titles_levels_and_pages(self) -> None:
         pages = [
-            [Text(70, 780, "1 Safety", 11), *lines(["Press the button."], top=740)],
+            [PdfText(70, 780, "1 Safety", 11), *lines(["Press the button."], top=740)],
             [
                 *lines(["More about it."]),
-                Text(70, 700, "1.1 Use", 11),
+                PdfText(70, 700, "1.1 Use", 11),
                 *lines(["Indoors only."], top=680),
             ],
         ]
@@ -390,7 +394,7 @@ class TestHeadings:
         parsed = read(pages, outline)
 
         assert headings(parsed) == [(1, "1 Safety", 1), (2, "1.1 Use", 2), (2, "Not printed", 2)]
-        assert {b.source for b in parsed.blocks if isinstance(b, Heading)} == {
+        assert {b.source for b in parsed.blocks if isinstance(b, HeadingBlock)} == {
             HeadingSource.OUTLINE
         }
         assert prose(parsed) == ["Press the button.", "More about it.", "Indoors only."]
@@ -398,11 +402,11 @@ class TestHeadings:
     def test_without_outline_size_weight_and_numbers_tell(self) -> None:
         body = [f"{CHINESE[:38]}。", f"{CHINESE[3:38]}。"]
         page = [
-            Text(70, 800, "糖尿病诊疗指南", 24),
-            Text(70, 760, "第一章 定义", 16), *lines(body, top=735),
-            Text(70, 680, "1.1 诊断标准", 11), *lines(body, top=660),
-            Text(70, 610, "第二章 症状", 16), *lines(body, top=585),
-            Text(70, 540, "注意事项", 11, bold=True), *lines(body, top=520),
+            PdfText(70, 800, "糖尿病诊疗指南", 24),
+            PdfText(70, 760, "第一章 定义", 16), *lines(body, top=735),
+            PdfText(70, 680, "1.1 诊断标准", 11), *lines(body, top=660),
+            PdfText(70, 610, "第二章 症状", 16), *lines(body, top=585),
+            PdfText(70, 540, "注意事项", 11, bold=True), *lines(body, top=520),
         ]  # fmt: skip
 
         parsed = read([page])
@@ -438,8 +442,8 @@ class TestHeadings:
 
     def test_words_in_bold_at_a_lines_beginning_make_no_heading(self) -> None:
         page = [
-            Text(70, 760, "ACTION:", bold=True), Text(120, 760, "Notice of proposed rulemaking that"),
-            Text(70, 746, "supersedes an older directive for all airplanes."),
+            PdfText(70, 760, "ACTION:", bold=True), PdfText(120, 760, "Notice of proposed rulemaking that"),
+            PdfText(70, 746, "supersedes an older directive for all airplanes."),
         ]  # fmt: skip
 
         parsed = read([page])
@@ -456,7 +460,7 @@ class TestTables:
             *(Rule(x, 40, x, 802) for x in (40, 555)),
         ]
         rows = [["Item", "Price"], ["Pump P-20", "480 EUR"]]
-        page: list[Drawn] = [*around, *lines(["Price list 2026"]), *ruled_table(70, 700, rows)]
+        page: list[Drawn] = [*around, *lines(["Price list 2026"]), *draw_ruled_table(70, 700, rows)]
 
         parsed = read([page])
 
@@ -468,7 +472,7 @@ class TestTables:
         rules += [Rule(x, 600, x, 700) for x in (70, 190, 310)]
         cells = [["State", "2005"], ["Maine", "12,950"], ["Vermont", "6,779"], ["Ohio", "116,500"]]
         texts = [
-            Text(74 + 120 * column, 686 - 24 * row, cell, 9)
+            PdfText(74 + 120 * column, 686 - 24 * row, cell, 9)
             for row, texts in enumerate(cells)
             for column, cell in enumerate(texts)
         ]
@@ -482,11 +486,15 @@ class TestTables:
         ]
         rules += [Rule(310, 640, 310, 700), Rule(110, 640, 110, 680), Rule(190, 640, 190, 680)]
         texts: list[Drawn] = [
-            Text(74, 686, "Prices of hydraulic pumps", 9),
-            Text(74, 666, "Item", 9),
+            PdfText(74, 686, "Prices of hydraulic pumps", 9),
+            PdfText(74, 666, "Item", 9),
         ]
-        texts += [Text(114, 666, "Price", 9), Text(194, 666, "Stock", 9)]
-        texts += [Text(74, 646, "P-20", 9), Text(114, 646, "480", 9), Text(194, 646, "12", 9)]
+        texts += [PdfText(114, 666, "Price", 9), PdfText(194, 666, "Stock", 9)]
+        texts += [
+            PdfText(74, 646, "P-20", 9),
+            PdfText(114, 646, "480", 9),
+            PdfText(194, 646, "12", 9),
+        ]
 
         assert tables(read([[*rules, *texts]])) == [
             [
@@ -497,7 +505,7 @@ class TestTables:
         ]
 
     def test_ruled_cells_are_read_and_the_text_around_them_stays_in_place(self) -> None:
-        table = ruled_table(70, 700, [["型号", "价格"], ["苍鹭 3", "386,000"], ["XL", ""]])
+        table = draw_ruled_table(70, 700, [["型号", "价格"], ["苍鹭 3", "386,000"], ["XL", ""]])
 
         parsed = read(
             [[*lines(["Before the table."]), *table, *lines(["After the table."], top=600)]]
@@ -509,7 +517,7 @@ class TestTables:
     def test_missing_rules_mean_merged_cells(self) -> None:
         table = [
             item
-            for item in ruled_table(
+            for item in draw_ruled_table(
                 70, 700, [["城市", "限额", ""], ["", "旺季", "淡季"], ["上海", "650", "500"]]
             )
             if not (
@@ -527,8 +535,8 @@ class TestTables:
 
         parsed = read(
             [
-                ruled_table(70, 200, [header, ["E41", "a"]]),
-                ruled_table(70, 700, [header, ["E42", "b"]]),
+                draw_ruled_table(70, 200, [header, ["E41", "a"]]),
+                draw_ruled_table(70, 700, [header, ["E42", "b"]]),
             ]
         )
 
@@ -562,11 +570,11 @@ class TestRefused:
 
     def test_a_file_of_images_only_is_refused(self) -> None:
         with pytest.raises(FileEmpty, match="only images"):
-            read([[Picture()], [Picture()]])
+            read([[PdfPicture()], [PdfPicture()]])
 
     def test_letters_without_meaning_are_refused(self) -> None:
         glyphs = "".join(chr(ord(char) - 29) for char in "The supplier delivers the goods.")
-        content = write_pdf([[Text(70, 700, f"\u0100{glyphs}")]])
+        content = write_pdf([[PdfText(70, 700, f"\u0100{glyphs}")]])
         content = content.replace(b"/UniGB-UTF16-H", b"/Identity-H   ")
         content = content.replace(b"/Ordering(GB1)", b"/Ordering(Own)")
 
@@ -574,13 +582,15 @@ class TestRefused:
             parse(content, LIMITS)
 
     def test_some_letters_without_meaning_are_counted(self) -> None:
-        parsed = read([[*lines(["The gate opens at six."]), Text(70, 700, "每天\0点关门。")]])
+        parsed = read([[*lines(["The gate opens at six."]), PdfText(70, 700, "每天\0点关门。")]])
 
         assert prose(parsed) == ["The gate opens at six.", "每天\ufffd点关门。"]
         assert parsed.warnings == ("1 unreadable characters",)
 
     def test_some_images_are_warned_about(self) -> None:
-        assert read([[Picture()], lines(["Text."])]).warnings == ("1 of 2 pages hold only images",)
+        assert read([[PdfPicture()], lines(["Text."])]).warnings == (
+            "1 of 2 pages hold only images",
+        )
 
     @pytest.mark.parametrize("content", [b"%PDF-1.7\ngarbage", b"%PDF-"])
     def test_a_damaged_file_is_refused(self, content: bytes) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from sextant.domain.errors import FileBroken, FileUnsafe
 from sextant.domain.missing import code_of
-from sextant.ingestion.parsing.blocks import Block, Heading, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.detect import FileType
 from sextant.ingestion.parsing.formats import parser_for
 from sextant.ingestion.parsing.limits import Limits
@@ -24,7 +24,7 @@ def blocks(file_type: FileType, text: str | bytes, limits: Limits = LIMITS) -> l
 
 
 def headings(found: list[Block]) -> list[tuple[int, str]]:
-    return [(block.level, block.text) for block in found if isinstance(block, Heading)]
+    return [(block.level, block.text) for block in found if isinstance(block, HeadingBlock)]
 
 
 def prose(found: list[Block]) -> list[str]:
@@ -142,7 +142,7 @@ class TestMarkdown:
 
         assert parsed.title == "The Guide"
         assert [*parsed.blocks] == [
-            Heading("Plan", 1),
+            HeadingBlock("Plan", 1),
             Paragraph("owner: Dana\ntags: a, b\nread by: Ann, Bob\nsummary: Two lines."),
             Paragraph("Body."),
         ]
@@ -170,7 +170,7 @@ class TestMarkdown:
 
     def test_a_heading_in_a_list_parts_the_items(self) -> None:
         found = blocks(FileType.MARKDOWN, "- one\n\n  ## Sub\n\n  Below.\n\n- two\n")
-        assert [type(block) for block in found] == [Paragraph, Heading, Paragraph]
+        assert [type(block) for block in found] == [Paragraph, HeadingBlock, Paragraph]
         assert prose_of(FileType.MARKDOWN, "- one\n\n  ## Sub\n\n  Below.\n") == [
             "- one",
             "  Below.",

@@ -11,7 +11,7 @@ from pptx.chart.data import CategoryChartData, XyChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Emu, Inches
 
-from sextant.ingestion.parsing.blocks import Blocks, Heading, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Blocks, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.detect import FileType
 from sextant.ingestion.parsing.formats import parser_for
 from sextant.ingestion.parsing.formats.reading_order import Box, in_reading_order
@@ -99,8 +99,8 @@ class TestReadingOrder:
 
         parsed = read(deck(shapes + (below if foot else "")))
 
-        assert [b.level for b in parsed.blocks if isinstance(b, Heading)] == levels
-        texts = [b.text for b in parsed.blocks if isinstance(b, Heading | Paragraph)][1:]
+        assert [b.level for b in parsed.blocks if isinstance(b, HeadingBlock)] == levels
+        texts = [b.text for b in parsed.blocks if isinstance(b, HeadingBlock | Paragraph)][1:]
         assert texts == [*boxes, *filter(None, [foot])]
 
     def test_a_group_stands_where_it_is_drawn_and_keeps_together(self) -> None:
@@ -321,4 +321,4 @@ class TestParts:
         parsed = read(deck(frame, related={"d": Related("diagramData", "data1.xml", data)}))
 
         assert shown(parsed) == ["Plan\n  - Budget\nCheck"]
-        assert [block.text for block in parsed.blocks if isinstance(block, Heading)] == ["#1"]
+        assert [block.text for block in parsed.blocks if isinstance(block, HeadingBlock)] == ["#1"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.ingestion.parsing.blocks import Heading, Paragraph, Table
-from sextant.ingestion.parsing.raised import lowered, note, raised, write_raised
+from sextant.ingestion.parsing.blocks import HeadingBlock, Paragraph, Table
+from sextant.ingestion.parsing.raised import mark_lowered, mark_raised, note, write_raised
 
 
 def write(*texts: str) -> list[str]:
@@ -19,18 +19,21 @@ def write(*texts: str) -> list[str]:
 @pytest.mark.parametrize(
     ("marked", "written"),
     [
-        (f"10{raised('6')} units", "10^6 units"),
-        (f"on 40 m{raised('2')}.", "on 40 m^2."),
-        (f"10{raised('−')}{raised('3')}", "10^−3"),
-        (f"Ca{raised('2+')}", "Ca^2+"),
-        (f"x{raised('n')} and x{raised('n+1')}", "x^n and x^(n+1)"),
-        (f"2{raised('8')} bytes, 5{raised('3')}", "2^8 bytes, 5^3"),
-        (f"251{raised('1')}, 2{raised('1')} is", "251^1, 2^1 is"),
-        (f"10{raised('6')}5", "10^6 5"),
-        (f"H{lowered('2')}O, V{lowered('max')}", "H2O, Vmax"),
-        (f"1010{lowered('2')}", "1010_2"),
-        (f"1{raised('st')}, M{raised('me')}, Sextant{raised('TM')}", "1st, Mme, SextantTM"),
-        (f"word {raised('2')} next", "word 2 next"),
+        (f"10{mark_raised('6')} units", "10^6 units"),
+        (f"on 40 m{mark_raised('2')}.", "on 40 m^2."),
+        (f"10{mark_raised('−')}{mark_raised('3')}", "10^−3"),
+        (f"Ca{mark_raised('2+')}", "Ca^2+"),
+        (f"x{mark_raised('n')} and x{mark_raised('n+1')}", "x^n and x^(n+1)"),
+        (f"2{mark_raised('8')} bytes, 5{mark_raised('3')}", "2^8 bytes, 5^3"),
+        (f"251{mark_raised('1')}, 2{mark_raised('1')} is", "251^1, 2^1 is"),
+        (f"10{mark_raised('6')}5", "10^6 5"),
+        (f"H{mark_lowered('2')}O, V{mark_lowered('max')}", "H2O, Vmax"),
+        (f"1010{mark_lowered('2')}", "1010_2"),
+        (
+            f"1{mark_raised('st')}, M{mark_raised('me')}, Sextant{mark_raised('TM')}",
+            "1st, Mme, SextantTM",
+        ),
+        (f"word {mark_raised('2')} next", "word 2 next"),
     ],
 )
 def test_without_notes_a_figure_is_an_exponent_or_an_index(marked: str, written: str) -> None:
@@ -40,11 +43,11 @@ def test_without_notes_a_figure_is_an_exponent_or_an_index(marked: str, written:
 @pytest.mark.parametrize(
     ("marked", "written"),
     [
-        (f"New staff get 25{raised('1')} days.", "New staff get 25 days [note 1]."),
-        (f"after 6{raised('2')} months of", "after 6 months [note 2] of"),
-        (f"for 120{raised('1')} employees", "for 120 employees [note 1]"),
-        (f"grew by 4.5{raised('3')}%", "grew by 4.5% [note 3]"),
-        (f"15{raised('2')}天年假", "15天年假 [注2]"),
+        (f"New staff get 25{mark_raised('1')} days.", "New staff get 25 days [note 1]."),
+        (f"after 6{mark_raised('2')} months of", "after 6 months [note 2] of"),
+        (f"for 120{mark_raised('1')} employees", "for 120 employees [note 1]"),
+        (f"grew by 4.5{mark_raised('3')}%", "grew by 4.5% [note 3]"),
+        (f"15{mark_raised('2')}天年假", "15天年假 [注2]"),
     ],
 )
 def test_a_figure_before_what_a_number_counts_is_the_mark_of_a_note(
@@ -56,16 +59,19 @@ def test_a_figure_before_what_a_number_counts_is_the_mark_of_a_note(
 @pytest.mark.parametrize(
     ("marked", "written"),
     [
-        (f"the tariff{raised('1')} of 2019", "the tariff [note 1] of 2019"),
-        (f"New staff get 25{raised('1')} days.", "New staff get 25 days [note 1]."),
-        (f"It ends.{raised('1')} Next", "It ends [note 1]. Next"),
-        (f"both{raised('1, 2')} of", "both [note 1, 2] of"),
-        (f"10{raised('2')}, 3 m{raised('2')} and x{raised('2')}", "10^2, 3 m^2 and x^2"),
-        (f"25{raised('1')}个工作日内。", "25个工作日内 [注1]。"),
+        (f"the tariff{mark_raised('1')} of 2019", "the tariff [note 1] of 2019"),
+        (f"New staff get 25{mark_raised('1')} days.", "New staff get 25 days [note 1]."),
+        (f"It ends.{mark_raised('1')} Next", "It ends [note 1]. Next"),
+        (f"both{mark_raised('1, 2')} of", "both [note 1, 2] of"),
+        (
+            f"10{mark_raised('2')}, 3 m{mark_raised('2')} and x{mark_raised('2')}",
+            "10^2, 3 m^2 and x^2",
+        ),
+        (f"25{mark_raised('1')}个工作日内。", "25个工作日内 [注1]。"),
     ],
 )
 def test_a_figure_of_a_known_note_is_its_mark(marked: str, written: str) -> None:
-    notes = [f"{raised('1')} after probation", f"{raised('2')} unless agreed"]
+    notes = [f"{mark_raised('1')} after probation", f"{mark_raised('2')} unless agreed"]
 
     assert write(marked, *notes) == [written, "[note 1] after probation", "[note 2] unless agreed"]
 
@@ -76,8 +82,8 @@ def test_a_link_to_a_note_needs_no_note_to_be_known() -> None:
 
 def test_a_note_of_another_page_is_not_meant() -> None:
     blocks = [
-        Paragraph(f"area{raised('1')}", 1),
-        Paragraph(f"{raised('1')} after probation", 2),
+        Paragraph(f"area{mark_raised('1')}", 1),
+        Paragraph(f"{mark_raised('1')} after probation", 2),
     ]
 
     assert write_raised(blocks)[0] == Paragraph("area^1", 1)
@@ -86,12 +92,12 @@ def test_a_note_of_another_page_is_not_meant() -> None:
 def test_headings_and_cells_are_written_out_too() -> None:
     blocks = write_raised(
         [
-            Heading(f"Area in m{raised('2')}", 1),
-            Table([["Staff", f"25{raised('a')}"], [f"{raised('a')} part-time", ""]]),
+            HeadingBlock(f"Area in m{mark_raised('2')}", 1),
+            Table([["Staff", f"25{mark_raised('a')}"], [f"{mark_raised('a')} part-time", ""]]),
         ]
     )
 
     assert blocks == [
-        Heading("Area in m^2", 1),
+        HeadingBlock("Area in m^2", 1),
         Table([["Staff", "25 [note a]"], ["[note a] part-time", ""]]),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sextant.domain.missing import code_of
-from sextant.ingestion.parsing.blocks import Blocks, Caption, Heading, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Blocks, Caption, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.child import parse as parse_file
 from sextant.ingestion.parsing.detect import FileType
 from sextant.ingestion.parsing.formats import parser_for
@@ -41,7 +41,7 @@ def control(inner: str) -> str:
 
 
 def shown(parsed: Blocks) -> list[str]:
-    return [block.text for block in parsed.blocks if isinstance(block, Heading | Paragraph)]
+    return [block.text for block in parsed.blocks if isinstance(block, HeadingBlock | Paragraph)]
 
 
 def table(parsed: Blocks) -> Table:
@@ -306,7 +306,7 @@ class TestHeadings:
             {"s": Related("styles", "styles.xml", styles)},
         )
 
-        assert [(b.text, b.level) for b in parsed.blocks if isinstance(b, Heading)] == [
+        assert [(b.text, b.level) for b in parsed.blocks if isinstance(b, HeadingBlock)] == [
             ("甲", 2),
             ("乙", 2),
         ]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sextant.domain.documents import HeadingSource
 from sextant.domain.errors import FileBroken
-from sextant.ingestion.transfer.documents import is_packed, joined, pack, unpack
+from sextant.ingestion.transfer.documents import is_packed, join_chunks, pack, unpack
 from sextant.ingestion.transfer.lines import ChunkLine, DocumentLine
 
 _LETTERS = st.text("ab \n糖", min_size=1, max_size=6).filter(str.strip)
@@ -20,7 +20,7 @@ _LETTERS = st.text("ab \n糖", min_size=1, max_size=6).filter(str.strip)
 def test_every_chunk_lies_where_its_offsets_say(text: str | None, pieces: list[str]) -> None:
     chunks = [ChunkLine(id=str(place), text=piece) for place, piece in enumerate(pieces)]
 
-    parsed = joined(DocumentLine(id="d", text=text), chunks, uuid4())
+    parsed = join_chunks(DocumentLine(id="d", text=text), chunks, uuid4())
 
     assert [parsed.text[chunk.start : chunk.end] for chunk in parsed.chunks] == pieces
     assert parsed.text.startswith(text or "")
@@ -31,7 +31,7 @@ def test_the_given_text_stays_as_it_is_when_it_has_all_chunks() -> None:
     text = "alpha beta alpha gamma"
     chunks = [ChunkLine(id=str(n), text=part) for n, part in enumerate(["alpha", "beta", "alpha"])]
 
-    parsed = joined(DocumentLine(id="d", text=text), chunks, uuid4())
+    parsed = join_chunks(DocumentLine(id="d", text=text), chunks, uuid4())
 
     assert parsed.text == text
     assert [chunk.start for chunk in parsed.chunks] == [0, 6, 11]
@@ -40,7 +40,7 @@ def test_the_given_text_stays_as_it_is_when_it_has_all_chunks() -> None:
 def test_titled_chunks_are_sections_and_their_titles_searched() -> None:
     chunks = [ChunkLine(id="1", title="Dose", text="Twice a day."), ChunkLine(id="2", text="Rest.")]
 
-    parsed = joined(DocumentLine(id="d", title="Leaflet"), chunks, uuid4())
+    parsed = join_chunks(DocumentLine(id="d", title="Leaflet"), chunks, uuid4())
 
     root, dose = parsed.sections
     assert (dose.title, dose.parent_id, dose.path) == ("Dose", root.id, ("Dose",))
@@ -56,7 +56,7 @@ def test_packed_bytes_give_the_same_document_and_change_with_it() -> None:
 
     assert is_packed(content)
     assert not is_packed(b'{"type":"document"}\n')
-    assert unpack(content, key) == joined(document, chunks, key)
+    assert unpack(content, key) == join_chunks(document, chunks, key)
     assert pack(document, [ChunkLine(id="1", text="x\nz")]) != content
     with pytest.raises(FileBroken):
         unpack(content[:-3], key)
@@ -76,7 +76,7 @@ def test_sections_of_a_document_make_a_tree_and_chunks_lie_where_they_say() -> N
         {"id": "3", "text": "one", "section": 7, "start": 5},
     ]  # fmt: skip
 
-    parsed = joined(document, [ChunkLine.model_validate(line) for line in lines], uuid4())
+    parsed = join_chunks(document, [ChunkLine.model_validate(line) for line in lines], uuid4())
 
     root, a, b, c = parsed.sections
     assert [one.parent_id for one in (a, b, c)] == [root.id, a.id, root.id]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sextant.domain.errors import DependencyError
 from sextant.ingestion.transfer.lines import EntityLine, RelationLine
-from sextant.ingestion.transfer.spool import Numbered, Stated, spool
+from sextant.ingestion.transfer.spool import Numbered, SpooledRelation, spool
 
 
 def entity(own_id: str, name: str) -> EntityLine:
@@ -57,7 +57,7 @@ def test_relations_come_back_as_they_were_said() -> None:
 
         (back,) = lines.relations()
 
-    assert back == Numbered(7, Stated("a", "b", "R", "“x”", 0.1, ["c"]))
+    assert back == Numbered(7, SpooledRelation("a", "b", "R", "“x”", 0.1, ["c"]))
 
 
 def test_a_folder_without_room_is_told_with_the_way_out() -> None:

@@ -15,7 +15,7 @@ from sextant.domain.settings import LimitSettings, Settings
 from sextant.models.chat import dialect
 from sextant.models.chat.building import build_chat_model
 from sextant.models.chat.chat_model import as_chat_model
-from sextant.models.chat.dialect import Dialect, Form
+from sextant.models.chat.dialect import Dialect, RequestForm
 from sextant.models.chat.schemas import ModelReply
 
 OPENAI = "https://api.openai.com/v1"
@@ -69,8 +69,8 @@ def test_every_call_carries_the_token_limit_by_the_endpoints_name(base_url: str,
     form = known.form
     calls = (
         known.json_options(Route, form),
-        known.json_options(Route, Form(1, limits=form.limits)),
-        known.json_options(Route, Form(2, limits=form.limits)),
+        known.json_options(Route, RequestForm(1, limits=form.limits)),
+        known.json_options(Route, RequestForm(2, limits=form.limits)),
         known.stream_options(form),
         known.options(form),
     )
@@ -111,7 +111,7 @@ def test_a_refused_name_of_the_limit_is_replaced_by_the_other(
 
 def test_an_endpoint_that_refuses_both_names_is_asked_with_neither() -> None:
     known = Dialect(built(COMPATIBLE), 321)
-    form: Form | None = known.form
+    form: RequestForm | None = known.form
     for name in ("max_tokens", "max_completion_tokens"):
         assert form is not None
         form = known.lesser(
@@ -129,7 +129,7 @@ def test_a_prompt_that_is_too_long_is_no_matter_of_the_limits_name() -> None:
 
 def test_a_models_own_body_and_limit_stay_as_they_are() -> None:
     own = ChatOpenAI(model="x", api_key=SecretStr("k"), extra_body={"top_k": 5, "max_tokens": 77})
-    body = sent(own, Dialect(own, 321).json_options(Route, Form()))
+    body = sent(own, Dialect(own, 321).json_options(Route, RequestForm()))
     assert (body["top_k"], body["max_tokens"]) == (5, 77)
     assert "response_format" in body
     assert 321 not in body.values()

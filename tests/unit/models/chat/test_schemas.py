@@ -13,8 +13,8 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from sextant import prompts
-from sextant.ingestion.graph.extraction.model_evidence import Extraction, extraction_of
-from sextant.ingestion.metadata.asking import ToldChunks, ToldSections
+from sextant.ingestion.graph.extraction.model_evidence import ModelExtraction, extraction_of
+from sextant.ingestion.metadata.asking import ChunkReplies, SectionReplies
 from sextant.models.chat.replies import Number, Sentence, Words
 from sextant.models.chat.schemas import AtMost, Declared, ModelReply, enumerated, json_schema
 from sextant.models.chat.structured import instruction, read_structured
@@ -87,10 +87,10 @@ def test_a_model_is_told_types_and_bounds_and_nothing_else(reply: type[ModelRepl
         (prompts.REFINE, Rewrite),
         (prompts.REPAIR, Repairs),
         (prompts.POINTS, Points),
-        (prompts.EXTRACT, Extraction),
-        (prompts.GLEAN, Extraction),
-        (prompts.DESCRIBE, ToldChunks),
-        (prompts.DESCRIBE_SECTIONS, ToldSections),
+        (prompts.EXTRACT, ModelExtraction),
+        (prompts.GLEAN, ModelExtraction),
+        (prompts.DESCRIBE, ChunkReplies),
+        (prompts.DESCRIBE_SECTIONS, SectionReplies),
         (prompts.RERANK, marks_of(3)),
     ],
     ids=lambda value: getattr(value, "name", getattr(value, "__name__", "")),

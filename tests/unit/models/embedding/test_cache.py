@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sextant.models.embedding.cache import CachedEmbedder
-from sextant.models.protocols import Vectors, known_vector
+from sextant.models.protocols import Vectors, find_cached_vector
 
 
 class CountingEmbedder:
@@ -47,14 +47,14 @@ async def test_a_repeated_question_is_computed_once() -> None:
 async def test_a_vector_that_is_known_is_given_without_waiting() -> None:
     inner = CountingEmbedder()
     embedder = CachedEmbedder(inner, 2)
-    assert known_vector(embedder, "a") is None
+    assert find_cached_vector(embedder, "a") is None
     vector = await embedder.embed_query("a")
-    assert known_vector(embedder, "a") is vector
+    assert find_cached_vector(embedder, "a") is vector
     await embedder.embed_query("b")
-    assert known_vector(embedder, "a") is vector
+    assert find_cached_vector(embedder, "a") is vector
     await embedder.embed_query("c")
-    assert known_vector(embedder, "b") is None
-    assert known_vector(inner, "a") is None
+    assert find_cached_vector(embedder, "b") is None
+    assert find_cached_vector(inner, "a") is None
     assert inner.asked == ["a", "b", "c"]
 
 

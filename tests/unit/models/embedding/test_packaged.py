@@ -13,7 +13,7 @@ import pytest
 
 from sextant.domain.errors import ModelUnavailable
 from sextant.models.embedding.e5.encoder import Encoder, Window
-from sextant.models.embedding.e5.weights import Floats, Weights, weights_path
+from sextant.models.embedding.e5.weights import Floats, WeightFile, weights_path
 from sextant.models.embedding.packaged import PackagedEmbedder
 
 ENGLISH = (
@@ -165,18 +165,18 @@ def test_a_damaged_file_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "weights.bin"
     path.write_bytes(content)
     with pytest.raises(ModelUnavailable, match=r"weights\.bin cannot be read"):
-        Weights.open(path)
+        WeightFile.open(path)
 
 
 def test_a_file_cut_short_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "weights.bin"
     path.write_bytes(weights_path().read_bytes()[:60_000_000])
     with pytest.raises(ModelUnavailable, match="cut short"):
-        Weights.open(path)
+        WeightFile.open(path)
 
 
 def test_words_of_the_table_are_its_blocks_times_their_scales() -> None:
-    opened = Weights.open(weights_path())
+    opened = WeightFile.open(weights_path())
     words = opened.words(np.array([[5, 250001], [7, 5]]))
     assert words.shape == (2, 2, 384)
     np.testing.assert_array_equal(words[0, 0], words[1, 1])

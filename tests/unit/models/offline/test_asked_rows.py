@@ -6,7 +6,7 @@ import pytest
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.testing.meanings import Meanings
+from sextant.testing.meanings import AngleEmbedder
 
 LIMITS = """| City | Limit (EUR) |
 | --- | --- |
@@ -38,7 +38,7 @@ PLANS = """| Plan | Price (EUR) | Users |
 
 async def quoted(question: str, table: str, language: str) -> set[str]:
     item = RetrievedItem(ItemKind.CHUNK, "table", table, 1.0)
-    meanings = Meanings("intfloat/multilingual-e5-small", {}, otherwise=0.91)
+    meanings = AngleEmbedder("intfloat/multilingual-e5-small", {}, otherwise=0.91)
     found = await ExtractiveAnswerer(meanings).extract(question, [item], language=language)
     return {quotation.sentence for quotation in found.quotations}
 
@@ -248,7 +248,7 @@ async def test_of_a_part_of_a_table_no_row_is_shown_as_the_largest() -> None:
     head, rest = SITES.splitlines()[:2], SITES.splitlines()[2:]
     parts = ["\n".join([*head, *rest[:2]]), "\n".join([*head, *rest[2:]])]
     items = [RetrievedItem(ItemKind.CHUNK, str(at), part, 1.0) for at, part in enumerate(parts)]
-    meanings = Meanings("intfloat/multilingual-e5-small", {}, otherwise=0.91)
+    meanings = AngleEmbedder("intfloat/multilingual-e5-small", {}, otherwise=0.91)
     question = "Which site has the most employees?"
     found = await ExtractiveAnswerer(meanings).extract(question, items, language="en")
     assert found.quotations == ()
@@ -337,7 +337,7 @@ async def test_rows_answer_no_list_that_they_may_not_belong_to(question: str, ta
     """Here the table is not at hand, so that nothing is computed over it."""
     body = table.split("\n", 2)[2]
     item = RetrievedItem(ItemKind.CHUNK, "table", body, 1.0)
-    meanings = Meanings("intfloat/multilingual-e5-small", {}, otherwise=0.91)
+    meanings = AngleEmbedder("intfloat/multilingual-e5-small", {}, otherwise=0.91)
     found = await ExtractiveAnswerer(meanings).extract(question, [item], language="zh")
     assert found.quotations == ()
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.models.protocols import Vectors
-from sextant.testing.meanings import Meanings
+from sextant.testing.meanings import AngleEmbedder
 from tests.unit.models.offline.passages import E5, item
 
 
 async def test_a_code_is_compared_by_its_letters_and_not_by_its_meaning() -> None:
-    class Asked(Meanings):
+    class Asked(AngleEmbedder):
         async def embed_query(self, text: str) -> Vectors:
             assert "400" not in text
             return await super().embed_query(text)
@@ -32,7 +32,7 @@ async def test_what_a_code_means_is_told_by_the_sentence_that_has_it() -> None:
     items = [
         item("- 屏幕显示 E3：水箱没有放到位。\n- 屏幕显示 E5：锅炉温度过高，请断电冷却三十分钟。")
     ]
-    answerer = ExtractiveAnswerer(Meanings(E5, {}, otherwise=0.85))
+    answerer = ExtractiveAnswerer(AngleEmbedder(E5, {}, otherwise=0.85))
     found = await answerer.extract("E5 是什么意思？", items, language="zh")
     assert [quote.sentence for quote in found.quotations] == [
         "屏幕显示 E5：锅炉温度过高，请断电冷却三十分钟。"

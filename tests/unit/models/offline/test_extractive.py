@@ -11,7 +11,7 @@ from sextant.domain.errors import ModelUnavailable
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.extractive import Extraction, ExtractiveAnswerer
 from sextant.models.protocols import Vectors
-from sextant.testing.meanings import Meanings
+from sextant.testing.meanings import AngleEmbedder
 from tests.unit.models.offline.passages import E5, item
 
 SYMPTOMS = "糖尿病患者的主要症状是多饮、多尿、多食和体重下降。"
@@ -19,7 +19,7 @@ GUIDELINE = f"糖尿病是一组代谢病。{SYMPTOMS}治疗包括饮食和运�
 CONTRACT = "Payment is due within 30 days of each milestone. The supplier sends an invoice."
 
 
-class Gone(Meanings):
+class Gone(AngleEmbedder):
     """An embedder whose model does not answer."""
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
@@ -129,7 +129,7 @@ async def test_without_passages_nothing_is_near() -> None:
 
 async def test_meaning_decides_among_sentences_that_share_the_words() -> None:
     sentences = ["The belt moves the parcel.", "The belt lifts the parcel."]
-    meanings = Meanings(E5, {sentences[0]: 0.8, sentences[1]: 0.95})
+    meanings = AngleEmbedder(E5, {sentences[0]: 0.8, sentences[1]: 0.95})
     found = await ExtractiveAnswerer(meanings).extract(
         "What raises the parcel on the belt?", [item(" ".join(sentences))], language="en"
     )
@@ -140,7 +140,7 @@ async def test_meaning_decides_among_sentences_that_share_the_words() -> None:
 async def test_across_languages_the_cosine_says_whether_there_is_an_answer(
     cosine: float, answered: bool
 ) -> None:
-    meanings = Meanings(E5, {}, otherwise=cosine)
+    meanings = AngleEmbedder(E5, {}, otherwise=cosine)
     found = await ExtractiveAnswerer(meanings).extract(
         "付款期限是多久？", [item(CONTRACT)], language="zh"
     )
@@ -150,7 +150,7 @@ async def test_across_languages_the_cosine_says_whether_there_is_an_answer(
 async def test_across_languages_an_identifier_bounds_what_may_answer() -> None:
     table = "| Code | Meaning |\n| --- | --- |\n| E42 | Jam |\n| E47 | Belt slips |"
     items = [item("皮带应当每月检查。"), item(table)]
-    meanings = Meanings(E5, {}, otherwise=0.8)
+    meanings = AngleEmbedder(E5, {}, otherwise=0.8)
     answerer = ExtractiveAnswerer(meanings)
     found = await answerer.extract("E47 是什么意思？", items, language="zh")
     assert [quote.sentence for quote in found.quotations] == ["E47 | Belt slips"]
@@ -158,7 +158,7 @@ async def test_across_languages_an_identifier_bounds_what_may_answer() -> None:
 
 
 async def test_passages_in_the_questions_own_language_raise_the_bar_across_languages() -> None:
-    meanings = Meanings(E5, {}, otherwise=0.80)
+    meanings = AngleEmbedder(E5, {}, otherwise=0.80)
     answerer = ExtractiveAnswerer(meanings)
     alone = await answerer.extract("付款要等多久？", [item(CONTRACT)], language="zh")
     assert alone.quotations
@@ -175,7 +175,7 @@ async def test_a_misspelt_word_is_read_as_the_passages_have_it() -> None:
 
 @pytest.mark.parametrize(("cosine", "answered"), [(0.97, True), (0.85, False)])
 async def test_few_shared_words_need_a_near_meaning(cosine: float, answered: bool) -> None:
-    meanings = Meanings(E5, {}, otherwise=cosine)
+    meanings = AngleEmbedder(E5, {}, otherwise=cosine)
     question = "患者得了糖尿病以后应当怎样安排日常饮食和运动？"
     found = await ExtractiveAnswerer(meanings).extract(question, [item(GUIDELINE)], language="zh")
     assert bool(found.quotations) is answered
@@ -183,7 +183,7 @@ async def test_few_shared_words_need_a_near_meaning(cosine: float, answered: boo
 
 async def test_half_of_a_short_question_missing_asks_of_something_else() -> None:
     family = [item("宋祁的妻子是王氏；宋祁的外甥是许拯。")]
-    meanings = Meanings(E5, {}, otherwise=0.93)
+    meanings = AngleEmbedder(E5, {}, otherwise=0.93)
     answerer = ExtractiveAnswerer(meanings)
     assert (await answerer.extract("宋祁的外甥是谁？", family, language="zh")).quotations
     assert not (await answerer.extract("宋祁的伯父是谁？", family, language="zh")).quotations
@@ -278,13 +278,13 @@ async def test_a_row_is_found_by_its_code_and_the_name_of_a_column_in_either_lan
 ) -> None:
     table = "| Article | Name | Price (CNY) |\n|---|---|---|\n| SC-110 | Head | 12400 |\n| BM-40 | Motor | 4860 |"
     news = item("BM-40 电机的供应商通知，自 7 月 1 日起涨价 6%。")
-    answerer = ExtractiveAnswerer(Meanings(E5, {}, otherwise=0.9))
+    answerer = ExtractiveAnswerer(AngleEmbedder(E5, {}, otherwise=0.9))
     found = await answerer.extract(question, [news, item(table)], language=language)
     assert found.quotations[0].sentence == "BM-40 | Motor | 4860"
 
 
 async def test_a_stop_without_a_word_is_no_answer_however_near_its_vector_is() -> None:
-    meanings = Meanings(E5, {"。": 0.99}, otherwise=0.5)
+    meanings = AngleEmbedder(E5, {"。": 0.99}, otherwise=0.5)
     passage = item("今天天气很好。。\n。\n（Vale of Pewsey）。")
     found = await ExtractiveAnswerer(meanings).extract("付款期限多久？", [passage], language="zh")
     assert not found.quotations
@@ -341,7 +341,7 @@ async def test_an_answer_need_not_repeat_what_asks_or_is_said_otherwise(
     question: str, text: str
 ) -> None:
     language = "en" if question.isascii() else "zh"
-    found = await ExtractiveAnswerer(Meanings(E5, {}, otherwise=0.9)).extract(
+    found = await ExtractiveAnswerer(AngleEmbedder(E5, {}, otherwise=0.9)).extract(
         question, [item(text)], language=language
     )
     assert [quote.sentence for quote in found.quotations] == [text]

@@ -6,7 +6,7 @@ import pytest
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.text.other_words import said_otherwise
+from sextant.text.other_words import synonym_patterns
 
 ABOUT = """Larkfield makes meters for water works. Since 2022 the managing director is Ines Brandl.
 The guarantee on probes is two years."""
@@ -48,23 +48,23 @@ async def test_a_question_in_other_words_finds_the_sentence_that_answers(
 
 
 def test_a_word_may_have_two_meanings() -> None:
-    founded = said_otherwise("When was it founded?")["founded"]
+    founded = synonym_patterns("When was it founded?")["founded"]
     assert founded.search("公司成立于2009年")
     assert founded.search("公司创始人为高翔")
-    assert not said_otherwise("公司哪一年成立的？")["成立"].search("创始人为高翔")
+    assert not synonym_patterns("公司哪一年成立的？")["成立"].search("创始人为高翔")
 
 
 def test_a_word_without_others_in_its_own_language_is_not_told_by_every_text() -> None:
-    otherwise = said_otherwise("密码是什么？")["密码"]
+    otherwise = synonym_patterns("密码是什么？")["密码"]
     assert otherwise.search("the password is kept")
     assert not otherwise.search("工资于每月十五日发放")
-    assert not said_otherwise("Which city?")["city"].search("the town")
+    assert not synonym_patterns("Which city?")["city"].search("the town")
 
 
 def test_words_are_told_whole_and_in_either_language() -> None:
-    otherwise = said_otherwise("Which addresses and prices has the priceless city?")
+    otherwise = synonym_patterns("Which addresses and prices has the priceless city?")
     assert set(otherwise) == {"price", "city"}
     assert otherwise["price"].search("单价")
     assert not otherwise["price"].search("price")
-    assert set(said_otherwise("密码和地址")) == {"密码", "地址"}
-    assert said_otherwise("地址在哪里？")["地址"].search("the address")
+    assert set(synonym_patterns("密码和地址")) == {"密码", "地址"}
+    assert synonym_patterns("地址在哪里？")["地址"].search("the address")

@@ -6,7 +6,7 @@ import pytest
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.testing.meanings import Meanings
+from sextant.testing.meanings import AngleEmbedder
 from tests.unit.models.offline.passages import E5, item
 
 OWNERSHIP = "Rust 用所有权代替垃圾回收，每个值有一个所有者。"
@@ -15,7 +15,7 @@ OWNERSHIP = "Rust 用所有权代替垃圾回收，每个值有一个所有者�
 @pytest.mark.parametrize("reason", ["", "因为它没有停顿，值一离开作用域就被释放。"])
 async def test_a_short_question_why_is_answered_only_where_a_reason_is_given(reason: str) -> None:
     items = [item(f"{OWNERSHIP}{reason}")]
-    found = await ExtractiveAnswerer(Meanings(E5, {}, otherwise=0.9)).extract(
+    found = await ExtractiveAnswerer(AngleEmbedder(E5, {}, otherwise=0.9)).extract(
         "为什么用 Rust？", items, language="zh"
     )
     assert bool(found.quotations) == bool(reason)

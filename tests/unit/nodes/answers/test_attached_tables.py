@@ -3,8 +3,8 @@
 import pytest
 
 from sextant.domain.attachments import Attachment, AttachmentKind
-from sextant.nodes.answers.attached_tables import led_to
-from sextant.nodes.citing.attached import attached_items
+from sextant.nodes.answers.attached_tables import find_table_rows
+from sextant.nodes.citing.attached import attachment_items
 from sextant.tables.results.written import Finding
 
 
@@ -19,4 +19,4 @@ def test_a_row_that_is_called_by_a_number_or_a_date_is_no_name_to_search_for(
     table = Attachment(
         AttachmentKind.TABLE, "T1", "", names=("a", "b"), rows=((about, "9"),), findings=(found,)
     )
-    assert led_to(attached_items([table], "zh", 500)) == names
+    assert find_table_rows(attachment_items([table], "zh", 500)) == names

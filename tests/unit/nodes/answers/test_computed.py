@@ -6,7 +6,7 @@ import pytest
 
 from sextant.domain.documents import Modality
 from sextant.domain.retrieval import ItemKind, RetrievedItem
-from sextant.nodes.answers.computed import computed_tables
+from sextant.nodes.answers.computed import compute_tables
 from sextant.tables.cells.stored import TablePart
 from sextant.text.characters import language_of
 
@@ -57,7 +57,7 @@ async def told(question: str, *texts: str) -> list[str]:
     async def parts(text: str) -> list[TablePart]:
         return [TablePart(text, 0, 0, text, "")]
 
-    tables = await computed_tables(question, items, language_of(question), parts)
+    tables = await compute_tables(question, items, language_of(question), parts)
     return [one.text for table in tables for _, one in table.sentences]
 
 

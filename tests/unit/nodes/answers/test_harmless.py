@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from sextant.domain.events import Token
 from sextant.domain.retrieval import ItemKind, RetrievedItem
-from sextant.nodes.answers.harmless import REMOVED, Harmless, harmless
+from sextant.nodes.answers.sanitizing import REMOVED, OutputSanitizer, sanitize_output
 from sextant.nodes.citing.cited_text import CitedText
 
 PORTAL = "Sign in at https://portal.example/login?next=a, or call."
@@ -37,32 +37,33 @@ PORTAL = "Sign in at https://portal.example/login?next=a, or call."
     ],
 )
 def test_nothing_that_a_page_would_fetch_or_run_is_left(written: str, shown: str) -> None:
-    assert harmless(written, [PORTAL]) == shown
+    assert sanitize_output(written, [PORTAL]) == shown
 
 
 def test_an_address_that_the_passages_hold_is_shown_as_code() -> None:
     assert (
-        harmless("Go to https://portal.example/login?next=a.", [PORTAL])
+        sanitize_output("Go to https://portal.example/login?next=a.", [PORTAL])
         == "Go to `https://portal.example/login?next=a`."
     )
-    assert harmless("[portal](https://portal.example/login)", [PORTAL]) == (
+    assert sanitize_output("[portal](https://portal.example/login)", [PORTAL]) == (
         "[portal] (`https://portal.example/login`)"
     )
     code = "```\ncurl https://portal.example/login\n```"
-    assert harmless(code, [PORTAL]) == code
+    assert sanitize_output(code, [PORTAL]) == code
 
 
 def test_without_passages_any_address_may_be_told_but_stays_text() -> None:
-    assert harmless("见https://docs.python.org/3/。", language="zh") == (
+    assert sanitize_output("见https://docs.python.org/3/。", language="zh") == (
         "见`https://docs.python.org/3/`。"
     )
     assert (
-        harmless("![x](https://docs.python.org/x.png)") == "![x] (`https://docs.python.org/x.png`)"
+        sanitize_output("![x](https://docs.python.org/x.png)")
+        == "![x] (`https://docs.python.org/x.png`)"
     )
 
 
 def test_an_address_that_would_end_the_code_it_is_shown_as_goes() -> None:
-    assert harmless("[x](https://docs.python.org/`<b>`)") == "[x]"
+    assert sanitize_output("[x](https://docs.python.org/`<b>`)") == "[x]"
 
 
 @pytest.mark.parametrize(
@@ -74,11 +75,11 @@ def test_an_address_that_would_end_the_code_it_is_shown_as_goes() -> None:
     ],
 )
 def test_other_text_stays_as_it_is(text: str) -> None:
-    assert harmless(text, [PORTAL]) == text
+    assert sanitize_output(text, [PORTAL]) == text
 
 
 def test_a_word_is_held_back_only_while_it_may_become_an_address() -> None:
-    guard = Harmless([PORTAL])
+    guard = OutputSanitizer([PORTAL])
     assert guard.feed("The owner") == "The owner"
     assert guard.feed(" h") == " "
     assert guard.feed("as one") == "has one"
@@ -104,7 +105,7 @@ def test_a_word_is_held_back_only_while_it_may_become_an_address() -> None:
     ],
 )  # fmt: skip
 def test_what_is_not_known_to_be_harmless_becomes_text(written: str, shown: str) -> None:
-    assert harmless(written, [PORTAL]) == shown
+    assert sanitize_output(written, [PORTAL]) == shown
 
 
 @pytest.mark.parametrize(
@@ -124,7 +125,7 @@ def test_what_is_not_known_to_be_harmless_becomes_text(written: str, shown: str)
     ],
 )
 def test_code_stays_code(written: str, shown: str) -> None:
-    assert harmless(written, [PORTAL]) == shown
+    assert sanitize_output(written, [PORTAL]) == shown
 
 
 _PARTS = ["https://", "http", "://", "evil.example/a", "portal.example/login", "www.", "](", ")", "[",
@@ -152,17 +153,17 @@ def alive(text: str) -> set[str]:
 @settings(max_examples=500)
 def test_what_comes_out_does_not_depend_on_how_it_was_cut(text: str, data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=10)))
-    guard = Harmless([PORTAL])
+    guard = OutputSanitizer([PORTAL])
     pieces = [guard.feed(text[start:end]) for start, end in pairwise([0, *cuts, len(text)])]
-    assert "".join([*pieces, guard.finish()]) == harmless(text, [PORTAL])
+    assert "".join([*pieces, guard.finish()]) == sanitize_output(text, [PORTAL])
 
 
 @given(_TEXTS)
 @settings(max_examples=1000)
 def test_no_renderer_finds_a_link_an_image_or_a_tag(text: str) -> None:
-    shown = harmless(text, [PORTAL])
+    shown = sanitize_output(text, [PORTAL])
     assert not alive(shown)
-    assert not alive(harmless(shown, [PORTAL]))
+    assert not alive(sanitize_output(shown, [PORTAL]))
 
 
 @given(_TEXTS)
@@ -170,5 +171,5 @@ def test_no_renderer_finds_a_link_an_image_or_a_tag(text: str) -> None:
 def test_nor_in_the_answer_that_is_made_of_it(text: str) -> None:
     passages = [RetrievedItem(ItemKind.CHUNK, "1", f"An owner. {PORTAL}", 1.0)]
     cited = CitedText(passages)
-    events = [*cited.feed(harmless(text, [PORTAL])), *cited.finish()]
+    events = [*cited.feed(sanitize_output(text, [PORTAL])), *cited.finish()]
     assert not alive("".join(event.text for event in events if isinstance(event, Token)))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
-from sextant.nodes.answers.passages import laid_out, with_reports
+from sextant.nodes.answers.passages import lay_out_passages, with_reports
 from sextant.nodes.around import KNOWLEDGE_TOKENS, lines_of
 from sextant.text.characters import estimate_tokens
 
@@ -42,9 +42,9 @@ def test_the_best_passage_that_fits_is_in_and_of_the_rest_whatever_fits(
 def test_passages_come_before_what_the_graph_adds_to_them(
     items: list[RetrievedItem], tokens: int
 ) -> None:
-    layout = laid_out("word?", items, tokens)
+    layout = lay_out_passages("word?", items, tokens)
     alone = [item for item in items if item.kind is ItemKind.CHUNK]
-    assert layout.passages == laid_out("word?", alone, tokens).passages
+    assert layout.passages == lay_out_passages("word?", alone, tokens).passages
     left = max(0, tokens - sum(map(tokens_of, layout.passages)))
     assert estimate_tokens(layout.knowledge) <= min(left, KNOWLEDGE_TOKENS)
 

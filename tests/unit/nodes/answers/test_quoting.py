@@ -9,11 +9,11 @@ from sextant.domain.events import Done
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.nodes.answers.computed import ComputedTable
-from sextant.nodes.answers.quoting import quotations, quoted
-from sextant.nodes.citing.attached import attached_items
+from sextant.nodes.answers.quoting import quotations, quote_sentences
+from sextant.nodes.citing.attached import attachment_items
 from sextant.nodes.citing.support import ComputedSentence
 from sextant.tables.results.written import Finding
-from sextant.testing.meanings import Meanings
+from sextant.testing.meanings import AngleEmbedder
 
 E5 = "intfloat/multilingual-e5-small"
 
@@ -30,11 +30,11 @@ async def answered(text: str) -> str:
         findings=(lamp,),
     )
     passage = RetrievedItem(ItemKind.CHUNK, "one", text, 1.0, metadata={"filename": "a.md"})
-    answerer = ExtractiveAnswerer(Meanings(E5, {}, otherwise=0.9))
-    events = quoted(
+    answerer = ExtractiveAnswerer(AngleEmbedder(E5, {}, otherwise=0.9))
+    events = quote_sentences(
         answerer,
         "What does the dearest cost?",
-        [passage, *attached_items([table], "en", 500)],
+        [passage, *attachment_items([table], "en", 500)],
         "en",
     )
     return [event.answer.answer async for event in events if isinstance(event, Done)].pop()
@@ -125,8 +125,8 @@ async def test_a_sentence_outdoes_the_rows_that_are_so_only_where_it_names_one(
     told = ComputedSentence("IT is a row with Employees > 10", at, at + len("IT | 12"))
     computed = ComputedTable("staff.csv", 2, frozenset({"t"}), ((table, told),), frozenset({"it"}))
     passage = RetrievedItem(ItemKind.CHUNK, "r", rule, 1.0, metadata={"filename": "rules.md"})
-    events = quoted(
-        ExtractiveAnswerer(Meanings(E5, {}, otherwise=0.9)),
+    events = quote_sentences(
+        ExtractiveAnswerer(AngleEmbedder(E5, {}, otherwise=0.9)),
         "Which departments have more than 10 employees?",
         [passage, table],
         "en",

@@ -17,8 +17,8 @@ from sextant.models.chat.chat_model import ChatModel
 from sextant.nodes.answers.answer_generator import AnswerGenerator
 from sextant.nodes.answers.answering import NOTHING_FOUND, AnswerEvent
 from sextant.nodes.answers.revising import CHANGED, COMPLETED, OTHER_LANGUAGE, REFUSED, REPLACED
+from sextant.nodes.budget import AnswerBudget
 from sextant.nodes.citing.checking import JUDGE_LATE, UNCHECKED, UNJUDGED, Checks
-from sextant.nodes.spending import Budget
 from tests.unit.nodes.conftest import chat, item
 
 OWNER = item("Each value in Rust has exactly one owner at a time.", "rust.md", start=10)
@@ -104,7 +104,7 @@ async def test_a_repair_that_does_not_hold_either_changes_nothing_and_the_senten
 
 @pytest.mark.parametrize(
     "options",
-    [{"repair": False}, {"budget": Budget(calls=1, prompt_tokens=9000, seconds=60)}],
+    [{"repair": False}, {"budget": AnswerBudget(calls=1, prompt_tokens=9000, seconds=60)}],
     ids=["turned-off", "no-call-left"],
 )
 async def test_without_a_second_call_the_sentence_is_marked(options: dict[str, Any]) -> None:
@@ -379,7 +379,7 @@ async def test_a_silent_judge_is_waited_for_as_long_as_the_answer_may_take() -> 
     told = await answered(
         chat(f"{CARRIED} Staff get 25 days of leave a year [2]."),
         checks=Checks(judge=Judge("", silent=True)),
-        budget=Budget(calls=4, prompt_tokens=100_000, seconds=0.5),
+        budget=AnswerBudget(calls=4, prompt_tokens=100_000, seconds=0.5),
     )
     assert told.answer.grounded
     assert told.answer.warnings == (UNJUDGED["en"].format(reason=JUDGE_LATE["en"]),)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
-from sextant.nodes.answers.rows import told_row
+from sextant.nodes.answers.rows import describe_row
 
 LEAVE = "| Years | Days |\n| --- | --- |\n| less than 1 | 12 |\n| 1 to 4 | 15 |"
 
 
 def told(text: str, row: str, context: str = "") -> str:
     item = RetrievedItem(ItemKind.CHUNK, "c", text, 1.0, metadata={"context": context})
-    return told_row(row, item, text.index(row))
+    return describe_row(row, item, text.index(row))
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from sextant.domain.attachments import Attachment, AttachmentKind
 from sextant.domain.events import Cited, Token
-from sextant.nodes.citing.attached import attached_items, table_lines
+from sextant.nodes.citing.attached import attachment_items, table_lines
 from sextant.nodes.citing.cells import TableCells
 from sextant.nodes.citing.cited_text import CitedText
 from sextant.tables.cells.table import make_table
@@ -103,7 +103,7 @@ def test_every_cell_stands_where_its_citation_says(rows: list[list[str]]) -> Non
 
 def told(model: str, *, cut: int = 1, question: str = "") -> tuple[str, CitedText, list[Cited]]:
     passages = [
-        *attached_items([attached(question)], "zh", 2000),
+        *attachment_items([attached(question)], "zh", 2000),
         item("苹果产自山东烟台。", "产地.md"),
     ]
     text = CitedText(passages, language="zh")
@@ -163,7 +163,7 @@ def test_a_label_that_nothing_has_is_dropped_beside_tables_and_text_without_them
 
 def test_large_tables_show_the_rows_that_matter_within_their_room() -> None:
     rows = [["产品", "销量"], *([f"产品{number}", f"{number}"] for number in range(2000))]
-    [shown] = attached_items([attached("哪个产品销量最大？", rows)], "zh", 500)
+    [shown] = attachment_items([attached("哪个产品销量最大？", rows)], "zh", 500)
     prompt = shown.metadata["shown"]
     assert "r2000 | 产品1999 | 1999" in prompt
     assert "“销量”最大的是产品1999：1999 [T1:r2000c2]" in prompt

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.nodes.citing.support import QuotedPassage, Wording, claim_of
+from sextant.nodes.citing.support import QuotedPassage, TermLookup, claim_of
 from tests.unit.nodes.conftest import item
 
 
@@ -38,8 +38,8 @@ def test_a_number_is_one_term() -> None:
     [("राजधानी दिल्ली", "राजा धनी ज़िला"), ("தமிழ் மொழி", "தாமரை மழை"), ("العَرَبِيَّة", "عَرَب")],
 )
 def test_other_words_of_the_same_letters_carry_nothing(statement: str, other: str) -> None:
-    assert Wording(statement).covers(claim_of(statement)) == 1
-    assert Wording(other).covers(claim_of(statement)) == 0
+    assert TermLookup(statement).covers(claim_of(statement)) == 1
+    assert TermLookup(other).covers(claim_of(statement)) == 0
 
 
 def test_two_sentences_are_quoted_only_when_one_carries_too_little() -> None:
@@ -87,4 +87,4 @@ def test_a_quote_is_the_documents_text_at_its_offsets(text: str, claim: str, sta
 
 @given(st.text(max_size=80))
 def test_a_text_covers_itself(text: str) -> None:
-    assert Wording(text).covers(claim_of(text)) == (1.0 if claim_of(text) else 0.0)
+    assert TermLookup(text).covers(claim_of(text)) == (1.0 if claim_of(text) else 0.0)

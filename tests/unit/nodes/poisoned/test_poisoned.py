@@ -186,9 +186,9 @@ def pieces_of(text: str, data: st.DataObject) -> Iterator[str]:
 def test_what_is_left_of_an_attack_does_not_depend_on_how_it_was_cut(
     attack: tuple[str, str], data: st.DataObject
 ) -> None:
-    from sextant.nodes.answers.harmless import Harmless, harmless
+    from sextant.nodes.answers.sanitizing import OutputSanitizer, sanitize_output
 
     _, text = attack
-    guard = Harmless([text])
+    guard = OutputSanitizer([text])
     pieces = [guard.feed(piece) for piece in pieces_of(text, data)]
-    assert "".join([*pieces, guard.finish()]) == harmless(text, [text])
+    assert "".join([*pieces, guard.finish()]) == sanitize_output(text, [text])

@@ -21,11 +21,11 @@ from sextant.domain.errors import OptionInvalid
 from sextant.domain.settings import LimitSettings
 from sextant.nodes.question.conversing import (
     as_history,
-    asked,
     closing,
     history_of,
     opening,
-    trimmed,
+    read_question,
+    trim_history,
 )
 from sextant.nodes.state import State
 from sextant.text.characters import estimate_tokens
@@ -41,10 +41,10 @@ HISTORY = st.lists(
 
 def test_the_last_message_is_the_question_where_none_is_given() -> None:
     before: list[AnyMessage] = [HumanMessage("What is a pump?"), AIMessage("A machine.")]
-    question = asked(State(messages=[*before, HumanMessage("Who makes it?", id="q")]))
+    question = read_question(State(messages=[*before, HumanMessage("Who makes it?", id="q")]))
     assert (question.query, question.before) == ("Who makes it?", before)
-    assert asked(State(query="Why?", messages=before)).query == "Why?"
-    assert asked(State(messages=before)).query == ""  # the last word was ours
+    assert read_question(State(query="Why?", messages=before)).query == "Why?"
+    assert read_question(State(messages=before)).query == ""  # the last word was ours
 
 
 @pytest.mark.parametrize(
@@ -58,17 +58,17 @@ def test_the_last_message_is_the_question_where_none_is_given() -> None:
 )
 def test_images_of_a_message_belong_to_the_question_and_are_not_kept(part: dict[str, Any]) -> None:
     content: list[str | dict[str, Any]] = [{"type": "text", "text": "What is this?"}, part]
-    question = asked(State(messages=[HumanMessage(content, id="q")]))
+    question = read_question(State(messages=[HumanMessage(content, id="q")]))
     assert question.query == "What is this?"
     assert question.content == [{"type": "image", "img_path": "data:image/png;base64,AAAA"}]
     [kept] = opening(question)["messages"]
     assert (kept.id, kept.content) == ("q", "What is this?\n[image]")
-    assert opening(asked(State(messages=[HumanMessage("Why?", id="q")]))) == {}
+    assert opening(read_question(State(messages=[HumanMessage("Why?", id="q")]))) == {}
 
 
 def test_other_parts_of_a_message_are_refused_by_name() -> None:
     with pytest.raises(OptionInvalid, match="file") as refused:
-        asked(State(messages=[HumanMessage([{"type": "file", "data": "AAAA"}])]))
+        read_question(State(messages=[HumanMessage([{"type": "file", "data": "AAAA"}])]))
     assert refused.value.field == "messages"
 
 
@@ -85,17 +85,17 @@ def test_a_history_that_is_given_counts_else_the_messages() -> None:
         {"role": "assistant", "content": "Two."},
     ]
     state, limits = State(query="Why?", messages=messages), LimitSettings()
-    assert history_of(state, asked(state), limits) == as_history(messages)
+    assert history_of(state, read_question(state), limits) == as_history(messages)
     state.history = [{"role": "user", "content": "Given."}]
-    assert history_of(state, asked(state), limits) == state.history
+    assert history_of(state, read_question(state), limits) == state.history
 
 
 @given(HISTORY, st.integers(0, 12), st.integers(0, 60))
 def test_the_newest_turns_stay_whole_within_both_bounds(
     history: list[dict[str, str]], turns: int, tokens: int
 ) -> None:
-    kept = trimmed(history, turns, tokens)
-    clean = trimmed(history, len(history) + 1, 10**9)
+    kept = trim_history(history, turns, tokens)
+    clean = trim_history(history, len(history) + 1, 10**9)
     assert kept == clean[len(clean) - len(kept) :]
     assert len(kept) <= turns
     costs = [estimate_tokens(turn["content"]) for turn in kept]
@@ -109,9 +109,9 @@ def test_the_newest_turns_stay_whole_within_both_bounds(
 def test_instructions_at_the_head_stay_however_long_the_conversation() -> None:
     rules = {"role": "system", "content": "Be brief."}
     said = [{"role": "user", "content": f"question {n}"} for n in range(9)]
-    assert trimmed([rules, *said], 3, 1000) == [rules, *said[-2:]]
-    assert trimmed([rules, *said], 1, 1000) == [rules]
-    assert trimmed([rules, *said], 0, 1000) == []
+    assert trim_history([rules, *said], 3, 1000) == [rules, *said[-2:]]
+    assert trim_history([rules, *said], 1, 1000) == [rules]
+    assert trim_history([rules, *said], 0, 1000) == []
 
 
 ANSWER = Answer(

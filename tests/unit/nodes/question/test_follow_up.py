@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.nodes.question.follow_up import standing_alone
+from sextant.nodes.question.follow_up import make_standalone
 
 
 def turns(*asked: str) -> list[dict[str, str]]:
@@ -33,7 +33,7 @@ def turns(*asked: str) -> list[dict[str, str]]:
     ],
 )
 def test_what_it_points_to_is_added(before: str, question: str, whole: str) -> None:
-    assert standing_alone(question, turns(before)) == whole
+    assert make_standalone(question, turns(before)) == whole
 
 
 @pytest.mark.parametrize(
@@ -52,32 +52,32 @@ def test_what_it_points_to_is_added(before: str, question: str, whole: str) -> N
 )
 def test_a_question_that_stands_alone_is_left_alone(question: str) -> None:
     assert (
-        standing_alone(question, turns("What does the warranty of the Heron 3 cover?")) == question
+        make_standalone(question, turns("What does the warranty of the Heron 3 cover?")) == question
     )
 
 
 @pytest.mark.parametrize("question", ["What is it about?", "上述内容的要点是什么？"])
 def test_a_whole_that_was_spoken_of_is_not_all_there_is(question: str) -> None:
-    assert standing_alone(question, turns("Is metformin safe?")) != question
+    assert make_standalone(question, turns("Is metformin safe?")) != question
 
 
 def test_a_chain_of_follow_ups_leads_back_to_what_was_named() -> None:
     history = turns("What does the warranty of the Heron 3 cover?", "How long does it last?")
-    assert "Heron 3" in standing_alone("And does it cover water?", history)
+    assert "Heron 3" in make_standalone("And does it cover water?", history)
 
 
 def test_there_is_nothing_to_borrow_at_the_beginning() -> None:
-    assert standing_alone("How long does it last?", []) == "How long does it last?"
-    assert standing_alone("Why?", [{"role": "assistant", "content": "Hello!"}]) == "Why?"
+    assert make_standalone("How long does it last?", []) == "How long does it last?"
+    assert make_standalone("Why?", [{"role": "assistant", "content": "Hello!"}]) == "Why?"
 
 
 @given(st.text(max_size=60), st.lists(st.text(max_size=60), max_size=4))
 def test_the_question_itself_is_always_kept(question: str, asked: list[str]) -> None:
-    assert standing_alone(question, turns(*asked)).startswith(question)
+    assert make_standalone(question, turns(*asked)).startswith(question)
 
 
 def test_another_code_takes_the_place_of_the_one_before() -> None:
     history = [{"role": "user", "content": "What does error E47 mean?"}]
-    asked = standing_alone("And E42?", history)
+    asked = make_standalone("And E42?", history)
     assert "error" in asked
     assert "E47" not in asked

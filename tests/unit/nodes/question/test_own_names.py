@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
-from sextant.nodes.question.own_names import by_own_names
+from sextant.nodes.question.own_names import replace_aliases
 from tests.unit.nodes.conftest import item
 
 BORN = item("James Cameron was born in Kapuskasing.", "born")
@@ -43,7 +43,7 @@ def test_an_alias_that_passages_do_not_go_by_is_the_name(
 ) -> None:
     items = [item(text, str(place)) for place, text in enumerate(texts)]
 
-    assert by_own_names(question, items, [entity(name, *aliases)]) == read
+    assert replace_aliases(question, items, [entity(name, *aliases)]) == read
 
 
 @pytest.mark.parametrize(
@@ -62,4 +62,4 @@ def test_one_that_passages_go_by_or_that_is_asked_of_itself_stays(
 ) -> None:
     items = [item(text, str(place)) for place, text in enumerate(texts)]
 
-    assert by_own_names(question, items, [entity("James Cameron", "Jim Cameron")]) == question
+    assert replace_aliases(question, items, [entity("James Cameron", "Jim Cameron")]) == question

@@ -19,7 +19,12 @@ from sextant.retrievers.chunk_search.ranking import (
     rank_by_metadata,
     with_rerank,
 )
-from sextant.retrievers.chunk_search.signals import Found, Question, hierarchy_share, topic_share
+from sextant.retrievers.chunk_search.signals import (
+    Found,
+    QuestionSignals,
+    hierarchy_share,
+    topic_share,
+)
 from sextant.retrievers.chunk_search.weights import PRESETS, MetadataWeights
 from sextant.retrievers.index.words.terms import terms
 from sextant.stores.chunks.traits import Traits
@@ -55,7 +60,7 @@ def chunk(
 
 
 def rank(
-    asked: Question, found: Sequence[Chunk], weights: MetadataWeights | None = None
+    asked: QuestionSignals, found: Sequence[Chunk], weights: MetadataWeights | None = None
 ) -> MetadataRanking:
     lanes: dict[str, Found] = {
         lane: {one.traits.id: one.lanes[lane] for one in found if lane in one.lanes}
@@ -69,8 +74,8 @@ def all_of(ranking: MetadataRanking) -> list[Ranked]:
     return ranking.shown(0, len(ranking))
 
 
-def question(text: str = "付款节点") -> Question:
-    return Question(text, NOW, half_life=365.0)
+def question(text: str = "付款节点") -> QuestionSignals:
+    return QuestionSignals(text, NOW, half_life=365.0)
 
 
 A = chunk(

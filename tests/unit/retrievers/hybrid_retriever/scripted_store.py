@@ -11,7 +11,7 @@ from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 
 from sextant.retrievers import HybridRetriever, HybridRetrieverOptions
-from sextant.stores.rows import Text
+from sextant.stores.rows import StoredText
 
 Found = Sequence[tuple[str, float]]
 
@@ -51,8 +51,8 @@ class ScriptedRows:
     async def states(self) -> Mapping[Hashable, str]:
         return dict[Hashable, str](self.texts_by_id.items())
 
-    async def texts(self, parts: Sequence[Hashable]) -> Sequence[Text]:
-        return [Text(part, str(part), self.texts_by_id[str(part)]) for part in parts]
+    async def texts(self, parts: Sequence[Hashable]) -> Sequence[StoredText]:
+        return [StoredText(part, str(part), self.texts_by_id[str(part)]) for part in parts]
 
 
 class ScriptedStore(VectorStore):

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes, bm25_terms
-from sextant.retrievers.index.keeping import Kept
+from sextant.retrievers.index.keeping import VersionedCache
 from sextant.retrievers.numeric.bm25 import BM25
-from sextant.stores.rows import Text
+from sextant.stores.rows import StoredText
 
 WORDS = st.sampled_from(
     [
@@ -65,9 +65,9 @@ def reference(
     return scores
 
 
-def texts_of(parts: Mapping[int, Sequence[str]]) -> list[Text]:
+def texts_of(parts: Mapping[int, Sequence[str]]) -> list[StoredText]:
     return [
-        Text(part, f"{part}-{place}-{text}", text)
+        StoredText(part, f"{part}-{place}-{text}", text)
         for part, texts in parts.items()
         for place, text in enumerate(texts)
     ]
@@ -95,7 +95,9 @@ def test_scores_equal_the_reference_after_any_adds_and_deletes(
 def test_a_text_that_the_index_does_not_know_yet_is_cut_for_the_question(
     texts: list[str], fresh: str
 ) -> None:
-    index = BM25Index().updated([], [Text("all", str(at), one) for at, one in enumerate(texts)])
+    index = BM25Index().updated(
+        [], [StoredText("all", str(at), one) for at, one in enumerate(texts)]
+    )
     known = [(str(at), "") for at in range(len(texts))]
     by_text = [("unknown", text) for text in texts]
     assert index.score(fresh, by_text) == pytest.approx(index.score(fresh, known))
@@ -104,7 +106,7 @@ def test_a_text_that_the_index_does_not_know_yet_is_cut_for_the_question(
 def test_terms_nobody_holds_any_longer_are_forgotten() -> None:
     before = BM25Index().updated(
         [],
-        [Text("a", "a", " ".join(f"w{n}" for n in range(99))), Text("b", "b", "kept")],
+        [StoredText("a", "a", " ".join(f"w{n}" for n in range(99))), StoredText("b", "b", "kept")],
     )
     after = before.updated(["a"], [])
     assert list(after.vocabulary) == ["kept"]
@@ -113,9 +115,9 @@ def test_terms_nobody_holds_any_longer_are_forgotten() -> None:
 
 
 def test_terms_of_a_later_index_do_not_count_in_the_one_it_was_made_from() -> None:
-    before = BM25Index().updated([], [Text("a", "a", "apple")])
-    later = before.updated([], [Text("b", "b", "banana banana")])
-    other = before.updated([], [Text("c", "c", "cherry")])
+    before = BM25Index().updated([], [StoredText("a", "a", "apple")])
+    later = before.updated([], [StoredText("b", "b", "banana banana")])
+    other = before.updated([], [StoredText("c", "c", "cherry")])
     found = [("a", ""), ("unknown", "banana cherry")]
     assert before.score("banana cherry", found) == [0, 0]
     assert later.score("banana", [("b", "")])[0] > 0
@@ -165,11 +167,11 @@ class Changing:
     async def states(self) -> Mapping[Hashable, str]:
         return dict[Hashable, str](self.texts_by_part.items())
 
-    async def texts(self, parts: Sequence[Hashable]) -> Sequence[Text]:
+    async def texts(self, parts: Sequence[Hashable]) -> Sequence[StoredText]:
         if self.waits:
             await self.waits.wait()
         self.read += parts
-        return [Text(part, str(part), self.texts_by_part[str(part)]) for part in parts]
+        return [StoredText(part, str(part), self.texts_by_part[str(part)]) for part in parts]
 
     async def owner(self) -> str:
         raise NotImplementedError
@@ -246,7 +248,7 @@ async def test_who_comes_while_an_index_is_built_shares_the_next_build_with_all_
 
 
 async def test_a_build_that_fails_fails_for_those_who_wait_for_it_alone() -> None:
-    kept: Kept[str, int, int] = Kept(1e9, lambda value: value)
+    kept: VersionedCache[str, int, int] = VersionedCache(1e9, lambda value: value)
     begun, failing = asyncio.Event(), asyncio.Event()
 
     async def fail(before: object) -> int:
@@ -270,7 +272,7 @@ async def test_a_build_that_fails_fails_for_those_who_wait_for_it_alone() -> Non
 async def test_the_users_asked_longest_ago_make_room() -> None:
     """Seed 003, 风险: 大量用户时内存占用增长."""
     text = " ".join(f"word{n}" for n in range(200))
-    size = BM25Index().updated([], [Text("a", "a", text)]).memory
+    size = BM25Index().updated([], [StoredText("a", "a", text)]).memory
     indexes = BM25Indexes(most=2.5 * size)
     for user in ("one", "two", "one", "three"):
         await indexes.get(Changing({"a": text}, user))
@@ -282,7 +284,9 @@ async def test_the_users_asked_longest_ago_make_room() -> None:
 async def test_an_index_that_nobody_asks_is_let_go() -> None:
     """Seed 003, 内存占用: 空闲超时自动释放."""
     now = [0.0]
-    kept: Kept[str, int, set[str]] = Kept(1e9, len, idle=10, clock=lambda: now[0])
+    kept: VersionedCache[str, int, set[str]] = VersionedCache(
+        1e9, len, idle=10, clock=lambda: now[0]
+    )
 
     async def make(before: object) -> set[str]:
         return set()
@@ -297,7 +301,7 @@ async def test_an_index_that_nobody_asks_is_let_go() -> None:
 
 async def test_and_nobody_has_to_ask_for_that() -> None:
     """The loop's own timer sees to it, and then looks no more."""
-    kept: Kept[str, int, set[str]] = Kept(1e9, len, idle=0.001)
+    kept: VersionedCache[str, int, set[str]] = VersionedCache(1e9, len, idle=0.001)
     gone = asyncio.Event()
 
     async def make(before: object) -> set[str]:

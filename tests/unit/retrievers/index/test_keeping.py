@@ -8,13 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sextant.retrievers.index.keeping import Kept
+from sextant.retrievers.index.keeping import VersionedCache
 
 
 @pytest.mark.usefixtures("switching_often")
 def test_callers_of_two_loops_all_get_a_value() -> None:
     """A synchronous caller brings a thread and a loop of its own; one of both was told that it was cancelled."""
-    kept: Kept[int, int, float] = Kept(200, lambda _: 1.0)
+    kept: VersionedCache[int, int, float] = VersionedCache(200, lambda _: 1.0)
 
     async def asking(seed: int) -> None:
         dice = random.Random(seed)  # noqa: S311 - nothing is kept secret by it

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sextant.retrievers.index import kept_words
 from sextant.retrievers.index.passages import PassageIndex
-from sextant.stores.chunks.stored import Passage
+from sextant.stores.chunks.stored import IndexPassage
 
 _WORDS = st.lists(
     st.sampled_from(["bread", "dough", "面包", "发酵", "of", "running", "3.14", "café", "x_y"]),
@@ -31,7 +31,7 @@ def index_of(
     states = dict.fromkeys(library, state)
     changed = set(before.changed(states))
     fresh = [
-        Passage(UUID(int=(document.int + place + 1) % 2**128), document, " ".join(words))
+        IndexPassage(UUID(int=(document.int + place + 1) % 2**128), document, " ".join(words))
         for document, passages in library.items()
         for place, words in enumerate(passages)
         if document in changed

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sextant.retrievers.index.passages import PassageIndex
 from sextant.retrievers.index.words.lexical import LexicalIndex, LexicalMatch
 from sextant.retrievers.numeric.highest import highest
-from sextant.stores.chunks.stored import Passage
+from sextant.stores.chunks.stored import IndexPassage
 from sextant.stores.graph.arrays import halves_of
 from sextant.stores.postgresql.binary import Embedded
 
@@ -26,10 +26,10 @@ def document(number: int) -> UUID:
     return uuid5(NAMES, f"document {number}")
 
 
-def passages_of(version: dict[int, list[str]]) -> list[Passage]:
+def passages_of(version: dict[int, list[str]]) -> list[IndexPassage]:
     return sorted(
         (
-            Passage(uuid5(NAMES, f"{number} {place} {text}"), document(number), text)
+            IndexPassage(uuid5(NAMES, f"{number} {place} {text}"), document(number), text)
             for number, texts in version.items()
             for place, text in enumerate(texts)
         ),
@@ -37,7 +37,7 @@ def passages_of(version: dict[int, list[str]]) -> list[Passage]:
     )
 
 
-def vectors_of(passages: list[Passage]) -> Embedded:
+def vectors_of(passages: list[IndexPassage]) -> Embedded:
     rows = [np.frombuffer(passage.id.bytes, np.uint8) for passage in passages]
     vectors = np.array(rows, np.float32).reshape(len(rows), 16) + np.float32(1)
     return Embedded(halves_of(passage.id for passage in passages), vectors)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pytest
 
 from sextant.domain.scope import Scope
-from sextant.retrievers.memory.room import Fits, Room, together
+from sextant.retrievers.memory.room import Fits, MemoryBoundedCache, together
 from tests.clock import Clock
 
 
@@ -29,11 +29,11 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def room(clock: Clock) -> Room:
-    return Room(100, clock)
+def room(clock: Clock) -> MemoryBoundedCache:
+    return MemoryBoundedCache(100, clock)
 
 
-async def ask(room: Room, name: str, size: int, times: int = 3) -> None:
+async def ask(room: MemoryBoundedCache, name: str, size: int, times: int = 3) -> None:
     """Ask for a value of this size as often, and wait until it has been made or not."""
 
     async def make(_: Fits) -> Value:
@@ -44,12 +44,12 @@ async def ask(room: Room, name: str, size: int, times: int = 3) -> None:
         await room.settled()
 
 
-def kept(room: Room) -> set[str]:
+def kept(room: MemoryBoundedCache) -> set[str]:
     return {scope.graph_id for _, scope in room.memory}
 
 
 async def test_what_is_asked_clearly_more_takes_the_place_of_what_is_asked_least(
-    room: Room, clock: Clock
+    room: MemoryBoundedCache, clock: Clock
 ) -> None:
     await ask(room, "seldom", 50)
     await ask(room, "sometimes", 50, times=5)
@@ -58,7 +58,9 @@ async def test_what_is_asked_clearly_more_takes_the_place_of_what_is_asked_least
     assert kept(room) == {"sometimes", "often"}
 
 
-async def test_for_what_has_no_room_even_so_nothing_goes(room: Room, clock: Clock) -> None:
+async def test_for_what_has_no_room_even_so_nothing_goes(
+    room: MemoryBoundedCache, clock: Clock
+) -> None:
     await ask(room, "seldom", 50)
     await ask(room, "often", 50, times=40)
     for _ in range(3):
@@ -70,7 +72,7 @@ async def test_for_what_has_no_room_even_so_nothing_goes(room: Room, clock: Cloc
 
 
 async def test_what_keeps_changing_is_made_again_at_once_until_that_has_taken_a_second(
-    room: Room, clock: Clock
+    room: MemoryBoundedCache, clock: Clock
 ) -> None:
     made = 0
 
@@ -96,7 +98,7 @@ async def test_what_keeps_changing_is_made_again_at_once_until_that_has_taken_a_
 
 
 async def test_what_cannot_be_made_is_told_of_and_tried_again(
-    room: Room, clock: Clock, caplog: pytest.LogCaptureFixture
+    room: MemoryBoundedCache, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     failures = [ValueError("unreadable")]
 
@@ -120,7 +122,7 @@ async def test_what_cannot_be_made_is_told_of_and_tried_again(
     assert kept(room) == {"broken"}
 
 
-async def test_two_are_made_at_once_and_none_twice(room: Room) -> None:
+async def test_two_are_made_at_once_and_none_twice(room: MemoryBoundedCache) -> None:
     made, may_end = list[str](), asyncio.Event()
 
     def asked(name: str) -> None:
@@ -157,7 +159,7 @@ def test_callers_of_two_loops_do_not_disturb_each_other(monkeypatch: pytest.Monk
     """A synchronous caller brings a thread and a loop of its own."""
     for name, value in {"_REST": 0.0, "_SHARE": 1e9, "_REMEMBERED": 200}.items():
         monkeypatch.setattr(f"sextant.retrievers.memory.room.{name}", value)
-    room, faults = Room(100), list[object]()
+    room, faults = MemoryBoundedCache(100), list[object]()
 
     async def make(_: Fits) -> Value:
         return Value(1)

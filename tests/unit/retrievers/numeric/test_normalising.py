@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sextant.retrievers.numeric.normalising import min_max, scaled, unit
+from sextant.retrievers.numeric.normalising import min_max, scale_scores, unit
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -45,15 +45,15 @@ def test_vectors_get_length_1_and_none_is_divided_by_0() -> None:
 
 
 def test_scores_lie_between_the_floor_and_the_best() -> None:
-    assert scaled(np.array([2, 4, 6], np.float32), 2).tolist() == [0, 0.5, 1]
-    assert scaled(np.array([1, 1], np.float32), 1).tolist() == [0, 0]
+    assert scale_scores(np.array([2, 4, 6], np.float32), 2).tolist() == [0, 0.5, 1]
+    assert scale_scores(np.array([1, 1], np.float32), 1).tolist() == [0, 0]
 
 
 @given(
     arrays(np.float32, st.integers(0, 12), elements=st.floats(-5, 5, width=32)), st.floats(-5, 5)
 )
 def test_scaling_keeps_the_order_and_the_range(scores: np.ndarray, floor: float) -> None:
-    out = scaled(scores, floor)
+    out = scale_scores(scores, floor)
     assert ((out >= 0) & (out <= 1)).all()
     order = np.argsort(scores)
     assert (np.diff(out[order]) >= 0).all()

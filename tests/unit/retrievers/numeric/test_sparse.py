@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.retrievers.numeric.sparse import SparseRows, few_true, firsts, places_among, starts_of
+from sextant.retrievers.numeric.sparse import SparseRows, few_true, firsts, index_among, starts_of
 
 ROWS, COLUMNS = 6, 40
 Entries = list[tuple[int, int]]
@@ -59,7 +59,7 @@ def test_wanted_rows_are_found_among_others_or_are_said_not_to_be_there(
     rows: list[int], wanted: list[int]
 ) -> None:
     wanted = list(dict.fromkeys(wanted))
-    found = places_among(np.array(rows, np.intp), np.array(wanted, np.intp))
+    found = index_among(np.array(rows, np.intp), np.array(wanted, np.intp))
     assert found.tolist() == [rows.index(one) if one in rows else -1 for one in wanted]
 
 

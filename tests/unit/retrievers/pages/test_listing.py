@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.domain.errors import OptionInvalid
-from sextant.retrievers.pages.listing import Listing
+from sextant.retrievers.pages.listing import ListingKey
 
 KEYS = st.lists(
     st.one_of(
@@ -24,13 +24,13 @@ KEYS = st.lists(
 
 @given(KEYS)
 def test_a_cursor_gives_its_key_again(key: list[str | int | float]) -> None:
-    listing = Listing.of("graphs", "ada")
+    listing = ListingKey.of("graphs", "ada")
     assert listing.after(listing.cursor(key), tuple(map(type, key))) == key
 
 
 @given(KEYS, st.integers(0, 10_000), st.characters(exclude_categories=["Cs"]))
 def test_a_changed_cursor_is_refused(key: list[str | int | float], place: int, put: str) -> None:
-    listing = Listing.of("graphs", "ada")
+    listing = ListingKey.of("graphs", "ada")
     cursor = listing.cursor(key)
     place %= len(cursor)
     changed = cursor[:place] + put + cursor[place + 1 :]
@@ -51,17 +51,17 @@ def decoded(cursor: str) -> bytes | None:
 @given(st.text())
 def test_what_is_no_cursor_is_refused(text: str) -> None:
     with pytest.raises(OptionInvalid):
-        Listing.of("graphs", "ada").after(text, (str,))
+        ListingKey.of("graphs", "ada").after(text, (str,))
 
 
 def test_a_cursor_is_of_one_list_of_one_user() -> None:
-    cursor = Listing.of("graphs", "ada").cursor(["hr"])
-    for other in (Listing.of("graphs", "eve"), Listing.of("communities", "ada")):
+    cursor = ListingKey.of("graphs", "ada").cursor(["hr"])
+    for other in (ListingKey.of("graphs", "eve"), ListingKey.of("communities", "ada")):
         with pytest.raises(OptionInvalid):
             other.after(cursor, (str,))
 
 
 def test_a_key_of_another_shape_is_refused() -> None:
-    listing = Listing.of("graphs", "ada")
+    listing = ListingKey.of("graphs", "ada")
     with pytest.raises(OptionInvalid):
         listing.after(listing.cursor(["hr", 1]), (str,))

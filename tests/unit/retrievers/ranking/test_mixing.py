@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from sextant.retrievers.index.graph.walk import RESTART, GraphArrays, WalkIndex
+from sextant.retrievers.index.graph.walk import RESTART, ScopeGraph, WalkIndex
 from sextant.retrievers.index.words.lexical import LexicalIndex
 from sextant.retrievers.ranking.mixing import (
     Evidence,
@@ -50,7 +50,7 @@ def graph_of(
     """
     related = np.asarray(relations, np.int64).reshape(-1, 3)
     return WalkIndex(
-        GraphArrays(
+        ScopeGraph(
             passages=passages,
             entities=entities,
             types=int(related[:, 2].max(initial=-1)) + 1,

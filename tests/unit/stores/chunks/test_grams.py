@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.stores.chunks.grams import fold, salted_grams
+from sextant.stores.chunks.grams import fold, salt_grams
 from sextant.text.characters import is_cjk
 
 MIXED = st.text(
@@ -36,42 +36,42 @@ def distinct(text: str) -> set[str]:
 
 @given(st.lists(MIXED, min_size=1, max_size=5))
 def test_a_text_has_the_grams_of_the_windows_that_the_definition_names(texts: list[str]) -> None:
-    for text, grams in zip(texts, salted_grams(texts, 1), strict=True):
+    for text, grams in zip(texts, salt_grams(texts, 1), strict=True):
         windows = sorted(distinct(text))
-        cut = salted_grams(windows, 1) if windows else []
+        cut = salt_grams(windows, 1) if windows else []
         assert all(len(own) == 1 for own in cut)
         assert grams.tolist() == sorted({int(own[0]) for own in cut})
 
 
 def test_few_grams_fall_together() -> None:
     windows = [first + second for first in COMMON for second in COMMON]
-    (grams,) = salted_grams(["\n".join(windows)], 1)
+    (grams,) = salt_grams(["\n".join(windows)], 1)
     assert len(grams) > 0.9 * 2**15 * (1 - (1 - 2**-15) ** len(windows))  # as random hashes would
 
 
 @given(MIXED, MIXED, MIXED)
 def test_the_grams_of_a_part_are_grams_of_the_whole(before: str, part: str, after: str) -> None:
-    inner, outer = salted_grams([fold(part), fold(before + part + after)], 7)
+    inner, outer = salt_grams([fold(part), fold(before + part + after)], 7)
     assert set(inner.tolist()) <= set(outer.tolist())
 
 
 @given(MIXED)
 def test_scopes_share_no_gram_and_the_batch_does_not_matter(text: str) -> None:
-    (alone,) = salted_grams([text], 1)
-    (other,) = salted_grams([text], 2)
+    (alone,) = salt_grams([text], 1)
+    (other,) = salt_grams([text], 2)
     assert not set(alone.tolist()) & set(other.tolist())
-    assert salted_grams(["机器", text, ""], 1)[1].tolist() == alone.tolist()
+    assert salt_grams(["机器", text, ""], 1)[1].tolist() == alone.tolist()
     assert all(gram >> 15 == 1 for gram in alone.tolist())
 
 
 def test_scopes_of_any_number_have_grams_that_fit() -> None:
     for scope_id in (2**16 - 1, 2**16, 2**17 - 1, 2**17 + 5, 2**31 - 1):
-        (grams,) = salted_grams(["机器学习"], scope_id)
+        (grams,) = salt_grams(["机器学习"], scope_id)
         assert {gram >> 15 & 0x1FFFF for gram in grams.tolist()} == {scope_id % 2**17}
 
 
 def test_more_texts_than_fit_beside_a_hash_are_cut_all_the_same() -> None:
-    many = salted_grams(["", "机器学习", *[""] * 2**17, "机器学习"], 1)
+    many = salt_grams(["", "机器学习", *[""] * 2**17, "机器学习"], 1)
     assert [len(many[1]), len(many[2]), len(many[-1])] == [3, 0, 3]
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.stores.graph.notices import collected_notices, notify
+from sextant.stores.graph.notices import collect_notices, notify
 
 
 def test_what_is_told_again_within_one_request_is_logged_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    with collected_notices() as notices:
+    with collect_notices() as notices:
         notify("behind")
         notify("behind")
         notify("gone")

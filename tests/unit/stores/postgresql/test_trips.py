@@ -9,7 +9,7 @@ import pytest
 from psycopg.rows import DictRow
 
 from sextant.domain.errors import DatabaseUnavailable
-from sextant.stores.postgresql.trips import Pace, Statement, Trips
+from sextant.stores.postgresql.batching import LatencyTracker, QueryBatcher, Statement
 
 
 class Server:
@@ -37,14 +37,14 @@ class Server:
 
 
 def ask(
-    trips: Trips[str, list[DictRow]], n: object, user_id: str = "ann"
+    trips: QueryBatcher[str, list[DictRow]], n: object, user_id: str = "ann"
 ) -> asyncio.Task[list[DictRow]]:
     return asyncio.create_task(trips.ask(user_id, Statement("select", {"n": n})))
 
 
 async def test_what_is_asked_at_the_same_moment_goes_together_in_order_one_tenant_a_trip() -> None:
     server = Server()
-    trips = Trips(server.answer)
+    trips = QueryBatcher(server.answer)
     asked = [ask(trips, 1), ask(trips, 2), ask(trips, 3, "bob")]
     assert await asyncio.gather(*asked) == [[{"n": 1}], [{"n": 2}], [{"n": 3}]]
     assert server.trips == [("ann", [1, 2]), ("bob", [3])]
@@ -54,13 +54,13 @@ async def test_what_is_asked_at_the_same_moment_goes_together_in_order_one_tenan
 
 async def test_a_trip_holds_eight_statements() -> None:
     server = Server()
-    trips = Trips(server.answer)
+    trips = QueryBatcher(server.answer)
     await asyncio.gather(*(ask(trips, n) for n in range(10)))
     assert [len(asked) for _, asked in server.trips] == [8, 2]
 
 
 async def test_a_statement_at_fault_fails_whoever_asked_it_and_nobody_else() -> None:
-    trips = Trips(Server().answer)
+    trips = QueryBatcher(Server().answer)
     good, bad = await asyncio.gather(ask(trips, 1), ask(trips, "bad"), return_exceptions=True)
     assert good == [{"n": 1}]
     assert isinstance(bad, ValueError)
@@ -69,7 +69,7 @@ async def test_a_statement_at_fault_fails_whoever_asked_it_and_nobody_else() -> 
 async def test_of_two_that_take_too_long_together_neither_waits_for_the_other() -> None:
     server = Server()
     server.gate.clear()
-    trips = Trips(server.answer)
+    trips = QueryBatcher(server.answer)
     slow, quick = ask(trips, "slow"), ask(trips, "quick")
     assert await quick == [{"n": "quick"}]
     assert not slow.done()
@@ -79,7 +79,7 @@ async def test_of_two_that_take_too_long_together_neither_waits_for_the_other() 
 
 async def test_a_server_that_is_gone_is_asked_once() -> None:
     server = Server()
-    trips = Trips(server.answer)
+    trips = QueryBatcher(server.answer)
     failed = await asyncio.gather(ask(trips, 1), ask(trips, "gone"), return_exceptions=True)
     assert [type(one) for one in failed] == [DatabaseUnavailable, DatabaseUnavailable]
     assert len(server.trips) == 1
@@ -88,7 +88,7 @@ async def test_a_server_that_is_gone_is_asked_once() -> None:
 async def test_one_who_stops_waiting_leaves_the_others_their_rows() -> None:
     server = Server()
     server.gate.clear()
-    trips = Trips(server.answer)
+    trips = QueryBatcher(server.answer)
     first, second = ask(trips, 1), ask(trips, 2)
     await server.came.wait()
     first.cancel()
@@ -108,7 +108,7 @@ async def test_when_nobody_waits_any_more_the_trip_is_given_up() -> None:
             ended.set()
         return []
 
-    trips = Trips(never)
+    trips = QueryBatcher(never)
     asked = ask(trips, 1)
     await asyncio.sleep(0)
     await asyncio.sleep(0)
@@ -117,11 +117,11 @@ async def test_when_nobody_waits_any_more_the_trip_is_given_up() -> None:
 
 
 def test_whoever_is_new_takes_no_long_statements() -> None:
-    assert not Pace().is_long("ann")
+    assert not LatencyTracker().is_long("ann")
 
 
 def test_two_statements_in_one_trip_may_take_twice_as_long_as_one() -> None:
-    pace = Pace()
+    pace = LatencyTracker()
     pace.took("ann", 0.0012, 2)
     assert not pace.is_long("ann")
     pace.took("ann", 0.0012, 1)
@@ -129,7 +129,7 @@ def test_two_statements_in_one_trip_may_take_twice_as_long_as_one() -> None:
 
 
 def test_the_last_trip_tells_whether_statements_are_long() -> None:
-    pace = Pace()
+    pace = LatencyTracker()
     pace.took("ann", 0.02, 2)
     assert pace.is_long("ann")
     assert not pace.is_long("bob")

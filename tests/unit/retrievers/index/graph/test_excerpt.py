@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from sextant.retrievers.index.graph.excerpt import Excerpt
-from sextant.retrievers.index.graph.walk import GraphArrays, WalkIndex
+from sextant.retrievers.index.graph.walk import ScopeGraph, WalkIndex
 
 
-def made_up(passages: int, entities: int, seed: int) -> GraphArrays:
+def made_up(passages: int, entities: int, seed: int) -> ScopeGraph:
     """Three entities a passage, half of them titles of one, and twice as many relations as entities."""
     rng = np.random.default_rng(seed)
     mentions = np.stack(
@@ -18,7 +18,7 @@ def made_up(passages: int, entities: int, seed: int) -> GraphArrays:
     titles = np.stack([np.arange(passages // 2), rng.permutation(entities)[: passages // 2]], 1)
     ends = rng.integers(0, entities, (2 * entities, 2))
     ends = ends[ends[:, 0] != ends[:, 1]]
-    return GraphArrays(
+    return ScopeGraph(
         passages=passages,
         entities=entities,
         types=2,
@@ -71,7 +71,7 @@ def test_of_a_hubs_many_relations_a_light_one_of_the_type_asked_for_is_walked() 
     ends = np.column_stack([np.zeros(300, np.int64), neighbours])
     wanted = np.where(neighbours == 300, 1, 0)
     index = WalkIndex(
-        GraphArrays(
+        ScopeGraph(
             passages=1,
             entities=301,
             types=2,

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from sextant.retrievers.index.graph.relations import Relations
-from sextant.retrievers.index.graph.statements import RelationTypes, asked, stated
+from sextant.retrievers.index.graph.statements import (
+    RelationTypes,
+    score_question,
+    score_statements,
+)
 from sextant.retrievers.index.words.lexical import LexicalIndex
 
 _DRUG, _DISEASE, _ORGAN = range(3)
@@ -26,7 +30,7 @@ def found(
     type_similarity: list[float] | None = None,
 ) -> list[float]:
     similarity = None if type_similarity is None else np.array(type_similarity, np.float32)
-    fit = stated(_RELATIONS, 4, named, type_match, similarity)
+    fit = score_statements(_RELATIONS, 4, named, type_match, similarity)
     dense = np.zeros(4, np.float32)
     if fit is not None:
         dense[fit.rows] = fit.values
@@ -81,4 +85,4 @@ def test_nothing_named_and_nothing_stated_find_nothing() -> None:
 def test_a_relation_is_asked_for_as_far_as_its_type_and_one_of_its_ends_are_named(
     named: dict[int, float], type_match: dict[int, float], expected: float
 ) -> None:
-    assert asked(_RELATIONS, named, type_match) == pytest.approx(expected)
+    assert score_question(_RELATIONS, named, type_match) == pytest.approx(expected)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import sextant.retrievers.index.graph.excerpt as excerpt_module
 from sextant.retrievers.index.graph.excerpt import Excerpt
-from sextant.retrievers.index.graph.walk import GraphArrays, WalkIndex
+from sextant.retrievers.index.graph.walk import ScopeGraph, WalkIndex
 
 
 def graph_of(  # noqa: PLR0917 - reads as a row of a table
@@ -21,9 +21,9 @@ def graph_of(  # noqa: PLR0917 - reads as a row of a table
     titles: Sequence[tuple[int, int]] = (),
     relations: Sequence[tuple[int, int, int]] = (),
     types: int = 1,
-) -> GraphArrays:
+) -> ScopeGraph:
     """A graph with relations of weight 1 that no passage states."""
-    return GraphArrays(
+    return ScopeGraph(
         passages=passages,
         entities=entities,
         types=types,
@@ -35,12 +35,12 @@ def graph_of(  # noqa: PLR0917 - reads as a row of a table
     )
 
 
-def whole(graph: GraphArrays) -> Excerpt:
+def whole(graph: ScopeGraph) -> Excerpt:
     return Excerpt(WalkIndex(graph), np.arange(graph.passages), np.arange(graph.entities))
 
 
 def walked(
-    graph: GraphArrays, passage: int, fit: list[float] | None = None, **match: float
+    graph: ScopeGraph, passage: int, fit: list[float] | None = None, **match: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Masses of passages and entities after a walk from one passage."""
     seeds = np.zeros(graph.passages, np.float32)
@@ -133,7 +133,7 @@ def test_an_empty_graph_walks_nowhere() -> None:
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> GraphArrays:
+def graphs(draw: st.DrawFn) -> ScopeGraph:
     passages, entities = draw(st.integers(1, 6)), draw(st.integers(1, 6))
     passage, entity = st.integers(0, passages - 1), st.integers(0, entities - 1)
     pairs = st.lists(st.tuples(passage, entity), max_size=12)
@@ -143,7 +143,7 @@ def graphs(draw: st.DrawFn) -> GraphArrays:
 
 
 @given(graphs(), st.data())
-def test_mass_is_conserved_and_never_negative(graph: GraphArrays, data: st.DataObject) -> None:
+def test_mass_is_conserved_and_never_negative(graph: ScopeGraph, data: st.DataObject) -> None:
     fits = st.lists(st.floats(0, 1, width=32), min_size=graph.passages, max_size=graph.passages)
     passages, entities = walked(graph, 0, fit=data.draw(fits), t0=0.5)
     assert (passages >= 0).all()
@@ -153,7 +153,7 @@ def test_mass_is_conserved_and_never_negative(graph: GraphArrays, data: st.DataO
 
 @given(graphs(), st.randoms(use_true_random=False))
 def test_numbering_of_passages_and_entities_changes_nothing(
-    graph: GraphArrays, random: object
+    graph: ScopeGraph, random: object
 ) -> None:
     passage_of, entity_of = list(range(graph.passages)), list(range(graph.entities))
     random.shuffle(passage_of)  # type: ignore[attr-defined]

@@ -17,7 +17,7 @@ from sextant.stores.graph.evidence import (
     RelationRow,
     without,
 )
-from sextant.stores.graph.loading.asserted import asserted
+from sextant.stores.graph.loading.asserted import collect_assertions
 
 ids = st.integers(1, 4).map(lambda number: UUID(int=number))
 texts = st.sampled_from(["Ada", " Ada  Lovelace ", "", "\0", "爱达", "x" * 201, "N\ud800N"])
@@ -34,9 +34,9 @@ def test_the_sound_rows_are_those_that_are_accepted_one_by_one(
 ) -> None:
     evidence, one_by_one = GraphEvidence(named, stated), Accepted(0)
     one_by_one.add(evidence)
-    columns = asserted(evidence)
+    columns = collect_assertions(evidence)
     assert (columns is None) == bool(one_by_one.problems)
-    columns = asserted(without(evidence, one_by_one.problems))
+    columns = collect_assertions(without(evidence, one_by_one.problems))
     assert columns is not None
     accepted = [(row[1], *row[5:]) for row in one_by_one.mentions]
     assert columns.named == accepted
@@ -61,4 +61,4 @@ A, B, CHUNK = UUID(int=1), UUID(int=2), UUID(int=3)
     ],
 )
 def test_what_passages_say_and_aliases_are_no_assertions(evidence: GraphEvidence) -> None:
-    assert asserted(evidence) is None
+    assert collect_assertions(evidence) is None

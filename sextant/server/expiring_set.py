@@ -8,7 +8,7 @@ from collections.abc import Hashable
 _SECONDS = 60.0  # for which it counts as so
 
 
-class Lately:
+class ExpiringSet:
     """Things noted not long ago; of more than `most`, those noted longest ago are forgotten."""
 
     def __init__(self, most: int = 10_000) -> None:

@@ -23,10 +23,10 @@ async def _to_the_end(wait: Coroutine[Any, Any, None]) -> None:
     await wait
 
 
-class Places:
+class FairSemaphore:
     """So many places. A free one goes to the caller who has fewest, of these to who waits longest.
 
-    Whoever is away from a place (`away`) and comes back goes before all who have had none yet. Beyond
+    Whoever is away from a place (`release_slot`) and comes back goes before all who have had none yet. Beyond
     those who may wait, whoever would be last in turn is refused at once.
 
     Args:
@@ -36,7 +36,7 @@ class Places:
     """
 
     def __init__(self, number: int, seconds: float, most_waiting: int) -> None:
-        self._line, self._seconds = _Line(number, most_waiting), seconds
+        self._line, self._seconds = _Queue(number, most_waiting), seconds
 
     @property
     def taken(self) -> int:
@@ -59,7 +59,7 @@ class Places:
         Raises:
             Overloaded: none was free in time.
         """
-        place = _Place(self._line, caller)
+        place = _Slot(self._line, caller)
         try:
             self._line.enter(place)
             if place.state is not _State.HERE:
@@ -91,15 +91,15 @@ class _State(Enum):
     OVER = auto()
 
 
-class _Line:
+class _Queue:
     """Who has places, and in turn who waits for one."""
 
     def __init__(self, number: int, most_waiting: int) -> None:
         self.here = Counter[str | None]()  # by caller; None, whom nobody knows, has none
-        self.waiting: list[_Place] = []
+        self.waiting: list[_Slot] = []
         self._number, self._most_waiting = number, most_waiting
 
-    def enter(self, place: _Place) -> None:
+    def enter(self, place: _Slot) -> None:
         """Have it wait, instead of who is last if too many do.
 
         Raises:
@@ -111,7 +111,7 @@ class _Line:
         self.waiting.append(place)
         self._call_next()
 
-    def leave(self, place: _Place, state: _State) -> None:
+    def leave(self, place: _Slot, state: _State) -> None:
         """Have it wait no longer, or be somebody else's."""
         before, place.state = place.state, state
         if before is _State.WAITING:
@@ -120,7 +120,7 @@ class _Line:
             self.here -= Counter([place.caller])  # drops what comes to 0
             self._call_next()
 
-    def displaced_by(self, caller: str | None) -> _Place | None:
+    def displaced_by(self, caller: str | None) -> _Slot | None:
         """Who goes for one more of `caller`: the last of those who wait for their first place, if no more may.
 
         Raises:
@@ -149,14 +149,14 @@ class _Line:
             self.here[place.caller] += 1
             place.take()
 
-    def _order(self, place: _Place) -> tuple[bool, int]:
+    def _order(self, place: _Slot) -> tuple[bool, int]:
         return not place.was_here, self.here[place.caller]
 
 
-class _Place:
+class _Slot:
     """One place from the first wish for it until it is left for good."""
 
-    def __init__(self, line: _Line, caller: str) -> None:
+    def __init__(self, line: _Queue, caller: str) -> None:
         self.caller = caller
         self.state = _State.AWAY
         self.was_here = False
@@ -202,11 +202,11 @@ class _Place:
 
 
 # The place of this context.
-_held: ContextVar[_Place | None] = ContextVar("held", default=None)
+_held: ContextVar[_Slot | None] = ContextVar("held", default=None)
 
 
 @asynccontextmanager
-async def away() -> AsyncIterator[None]:
+async def release_slot() -> AsyncIterator[None]:
     """Let somebody else have this context's place, if it has one, while a model works elsewhere."""
     place = _held.get()
     if place is None:

@@ -57,7 +57,7 @@ _NO_FENCE = {"`": "'", "~": "∼"}
 _TRAILING = ".,;:!?*_~"
 
 
-class Harmless:
+class OutputSanitizer:
     """Passes a text on piece by piece; what comes out does not depend on how it was cut.
 
     Args:
@@ -301,7 +301,7 @@ def _plain(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
 
 
-def harmless(text: str, passages: Sequence[str] = (), language: str = "en") -> str:
+def sanitize_output(text: str, passages: Sequence[str] = (), language: str = "en") -> str:
     """Return a whole text made harmless."""
-    guard = Harmless(passages, language)
+    guard = OutputSanitizer(passages, language)
     return guard.feed(text) + guard.finish()

@@ -16,7 +16,7 @@ from sextant.domain.elapsed import milliseconds_since
 from sextant.domain.errors import InputError
 
 
-class Outcome(StrEnum):
+class EventOutcome(StrEnum):
     """How something ended. `DEGRADED`: with less than all that was configured; `CANCELLED`: not awaited."""
 
     OK = "ok"
@@ -26,7 +26,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class SearchCompleted:
     """A retrieval, in one of the modes, or of `chunks` or `entities`; milliseconds of each lane.
 
     `timings["total"]` is the whole of it. What the request itself is at fault for is no retrieval.
@@ -34,26 +34,26 @@ class Searched:
 
     mode: str
     timings: Mapping[str, float]
-    outcome: Outcome
+    outcome: EventOutcome
 
 
 @dataclass(frozen=True, slots=True)
-class NodeRan:
+class NodeCompleted:
     """A node of the workflow; `attempt` is the refinement round that it ran in, from 0."""
 
     node: str
     milliseconds: float
     attempt: int
-    outcome: Outcome
+    outcome: EventOutcome
 
 
 @dataclass(frozen=True, slots=True)
-class ModelAsked:
+class ModelCalled:
     """A call of the chat model and its tokens."""
 
     prompt_tokens: int
     completion_tokens: int
-    outcome: Outcome
+    outcome: EventOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,10 @@ class StageRan:
 
     stage: str
     milliseconds: float
-    outcome: Outcome
+    outcome: EventOutcome
 
 
-Happening = Searched | NodeRan | ModelAsked | CitationsDropped | StageRan
+Happening = SearchCompleted | NodeCompleted | ModelCalled | CitationsDropped | StageRan
 Listener = Callable[[Happening], None]
 
 _listeners: list[Listener] = []
@@ -113,9 +113,17 @@ def searching(mode: str) -> Iterator[Search]:
     except InputError:
         raise
     except Exception:
-        emit(Searched(search.mode, {"total": milliseconds_since(started)}, Outcome.FAILED))
+        emit(
+            SearchCompleted(
+                search.mode, {"total": milliseconds_since(started)}, EventOutcome.FAILED
+            )
+        )
         raise
     if not _listeners:
         return
-    outcome = Outcome.DEGRADED if search.degraded else Outcome.OK
-    emit(Searched(search.mode, {**search.timings, "total": milliseconds_since(started)}, outcome))
+    outcome = EventOutcome.DEGRADED if search.degraded else EventOutcome.OK
+    emit(
+        SearchCompleted(
+            search.mode, {**search.timings, "total": milliseconds_since(started)}, outcome
+        )
+    )

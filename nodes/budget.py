@@ -1,7 +1,7 @@
 """What one answer may cost (`limits`), and what is left of it: model calls, prompt tokens, seconds.
 
 Whoever asks the chat model looks here first. Judgements (analyze, grade, refine) leave the answer what
-`kept_for_answer` says; when they can afford no more, rules judge, and when the time for searching is
+`reserve_for_answer` says; when they can afford no more, rules judge, and when the time for searching is
 over, the answer is written from what there is. Each limit that was reached is said once in the state's
 `warnings`.
 """
@@ -64,7 +64,7 @@ _REACHED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class AnswerBudget:
     """What may still be spent; what is overspent is below zero."""
 
     calls: int
@@ -79,9 +79,9 @@ class Budget:
             return Limit.CALLS
         return Limit.TOKENS if self.prompt_tokens < prompt_tokens else None
 
-    def after(self, spent: Usage) -> Budget:
+    def after(self, spent: Usage) -> AnswerBudget:
         """What is left of it at this time once so many calls and tokens are gone."""
-        return Budget(
+        return AnswerBudget(
             self.calls - spent.calls, self.prompt_tokens - spent.prompt_tokens, self.seconds
         )
 
@@ -96,17 +96,17 @@ def usage_of(state: State) -> Usage:
     return Usage(**state.usage)
 
 
-def budget_of(state: State, run: RunContext) -> Budget:
+def budget_of(state: State, run: RunContext) -> AnswerBudget:
     """All that is left; `generate` may spend it."""
     limits, spent = run.deps.settings.limits, usage_of(state)
-    return Budget(
+    return AnswerBudget(
         limits.model_calls - spent.calls,
         limits.prompt_tokens - spent.prompt_tokens,
         state.deadline - time.time() if state.deadline else limits.answer_seconds,
     )
 
 
-def kept_for_answer(state: State, run: RunContext) -> Budget:
+def reserve_for_answer(state: State, run: RunContext) -> AnswerBudget:
     """What searching and judging leave, however they fare.
 
     The call that writes the answer; where reports are answered from, those that read them first; at
@@ -116,17 +116,17 @@ def kept_for_answer(state: State, run: RunContext) -> Budget:
     limits = run.deps.settings.limits
     reading = calls_to_read(reports_of(state), limits.report_calls)
     prompt = limits.context_tokens + _AROUND_CONTEXT
-    return Budget(
+    return AnswerBudget(
         max(1, min(1 + reading, int(limits.model_calls * _ANSWERS_MODEL_SHARE))),
         min(prompt * (2 if reading else 1), int(limits.prompt_tokens * _ANSWERS_MODEL_SHARE)),
         limits.answer_seconds * _ANSWERS_SHARE,
     )
 
 
-def judging_budget(state: State, run: RunContext) -> Budget:
+def judging_budget(state: State, run: RunContext) -> AnswerBudget:
     """What is left for searching and judging, so that the answer can still be written."""
-    left, kept = budget_of(state, run), kept_for_answer(state, run)
-    return Budget(
+    left, kept = budget_of(state, run), reserve_for_answer(state, run)
+    return AnswerBudget(
         left.calls - kept.calls,
         left.prompt_tokens - kept.prompt_tokens,
         left.seconds - kept.seconds,
@@ -143,17 +143,17 @@ def prompt_size(messages: Messages) -> int:
     return sum(estimate_tokens(text) for _, text in messages)
 
 
-def failed_call(messages: Messages, calls: int = 1) -> Usage:
+def estimate_failed_call(messages: Messages, calls: int = 1) -> Usage:
     """What a call that gave nothing has cost: its prompt, estimated."""
     return Usage(calls, calls * prompt_size(messages), estimated=True)
 
 
-def reached(limit: Limit, limits: LimitSettings, language: str) -> str:
+def limit_warning(limit: Limit, limits: LimitSettings, language: str) -> str:
     """The sentence that tells of a limit."""
     most = _AMOUNTS[language][limit].format(most=getattr(limits, limit))
     return _REACHED[language].format(most=most, limit=limit, setting=limit.upper())
 
 
-def noted(warnings: Iterable[str], *more: str) -> list[str]:
+def merge_warnings(warnings: Iterable[str], *more: str) -> list[str]:
     """`warnings` and `more`, each once."""
     return list(dict.fromkeys([*warnings, *more]))

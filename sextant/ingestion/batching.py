@@ -27,13 +27,13 @@ _LINGER = 3.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _EmbedRequest:
     work: Work[Any, Any]
     about: Any
     answer: asyncio.Future[Any]
 
 
-class Together:
+class BatchCoordinator:
     """`members` files of one scope on their way; a context that ends what is still being done.
 
     `remarks`: what is missing of documents that were done on the way, by their ids.
@@ -44,7 +44,7 @@ class Together:
         self.remarks: dict[UUID, tuple[str, ...]] = {}
         self._members = members
         self._asking = 0
-        self._waiting: list[_Asked] = []
+        self._waiting: list[_EmbedRequest] = []
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -64,7 +64,7 @@ class Together:
         if self._members <= 1 and not self._waiting:
             [only] = await work(self.scope, [about])
             return only
-        asked = _Asked(work, about, asyncio.get_running_loop().create_future())
+        asked = _EmbedRequest(work, about, asyncio.get_running_loop().create_future())
         self._waiting.append(asked)
         self._asking += 1
         self._look()
@@ -103,11 +103,11 @@ class Together:
             self._timer.cancel()
             self._timer = None
 
-    async def _answer_all(self, waiting: Sequence[_Asked]) -> None:
+    async def _answer_all(self, waiting: Sequence[_EmbedRequest]) -> None:
         for work in dict.fromkeys(one.work for one in waiting):
             await self._answer(work, [one for one in waiting if one.work == work])
 
-    async def _answer(self, work: Work[Any, Any], asked: Sequence[_Asked]) -> None:
+    async def _answer(self, work: Work[Any, Any], asked: Sequence[_EmbedRequest]) -> None:
         try:
             answers = await work(self.scope, [one.about for one in asked])
         except Exception as error:  # noqa: BLE001 - whoever asked gets it

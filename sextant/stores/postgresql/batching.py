@@ -29,7 +29,7 @@ class Statement:
     values: Mapping[str, Any] | Sequence[Any]
 
 
-class Pace:
+class LatencyTracker:
     """Which keys have slow statements, judged by their latest."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class _Trip(Generic[K, T]):
     task: asyncio.Task[None] | None = None
 
 
-class Trips(Generic[K, T]):
+class QueryBatcher(Generic[K, T]):
     """Statements of one key that are asked in one turn of the event loop, as by `asyncio.gather`.
 
     Args:

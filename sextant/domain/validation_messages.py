@@ -14,7 +14,7 @@ _IN_JSON = {
 }
 
 
-def said_of(fault: Mapping[str, Any]) -> str:
+def describe_error(fault: Mapping[str, Any]) -> str:
     """The sentence of one of `ValidationError.errors()`, without its full stop.
 
     A text that was cleaned or hidden before it was measured is a `Value` with items to pydantic. How long
