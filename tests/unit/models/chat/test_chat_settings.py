@@ -51,7 +51,7 @@ def test_importing_the_models_loads_no_heavy_library() -> None:
         "reranker",
     )
     heavy = {"openai", "langchain_openai", "torch", "sentence_transformers", "onnxruntime"}
-    imports = ", ".join(f"models.{module}" for module in modules)
+    imports = ", ".join(f"sextant.models.{module}" for module in modules)
     code = f"import {imports}; import sys; print(*(set({heavy!r}) & set(sys.modules)))"
     loaded = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True
