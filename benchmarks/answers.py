@@ -53,7 +53,7 @@ class Timed(InstantChat):
     asked = 0.0
 
     async def stream(self, messages: Messages) -> AsyncIterator[str | Restart | Usage]:
-        """The same tokens."""
+        """Yield the same tokens."""
         self.asked = time.process_time()
         async for piece in super().stream(messages):
             yield piece
@@ -62,7 +62,7 @@ class Timed(InstantChat):
 async def first_token(
     workflow: Workflow, question: dict[str, Any], chat: Timed
 ) -> tuple[float, float]:
-    """CPU milliseconds to the first token, and of these, those after the model was asked."""
+    """Return CPU milliseconds to the first token, and of these, those after the model was asked."""
     started = time.process_time()
     async with aclosing(stream_answer(workflow, question)) as events:
         async for event in events:
@@ -99,7 +99,7 @@ def checks() -> None:
 def sentence_ms(
     items: Sequence[RetrievedItem], statement: str, marker: str, count: int = 200
 ) -> float:
-    """Milliseconds a sentence, its passage's preparation included."""
+    """Return milliseconds a sentence, its passage's preparation included."""
     stop = "。" if statement[0] > "z" else ". "
     written = [f"{statement}{marker.format(n=n % 10 + 1)}{stop}" for n in range(count)]
     return cpu_ms(lambda: feed(items, written)) / count
@@ -117,7 +117,7 @@ def feed(items: Sequence[RetrievedItem], written: Sequence[str]) -> None:
 
 
 def cpu_ms(run: Callable[[], object], runs: int = 5) -> float:
-    """Least CPU milliseconds of several runs."""
+    """Return least CPU milliseconds of several runs."""
     times = []
     for _ in range(runs):
         started = time.process_time()
@@ -145,7 +145,7 @@ class Delayed(Timed):
         repair: bool = True,  # noqa: ARG002
         patient: bool = True,  # noqa: ARG002
     ) -> tuple[T, Usage]:
-        """The judgement, after the delay."""
+        """Return the judgement, after the delay."""
         await asyncio.sleep(CALL_SECONDS)
         return schema.model_validate(self._reply), Usage(1)
 

@@ -50,12 +50,12 @@ class Asked:
     candidates: tuple[int, ...]
 
     def among(self, texts: Sequence[StoredText]) -> list[StoredText]:
-        """Its candidates."""
+        """Return its candidates."""
         return [texts[number] for number in self.candidates]
 
 
 def asked_of(library: Library, count: int) -> list[Asked]:
-    """The first questions of a library, each with the forty chunks of its tenant that lie nearest."""
+    """Return the first questions of a library, each with the forty chunks of its tenant that lie nearest."""
     asked = []
     for question in library.questions[:count]:
         rows = library.rows_of(question.tenant)
@@ -84,7 +84,7 @@ class Known:
 
 
 def scored(known: Known, asked: set[str], counts: Iterable[Counter[str]]) -> list[float]:
-    """BM25 as the paper writes it, with the idf of what is known."""
+    """Return BM25 as the paper writes it, with the idf of what is known."""
     scores = []
     for own in counts:
         score = 0.0
@@ -98,19 +98,19 @@ def scored(known: Known, asked: set[str], counts: Iterable[Counter[str]]) -> lis
 
 
 def alone(question: str, candidates: Sequence[StoredText], cut: Cut) -> list[float]:
-    """The candidates cut, counted and scored as if there were no other texts."""
+    """Return the candidates cut, counted and scored as if there were no other texts."""
     asked = set(cut(question))
     counts = [Counter(cut(one.searched)) for one in candidates]
     return scored(Known.of(counts, asked), asked, counts)
 
 
 def indexed(index: BM25Index, question: str, candidates: Sequence[StoredText]) -> list[float]:
-    """The candidates scored by the index, which knows their terms."""
+    """Return the candidates scored by the index, which knows their terms."""
     return index.score(question, [(one.id, "") for one in candidates])
 
 
 def gate(index: BM25Index, texts: Sequence[StoredText], asked: Sequence[Asked], when: str) -> Gate:
-    """The largest difference to BM25 over all texts, of some questions spread over all."""
+    """Return the largest difference to BM25 over all texts, of some questions spread over all."""
     checked = [
         (one.question, set(bm25_terms(one.question)), one.among(texts))
         for one in asked[:: max(1, len(asked) // CHECKED)]
@@ -133,7 +133,7 @@ def gate(index: BM25Index, texts: Sequence[StoredText], asked: Sequence[Asked], 
 def changed(
     index: BM25Index, texts: Sequence[StoredText], rows: Sequence[int]
 ) -> tuple[BM25Index, list[StoredText]]:
-    """The index with some of its texts gone and as many new ones; prints what each cost."""
+    """Return the index with some of its texts gone and as many new ones; prints what each cost."""
     gone, after, batch = [texts[row] for row in rows], list(texts), len(rows)
     fresh = [StoredText(("new", one.id), f"new-{one.id}", one.searched[::-1]) for one in gone]
     turns = max(1, ALONE // batch)
@@ -151,7 +151,7 @@ def changed(
 
 
 def spent(turns: int, work: Callable[[], object]) -> float:
-    """CPU milliseconds of doing something, on average over some turns."""
+    """Return CPU milliseconds of doing something, on average over some turns."""
     started = time.process_time()
     for _ in range(turns):
         work()
@@ -206,7 +206,7 @@ async def _no_server() -> Sequence[int]:
 
 
 def main(size: int, seed: int) -> int:
-    """A made-up library of one tenant; returns the exit status."""
+    """Return a made-up library of one tenant; returns the exit status."""
     library = make_library(size, QUESTIONS, seed, number_of_tenants=1)
     asked = asked_of(library, QUESTIONS)
     group, missing = asyncio.run(rerank(library.texts, asked))

@@ -49,14 +49,14 @@ class Topics:
         self.ids = [UUID(bytes=self.random.bytes(16)) for _ in range(entities)]
 
     def mentions(self, numbers: Sequence[int]) -> list[MentionRow]:
-        """Entities, named by their ids."""
+        """Return entities, named by their ids."""
         return [
             MentionRow(self.ids[n], None, MentionKind.IMPORT, self.ids[n].hex, "THING")
             for n in numbers
         ]
 
     def relations(self, number: int, topics: Numbers) -> list[RelationRow]:
-        """Relations from members of these topics; hubs come often."""
+        """Return relations from members of these topics; hubs come often."""
         members = np.flatnonzero(np.isin(self.topic, topics))
         start = np.searchsorted(self.topic, self.topic[members])
         weight = 1 / (members - start + 1) ** 0.8
@@ -73,7 +73,7 @@ class Topics:
         ]
 
     def grow(self, number: int, topics: Numbers) -> list[int]:
-        """New entities in these topics; returns their numbers after the renumbering by topic."""
+        """Return new entities in these topics; returns their numbers after the renumbering by topic."""
         known = np.arange(len(self.ids))
         new = self.random.choice(topics, number)
         order = np.argsort(np.concatenate([self.topic, new]), kind="stable")
@@ -94,7 +94,7 @@ async def store(database: Database, scope: Scope, *parts: GraphEvidence) -> None
 
 
 async def reports(database: Database, scope: Scope) -> dict[UUID, Community]:
-    """All communities by id."""
+    """Return all communities by id."""
     return {one.id: one for one in await PostgresGraph(database).communities(scope)}
 
 

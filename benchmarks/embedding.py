@@ -41,7 +41,7 @@ PASSAGES = 32
 
 
 def passages(text: str) -> list[str]:
-    """Different passages of `PASSAGE_BYTES` bytes."""
+    """Return different passages of `PASSAGE_BYTES` bytes."""
     long = (text * 10).encode()
     starts = range(0, 3 * PASSAGES, 3)  # three bytes are one ideograph
     return [long[start : start + PASSAGE_BYTES].decode(errors="ignore") for start in starts]

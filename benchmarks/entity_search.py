@@ -57,7 +57,7 @@ class Looked(HashEmbedder):
         self.vectors: dict[str, Vectors] = {}
 
     async def embed_query(self, text: str) -> Vectors:
-        """The vector that belongs to a question."""
+        """Return the vector that belongs to a question."""
         return self.vectors[text]
 
 
@@ -103,7 +103,7 @@ class World:
         )
 
     def questions(self, embedder: Looked) -> list[str]:
-        """Two words of an entity's description and one of its name; near it in meaning."""
+        """Return two words of an entity's description and one of its name; near it in meaning."""
         made = []
         for number in self.rng.integers(0, len(self.ids), QUESTIONS):
             name, said = self.texts[number]
@@ -138,7 +138,7 @@ async def store(database: Database, scope: Scope, world: World) -> None:
 async def measure(
     meter: Meter, questions: Sequence[str], ask: Callable[[str], Awaitable[int]]
 ) -> str:
-    """CPU of a question, client and server, and how many results it has; means over all questions."""
+    """Return CPU of a question, client and server, and how many results it has; means over all questions."""
     await ask(questions[0])
     before = meter.read()
     found = [await ask(question) for question in questions for _ in range(ROUNDS)]
@@ -192,7 +192,7 @@ async def run(database: Database, settings: Settings, world: World) -> None:
 def whole_searches(
     database: Database, scope: Scope, embedder: Looked, settings: Settings
 ) -> dict[str, Ask]:
-    """Searches as a caller makes them."""
+    """Search as a caller makes them."""
     graph = PostgresGraph(database)
     uncached = settings.entity_search.model_copy(update={"cache_seconds": 0.0})
     fresh_settings = settings.model_copy(update={"entity_search": uncached})
@@ -217,7 +217,7 @@ def whole_searches(
 
 
 def lanes(database: Database, scope: Scope, embedder: Looked) -> dict[str, Ask]:
-    """The lanes of meaning and words by themselves, and the seed's statement."""
+    """Return the lanes of meaning and words by themselves, and the seed's statement."""
     graph = PostgresGraph(database)
 
     async def meaning(question: str) -> int:
@@ -250,7 +250,7 @@ def lanes(database: Database, scope: Scope, embedder: Looked) -> dict[str, Ask]:
 def walks(
     database: Database, scope: Scope, starts: dict[str, list[UUID]], hub: UUID
 ) -> dict[str, Ask]:
-    """The graph lane, and what it reads of an entity with many relations and of any."""
+    """Return the graph lane, and what it reads of an entity with many relations and of any."""
     graph = PostgresGraph(database)
 
     async def walk(question: str) -> int:

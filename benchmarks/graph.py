@@ -104,7 +104,7 @@ select 2, a.* from (select distinct neighbour_id from near) as n cross join late
 
 
 def make_graph(entities: int, relations: int, seed: int) -> GraphEvidence:
-    """Entities and relations as a user would bring them, without chunks."""
+    """Return entities and relations as a user would bring them, without chunks."""
     rng = np.random.default_rng(seed)
     ids = [UUID(bytes=rng.bytes(16)) for _ in range(entities)]
     zipf = 1 / np.arange(1, entities + 1) ** 0.8
@@ -124,7 +124,7 @@ def make_graph(entities: int, relations: int, seed: int) -> GraphEvidence:
 
 
 def bare_rows(graph: GraphEvidence) -> dict[str, list[tuple[Any, ...]]]:
-    """The same facts as rows of the bare tables."""
+    """Return the same facts as rows of the bare tables."""
     unique = {(row.source_id, row.target_id): row for row in graph.relations}.values()
     keyed = [(relation_id(*row[:3]), row) for row in unique]
     ends = [
@@ -154,7 +154,7 @@ class Cost:
     server: float
 
     def over(self, other: Cost) -> str:
-        """How many times the cost of `other` this is."""
+        """Return how many times the cost of `other` this is."""
         cpu = (self.client + self.server) / (other.client + other.server)
         return f"{cpu:.2f}x the CPU and {self.wall / other.wall:.2f}x the time"
 
@@ -178,7 +178,7 @@ async def costs(name: str, backend: int, into: Costs) -> AsyncIterator[None]:
 
 
 async def backend_of(database: Database, scope: Scope) -> int:
-    """The process of the pool's connection."""
+    """Return the process of the pool's connection."""
     async with database.transaction(scope.user_id) as connection:
         return connection.info.backend_pid
 
@@ -262,7 +262,7 @@ async def import_ours(database: Database, scope: Scope, graph: GraphEvidence, sp
 
 
 def portions(rows: Sequence[Any], size: int) -> Iterable[Sequence[Any]]:
-    """`rows` in runs of `size`."""
+    """Return `rows` in runs of `size`."""
     return (rows[first : first + size] for first in range(0, len(rows), size))
 
 
@@ -302,7 +302,7 @@ async def compare_hops(database: Database, scope: Scope, graph: GraphEvidence) -
 
 
 async def one_more_batch(database: Database, scope: Scope, graph: GraphEvidence) -> float:
-    """CPU seconds of adding what a few pages say about frequent entities; median of several."""
+    """Return CPU seconds of adding what a few pages say about frequent entities; median of several."""
     record, meter = GraphRecord(database), Meter(await backend_of(database, scope))
     rng, spent = np.random.default_rng(9), []
     for number in range(9):

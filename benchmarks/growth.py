@@ -68,7 +68,7 @@ class Asked:
 
 
 def least(times: Times, mode: Mode) -> float:
-    """The median question of a mode, of each the least."""
+    """Return the median question of a mode, of each the least."""
     return statistics.median(min(took) for (one, _), took in times.items() if one is mode)
 
 
@@ -92,7 +92,7 @@ async def store(rag: Sextant, passages: int, graph: str) -> None:
 
 
 async def warmed(retriever: GraphRetriever, scope: Scope, questions: Sequence[Question]) -> Asked:
-    """A knowledge base whose index and texts are in memory, each of its questions asked once."""
+    """Return a knowledge base whose index and texts are in memory, each of its questions asked once."""
     indexes, texts = retriever.indexes, retriever.texts
     assert indexes is not None  # so they are opened
     assert texts is not None

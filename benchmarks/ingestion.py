@@ -54,16 +54,16 @@ class Instant:
         """Nothing to load."""
 
     async def embed_query(self, text: str) -> Vectors:
-        """Any vector."""
+        """Return any vector."""
         return np.asarray(self._vectors[len(text) % 512], np.float32)
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """The first so many vectors."""
+        """Return the first so many vectors."""
         return np.asarray(self._vectors[: len(texts)], np.float32)
 
 
 def book(pages: int) -> bytes:
-    """A PDF of text with running heads, an outline entry on every page, 34 lines a page."""
+    """Return a PDF of text with running heads, an outline entry on every page, 34 lines a page."""
     dice = random.Random(pages)  # noqa: S311 - reproducible text
     drawn: list[list[Drawn]] = []
     for number in range(pages):
@@ -85,12 +85,12 @@ def report(what: str, value: float, unit: str, limit: str = "") -> None:
 
 
 def peak_mb(who: int = resource.RUSAGE_SELF) -> float:
-    """Highest resident memory so far, in MB."""
+    """Return highest resident memory so far, in MB."""
     return resource.getrusage(who).ru_maxrss / 1024
 
 
 def resident_mb() -> float:
-    """Resident memory now, in MB."""
+    """Return resident memory now, in MB."""
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * 4096 / 1e6
 
 

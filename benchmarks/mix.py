@@ -46,7 +46,7 @@ MENTIONS = 6
 
 
 def made_up(passages: int, entities: int, relations: int, seed: int) -> ScopeGraph:
-    """A graph with a few frequent entities and many rare ones."""
+    """Return a graph with a few frequent entities and many rare ones."""
     rng = np.random.default_rng(seed)
     numbers = rng.permutation(entities)
 
@@ -74,7 +74,7 @@ def made_up(passages: int, entities: int, relations: int, seed: int) -> ScopeGra
 
 
 def cpu_ms(works: Iterable[Callable[[], object]]) -> str:
-    """Least and median CPU milliseconds of some work."""
+    """Return least and median CPU milliseconds of some work."""
     spent = []
     for work in works:
         before = time.process_time()
@@ -107,7 +107,7 @@ def measure_walks(seed: int) -> None:
 
 
 def evidence_of(scope: Scope, chunks: list[UUID], seed: int) -> GraphEvidence:
-    """Six entities a passage, and what is said about two of them."""
+    """Return six entities a passage, and what is said about two of them."""
     rng = np.random.default_rng(seed)
     entities = max(len(chunks), 10)
     picks = np.minimum((rng.pareto(1.2, (len(chunks), MENTIONS)) * 50).astype(int), entities - 1)
@@ -183,7 +183,7 @@ async def timed(name: str, meter: Meter, asked: Sequence[Callable[[], Awaitable[
 
 
 def _peak() -> float:
-    """Largest resident size so far, MB."""
+    """Return largest resident size so far, MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

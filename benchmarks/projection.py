@@ -48,7 +48,7 @@ async def timed(name: str, number: int, unit: str, work: Awaitable[object]) -> N
 
 
 async def milliseconds(ask: Callable[[int], Awaitable[object]]) -> str:
-    """The median and the 95th percentile of asking."""
+    """Return the median and the 95th percentile of asking."""
     spent = []
     for place in range(QUERIES):
         started = time.perf_counter()

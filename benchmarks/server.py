@@ -34,7 +34,7 @@ CALLS = 200
 
 
 async def passages(number: int) -> AsyncIterator[bytes]:
-    """A knowledge base of contracts, all made up."""
+    """Yield a knowledge base of contracts, all made up."""
     for place in range(number):
         text = f"第{place}条 付款节点：验收后{place % 90}日内付款，逾期按日万分之{place % 9}承担违约责任。"
         line = {"type": "chunk", "id": f"c{place}", "documentId": f"d{place // 100}", "text": text}
@@ -44,7 +44,7 @@ async def passages(number: int) -> AsyncIterator[bytes]:
 
 
 async def timed(call: Call) -> tuple[float, float]:
-    """Median wall and mean CPU milliseconds of a call, after ten to warm up."""
+    """Return median wall and mean CPU milliseconds of a call, after ten to warm up."""
     for _ in range(10):
         await call()
     spent, before = list[float](), _cpu()
@@ -56,7 +56,7 @@ async def timed(call: Call) -> tuple[float, float]:
 
 
 async def throughput(call: Call, clients: int, seconds: float) -> tuple[float, float]:
-    """Calls a second by so many clients that ask on and on, and the 95th percentile in ms."""
+    """Call a second by so many clients that ask on and on, and the 95th percentile in ms."""
     until, spent = time.perf_counter() + seconds, list[float]()
 
     async def client() -> None:

@@ -26,7 +26,7 @@ QUESTION = "How does Rust keep memory safe without a garbage collector?"
 
 
 def first_output(arguments: list[str], data_dir: str) -> tuple[float, float]:
-    """Wall seconds until the first output, and CPU seconds of the whole process."""
+    """Return wall seconds until the first output, and CPU seconds of the whole process."""
     environment = {**os.environ, "SEXTANT_DATA_DIR": data_dir}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.perf_counter()

@@ -89,19 +89,19 @@ class Meter:
     backend: int
 
     def read(self) -> tuple[float, float]:
-        """Client and server CPU seconds so far."""
+        """Return client and server CPU seconds so far."""
         fields = Path(f"/proc/{self.backend}/stat").read_text().rpartition(")")[2].split()
         return time.process_time(), (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 async def backend_of(database: Database, scope: Scope) -> int:
-    """The process of the pool's connection."""
+    """Return the process of the pool's connection."""
     (backend,) = await backends_of(database, scope, 1)
     return backend
 
 
 async def backends_of(database: Database, scope: Scope, number: int) -> list[int]:
-    """The processes of that many of the pool's connections."""
+    """Return the processes of that many of the pool's connections."""
     async with contextlib.AsyncExitStack() as stack:
         taken = [
             await stack.enter_async_context(database.transaction(scope.user_id))
@@ -170,7 +170,7 @@ async def side_by_side(designs: dict[str, Search], meter: Meter) -> None:
 
 
 def keywords(corpus: Corpus, number: int) -> list[str]:
-    """Eight keywords cut out of one chunk: words of three letters and more, or three ideographs."""
+    """Return eight keywords cut out of one chunk: words of three letters and more, or three ideographs."""
     text = corpus.texts[number * 37 % len(corpus.texts)]
     if " " in text:
         return [word for word in text.split() if len(word) > 2][5:13]

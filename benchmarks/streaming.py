@@ -60,7 +60,7 @@ class Model:
     answer: Reply | None = None
 
     def __call__(self, request: ApiRequest) -> Reply:
-        """A judgement by the book, or the answer."""
+        """Return a judgement by the book, or the answer."""
         if request.wants_json:
             if '"relevant"' in request.prompt:
                 return as_json({"relevant": [1, 2], "sufficient": True})
@@ -106,7 +106,7 @@ class Clients:
         await asyncio.to_thread(self._pool.shutdown)
 
     async def ask(self, port: int, asked: Sequence[Asked]) -> list[Stream]:
-        """What they saw, all of them at once."""
+        """Return what they saw, all of them at once."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._pool, _all_at_once, port, asked)
 
@@ -181,7 +181,7 @@ async def ask(
 
 
 def tokens(body: bytes) -> list[str]:
-    """The texts of the token events; each is whole within one line, whatever the chunks are."""
+    """Return the texts of the token events; each is whole within one line, whatever the chunks are."""
     lines = body.split(b"\n")
     return [
         orjson.loads(lines[at + 1].removeprefix(b"data: "))["text"]
@@ -191,7 +191,7 @@ def tokens(body: bytes) -> list[str]:
 
 
 def asking(number: int, **more: object) -> dict[str, Any]:
-    """The body of the request."""
+    """Return the body of the request."""
     question = QUESTIONS[number % len(QUESTIONS)]
     return {"query": question, "graphId": GRAPH, "mode": "naive", "stream": True} | more
 
@@ -204,14 +204,14 @@ class Server:
     process: psutil.Process
 
     def cpu(self) -> float:
-        """Seconds of CPU that it has taken."""
+        """Return seconds of CPU that it has taken."""
         used = self.process.cpu_times()
         return float(used.user + used.system)
 
 
 @asynccontextmanager
 async def serving(folder: Path, endpoint: ScriptedOpenAI) -> AsyncIterator[Server]:
-    """A server over `folder` in a process of its own."""
+    """Provide a server over `folder` in a process of its own."""
     probe = LoopbackServer(lambda _: None)  # type: ignore[arg-type, return-value]
     await probe.start()
     port = probe.port
@@ -230,7 +230,7 @@ async def serving(folder: Path, endpoint: ScriptedOpenAI) -> AsyncIterator[Serve
 
 
 def environment(folder: Path, endpoint: ScriptedOpenAI) -> dict[str, str]:
-    """Settings of the server's process."""
+    """Return settings of the server's process."""
     return {
         "SEXTANT_DATA_DIR": str(folder),
         "SEXTANT_CHAT_MODEL": "scripted",
@@ -243,7 +243,7 @@ def environment(folder: Path, endpoint: ScriptedOpenAI) -> dict[str, str]:
 
 
 async def answers(port: int) -> bool:
-    """Whether somebody listens."""
+    """Return whether somebody listens."""
     try:
         _, writer = await asyncio.open_connection("127.0.0.1", port)
     except OSError:

@@ -58,11 +58,11 @@ class InstantEmbedder:
         """Nothing to load."""
 
     async def embed_query(self, text: str) -> Vectors:
-        """One vector."""
+        """Return one vector."""
         return vector_of(text)
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """A vector per text."""
+        """Return a vector per text."""
         started = time.process_time()
         vectors: Vectors = np.stack([vector_of(text) for text in texts])
         self.spent += time.process_time() - started
@@ -70,7 +70,7 @@ class InstantEmbedder:
 
 
 def cpu_of_everything(data: Path) -> float:
-    """CPU seconds of this process, its children past and present, and the PostgreSQL of `data`."""
+    """Return CPU seconds of this process, its children past and present, and the PostgreSQL of `data`."""
     own = os.times()
     server = psutil.Process(int(next(data.rglob("postmaster.pid")).read_text().split()[0]))
     family = {*psutil.Process().children(recursive=True), server, *server.children()}
@@ -87,7 +87,7 @@ def _cpu(process: psutil.Process) -> float:
 
 
 def measure_peer(source: str, sizes: Sequence[int], folder: Path) -> list[dict[str, Any]]:
-    """LightRAG's stages, from a process in its own environment."""
+    """Return LightRAG's stages, from a process in its own environment."""
     if not PEER.exists():
         venv.create(PEER, with_pip=True)
     python = PEER / "bin" / "python"
@@ -103,7 +103,7 @@ def measure_peer(source: str, sizes: Sequence[int], folder: Path) -> list[dict[s
 
 
 def _run(command: Sequence[str | Path], environment: Mapping[str, str] | None = None) -> str:
-    """What the command prints; its errors are shown."""
+    """Return what the command prints; its errors are shown."""
     return subprocess.run(  # noqa: S603 - our own arguments
         command,
         check=True,
@@ -114,7 +114,7 @@ def _run(command: Sequence[str | Path], environment: Mapping[str, str] | None = 
 
 
 async def measure_ours(corpus: Corpus, sizes: Sequence[int], folder: Path) -> list[dict[str, Any]]:
-    """The same stages of Sextant."""
+    """Return the same stages of Sextant."""
     settings = Settings(
         _env_file=None, data_dir=folder / "data", database_url=None, embedding="instant"
     )
@@ -137,7 +137,7 @@ async def measure_ours(corpus: Corpus, sizes: Sequence[int], folder: Path) -> li
 
 
 async def query_times(rag: Sextant, corpus: Corpus) -> dict[str, dict[str, float]]:
-    """Retrieval alone, mode by mode: right after ingestion, and once what is read in the background is there."""
+    """Return retrieval alone, mode by mode: right after ingestion, and once what is read in the background is there."""
     times = {}
     for mode in MODES:
         await rag.search(corpus.questions[0].text, graph_id=GRAPH, mode=mode)
@@ -148,7 +148,7 @@ async def query_times(rag: Sextant, corpus: Corpus) -> dict[str, dict[str, float
 
 
 async def ask_all(rag: Sextant, corpus: Corpus, mode: Mode) -> tuple[float, float]:
-    """The median time in ms, and the share of the questions whose answer was found."""
+    """Return the median time in ms, and the share of the questions whose answer was found."""
     samples, found = [], 0
     for question in corpus.questions:
         started = time.perf_counter()

@@ -33,7 +33,7 @@ SENTENCE = "糖尿病的典型症状为多饮、多尿、多食和体重下降�
 
 
 def passages(text: str) -> tuple[RetrievedItem, ...]:
-    """Ten passages of about the usual size."""
+    """Return ten passages of about the usual size."""
     return tuple(
         RetrievedItem(
             ItemKind.CHUNK, f"chunk-{n}", text * 8, 0.9 - n / 100, f"document-{n}",
@@ -53,7 +53,7 @@ class InstantRetriever:
         self._found = Retrieval(passages(text), Mode.NAIVE, timings={"total": 0.0})
 
     async def search(self, *_: object, **__: object) -> Retrieval:
-        """The passages."""
+        """Return the passages."""
         return self._found
 
 
@@ -63,7 +63,7 @@ class InstantAnswerer:
     name = "instant"
 
     async def extract(self, *_: object, **__: object) -> Extraction:
-        """The sentence."""
+        """Return the sentence."""
         return Extraction((Quotation(SENTENCE, 0, 0, len(SENTENCE)),), None)
 
 
@@ -81,18 +81,18 @@ class InstantChat(ChatModel):
         repair: bool = True,  # noqa: ARG002
         patient: bool = True,  # noqa: ARG002
     ) -> tuple[T, Usage]:
-        """No judgement."""
+        """Return no judgement."""
         raise ModelOutputInvalid(f"{len(messages)} messages make no {schema.__name__}.")
 
     async def stream(self, messages: Messages) -> AsyncIterator[str | Restart | Usage]:  # noqa: ARG002
-        """`TOKENS` tokens with a cited sentence every twenty."""
+        """Yield `TOKENS` tokens with a cited sentence every twenty."""
         for n in range(TOKENS):
             yield f"{SENTENCE}[{n % 10 + 1}]" if n % 20 == 19 else "多饮 "
         yield Usage(1)
 
 
 def workflow_over(text: str, chat: object = None) -> Workflow:
-    """The real graph over instant parts."""
+    """Return the real graph over instant parts."""
     parts = cast("Sequence[Any]", (InstantRetriever(text), InstantAnswerer(), chat))
     return create_query_workflow(
         dependencies=Dependencies(Settings(_env_file=None), parts[0], parts[1], parts[2])

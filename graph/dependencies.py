@@ -68,7 +68,7 @@ async def _load(embedder: Embedder) -> bool:
 
 @asynccontextmanager
 async def dependencies_over(database: Database, embedder: Embedder) -> AsyncIterator[Dependencies]:
-    """The workflow's dependencies over an open database; whatever is opened here is closed at the end.
+    """Provide the workflow's dependencies over an open database; whatever is opened here is closed at the end.
 
     Raises:
         SettingsInvalid: a chat model is named, but no endpoint; the reranker is of no known form.
@@ -199,7 +199,7 @@ async def _open_shared(shared: _Shared, settings: Settings) -> Dependencies:
 
 
 async def _closer(stack: AsyncExitStack) -> AsyncGenerator[None]:
-    """Unwinds the stack when it is closed itself: by `asyncio.run` at the loop's end, if by nobody before.
+    """Unwind the stack when it is closed itself: by `asyncio.run` at the loop's end, if by nobody before.
 
     Nothing on the stack may be such a generator: `asyncio.run` closes all of them at once, and one that
     another is closing fails.

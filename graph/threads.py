@@ -79,7 +79,7 @@ class Threads(AsyncPostgresSaver):
             yield cursor
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """The last checkpoint of a conversation, if there is one.
+        """Return the last checkpoint of a conversation, if there is one.
 
         Raises:
             ConversationUnreadable: it holds what no turn has written.
@@ -94,7 +94,7 @@ class Threads(AsyncPostgresSaver):
         return kept
 
     def config_of(self, thread_id: str) -> RunnableConfig:
-        """The config that makes a run a turn of the conversation `thread_id`.
+        """Return the config that makes a run a turn of the conversation `thread_id`.
 
         Raises:
             OptionInvalid: the name is empty or too long.
@@ -150,7 +150,7 @@ class Threads(AsyncPostgresSaver):
                 await connection.execute(_SQL["keep_one"], {"key": key, "done": done})
 
     async def known(self, limit: int = 100, after: Thread | None = None) -> list[Thread]:
-        """The conversations, the latest first; those that follow `after`, where it is given."""
+        """Return the conversations, the latest first; those that follow `after`, where it is given."""
         values = {
             "user_id": self._user_id,
             "limit": limit,
@@ -163,7 +163,7 @@ class Threads(AsyncPostgresSaver):
             return await cursor.fetchall()
 
     async def messages(self, thread_id: str) -> list[AnyMessage]:
-        """What was said in a conversation, the oldest first; nothing where there is none."""
+        """Return what was said in a conversation, the oldest first; nothing where there is none."""
         kept = await self.aget_tuple(self.config_of(thread_id))
         values = kept.checkpoint["channel_values"] if kept else {}
         return cast("list[AnyMessage]", values.get("messages", []))
@@ -185,7 +185,7 @@ class Threads(AsyncPostgresSaver):
         return int(row[0]) if row else 0
 
     def _key(self, thread_id: str) -> str:
-        """The thread's key among everybody's: two users may call theirs the same."""
+        """Return the thread's key among everybody's: two users may call theirs the same."""
         if not 0 < len(thread_id) <= LONGEST_THREAD or clean_text(thread_id) != thread_id:
             raise OptionInvalid(
                 f"A conversation's name has 1 to {LONGEST_THREAD} characters, and none that cannot be stored.",

@@ -159,7 +159,7 @@ def create_query_workflow(
 
 
 def _bound(resolve: Resolve, node: Node, tries: int = 1) -> _BoundNode:
-    """`node` with its dependencies, announced and timed; its final failure is an event.
+    """Return `node` with its dependencies, announced and timed; its final failure is an event.
 
     It is an event because LangGraph's server shows callers no exception's message. Nodes are held to the answer's
     time here, since LangGraph's own limit takes two more tasks. What they wait for ends at once when cancelled
@@ -199,7 +199,7 @@ def _bound(resolve: Resolve, node: Node, tries: int = 1) -> _BoundNode:
 
 
 def _route_after(after: Callable[[State], str]) -> Callable[[State], str]:
-    """What follows a node; asked of an edited state as it is edited, before any node sees it."""
+    """Return what follows a node; asked of an edited state as it is edited, before any node sees it."""
 
     @wraps(after)
     def successor(state: State) -> str:
@@ -210,12 +210,12 @@ def _route_after(after: Callable[[State], str]) -> Callable[[State], str]:
 
 
 def _with_time(state: State, run: RunContext) -> State:
-    """The state with its deadline: a run that goes on from a checkpoint begins a new one."""
+    """Return the state with its deadline: a run that goes on from a checkpoint begins a new one."""
     return state if state.deadline else replace(state, deadline=deadline(run))
 
 
 def _seconds_left(node: Node, state: State, run: RunContext) -> float:
-    """What is left of the answer's time, and the grace; `analyze` begins a turn, and finds the last one's deadline."""
+    """Return what is left of the answer's time, and the grace; `analyze` begins a turn, and finds the last one's deadline."""
     whole = run.deps.settings.limits.answer_seconds
     return _GRACE + (whole if node is analyze else max(0.0, budget_of(state, run).seconds))
 
@@ -233,7 +233,7 @@ async def _in_time(name: str, seconds: float, work: Awaitable[Update]) -> Update
 
 
 def _calls_left(node: Node, state: State, run: RunContext) -> int:
-    """The chat-model calls that a node may make; all but `generate` leave the answer its own."""
+    """Return the chat-model calls that a node may make; all but `generate` leave the answer its own."""
     # `analyze` begins a turn, and finds what the last one used and what it had found.
     begun = State() if node is analyze else state
     return (budget_of if node is generate else judging_budget)(begun, run).calls

@@ -109,7 +109,7 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
 
 
 def _costs_of_both(looked: dict[str, Any], understood: dict[str, Any]) -> dict[str, Any]:
-    """What a turn has cost that began with nothing spent, and its warnings, where both did something."""
+    """Return what a turn has cost that began with nothing spent, and its warnings, where both did something."""
     if "usage" not in looked:
         return {}
     spent = (Usage(**update.get("usage", {})) for update in (looked, understood))
@@ -126,7 +126,7 @@ _WHY = {
 
 
 async def _link_entities(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
-    """The question's names that the graph knows; names are what the low level of keywords begins with."""
+    """Return the question's names that the graph knows; names are what the low level of keywords begins with."""
     known: dict[str, list[str]] = {}
     if state.strategy != Mode.NAIVE:
         retriever = runtime.context.deps.retriever
@@ -176,7 +176,7 @@ def _no_history(message: str) -> OptionInvalid:
 
 
 def _new_turn(state: State, asked_for: TurnQuestion, run: RunContext) -> dict[str, Any]:
-    """The state as a turn finds it; a checkpointer would carry over the last turn's."""
+    """Return the state as a turn finds it; a checkpointer would carry over the last turn's."""
     language, limits = run.choices.language, run.deps.settings.limits
     question = check_question(asked_for.query, limits.question_chars)
     return forgotten() | {
@@ -221,7 +221,7 @@ async def _understand(state: State, run: RunContext) -> tuple[dict[str, Any], bo
 
 
 def _restate_question(said: str, state: State, longest: int, vocabulary: Vocabulary) -> str:
-    """The chat model's wording of a question that may lean on a conversation; without one the question stands alone.
+    """Return the chat model's wording of a question that may lean on a conversation; without one the question stands alone.
 
     Small models write "string" there, the answer or a translation: what does not come from the question and the
     conversation would search for something that nobody asked, and the rule's wording is taken.
@@ -235,7 +235,7 @@ def _restate_question(said: str, state: State, longest: int, vocabulary: Vocabul
 
 
 def _by_rule(state: State, longest: int) -> dict[str, Any]:
-    """The question as its own words tell it, with those of the conversation that it leans on."""
+    """Return the question as its own words tell it, with those of the conversation that it leans on."""
     question = make_standalone(state.question, state.before)[:longest]
     names = names_in(question)
     themes = [word for word in telling_words(question) if not any(word in name for name in names)]
@@ -252,7 +252,7 @@ def _by_rule(state: State, longest: int) -> dict[str, Any]:
 
 
 def _read(question: str, parts: Sequence[str]) -> dict[str, Any]:
-    """A question with its parts, of which one alone would be the question itself."""
+    """Return a question with its parts, of which one alone would be the question itself."""
     several = list(dict.fromkeys(parts))[:MOST_PARTS] if len(set(parts)) > 1 else []
     return {
         "question": question,
@@ -278,7 +278,7 @@ _PUNCTUATION = re.compile(r"[\s,.!?~。，！？、～…]+")
 
 
 def is_small_talk(question: str) -> bool:
-    """Whether no document can help: a greeting, thanks, a question about us, or plain arithmetic."""
+    """Return whether no document can help: a greeting, thanks, a question about us, or plain arithmetic."""
     plain = normalise(question).strip(" \t\r\n.!?~。！？～…")
     words = _PUNCTUATION.sub(" ", plain).strip()
     parts = [part for part in _PUNCTUATION.split(plain) if part] if not words.isascii() else [words]

@@ -48,7 +48,7 @@ class PromptLines:
 
     @property
     def text(self) -> str:
-        """The lines so far."""
+        """Return the lines so far."""
         return "\n".join(self._lines)
 
     def add(self, text: str) -> None:
@@ -85,7 +85,7 @@ class PromptLines:
 
 
 def _plain(text: str) -> str:
-    """The letters and digits alone, by which two wordings of a sentence are one."""
+    """Return the letters and digits alone, by which two wordings of a sentence are one."""
     return _NO_WORD.sub("", plain_of(text))
 
 

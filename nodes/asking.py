@@ -117,7 +117,7 @@ class _CallOptions(Generic[T]):
     seconds: float
 
     async def asked(self, messages: Messages, size: int) -> _CallOutcome[T]:
-        """What came of a prompt of this many tokens; what a failed call has cost is estimated."""
+        """Return what came of a prompt of this many tokens; what a failed call has cost is estimated."""
         try:
             async with asyncio.timeout(self.seconds):
                 reply, usage = await self.chat.structured(
@@ -130,7 +130,7 @@ class _CallOptions(Generic[T]):
 
 
 def _by_rule_from_here(state: State, failures: Sequence[Exception]) -> dict[str, Any]:
-    """What the state learns of calls that failed."""
+    """Return what the state learns of calls that failed."""
     return {
         "warnings": merge_warnings(
             state.warnings, *(_by_rule(one, state.language) for one in failures)
@@ -158,5 +158,5 @@ def _is_unreachable(error: Exception) -> bool:
 
 
 def conversation(history: Sequence[dict[str, str]]) -> str:
-    """A conversation, one turn a line, for a prompt."""
+    """Return a conversation, one turn a line, for a prompt."""
     return "\n".join(f"{turn.get('role', 'user')}: {turn.get('content', '')}" for turn in history)

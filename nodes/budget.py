@@ -72,7 +72,7 @@ class AnswerBudget:
     seconds: float
 
     def lacks(self, prompt_tokens: int = 0, calls: int = 1) -> Limit | None:
-        """The limit that stands against `calls` more calls with so many prompt tokens in all."""
+        """Return the limit that stands against `calls` more calls with so many prompt tokens in all."""
         if self.seconds <= 0:
             return Limit.TIME
         if self.calls < calls:
@@ -80,14 +80,14 @@ class AnswerBudget:
         return Limit.TOKENS if self.prompt_tokens < prompt_tokens else None
 
     def after(self, spent: Usage) -> AnswerBudget:
-        """What is left of it at this time once so many calls and tokens are gone."""
+        """Return what is left of it at this time once so many calls and tokens are gone."""
         return AnswerBudget(
             self.calls - spent.calls, self.prompt_tokens - spent.prompt_tokens, self.seconds
         )
 
 
 def deadline(run: RunContext) -> float:
-    """When models and searches must be done for an answer that is begun now, as seconds since the epoch."""
+    """Return when models and searches must be done for an answer that is begun now, as seconds since the epoch."""
     return time.time() + run.deps.settings.limits.answer_seconds * (1 - _LAST_SHARE)
 
 
@@ -97,7 +97,7 @@ def usage_of(state: State) -> Usage:
 
 
 def budget_of(state: State, run: RunContext) -> AnswerBudget:
-    """All that is left; `generate` may spend it."""
+    """Return all that is left; `generate` may spend it."""
     limits, spent = run.deps.settings.limits, usage_of(state)
     return AnswerBudget(
         limits.model_calls - spent.calls,
@@ -107,7 +107,7 @@ def budget_of(state: State, run: RunContext) -> AnswerBudget:
 
 
 def reserve_for_answer(state: State, run: RunContext) -> AnswerBudget:
-    """What searching and judging leave, however they fare.
+    """Return what searching and judging leave, however they fare.
 
     The call that writes the answer; where reports are answered from, those that read them first; at
     most half of all calls, but one always. Their prompts, of which the reports and what they rest on fill
@@ -124,7 +124,7 @@ def reserve_for_answer(state: State, run: RunContext) -> AnswerBudget:
 
 
 def judging_budget(state: State, run: RunContext) -> AnswerBudget:
-    """What is left for searching and judging, so that the answer can still be written."""
+    """Return what is left for searching and judging, so that the answer can still be written."""
     left, kept = budget_of(state, run), reserve_for_answer(state, run)
     return AnswerBudget(
         left.calls - kept.calls,
@@ -144,16 +144,16 @@ def prompt_size(messages: Messages) -> int:
 
 
 def estimate_failed_call(messages: Messages, calls: int = 1) -> Usage:
-    """What a call that gave nothing has cost: its prompt, estimated."""
+    """Return what a call that gave nothing has cost: its prompt, estimated."""
     return Usage(calls, calls * prompt_size(messages), estimated=True)
 
 
 def limit_warning(limit: Limit, limits: LimitSettings, language: str) -> str:
-    """The sentence that tells of a limit."""
+    """Return the sentence that tells of a limit."""
     most = _AMOUNTS[language][limit].format(most=getattr(limits, limit))
     return _REACHED[language].format(most=most, limit=limit, setting=limit.upper())
 
 
 def merge_warnings(warnings: Iterable[str], *more: str) -> list[str]:
-    """`warnings` and `more`, each once."""
+    """Return `warnings` and `more`, each once."""
     return list(dict.fromkeys([*warnings, *more]))

@@ -89,12 +89,12 @@ class RunContext:
     deps: Dependencies
 
     def top_k(self, state: State) -> int:
-        """Passages per search: the input's wish, else the run's choice, else the setting."""
+        """Return passages per search: the input's wish, else the run's choice, else the setting."""
         return state.top_k or self.choices.top_k or self.deps.settings.retrieval.top_k
 
     @property
     def max_attempts(self) -> int:
-        """Refinement rounds: the run's choice within the setting's bound."""
+        """Return refinement rounds: the run's choice within the setting's bound."""
         bound = self.deps.settings.limits.max_attempts
         return bound if self.choices.max_attempts is None else min(bound, self.choices.max_attempts)
 

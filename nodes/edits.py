@@ -47,7 +47,7 @@ def _fields() -> Mapping[str, tuple[_Fits, str]]:
 
 
 def _of(hint: Any) -> _Fits:  # noqa: ANN401 - a type as it is written
-    """Whether a value is of the type; numbers of JSON have no point where they are whole."""
+    """Return whether a value is of the type; numbers of JSON have no point where they are whole."""
     if hint is Any:
         return lambda _: True
     if (origin := get_origin(hint)) is Literal:

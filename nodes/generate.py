@@ -108,7 +108,7 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
 
 
 async def _read_attachments(state: State, run: RunContext) -> list[RetrievedItem]:
-    """What came with the question, where it says anything; a large table takes a while to write."""
+    """Return what came with the question, where it says anything; a large table takes a while to write."""
     if not state.attachments:
         return []
     tokens = run.deps.settings.limits.context_tokens // _ATTACHED_SHARE
@@ -118,7 +118,7 @@ async def _read_attachments(state: State, run: RunContext) -> list[RetrievedItem
 async def _compute_found_tables(
     state: State, run: RunContext, scope: Scope
 ) -> tuple[list[ComputedTable], list[str]]:
-    """What the question asks to compute of tables that were found, where all their rows may be read; and why not.
+    """Return what the question asks to compute of tables that were found, where all their rows may be read; and why not.
 
     Filters bound the passages that an answer may rest on: only those of documents and sections let
     a table through whole.

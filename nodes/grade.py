@@ -56,7 +56,7 @@ async def grade(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
 
 
 def after_grade(state: State) -> Literal["enough", "weak"]:
-    """Whether the answer is written: of passages that suffice, or of what there is when no round is left."""
+    """Return whether the answer is written: of passages that suffice, or of what there is when no round is left."""
     return "enough" if state.sufficient or state.attempts >= state.rounds else "weak"
 
 
@@ -78,7 +78,7 @@ def by_rule(state: State) -> dict[str, Any]:
 
 
 def _in_one_hop(state: State) -> bool:
-    """Whether the first passage answers by itself, or nothing leads on from it."""
+    """Return whether the first passage answers by itself, or nothing leads on from it."""
     if state.attempts or state.subquestions or state.attachments or not state.items:
         return True
     alone = wording_of(state.items[0]).covers(claim_of(state.question))
@@ -113,7 +113,7 @@ async def _by_model(state: State, run: RunContext) -> dict[str, Any]:
 def _update_grades(
     state: State, relevant: Iterable[RetrievedItem], missing: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
-    """The state after a judgement; what was relevant in an earlier round stays so."""
+    """Return the state after a judgement; what was relevant in an earlier round stays so."""
     chosen = {item.id: item for item in state.items if item.id in state.evidence}
     chosen |= {item.id: item for item in relevant}
     open_parts = [part for part, _ in missing if part in state.subquestions]
@@ -130,7 +130,7 @@ def _update_grades(
 def _select_for_grading(
     state: State, run: RunContext, part: str, parts: int
 ) -> list[RetrievedItem]:
-    """What a part of the question is judged by: what was found for it first, in its share of tokens."""
+    """Return what a part of the question is judged by: what was found for it first, in its share of tokens."""
     places = {id_: at for at, id_ in enumerate(state.found_for.get(part, ()))}
     ordered = sorted(state.items, key=lambda item: places.get(item.id, len(places)))
     return select_within_budget(ordered, run.deps.settings.limits.context_tokens // parts)

@@ -54,13 +54,13 @@ async def refine(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
 
 
 def after_refine(state: State) -> Literal["another query", "nothing new"]:
-    """Whether anything is due to be searched."""
+    """Return whether anything is due to be searched."""
     due = (state.search, state.beside, state.bridges, state.abroad)
     return "another query" if any(due) else "nothing new"
 
 
 def by_rule(state: State, longest: int) -> tuple[list[str], list[str]]:
-    """Queries for what is missing, and those that lead a hop further, of `longest` characters at most.
+    """Return queries for what is missing, and those that lead a hop further, of `longest` characters at most.
 
     Parts that no passage answers are searched by themselves, and so is the question without what seems
     misspelt in it. In the graph's modes another hop finds
@@ -81,7 +81,7 @@ def by_rule(state: State, longest: int) -> tuple[list[str], list[str]]:
 
 
 def in_other_language(state: State) -> list[str]:
-    """The question for documents in the other language, once, if the passages lack a word of it.
+    """Return the question for documents in the other language, once, if the passages lack a word of it.
 
     Whoever bounds the search by tags may have chosen the language by them.
     """
@@ -92,12 +92,12 @@ def in_other_language(state: State) -> list[str]:
 
 
 def _drop_searched(state: State, candidates: Iterable[str], longest: int) -> list[str]:
-    """The candidates that are new, as long as a query may be: a name in one may be longer by itself."""
+    """Return the candidates that are new, as long as a query may be: a name in one may be longer by itself."""
     return all_new((one[:longest] for one in candidates), state.searched)
 
 
 def all_new(candidates: Iterable[str], searched: Iterable[str]) -> list[str]:
-    """The candidates that say anything and were not run, each once, whatever their case and spacing."""
+    """Return the candidates that say anything and were not run, each once, whatever their case and spacing."""
     run = {_plain(query) for query in searched} | {""}
     new: list[str] = []
     for query in candidates:

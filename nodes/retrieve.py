@@ -86,14 +86,14 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
 
 
 def _retrieved_event(mode: str, found: Collection[Retrieval], warnings: Iterable[str]) -> Retrieved:
-    """The event of one round; its timings are those of the search that took longest."""
+    """Return the event of one round; its timings are those of the search that took longest."""
     longest = max(found, key=lambda one: one.timings["total"])
     count = len({item.id for one in found for item in _passages(one)})
     return Retrieved(mode, count, longest.timings, tuple(dict.fromkeys(warnings)))
 
 
 def _late(state: State, run: RunContext) -> dict[str, Any]:
-    """What is left when the time for searching is over."""
+    """Return what is left when the time for searching is over."""
     limits = run.deps.settings.limits
     if _has_evidence(state):
         return {
@@ -108,7 +108,7 @@ def _late(state: State, run: RunContext) -> dict[str, Any]:
 
 
 def _has_evidence(state: State) -> bool:
-    """Whether an answer can be made without searching on: of passages, or of what came with the question."""
+    """Return whether an answer can be made without searching on: of passages, or of what came with the question."""
     return bool(state.items or attachments_text(state))
 
 
@@ -144,7 +144,7 @@ class _PendingQueries:
 async def _search_queries(
     state: State, runtime: Runtime[RunContext], due: _PendingQueries, mode: str, top_k: int
 ) -> tuple[dict[str, Retrieval], list[str]]:
-    """What each query found, and what is to be said of those that failed.
+    """Return what each query found, and what is to be said of those that failed.
 
     Raises:
         What the first query raised, when none was answered; what is the request's fault.
@@ -170,7 +170,7 @@ async def _search_queries(
 def _searches(
     state: State, runtime: Runtime[RunContext], due: _PendingQueries, mode: str, top_k: int
 ) -> list[Coroutine[Any, Any, Retrieval]]:
-    """The searches for the queries that are due, in their order."""
+    """Return the searches for the queries that are due, in their order."""
     search = partial(runtime.context.deps.retriever.search, scope_of(state, runtime))
     by_words = _BY_WORDS_TOO if state.attempts and mode == Mode.NAIVE else None
     wide = partial(
@@ -191,7 +191,7 @@ def _searches(
 async def _search_cross_lingual(
     state: State, runtime: Runtime[RunContext], top_k: int
 ) -> Retrieval:
-    """What the question finds, by meaning and words, among passages in the other language."""
+    """Return what the question finds, by meaning and words, among passages in the other language."""
     other = _OTHER_LANGUAGE[state.language]
     found = await runtime.context.deps.retriever.search(
         scope_of(state, runtime),
@@ -206,14 +206,14 @@ async def _search_cross_lingual(
 
 
 def _is_in(language: str, text: str) -> bool:
-    """Whether a passage is in `language` and no other: some Chinese names bring it near any question."""
+    """Return whether a passage is in `language` and no other: some Chinese names bring it near any question."""
     if language == "zh":
         return language_of(text) == "zh"
     return _BARELY * ideographs(text) < len(text)
 
 
 def widen_mode(strategy: str, attempts: int, lanes: Iterable[str]) -> str:
-    """The mode of a refining round: one step wider each, as far as the retriever can go."""
+    """Return the mode of a refining round: one step wider each, as far as the retriever can go."""
     if strategy not in _WIDENING:
         return strategy
     known = set(lanes)
@@ -227,7 +227,7 @@ def _passages(found: Retrieval) -> list[RetrievedItem]:
 
 
 def _once(items: Iterable[RetrievedItem]) -> list[RetrievedItem]:
-    """Each item once, best first."""
+    """Return each item once, best first."""
     best = {item.id: item for item in sorted(items, key=lambda item: item.score)}
     return sorted(best.values(), key=lambda item: (-item.score, item.id))
 
@@ -259,7 +259,7 @@ def merge_evidence(
 def with_tables(
     items: Sequence[RetrievedItem], tabular: Sequence[RetrievedItem], top_k: int
 ) -> list[RetrievedItem]:
-    """`items`, whose last give way to passages of tables that are not among them; of these what has room."""
+    """Return `items`, whose last give way to passages of tables that are not among them; of these what has room."""
     known = set(_ids(items))
     new = [item for item in tabular if item.id not in known]
     kept = items[: max(_KEPT, len(items) - len(new))]
@@ -267,7 +267,7 @@ def with_tables(
 
 
 def fuse_ids(rankings: Sequence[Sequence[str]]) -> list[str]:
-    """The ids of several rankings of one kind in one."""
+    """Return the ids of several rankings of one kind in one."""
     return [id_ for id_, _ in rrf({str(at): ids for at, ids in enumerate(rankings)}, {})]
 
 

@@ -16,10 +16,10 @@ async def route(
     state: State,
     runtime: Runtime[RunContext],  # noqa: ARG001 - every node has the same signature
 ) -> dict[str, Any]:
-    """A simple question needs no document, whatever mode was chosen for it."""
+    """Return a simple question needs no document, whatever mode was chosen for it."""
     return {"strategy": Mode.BYPASS.value} if state.complexity == SIMPLE else {}
 
 
 def after_route(state: State) -> Literal["complex", "simple or bypass"]:
-    """Whether documents are looked into."""
+    """Return whether documents are looked into."""
     return "simple or bypass" if state.strategy == Mode.BYPASS else "complex"

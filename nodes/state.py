@@ -20,7 +20,7 @@ Messages = Annotated[list[AnyMessage], add_messages]
 
 
 def _replace_items(_: list[RetrievedItem], new: Sequence[object]) -> list[RetrievedItem]:
-    """The new list instead of the old; whoever edits a state over HTTP writes its items as plain values."""
+    """Return the new list instead of the old; whoever edits a state over HTTP writes its items as plain values."""
     return items_of(new)
 
 
@@ -149,12 +149,12 @@ _KEPT = {one.name for one in fields(InputState)} | {"tables"}
 
 
 def forgotten() -> dict[str, Any]:
-    """All other fields as they are before a turn, which a checkpointer carries over from the last one."""
+    """Return all other fields as they are before a turn, which a checkpointer carries over from the last one."""
     return {name: value for name, value in vars(State()).items() if name not in _KEPT}
 
 
 def reports_of(state: State) -> list[RetrievedItem]:
-    """The reports of communities that the question is answered from, where it asks for what they tell."""
+    """Return the reports of communities that the question is answered from, where it asks for what they tell."""
     by_reports = state.strategy == Mode.GLOBAL or (
         state.strategy == Mode.HYBRID and asks_account(state.question)
     )

@@ -60,7 +60,7 @@ Messages = list[tuple[str, str]]
 
 
 def as_data(text: str) -> str:
-    """A text from a document that can neither end the passages of a prompt nor begin another one."""
+    """Return a text from a document that can neither end the passages of a prompt nor begin another one."""
     shown: Sequence[int] = range(len(text))
     seen = text.translate(_PLAIN)
     if _INVISIBLE.search(seen):
@@ -75,7 +75,7 @@ def as_data(text: str) -> str:
 
 
 def number_texts(texts: Iterable[str], between: str = "\n\n") -> str:
-    """Texts from documents as the passages of a prompt, numbered from 1."""
+    """Return texts from documents as the passages of a prompt, numbered from 1."""
     return between.join(f"[{number}] {as_data(text)}" for number, text in enumerate(texts, 1))
 
 
@@ -89,7 +89,7 @@ class PromptWording:
 
     @property
     def variables(self) -> frozenset[str]:
-        """The names of the variables that the text uses."""
+        """Return the names of the variables that the text uses."""
         return frozenset(self.system.get_identifiers() + self.user.get_identifiers())
 
 

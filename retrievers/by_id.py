@@ -30,7 +30,7 @@ class LazyHits(Sequence[RetrievedItem]):
     def of(
         cls, found: Scored, content_at: Callable[[int], PassageContent | None] | None = None
     ) -> LazyHits:
-        """Chunks that a store, or a scope in memory, found; scores of 32 bits, as both give them."""
+        """Return chunks that a store, or a scope in memory, found; scores of 32 bits, as both give them."""
         scores = [max(score, LEAST_SCORE) for score in array("f", found.scores)]
         return cls(found.ids, scores, content_at)
 
@@ -49,7 +49,7 @@ class LazyHits(Sequence[RetrievedItem]):
     def item(
         self, place: int, score: float, lanes: Mapping[str, LaneScore] | None
     ) -> RetrievedItem:
-        """The hit at a place with some score and lanes."""
+        """Return the hit at a place with some score and lanes."""
         own = self.ids[place]
         content = None if self.content_at is None else self.content_at(place)
         if content is None:
@@ -70,19 +70,19 @@ class LazyHits(Sequence[RetrievedItem]):
 
 
 def ids_of(hits: Sequence[RetrievedItem]) -> Sequence[str]:
-    """The ids of a lane's hits."""
+    """Return the ids of a lane's hits."""
     return hits.ids if isinstance(hits, LazyHits) else [hit.id for hit in hits]
 
 
 def score_at(hits: Sequence[RetrievedItem], place: int) -> float:
-    """The lane's score of the hit at a place."""
+    """Return the lane's score of the hit at a place."""
     return hits.scores[place] if isinstance(hits, LazyHits) else hits[place].score
 
 
 def hit_at(
     hits: Sequence[RetrievedItem], place: int, score: float, lanes: Mapping[str, LaneScore]
 ) -> RetrievedItem:
-    """The hit at a place with another score and other lanes."""
+    """Return the hit at a place with another score and other lanes."""
     return (
         hits.item(place, score, lanes)
         if isinstance(hits, LazyHits)
@@ -91,5 +91,5 @@ def hit_at(
 
 
 def has_content(hits: Sequence[RetrievedItem], place: int) -> bool:
-    """Whether the hit at a place comes with its text."""
+    """Return whether the hit at a place comes with its text."""
     return hits.content_at is not None if isinstance(hits, LazyHits) else bool(hits[place].text)

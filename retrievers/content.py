@@ -21,14 +21,14 @@ class PassageContent(NamedTuple):
 
 
 def of_passage(row: Mapping[str, Any]) -> PassageContent:
-    """The content of a passage, from a row of `ChunkStore.contents`."""
+    """Return the content of a passage, from a row of `ChunkStore.contents`."""
     said = {name: value for name, value in row.items() if name not in _OF_THEIR_OWN}
     said["section_path"] = tuple(row["section_path"])
     return PassageContent(row["text"], row["document_id"], row["external_id"], said)
 
 
 def of_entity(entity: Entity) -> PassageContent:
-    """The content of an entity."""
+    """Return the content of an entity."""
     text = f"{entity.name}: {entity.description}" if entity.description else entity.name
     said = {
         "name": entity.name,
@@ -40,7 +40,7 @@ def of_entity(entity: Entity) -> PassageContent:
 
 
 def with_content(item: RetrievedItem, content: PassageContent) -> RetrievedItem:
-    """A passage found by its id, with its content."""
+    """Return a passage found by its id, with its content."""
     return RetrievedItem(
         item.kind,
         item.id,

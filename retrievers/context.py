@@ -11,7 +11,7 @@ from sextant.domain.retrieval import GraphContext, ItemKind, Retrieval, Retrieve
 def assemble_graph_context(
     items: Retrieval | Iterable[RetrievedItem],
 ) -> dict[str, list[dict[str, Any]]]:
-    """The entities and relations among `items`, most important first.
+    """Return the entities and relations among `items`, most important first.
 
     Args:
         items: a retrieval (`GraphRetriever.search`), or items of any kind; the score of an entity or
@@ -30,7 +30,7 @@ def assemble_graph_context(
 
 
 def assemble_vector_context(items: Retrieval | Iterable[RetrievedItem]) -> list[dict[str, Any]]:
-    """The passages among `items` in their order: `{text, metadata, score}`.
+    """Return the passages among `items` in their order: `{text, metadata, score}`.
 
     `metadata` says where a passage is from: `chunk_id`, `document_id`, `source`, and what else the
     store knows of it (`RetrievedItem`).

@@ -86,7 +86,7 @@ class Finder:
 
     @property
     def names(self) -> list[str]:
-        """The lanes' names."""
+        """Return the lanes' names."""
         if self.indexes is None:
             return [VECTOR, KEYWORD]
         of_graph = [LOCAL, MIX] if self.graph is None else list(_WORKS)
@@ -116,7 +116,7 @@ class Finder:
         return found
 
     def _held(self, composition: Composition, request: LaneQuery) -> Held | None:
-        """The index in memory, if a lane goes by it."""
+        """Return the index in memory, if a lane goes by it."""
         reader = self._reader
         if reader is None or _WORKS.keys().isdisjoint(composition.lanes):
             return None
@@ -188,7 +188,7 @@ class Finder:
         top_k: int | None,
         held: Held | None,
     ) -> LaneResults:
-        """What the lanes found in one ranking, with the texts of its first passages."""
+        """Return what the lanes found in one ranking, with the texts of its first passages."""
         runs, started = read.runs, time.perf_counter()
         timings = {**read.spent, **_lane_timings(runs)}
         passages, share = self._rank(composition, request, runs, top_k)
@@ -222,7 +222,7 @@ class Finder:
         around: Surroundings | None,
         trusted: Stamp | None,
     ) -> tuple[list[RetrievedItem], list[RetrievedItem], bool]:
-        """Passages and what is around them with their texts; are they and the index of one moment?"""
+        """Return passages and what is around them with their texts; are they and the index of one moment?"""
         if around is None and all(item.text for item in passages):
             # Where no text is read, nothing has told yet whether the index is of now.
             return passages, [], trusted is None and await request.is_current()
@@ -236,7 +236,7 @@ class Finder:
     async def _by_restating(
         self, request: LaneQuery, passages: list[RetrievedItem], fits: str | None
     ) -> list[RetrievedItem]:
-        """The same, by what their sentences say; as they are where no index tells what words are worth."""
+        """Return the same, by what their sentences say; as they are where no index tells what words are worth."""
         kept = self.indexes.kept(request.scope) if self.indexes is not None else None
         if kept is None:
             return passages
@@ -250,7 +250,7 @@ class Finder:
         runs: Sequence[LaneRun],
         top_k: int | None,
     ) -> tuple[list[RetrievedItem], float | None]:
-        """One ranking of all, and the share of the second lane in it."""
+        """Return one ranking of all, and the share of the second lane in it."""
         found = _passages(runs, composition)
         if len(found) == 1:
             return alone(*next(iter(found.items())), top_k), None
@@ -270,7 +270,7 @@ def _all_failed(runs: Sequence[LaneRun], lanes: Sequence[str]) -> bool:
 def _passages(
     runs: Sequence[LaneRun], composition: Composition
 ) -> dict[str, Sequence[RetrievedItem]]:
-    """The passages that each lane found; a lane that failed, or runs beside them, has none."""
+    """Return the passages that each lane found; a lane that failed, or runs beside them, has none."""
     return {
         run.name: run.hits
         if isinstance(run.hits, LazyHits)
@@ -281,7 +281,7 @@ def _passages(
 
 
 def _reports(runs: Sequence[LaneRun]) -> list[RetrievedItem]:
-    """The reports that lanes found, each once."""
+    """Return the reports that lanes found, each once."""
     found = (run.hits for run in runs if not isinstance(run.hits, LazyHits))
     hits = (hit for own in found for hit in own if hit.kind is ItemKind.COMMUNITY)
     return list({hit.id: hit for hit in hits}.values())

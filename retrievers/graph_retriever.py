@@ -136,7 +136,7 @@ class GraphRetriever(BaseRetriever):
 
     @property
     def lanes(self) -> list[str]:
-        """The names of the lanes that this retriever can run."""
+        """Return the names of the lanes that this retriever can run."""
         return self._finder.names
 
     @property
@@ -246,7 +246,7 @@ class GraphRetriever(BaseRetriever):
         )
 
     async def known_names(self, scope: Scope, text: str) -> dict[str, list[str]]:
-        """The names in `text` that the knowledge base's graph knows, with the ids of who bears them.
+        """Return the names in `text` that the knowledge base's graph knows, with the ids of who bears them.
 
         Names are told by titles, names and aliases, as the graph modes tell them. Empty where there is
         no graph, or the store does not answer: a search will say so.
@@ -275,7 +275,7 @@ class GraphRetriever(BaseRetriever):
         return list((await self.search(scope, query, **options)).results)
 
     def retrieve(self, query: str, **options: Unpack[RetrieveOptions]) -> list[RetrievedItem]:
-        """The twin of `aretrieve` for synchronous callers; takes the same options.
+        """Return the twin of `aretrieve` for synchronous callers; takes the same options.
 
         Works with and without a running event loop in the calling thread, which it blocks.
         """
@@ -344,7 +344,7 @@ class GraphRetriever(BaseRetriever):
         found: list[RetrievedItem],
         timings: dict[str, float],
     ) -> list[RetrievedItem]:
-        """The best of what was found in the reranker's order; as they were when it fails or is late."""
+        """Return the best of what was found in the reranker's order; as they were when it fails or is late."""
         started = time.perf_counter()
         limits = RerankLimits.of(self.settings.retrieval)
         done = await rerank(reranker, request.text, found, limits)
@@ -383,7 +383,7 @@ def _reports(around: Sequence[RetrievedItem]) -> list[RetrievedItem]:
 def _results(
     passages: Sequence[RetrievedItem], reports: Sequence[RetrievedItem], top_k: int
 ) -> list[RetrievedItem]:
-    """Reports first, up to half, and passages, which score below them."""
+    """Return reports first, up to half, and passages, which score below them."""
     first = reports[: max(1, top_k // 2)]
     rest = passages[: top_k - len(first)]
     if not first:
@@ -392,7 +392,7 @@ def _results(
 
 
 def _wordless(request: LaneQuery, results: Sequence[RetrievedItem]) -> bool:
-    """Whether the question is without keywords, and no result was found by words: "C" and 汞 may be, in an index."""
+    """Return whether the question is without keywords, and no result was found by words: "C" and 汞 may be, in an index."""
     return not (request.keywords or any(KEYWORD in item.lanes for item in results))
 
 

@@ -96,7 +96,7 @@ def composition_of(
 
 
 def constants_of(mode: Mode, settings: RetrievalSettings, *, reranked: bool) -> dict[str, float]:
-    """The settings that a mode goes by, and those of the lanes that step in where its own fail.
+    """Return the settings that a mode goes by, and those of the lanes that step in where its own fail.
 
     Args:
         mode: the one that was chosen.
@@ -123,7 +123,7 @@ def _not_available(sentence: str, known_lanes: Sequence[str]) -> ModeNotAvailabl
 
 
 def composition_from(lanes: Sequence[str], known_lanes: Sequence[str]) -> Composition:
-    """A composition of lanes named by the caller.
+    """Return a composition of lanes named by the caller.
 
     Raises:
         OptionInvalid: a lane is unknown, or none is named.

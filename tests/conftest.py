@@ -26,7 +26,7 @@ _STALLED = float(os.environ.get("STALLED_AFTER", "1200"))
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """A test that stands still ends the run and tells what it waits for, where else nobody would know."""
+    """Yield a test that stands still ends the run and tells what it waits for, where else nobody would know."""
     teller = threading.Timer(_STALLED, _tell_and_end, [item])
     teller.daemon = True
     teller.start()
@@ -48,7 +48,7 @@ def _tell_and_end(item: pytest.Item) -> None:
 
 
 def _waiting(task: asyncio.Task[object]) -> Iterator[str]:
-    """Where each of a task's coroutines waits for the next; `print_stack` tells of the first alone."""
+    """Yield where each of a task's coroutines waits for the next; `print_stack` tells of the first alone."""
     inner: object = task.get_coro()
     while inner is not None:
         frame = getattr(inner, "cr_frame", None) or getattr(inner, "ag_frame", None)
@@ -59,7 +59,7 @@ def _waiting(task: asyncio.Task[object]) -> Iterator[str]:
 
 
 def _stepped(inner: object) -> object:
-    """The generator whose next step this is, which Python 3.11 tells nobody."""
+    """Return the generator whose next step this is, which Python 3.11 tells nobody."""
     return next(
         (one for one in gc.get_referents(inner) if isinstance(one, AsyncGeneratorType)), None
     )

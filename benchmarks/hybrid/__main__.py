@@ -88,7 +88,7 @@ class Run:
 
     @asynccontextmanager
     async def _opened(self) -> AsyncIterator[Bench]:
-        """The library in our tables and in plain ones."""
+        """Provide the library in our tables and in plain ones."""
         async with await Database.open(self.settings) as database:
             ids = await asyncio.to_thread(self._known) or await self._fill(database)
             plain = await PlainTables.open(database.owner_conninfo)
@@ -101,7 +101,7 @@ class Run:
                 await wide.close()
 
     def _known(self) -> list[UUID]:
-        """The ids of what is stored already; none where nothing is."""
+        """Return the ids of what is stored already; none where nothing is."""
         if self.stored is None or not self.stored.exists():
             return []
         return read_ids(self.stored, len(self.library.texts))

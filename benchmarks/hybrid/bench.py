@@ -49,28 +49,28 @@ class Bench(Ours):
         self._rows = {one: row for row, one in enumerate(ids)}
 
     async def backends(self) -> list[int]:
-        """The server processes of all connections, the rivals' too."""
+        """Return the server processes of all connections, the rivals' too."""
         return [*{self.plain.backend, self.wide.backend, *await super().backends()}]
 
     async def one_table(self, number: int) -> list[int]:
-        """The rival's vector lane."""
+        """Return the rival's vector lane."""
         return await self.plain.nearest(self.questions[number], 10)
 
     async def one_table_wide(self, number: int) -> list[int]:
-        """The same, looking at as many candidates as it takes to be as exact as ours."""
+        """Return the same, looking at as many candidates as it takes to be as exact as ours."""
         return await self.wide.nearest(self.questions[number], 10)
 
     async def vector_rows(self, number: int) -> list[int]:
-        """Our vector lane, by row."""
+        """Return our vector lane, by row."""
         return self.rows(await self.vector_ids(number))
 
     async def vector_chunks(self, number: int) -> list[ChunkHit]:
-        """Our vector lane, whole chunks."""
+        """Return our vector lane, whole chunks."""
         question = self.questions[number]
         return await self.chunks.vector_search(scope_of(question.tenant), question.vector, 10)
 
     def ilike(self, collation: str) -> Search:
-        """The rival's keyword lane."""
+        """Return the rival's keyword lane."""
 
         async def search(number: int) -> dict[int, int]:
             return await self.plain.counted(self.questions[number], collation=collation)
@@ -78,27 +78,27 @@ class Bench(Ours):
         return search
 
     def naive(self, collation: str) -> Search:
-        """The naive build's hybrid search."""
+        """Return the naive build's hybrid search."""
         naive = Naive(self.plain, collation)
         return lambda number: naive.search(self.questions[number])
 
     @property
     def case_rules(self) -> dict[str, str]:
-        """The collations by which ILIKE is measured, by what is added to a design's name."""
+        """Return the collations by which ILIKE is measured, by what is added to a design's name."""
         return {**({"": self.plain.libc} if self.plain.libc else {}), _BUILT_IN: BUILT_IN}
 
     async def keyword_chunks(self, number: int) -> list[ChunkHit]:
-        """Our keyword lane, whole chunks."""
+        """Return our keyword lane, whole chunks."""
         question = self.questions[number]
         scope = scope_of(question.tenant)
         return await self.chunks.keyword_search(scope, question.keywords, WANTED)
 
     def rows(self, found: Nearest) -> list[int]:
-        """The rows of chunks."""
+        """Return the rows of chunks."""
         return [self._rows[UUID(int=high << 64 | low)] for high, low in found.ids.tolist()]
 
     async def recall(self, search: Search) -> Recall:
-        """Recall@10 of every size and kind; short results."""
+        """Return Recall@10 of every size and kind; short results."""
         recall = Recall()
         for number, question in enumerate(self.questions):
             found = await search(number)
@@ -107,7 +107,7 @@ class Bench(Ours):
         return recall
 
     async def widened(self) -> tuple[int, Recall]:
-        """The least width at which the one table's recall is what it must be; the widest if none is."""
+        """Return the least width at which the one table's recall is what it must be; the widest if none is."""
         for width in WIDTHS:
             await self.wide.look_at(width)
             recall = await self.recall(self.one_table_wide)
@@ -116,14 +116,14 @@ class Bench(Ours):
         return width, recall
 
     async def keyword_gate(self) -> Gate:
-        """The best 20 have the counts that ILIKE gives them, no others have more, and none is missing."""
+        """Return the best 20 have the counts that ILIKE gives them, no others have more, and none is missing."""
         right = [await self._same_counts(question) for question in self.worded]
         return Gate.all_of(
             "ours: best 20, all chunks and counts as by ILIKE", sum(right), len(right)
         )
 
     async def overlap_gate(self, whose: str, search: Callable[[int], Awaitable[Retrieval]]) -> Gate:
-        """The hybrid search's ten are those of exact lanes, as often as the vector lane must be right."""
+        """Return the hybrid search's ten are those of exact lanes, as often as the vector lane must be right."""
         shares = []
         for number in range(len(self.questions)):
             found = {self._rows[UUID(item.id)] for item in (await search(number)).results}
@@ -133,7 +133,7 @@ class Bench(Ours):
         return Gate(f"{whose}: {overlap:.4f} of the ten of exact lanes", overlap >= RECALL)
 
     async def _exact(self, number: int) -> set[int]:
-        """The ten best of all the tenant's cosines and all its texts that hold a keyword."""
+        """Return the ten best of all the tenant's cosines and all its texts that hold a keyword."""
         question, settings = self.questions[number], self.database.settings.retrieval
         rows = self.library.rows_of(question.tenant)
         cosines = self.library.vectors[rows.start : rows.stop] @ question.vector

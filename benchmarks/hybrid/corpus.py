@@ -56,7 +56,7 @@ class Question:
 
     @property
     def text(self) -> str:
-        """The keywords as a question."""
+        """Return the keywords as a question."""
         return " ".join(self.keywords)
 
 
@@ -70,12 +70,12 @@ class Library:
     questions: list[Question]
 
     def rows_of(self, tenant: int) -> range:
-        """The chunks of a tenant."""
+        """Return the chunks of a tenant."""
         first, last = np.searchsorted(self.tenants, [tenant, tenant + 1])
         return range(int(first), int(last))
 
     def arrivals(self) -> list[range]:
-        """Rows of a tenant, ten at a time, in the order in which they are stored: tenants take turns.
+        """Return rows of a tenant, ten at a time, in the order in which they are stored: tenants take turns.
 
         Stored tenant after tenant, a tenant's rows would share pages, as they do in no grown table.
         """
@@ -88,7 +88,7 @@ class Library:
         return parts
 
     def nearest(self, question: Question) -> tuple[list[int], list[int]]:
-        """Rows of chunks nearer than the tenth nearest, and of those as near, by comparing all of the tenant.
+        """Return rows of chunks nearer than the tenth nearest, and of those as near, by comparing all of the tenant.
 
         Of the latter any are right. They are many where vectors are equal: where a topic has one passage,
         so have all of its chunks.
@@ -307,7 +307,7 @@ def _questions(
 
 
 def worded(library: Library, count: int) -> list[Question]:
-    """The questions, and as many of other keywords as make up `count`; tenants and vectors are theirs.
+    """Return the questions, and as many of other keywords as make up `count`; tenants and vectors are theirs.
 
     A library that comes with few questions has more chunks to cut keywords from.
     """

@@ -29,7 +29,7 @@ class Gate:
 
     @classmethod
     def all_of(cls, what: str, right: int, checked: int) -> Gate:
-        """A gate that every query must pass."""
+        """Return a gate that every query must pass."""
         return cls(f"{what} in {right} of {checked} queries", 0 < checked == right)
 
     def __str__(self) -> str:

@@ -23,7 +23,7 @@ class Measure(StrEnum):
     P95 = "p95"
 
     def ratio(self, first: Times, second: Times) -> Ratio:
-        """How many times as much the first takes."""
+        """Return how many times as much the first takes."""
         if self is Measure.CPU:
             return ratio(first.cpu, second.cpu, mean)
         return ratio(first.wall, second.wall, p50 if self is Measure.P50 else p95)
@@ -39,7 +39,7 @@ class Verdict(StrEnum):
 
 
 def again(design: str) -> str:
-    """The name of a design's second turn: with the first it is an A/A pair."""
+    """Return the name of a design's second turn: with the first it is an A/A pair."""
     return f"{design}, again (A/A)"
 
 
@@ -82,7 +82,7 @@ class Judged:
 
     @property
     def void(self) -> bool:
-        """Whether neither this ratio nor one in its place counts."""
+        """Return whether neither this ratio nor one in its place counts."""
         return self.verdict is Verdict.VOID and (self.instead is None or self.instead.void)
 
 
@@ -97,7 +97,7 @@ def judged(goal: Goal, times: Mapping[str, Times]) -> Judged:
 
 
 def verdict_of(measured: Ratio, limit: float, noise: Ratio, gates: Sequence[Gate]) -> Verdict:
-    """Void without its gates; decided only where interval and noise floor leave no doubt.
+    """Return void without its gates; decided only where interval and noise floor leave no doubt.
 
     The floor is as far from 1 as the A/A pair's interval reaches, either way: a ratio may be off by that
     factor without any difference between designs.
@@ -113,7 +113,7 @@ def verdict_of(measured: Ratio, limit: float, noise: Ratio, gates: Sequence[Gate
 
 
 def goals_table(found: Sequence[Judged]) -> str:
-    """All goals in a Markdown table, what stands in for a void ratio below it; then its gates."""
+    """Return all goals in a Markdown table, what stands in for a void ratio below it; then its gates."""
     lines = list(chain.from_iterable(map(_lines, found)))
     gates = list(dict.fromkeys(gate for one in lines for gate in one.goal.gates))
     head = "group | ours against | measure | ratio (95 %) | limit | gates | A/A | verdict"

@@ -37,7 +37,7 @@ class Gates:
 
 
 async def vector_lane(bench: Bench, hot: InMemory, queries: int) -> tuple[Group, Gates]:
-    """The ten nearest: one table, also where it looks at as many candidates as our recall takes."""
+    """Return the ten nearest: one table, also where it looks at as many candidates as our recall takes."""
     print("\n## Vector lane, 10 nearest")
 
     async def in_memory(number: int) -> list[int]:
@@ -75,7 +75,7 @@ async def vector_lane(bench: Bench, hot: InMemory, queries: int) -> tuple[Group,
 
 
 async def keyword_lane(bench: Bench, hot: InMemory, queries: int) -> tuple[Group, Gates]:
-    """The best twenty by distinct keywords: ILIKE, by either case rules."""
+    """Return the best twenty by distinct keywords: ILIKE, by either case rules."""
     print("\n## Keyword lane, best 20")
     cold = await bench.keyword_gate()
     gates = Gates((cold,), (await hot.keyword_gate(), cold))
@@ -97,7 +97,7 @@ async def keyword_lane(bench: Bench, hot: InMemory, queries: int) -> tuple[Group
 async def hybrid_search(
     bench: Bench, hot: InMemory, queries: int, lanes: Gates, folder: Path
 ) -> tuple[Group, list[str]]:
-    """The best ten with their texts: N2 and LanceDB; also the names of those that are not installed."""
+    """Return the best ten with their texts: N2 and LanceDB; also the names of those that are not installed."""
     print("\n## Hybrid search, best 10 with text")
     own = Gates(
         (await bench.overlap_gate(OURS, bench.hybrid),),
@@ -128,7 +128,7 @@ async def hybrid_search(
 
 
 def taking_turns(rivals: Mapping[str, Search], ours: Mapping[str, Search]) -> dict[str, Search]:
-    """A rival, ours, the next rival, ours again, the other rivals."""
+    """Return a rival, ours, the next rival, ours again, the other rivals."""
     items = list(rivals.items())
     repeated = {again(name): design for name, design in ours.items()}
     return {**dict(items[:1]), **ours, **dict(items[1:2]), **repeated, **dict(items[2:])}

@@ -17,7 +17,7 @@ from benchmarks.hybrid.corpus import Library, Question
 
 
 def read_library(folder: Path) -> Library:
-    """Chunks, vectors and questions, tenant after tenant; its tenants count from 1, by size."""
+    """Return chunks, vectors and questions, tenant after tenant; its tenants count from 1, by size."""
     rows: list[dict[str, Any]] = [
         json.loads(line) for line in (folder / "rows.jsonl").read_text("utf-8").splitlines()
     ]

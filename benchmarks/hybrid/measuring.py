@@ -27,7 +27,7 @@ class Times:
 
     @property
     def cpu(self) -> npt.NDArray[np.float64]:
-        """Client and server together."""
+        """Return client and server together."""
         return np.add(self.client, self.server)
 
 
@@ -104,7 +104,7 @@ def ratio(
     second: Sequence[float] | npt.NDArray[np.float64],
     statistic: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]],
 ) -> Ratio:
-    """The ratio of a statistic along the last axis; queries are drawn in pairs (Efron 1979)."""
+    """Return the ratio of a statistic along the last axis; queries are drawn in pairs (Efron 1979)."""
     one, other = np.asarray(first), np.asarray(second)
     rng = np.random.default_rng(20250101)
     draws = rng.integers(0, len(one), (_RESAMPLES, len(one)))
@@ -147,7 +147,7 @@ class Spent:
 
 
 def table(rows: Sequence[Spent]) -> str:
-    """Designs in a Markdown table."""
+    """Return designs in a Markdown table."""
     lines = ["design | p50 ms | p95 ms | CPU ms client + server", "--- | --- | --- | ---"]
     lines += [
         f"{row.design} | {row.p50:.2f} | {row.p95:.2f} | {row.client:.2f} + {row.server:.2f}"

@@ -65,30 +65,30 @@ class InMemory:
         )
 
     async def vector(self, number: int) -> Nearest:
-        """The ten nearest, every vector compared; whether they are current is not asked."""
+        """Return the ten nearest, every vector compared; whether they are current is not asked."""
         question, scope, hot = self._asked(number)
         return await hot.nearest(scope, question.vector, 10)
 
     async def keyword(self, number: int) -> Nearest:
-        """The best by keywords; whether they are current is not asked."""
+        """Return the best by keywords; whether they are current is not asked."""
         question, scope, hot = self._asked(number)
         return await hot.holding(scope, question.keywords, WANTED)
 
     async def vector_current(self, number: int) -> Nearest:
-        """The same, and a trip of its own to be sure, which a search shares with reading texts."""
+        """Return the same, and a trip of its own to be sure, which a search shares with reading texts."""
         found = await self.vector(number)
         await self._asked(number)[2].is_current()
         return found
 
     async def hybrid(self, number: int) -> Retrieval:
-        """Lanes and texts in memory, the stamp from PostgreSQL."""
+        """Return lanes and texts in memory, the stamp from PostgreSQL."""
         question = self._questions[number]
         scope = self._scope_of(question.tenant)
         lanes = ("vector", "keyword")
         return await self._hot.search(scope, question.text, lanes=lanes, top_k=10)
 
     async def keyword_gate(self) -> Gate:
-        """Memory and PostgreSQL find the same by keywords, in the same order."""
+        """Return memory and PostgreSQL find the same by keywords, in the same order."""
         right = [await self._same_words(number) for number in range(len(self._questions))]
         told = "ours, in memory: chunks, scores and order by keywords as from PostgreSQL"
         return Gate.all_of(told, sum(right), len(right))

@@ -29,7 +29,7 @@ class Ours:
         )
 
     async def backends(self) -> list[int]:
-        """The server processes of all connections; with a server of one's own, of that login."""
+        """Return the server processes of all connections; with a server of one's own, of that login."""
         async with self.database.transaction("anybody") as connection:
             cursor = await connection.execute(
                 "select pid from pg_stat_activity where usename = session_user"
@@ -37,17 +37,17 @@ class Ours:
             return [row[0] async for row in cursor]
 
     async def vector_ids(self, number: int) -> Nearest:
-        """The vector lane, ids and cosines."""
+        """Return the vector lane, ids and cosines."""
         question = self.questions[number]
         return await self.chunks.nearest(scope_of(question.tenant), question.vector, 10)
 
     async def keyword_ids(self, number: int, limit: int = WANTED) -> Nearest:
-        """The keyword lane, ids and scores."""
+        """Return the keyword lane, ids and scores."""
         question = self.questions[number]
         return await self.chunks.holding(scope_of(question.tenant), question.keywords, limit)
 
     async def hybrid(self, number: int) -> Retrieval:
-        """Both lanes at once, fused by weighted RRF, with texts."""
+        """Return both lanes at once, fused by weighted RRF, with texts."""
         question = self.questions[number]
         return await self.retriever.search(
             scope_of(question.tenant), question.text, lanes=("vector", "keyword"), top_k=10

@@ -91,7 +91,7 @@ class PlainTables:
 
     @classmethod
     async def open(cls, conninfo: str) -> PlainTables:
-        """A connection to the tables, at the least of the widths."""
+        """Return a connection to the tables, at the least of the widths."""
         connection = await AsyncConnection.connect(conninfo, autocommit=True)
         await register_vector_async(connection)
         await connection.execute(_SESSION)
@@ -107,7 +107,7 @@ class PlainTables:
 
     @property
     def backend(self) -> int:
-        """The server process of its connection."""
+        """Return the server process of its connection."""
         return self._connection.info.backend_pid
 
     async def close(self) -> None:
@@ -115,14 +115,14 @@ class PlainTables:
         await self._connection.close()
 
     async def nearest(self, question: Question, count: int = WANTED) -> list[int]:
-        """Rows by cosine, by the index."""
+        """Return rows by cosine, by the index."""
         values = (question.tenant, question.vector, count)
         return [row[0] for row in await self._rows(_NEAREST, values)]
 
     async def counted(
         self, question: Question, limit: int | None = WANTED, *, collation: str = BUILT_IN
     ) -> dict[int, int]:
-        """Rows that hold keywords by ILIKE, with how many, most first."""
+        """Return rows that hold keywords by ILIKE, with how many, most first."""
         patterns = ["%" + _escaped(word) + "%" for word in question.keywords]
         counts = " + ".join(f'(content collate "{collation}" ilike %b)::int' for _ in patterns)
         query = f"""
@@ -132,7 +132,7 @@ class PlainTables:
         return dict(await self._rows(query, (*patterns, question.tenant, limit)))
 
     async def texts(self, rows: Sequence[int]) -> dict[int, str]:
-        """The texts of rows."""
+        """Return the texts of rows."""
         return dict(await self._rows(_TEXTS, (list(rows),)))
 
     async def _rows(self, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
@@ -155,7 +155,7 @@ class Naive:
         self._bm25 = importlib.import_module("rank_bm25").BM25Okapi
 
     async def search(self, question: Question) -> list[int]:
-        """Vector lane, keyword lane, BM25 over the candidates, fused with 0.7 and 0.3."""
+        """Return vector lane, keyword lane, BM25 over the candidates, fused with 0.7 and 0.3."""
         near = await self._tables.nearest(question)
         held = list(await self._tables.counted(question, collation=self._collation))
         texts = await self._tables.texts(list(dict.fromkeys(near + held)))
@@ -215,7 +215,7 @@ class Lance:
         return " ".join(word for word in words if any(map(str.isalnum, word)))
 
     async def search(self, question: Question) -> list[int]:
-        """The ten best, with their texts."""
+        """Return the ten best, with their texts."""
         found = (
             self._table.search(
                 query_type="hybrid", vector_column_name="vector", fts_columns="words"
@@ -235,5 +235,5 @@ class Lance:
 
 
 def installed(*modules: str) -> bool:
-    """Whether these packages (requirements.txt beside this file) are there."""
+    """Return whether these packages (requirements.txt beside this file) are there."""
     return all(importlib.util.find_spec(module) for module in modules)

@@ -27,16 +27,16 @@ class GivenVectors(HashEmbedder):
         self._given = {question.text: question.vector for question in questions}
 
     def known(self, text: str) -> Vectors:
-        """The vector that came with the question."""
+        """Return the vector that came with the question."""
         return self._given[text]
 
     async def embed_query(self, text: str) -> Vectors:
-        """The same."""
+        """Return the same."""
         return self._given[text]
 
 
 def settings_of(data_dir: Path, chunks: int, url: str | None = None) -> Settings:
-    """Those under which a library of so many chunks is stored and asked: its largest tenants have an index."""
+    """Return those under which a library of so many chunks is stored and asked: its largest tenants have an index."""
     own_index = min(RetrievalSettings().exact_below, chunks // 20)
     return Settings(
         _env_file=None,
@@ -48,7 +48,7 @@ def settings_of(data_dir: Path, chunks: int, url: str | None = None) -> Settings
 
 
 def scope_of(tenant: int) -> Scope:
-    """A tenant's only knowledge base."""
+    """Return a tenant's only knowledge base."""
     return Scope(f"tenant-{tenant}", "library")
 
 
@@ -71,7 +71,7 @@ async def fill(database: Database, library: Library) -> list[UUID]:
 
 
 def read_ids(file: Path, wanted: int) -> list[UUID]:
-    """The ids of stored chunks, by row.
+    """Return the ids of stored chunks, by row.
 
     Raises:
         ValueError: the file is of another library.
@@ -90,7 +90,7 @@ def _tenants(library: Library) -> list[int]:
 
 
 async def _begun(documents: DocumentStore, tenant: int) -> tuple[UUID, UUID]:
-    """A document of a tenant's, and its only section."""
+    """Return a document of a tenant's, and its only section."""
     scope, section = scope_of(tenant), Section(uuid4(), None, "", 0, 0, 0, 1)
     opened = await documents.register(
         scope, source="b", filename="b", media_type="text/plain", content=uuid4().bytes

@@ -109,14 +109,14 @@ async def streams(server: Serving, made: world.World, model: Model, clients: Cli
 
 
 def asking(made: world.World, number: int) -> Asked:
-    """A question that is answered as a stream."""
+    """Return a question that is answered as a stream."""
     question = made.questions[number % len(made.questions)]
     body = {"query": question.text, "graphId": "library", "mode": "naive", "stream": True}
     return Asked(body, question.key)
 
 
 def lost(seen: list[Stream]) -> int:
-    """Streams whose tokens are not the answer that their last event tells."""
+    """Return streams whose tokens are not the answer that their last event tells."""
     return sum(one.status == 200 and not _whole(one.body) for one in seen)
 
 
@@ -137,7 +137,7 @@ def _whole(body: bytes) -> bool:
 
 
 def statuses(seen: list[Stream]) -> dict[str, int]:
-    """How many of each, with the code of a refusal."""
+    """Return how many of each, with the code of a refusal."""
     codes = (_CODE.search(one.body) if one.status != 200 else None for one in seen)
     return dict(
         Counter(
@@ -165,7 +165,7 @@ def memory(when: str, server: Serving) -> None:
 
 
 def ms(seconds: float) -> str:
-    """Milliseconds."""
+    """Return milliseconds."""
     return f"{seconds * 1000:.1f} ms"
 
 
@@ -176,7 +176,7 @@ def say(sentence: str) -> None:
 
 @contextmanager
 def folder_of(given: Path | None) -> Iterator[Path]:
-    """The folder that was named, or one for this run."""
+    """Provide the folder that was named, or one for this run."""
     if given is not None:
         yield given
         return

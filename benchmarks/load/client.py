@@ -17,7 +17,7 @@ from benchmarks.load.world import Question
 
 
 def request_of(question: Question) -> bytes:
-    """A search, as it goes over the wire."""
+    """Return a search, as it goes over the wire."""
     body = orjson.dumps({"query": question.text, "graphId": "library"})
     head = (
         "POST /search HTTP/1.1",
@@ -45,7 +45,7 @@ class Client:
         self._writer.close()
 
     async def send(self, request: bytes) -> tuple[int, bytes]:
-        """Status and body of the response."""
+        """Return status and body of the response."""
         self._writer.write(request)
         head = await self._reader.readuntil(b"\r\n\r\n")
         _, _, rest = head.lower().partition(b"content-length:")
@@ -66,17 +66,17 @@ class Seen:
 
     @property
     def statuses(self) -> Counter[int]:
-        """How many of each."""
+        """Return how many of each."""
         return Counter({status: len(seconds) for status, seconds in self.seconds.items()})
 
     @property
     def number(self) -> int:
-        """Responses in all."""
+        """Return responses in all."""
         return self.statuses.total()
 
 
 async def pressing(port: int, requests: list[bytes], clients: int, seconds: float) -> Seen:
-    """Clients that ask one thing after another, for so long."""
+    """Return clients that ask one thing after another, for so long."""
     seen, todo, started = Seen(), cycle(requests), time.perf_counter()
     await asyncio.gather(*(_ask(port, todo, seen, started + seconds) for _ in range(clients)))
     seen.lasted = time.perf_counter() - started

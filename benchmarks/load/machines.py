@@ -29,16 +29,16 @@ class Processes:
 
     @property
     def all(self) -> list[psutil.Process]:
-        """Those that live."""
+        """Return those that live."""
         return [self.root, *self.root.children(recursive=True)]
 
     def cpu(self) -> float:
-        """Seconds of CPU that they have taken."""
+        """Return seconds of CPU that they have taken."""
         times = [one.cpu_times() for one in self.all]
         return float(sum(one.user + one.system for one in times))
 
     def resident(self) -> float:
-        """MB of the largest."""
+        """Return MB of the largest."""
         return float(max(one.memory_info().rss for one in self.all) / _MB)
 
 
@@ -51,12 +51,12 @@ class Serving:
     database: Processes
 
     def cpu(self) -> tuple[float, float]:
-        """Seconds of CPU of both."""
+        """Return seconds of CPU of both."""
         return self.server.cpu(), self.database.cpu()
 
 
 def environment(folder: Path, endpoint: ScriptedOpenAI) -> Mapping[str, str]:
-    """Settings of a server whose models are elsewhere, and whose quotas nobody reaches."""
+    """Return settings of a server whose models are elsewhere, and whose quotas nobody reaches."""
     return {
         "SEXTANT_DATA_DIR": str(folder),
         "SEXTANT_EMBEDDING": f"openai:{SPACE}",
@@ -75,7 +75,7 @@ def environment(folder: Path, endpoint: ScriptedOpenAI) -> Mapping[str, str]:
 async def serving(
     folder: Path, variables: Mapping[str, str], *given: str
 ) -> AsyncIterator[Serving]:
-    """`sextant serve` over the data folder, in a process of its own, its log thrown away."""
+    """Provide `sextant serve` over the data folder, in a process of its own, its log thrown away."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "sextant", "serve", "--port", "0", *given,
         env=os.environ | dict(variables), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,

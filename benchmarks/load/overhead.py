@@ -24,7 +24,7 @@ TURNS, WARM_UP = 300, 60
 
 
 async def overhead(settings: Settings, made: World) -> tuple[float, float]:
-    """Median seconds of CPU of the event loop's thread for a search over HTTP, and for the call.
+    """Return median seconds of CPU of the event loop's thread for a search over HTTP, and for the call.
 
     The client has a thread of its own, whose CPU is not counted.
     """
@@ -58,7 +58,7 @@ def _post(connection: http.client.HTTPConnection, question: Question) -> int:
 
 @asynccontextmanager
 async def listening(app: FastAPI) -> AsyncIterator[int]:
-    """The port on which this process serves `app` meanwhile."""
+    """Provide the port on which this process serves `app` meanwhile."""
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
     running = asyncio.create_task(server.serve())
     while not server.started:  # noqa: ASYNC110 - uvicorn tells no event

@@ -41,13 +41,13 @@ class World:
     vectors: dict[str, Vectors]
 
     def vector(self, text: str) -> Vectors:
-        """The vector that a question was made with; of anything else, a hash."""
+        """Return the vector that a question was made with; of anything else, a hash."""
         known = self.vectors.get(text)
         return hash_vector(text, DIMENSION) if known is None else known
 
 
 async def opened(database: Database, chunks: int, entities: int) -> World:
-    """The world of this data folder, made if it has none yet."""
+    """Return the world of this data folder, made if it has none yet."""
     file = database.settings.data_dir / _FILE
     if not await asyncio.to_thread(file.exists):
         await _make(database, chunks, entities, file)

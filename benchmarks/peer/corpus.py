@@ -69,7 +69,7 @@ class Corpus:
     questions: Sequence[Question]
 
     def documents(self, first: int, last: int) -> list[tuple[str, str]]:
-        """Passages `first` to `last` as (file name, text)."""
+        """Return passages `first` to `last` as (file name, text)."""
         return [
             (
                 f"report_{start:06d}.md",
@@ -80,7 +80,7 @@ class Corpus:
 
 
 def make_corpus(passages: int, *, names: int = 3_000, questions: int = 60, seed: int = 7) -> Corpus:
-    """Passages of about 260 words that name six things and relate them; questions ask the first 500."""
+    """Return passages of about 260 words that name six things and relate them; questions ask the first 500."""
     dice = random.Random(seed)  # noqa: S311 - repeatable, not secret
     known = sorted({f"{_word(dice, 2).title()} {_word(dice, 3).title()}" for _ in range(names)})
     dice.shuffle(known)
@@ -97,7 +97,7 @@ def make_corpus(passages: int, *, names: int = 3_000, questions: int = 60, seed:
 
 
 def corpus_of(source: str) -> Corpus:
-    """A corpus by its number of passages, or from the file that another harness has written.
+    """Return a corpus by its number of passages, or from the file that another harness has written.
 
     The file is that of `bench_lightrag.py --dump-corpus` (`shared/bench`), from whose figures the limits
     come: `chunks`, in which names stand in double brackets, and `queries`.
@@ -116,7 +116,7 @@ def corpus_of(source: str) -> Corpus:
 
 
 def _about_both(passage: str, names: tuple[str, str]) -> str:
-    """The first sentence of a passage that holds both names."""
+    """Return the first sentence of a passage that holds both names."""
     sentences = passage.split(". ")
     return next(one for one in sentences if names[0] in one and names[1] in one)
 
@@ -141,7 +141,7 @@ _MADE_UP = re.compile(r"(?:[bcdfghjklmnprstvz][aeiou]){2,3}")
 
 
 def vector_of(text: str) -> npt.NDArray[np.float32]:
-    """A vector of hashed words, for both systems: an instant embedding model.
+    """Return a vector of hashed words, for both systems: an instant embedding model.
 
     Names and subjects carry it, as in a trained model's; were all words alike, LightRAG's bound of 0.2
     on the cosine would leave five entities of the forty that it asks for.

@@ -44,14 +44,14 @@ class Instant:
     spent = 0.0
 
     async def embed(self, texts: list[str]) -> npt.NDArray[np.float32]:
-        """Vectors of hashed words."""
+        """Return vectors of hashed words."""
         started = time.process_time()
         vectors = np.stack([vector_of(text) for text in texts])
         self.spent += time.process_time() - started
         return vectors
 
     async def answer(self, prompt: str, **_: object) -> str:
-        """What a model would extract from the text of the prompt."""
+        """Return what a model would extract from the text of the prompt."""
         started = time.process_time()
         text = prompt.rsplit("---Input Text---", 1)[-1]
         rows = [
@@ -67,7 +67,7 @@ class Instant:
 
 
 async def query_times(rag: LightRAG, questions: Sequence[Question]) -> dict[str, dict[str, float]]:
-    """Retrieval alone: keywords are given, no model is asked. Every question twice, as of Sextant."""
+    """Return retrieval alone: keywords are given, no model is asked. Every question twice, as of Sextant."""
     times = {}
     for mode in MODES:
         first, _ = await ask_all(rag, questions, mode)
@@ -77,7 +77,7 @@ async def query_times(rag: LightRAG, questions: Sequence[Question]) -> dict[str,
 
 
 async def ask_all(rag: LightRAG, questions: Sequence[Question], mode: str) -> tuple[float, float]:
-    """The median time in ms, and the share of the questions whose answer was found."""
+    """Return the median time in ms, and the share of the questions whose answer was found."""
     samples, found = [], 0
     for question in questions:
         wanted = QueryParam(mode=mode, only_need_context=True)

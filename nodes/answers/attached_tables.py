@@ -16,7 +16,7 @@ FOUND = {"en": "According to the attached table:", "zh": "根据附上的表格�
 
 
 def find_table_rows(items: Sequence[RetrievedItem]) -> list[str]:
-    """The rows of tables that a question leads to, by name: what documents say of them counts too.
+    """Return the rows of tables that a question leads to, by name: what documents say of them counts too.
 
     A number or a date, or 2月, is no name: documents have it of anything.
     """

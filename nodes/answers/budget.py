@@ -68,7 +68,7 @@ def share_out(
 
 
 def _filling(costs: Sequence[int], places: Sequence[int], room: int) -> list[int]:
-    """The `places` that fit into the room, taken one after the other."""
+    """Return the `places` that fit into the room, taken one after the other."""
     kept = []
     for place in places:
         if costs[place] <= room:

@@ -65,7 +65,7 @@ class ComputedTable:
     listed: frozenset[str] = frozenset()
 
     def items(self) -> list[RetrievedItem]:
-        """The passages that the sentences rest on, each with those sentences in its metadata."""
+        """Return the passages that the sentences rest on, each with those sentences in its metadata."""
         by_id = dict[str, list[ComputedSentence]]()
         for item, computed in self.sentences:
             by_id.setdefault(item.id, []).append(computed)
@@ -79,7 +79,7 @@ class ComputedTable:
 def with_computed(
     items: Sequence[RetrievedItem], tables: Sequence[ComputedTable]
 ) -> list[RetrievedItem]:
-    """`items`, and right behind the first of each table the passages that computed sentences rest on."""
+    """Return `items`, and right behind the first of each table the passages that computed sentences rest on."""
     placed = list(items)
     for table in tables:
         resting = {item.id: item for item in table.items()}
@@ -95,7 +95,7 @@ def with_computed(
 async def compute_tables(
     question: str, items: Sequence[RetrievedItem], language: str, parts: Parts
 ) -> list[ComputedTable]:
-    """The tables among `items` of which it is certain what the question computes, best first.
+    """Return the tables among `items` of which it is certain what the question computes, best first.
 
     Args:
         question: asks, say, for the highest price, or for all plans under 100.
@@ -126,7 +126,7 @@ def _all_computed(
     found: Set[str],
     language: str,
 ) -> list[ComputedTable]:
-    """What the question computes of tables that it speaks of, by the passages found and what stands beside each."""
+    """Return what the question computes of tables that it speaks of, by the passages found and what stands beside each."""
     tables = [
         (item, table)
         for item, stands in beside
@@ -190,24 +190,24 @@ def _compute_table(
 
 
 def _names_any(question: str, names: Iterable[str]) -> bool:
-    """Whether a question names a column, and not only what stands in cells."""
+    """Return whether a question names a column, and not only what stands in cells."""
     return any(names_column(question, name) for name in names)
 
 
 def _heads_of(item: RetrievedItem) -> list[str]:
-    """The names of the columns of the table that a passage has a part of."""
+    """Return the names of the columns of the table that a passage has a part of."""
     return [name for head in table_heads(item) for name in cells_of(head)]
 
 
 def _of_persons(beside: RetrievedItem, table: StoredTable) -> bool:
-    """Whether the rows of a table are people, as its headings or columns tell."""
+    """Return whether the rows of a table are people, as its headings or columns tell."""
     return (
         _OF_PERSONS.search(plain_of(" ".join([headings(beside), *table.table.names]))) is not None
     )
 
 
 def _speaks_of_all(question: str, beside: RetrievedItem, table: StoredTable) -> bool:
-    """Whether a table has all that a question speaks of: "the average salary in Tokyo" needs a Tokyo."""
+    """Return whether a table has all that a question speaks of: "the average salary in Tokyo" needs a Tokyo."""
     said = _TableText.by(beside, table)
     dated = any(column.kind is ValueKind.DATE for column in table.table.columns)
     asked = said.out_of(without_asking(question, dated=dated, year=ANY_YEAR))
@@ -225,7 +225,7 @@ class _TableText:
 
     @classmethod
     def by(cls, beside: RetrievedItem, table: StoredTable) -> _TableText:
-        """What a table says under its headings."""
+        """Return what a table says under its headings."""
         names = table.table.names
         cells = [cell for row in table.table.rows for cell in row]
         above = plain_of(" ".join([headings(beside), *names]))
@@ -237,7 +237,7 @@ class _TableText:
         return cls(text, frozenset(known), frozenset(whole), names)
 
     def out_of(self, text: str) -> str:
-        """A text without the whole values, and without other words for what the table says.
+        """Return a text without the whole values, and without other words for what the table says.
 
         The segmenter joins values with what is beside them, 在东 of 不在东校区.
         """
@@ -251,7 +251,7 @@ class _TableText:
         return text
 
     def tells(self, word: str) -> bool:
-        """Whether the table says it, or need not."""
+        """Return whether the table says it, or need not."""
         return (
             word in self.text
             or word in self.known
@@ -260,7 +260,7 @@ class _TableText:
         )
 
     def composes(self, word: str) -> bool:
-        """Whether it is a value or column with what that is of, or in front of what the rows are: 研发部门, 类产品, 类有."""
+        """Return whether it is a value or column with what that is of, or in front of what the rows are: 研发部门, 类产品, 类有."""
         ends = range(1, len(word)) if has_cjk(word) else ()
         return any(self._joins(word[:end], word[end:]) for end in ends)
 
@@ -287,7 +287,7 @@ def _word_finding(
 
 
 def _item(beside: RetrievedItem, line: TableLine) -> RetrievedItem:
-    """The passage that has a line, as a search would have found it beside the one that it found."""
+    """Return the passage that has a line, as a search would have found it beside the one that it found."""
     part = line.part
     if part.id == beside.id:
         return beside

@@ -35,7 +35,7 @@ _LOOKED_AT, _NAMED = 20, 3
 async def introduction(
     question: str, language: str, scope: Scope, documents: DocumentReader | None
 ) -> str:
-    """The value of plain arithmetic; else why there is no answer, and what can be asked instead.
+    """Return the value of plain arithmetic; else why there is no answer, and what can be asked instead.
 
     Args:
         question: small talk, arithmetic, or any question in `bypass` mode.
@@ -71,7 +71,7 @@ async def _holdings(language: str, scope: Scope, documents: DocumentReader | Non
 
 
 async def _section_of(scope: Scope, document: Document, documents: DocumentReader) -> str:
-    """The title of the document's second section below its title; the first often introduces it."""
+    """Return the title of the document's second section below its title; the first often introduces it."""
     sections = await documents.structure(scope, document.id)
     titles = [one.title for one in sections if one.title and one.parent_id is not None]
     return next(iter(titles[1:2] or titles), "")

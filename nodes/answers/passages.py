@@ -129,7 +129,7 @@ def _is_number(value: object) -> bool:
 
 
 def _describe_passage(passage: Document | str | Mapping[str, Any]) -> dict[str, Any]:
-    """The text and all that is said of it, by the names of an item's metadata."""
+    """Return the text and all that is said of it, by the names of an item's metadata."""
     if isinstance(passage, str):
         return {"text": passage}
     if isinstance(passage, Document):
@@ -172,7 +172,7 @@ def number_passages(items: Sequence[RetrievedItem], numbers: Sequence[int] = ())
 
 
 def _cost(item: RetrievedItem) -> int:
-    """How many tokens (estimated) an item takes in a prompt."""
+    """Return how many tokens (estimated) an item takes in a prompt."""
     whole = item.kind is ItemKind.COMMUNITY
     return estimate_tokens(lines_of([item]) if whole else headings(item) + _body(item))
 

@@ -45,7 +45,7 @@ _NEAREST_CHARS = 200
 def quotations(
     question: str, items: Sequence[RetrievedItem], language: str
 ) -> AsyncGenerator[AnswerEvent]:
-    """The answer that quotes sentences which share the question's words."""
+    """Return the answer that quotes sentences which share the question's words."""
     return quote_sentences(ExtractiveAnswerer(), question, items, language)
 
 
@@ -82,7 +82,7 @@ async def quote_sentences(
 
 
 def _names(item: RetrievedItem, about: Sequence[str]) -> bool:
-    """Whether a passage has one of these names."""
+    """Return whether a passage has one of these names."""
     said = plain_of(item.text)
     return any(find_whole(said, plain_of(name)) for name in about)
 
@@ -93,7 +93,7 @@ def _outdone(
     found: Extraction,
     items: Sequence[RetrievedItem],
 ) -> bool:
-    """Whether the best that can be quoted is no row of a table, but a sentence that answers.
+    """Return whether the best that can be quoted is no row of a table, but a sentence that answers.
 
     One that answers which is so, or which are, names one of them; a rule about all that are so does not.
     """
@@ -111,7 +111,7 @@ def _outdone(
 def _yield_computed(
     tables: Sequence[ComputedTable], items: Sequence[RetrievedItem], language: str, model: str
 ) -> Iterator[AnswerEvent]:
-    """What tables that came with the question say, and what was computed of those in the documents."""
+    """Yield what tables that came with the question say, and what was computed of those in the documents."""
     items = with_computed(items, tables)
     given = Citations(items)
     yield from answer_from_tables(items, given, language)
@@ -175,7 +175,7 @@ def _nearest(
 
 
 def _without_bars(quote: SupportedQuote) -> SupportedQuote:
-    """A row of a table as rows are quoted elsewhere, without the bars around it; all else as it stands."""
+    """Return a row of a table as rows are quoted elsewhere, without the bars around it; all else as it stands."""
     row = quote.text.strip("| ")
     if not quote.text.startswith("|") or "\n" in row:
         return quote
@@ -184,7 +184,7 @@ def _without_bars(quote: SupportedQuote) -> SupportedQuote:
 
 
 def _with_answer(quote: SupportedQuote, item: RetrievedItem) -> SupportedQuote:
-    """A question of a passage together with the sentence behind it."""
+    """Return a question of a passage together with the sentence behind it."""
     offset = int(item.metadata.get("start") or 0)
     behind = (end for start, end in sentence_spans(item.text) if offset + start >= quote.end)
     end = offset + next(behind, quote.end - offset)
@@ -192,7 +192,7 @@ def _with_answer(quote: SupportedQuote, item: RetrievedItem) -> SupportedQuote:
 
 
 def _opening(item: RetrievedItem) -> SupportedQuote:
-    """The first sentence or row of a passage of which nothing but the names of columns is asked about."""
+    """Return the first sentence or row of a passage of which nothing but the names of columns is asked about."""
     heads = _heads(item)
     spans = (span for span in quotable_spans(item.text) if item.text[slice(*span)] not in heads)
     start, end = next(spans, (0, len(item.text)))
@@ -221,5 +221,5 @@ def _quotations(
 
 
 def _format_sentence(sentence: str, items: Sequence[RetrievedItem], language: str = "en") -> str:
-    """A sentence of a document as an answer may show it; the citation has its very words."""
+    """Return a sentence of a document as an answer may show it; the citation has its very words."""
     return unmarked(sanitize_output(sentence, [item.text for item in items], language))

@@ -123,7 +123,7 @@ class _CitedFinding:
 def _cite_findings(
     question: str, reports: Sequence[RetrievedItem], items: Sequence[RetrievedItem]
 ) -> Iterator[_CitedFinding]:
-    """The best finding of every report, then the second best ones; each passage's words once.
+    """Yield the best finding of every report, then the second best ones; each passage's words once.
 
     Best is what shares most of the question's terms; where none does, what the report says first.
     """
@@ -232,7 +232,7 @@ async def map_reports(
 async def _with_usage(
     writing: AsyncGenerator[AnswerEvent], spent: Usage
 ) -> AsyncGenerator[AnswerEvent]:
-    """The events of an answer, whose usage has what was spent before it."""
+    """Yield the events of an answer, whose usage has what was spent before it."""
     async with aclosing(writing) as events:
         async for event in events:
             if isinstance(event, Done):
@@ -276,7 +276,7 @@ async def _points(
 
 
 def _resting(point: Point, shown: Collection[int]) -> Point:
-    """The point with those of its passages that the call was shown: a model may name others, or none there is."""
+    """Return the point with those of its passages that the call was shown: a model may name others, or none there is."""
     known = [number for number in dict.fromkeys(point.passages) if number in shown]
     return point.model_copy(update={"passages": known})
 
@@ -286,7 +286,7 @@ def _rests_on(report: RetrievedItem) -> list[str]:
 
 
 def _format_points(points: Iterable[Point]) -> str:
-    """The points as a prompt shows them, most important first, each with its passages' numbers.
+    """Return the points as a prompt shows them, most important first, each with its passages' numbers.
 
     One that rests on no passage is left out.
     """

@@ -125,7 +125,7 @@ class CheckedDraft:
 
     @property
     def holds(self) -> bool:
-        """Whether a passage says some of it, or it says that there is nothing to cite."""
+        """Return whether a passage says some of it, or it says that there is nothing to cite."""
         good = {Verdict.SUPPORTED, Verdict.FOREIGN, Verdict.SILENT}
         stated = [one.verdict for one in self.text.finished]
         if any(verdict in good for verdict in stated):
@@ -134,7 +134,7 @@ class CheckedDraft:
 
     @property
     def may_be_so(self) -> bool:
-        """Whether it speaks of what the passages speak of, and they deny none of it."""
+        """Return whether it speaks of what the passages speak of, and they deny none of it."""
         stated = {one.verdict for one in self.text.finished}
         return (
             Verdict.PARTIAL in stated
@@ -204,7 +204,7 @@ class Reviser:
                 yield event
 
     async def _replaced(self, draft: CheckedDraft) -> AsyncGenerator[AnswerEvent]:
-        """What is answered without the chat model, from what the store still has."""
+        """Yield what is answered without the chat model, from what the store still has."""
         review, gone = self._review, draft.checking.gone
         self.warnings.append(REPLACED[review.language])
         yield Reset(REPLACED[review.language])
@@ -220,7 +220,7 @@ class Reviser:
                     yield event
 
     async def _completed(self, draft: CheckedDraft) -> AsyncGenerator[AnswerEvent]:
-        """The text as it stands, marked, and below it what the documents do say, where they say anything."""
+        """Yield the text as it stands, marked, and below it what the documents do say, where they say anything."""
         review, quoted = self._review, list[AnswerEvent]()
         answer: Answer | None = None
         async with aclosing(
@@ -249,7 +249,7 @@ class Reviser:
         )
 
     async def _second(self) -> CheckedDraft | None:
-        """The answer told anew, where that is better."""
+        """Return the answer told anew, where that is better."""
         draft = self.draft
         gone, refused = bool(draft.checking.gone), bool(draft.checking.rejected)
         weak = self._unsupported(draft)
@@ -271,7 +271,7 @@ class Reviser:
         return second
 
     def _unsupported(self, draft: CheckedDraft) -> list[int]:
-        """Places of the sentences that should be mended."""
+        """Return places of the sentences that should be mended."""
         bad, finished = (
             {Verdict.UNSUPPORTED, Verdict.PARTIAL, Verdict.CONTRADICTED},
             draft.text.finished,
@@ -287,7 +287,7 @@ class Reviser:
         ]
 
     async def _repaired(self, sentences: Sequence[str]) -> Mapping[int, str]:
-        """What the chat model makes of sentences, by their places; nothing where it cannot be asked."""
+        """Return what the chat model makes of sentences, by their places; nothing where it cannot be asked."""
         if not sentences or not self._review.repair:
             return {}
         messages, language = self._asks_to_mend(sentences), self._review.language
@@ -314,7 +314,7 @@ class Reviser:
         }
 
     def _asks_to_mend(self, sentences: Sequence[str]) -> prompts.Messages:
-        """The prompt, with the passages that still hold, by the numbers that they have in the answer."""
+        """Return the prompt, with the passages that still hold, by the numbers that they have in the answer."""
         review, gone = self._review, self.draft.checking.gone
         left = [at for at in range(len(review.passages)) if at not in gone]
         listed = (f"{number}. {plain(text)}" for number, text in enumerate(sentences, start=1))
@@ -328,7 +328,7 @@ class Reviser:
         )
 
     async def _again(self, draft: CheckedDraft, changes: Mapping[int, str]) -> CheckedDraft:
-        """`draft` with sentences changed, and without what no longer holds; checked like the first."""
+        """Return `draft` with sentences changed, and without what no longer holds; checked like the first."""
         review, gone, rejected = self._review, draft.checking.gone, draft.checking.rejected
         text = CitedText(
             review.passages,
@@ -355,7 +355,7 @@ class Reviser:
 
     @staticmethod
     def _changed(sentence: Finished, text: str) -> str:
-        """`text` in the place of a sentence: as its item, with the white space around it."""
+        """Return `text` in the place of a sentence: as its item, with the white space around it."""
         body = _ITEM.sub("", " ".join(text.split()), count=1)
         if not body:
             return ""
@@ -365,7 +365,7 @@ class Reviser:
 
 
 def _without(sentence: Finished, gone: set[int], rejected: set[str]) -> str:
-    """A sentence without the markers that do not hold; nothing, if it rests on what is gone."""
+    """Return a sentence without the markers that do not hold; nothing, if it rests on what is gone."""
     if sentence.passages and gone.issuperset(sentence.passages):
         return ""
     return markers.stripped(sentence.text) if plain(sentence.text) in rejected else sentence.text

@@ -14,7 +14,7 @@ _SIGNS = {"en": (": ", "; "), "zh": ("：", "；")}
 
 
 def describe_row(sentence: str, item: RetrievedItem, start: int) -> str:
-    """`sentence`, which begins at `start` of the passage; a table's row with its columns named.
+    """Return `sentence`, which begins at `start` of the passage; a table's row with its columns named.
 
     A row without a head above it, or with another number of cells, stays as it is.
     """
@@ -31,13 +31,13 @@ def describe_row(sentence: str, item: RetrievedItem, start: int) -> str:
 
 
 def _empty_cells(text: str, start: int, sentence: str) -> str:
-    """The rest of a row's line where it has but empty cells, with which a quotation does not end."""
+    """Return the rest of a row's line where it has but empty cells, with which a quotation does not end."""
     rest = text[start + len(sentence) :].partition("\n")[0]
     return "" if rest.strip(" |") else rest
 
 
 def _head(above: str) -> str:
-    """The head of the table that `above` ends in; empty when it ends in none."""
+    """Return the head of the table that `above` ends in; empty when it ends in none."""
     *lines, mark = above.split("\n")
     if mark.strip() != "|":  # what a row begins with
         return ""

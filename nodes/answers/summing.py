@@ -16,7 +16,7 @@ MOST_PASSAGES = 40
 async def with_whole_of_named(
     question: str, items: Sequence[RetrievedItem], search: Search
 ) -> list[RetrievedItem]:
-    """`items`, and before them the passages of the document that `question` asks a summary of.
+    """Return `items`, and before them the passages of the document that `question` asks a summary of.
 
     Args:
         question: the question.

@@ -78,7 +78,7 @@ class WithoutModel:
                 yield event
 
     async def _current(self) -> list[RetrievedItem]:
-        """The passages that the stored documents still have as they were found."""
+        """Return the passages that the stored documents still have as they were found."""
         items, language = await self._read(), self.state.language
         try:
             kept = await still_stored(checks_of(self.deps, self.scope).still_there, items)
@@ -92,7 +92,7 @@ class WithoutModel:
         return [*self.attached, *kept]
 
     async def _read(self) -> list[RetrievedItem]:
-        """What was found, with the whole of a document that is to be summed up."""
+        """Return what was found, with the whole of a document that is to be summed up."""
         state = self.state
         try:
             return await with_whole_of_named(state.question, state.items, self._search_in)

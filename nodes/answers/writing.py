@@ -93,7 +93,7 @@ async def write_answer(writing: Writing, review: Review) -> AsyncGenerator[Answe
 
 
 def _begin_draft(review: Review) -> CheckedDraft:
-    """A draft of which nothing is written yet."""
+    """Return a draft of which nothing is written yet."""
     text = CitedText(review.passages, language=review.language, question=review.question)
     return CheckedDraft(text, Checking(review.checks, text, review.passages))
 
@@ -124,7 +124,7 @@ class _ModelText:
 
 
 async def _first(writing: Writing, review: Review, said: _ModelText) -> AsyncGenerator[AnswerEvent]:
-    """The model's text as it comes, checked sentence by sentence; begun anew where it was a thought so far."""
+    """Yield the model's text as it comes, checked sentence by sentence; begun anew where it was a thought so far."""
     texts = [item.text for item in review.passages]
     guard, wrapped = OutputSanitizer(texts, review.language), Unwrapped()
     async with aclosing(_pieces(writing, said)) as pieces:
@@ -151,7 +151,7 @@ async def _first(writing: Writing, review: Review, said: _ModelText) -> AsyncGen
 
 
 async def _pieces(writing: Writing, said: _ModelText) -> AsyncGenerator[str | Restart]:
-    """The model's text until it ends, breaks off or the time is up; `said` gets the rest."""
+    """Yield the model's text until it ends, breaks off or the time is up; `said` gets the rest."""
     deadline = asyncio.get_running_loop().time() + writing.budget.seconds
     texts = list[str]()
     stream = cast("AsyncGenerator[str | Restart | Usage]", writing.chat.stream(writing.messages))

@@ -180,7 +180,7 @@ class Evidence:
         return telling or facts
 
     def _is_asked(self, term: str) -> bool:
-        """Whether the question has a term, or a longer word of it: who supplies, asked for suppliers."""
+        """Return whether the question has a term, or a longer word of it: who supplies, asked for suppliers."""
         longer = term.isascii() and len(term) >= _LEAST_STEM
         return term in self._asked or (longer and any(w.startswith(term) for w in self._asked))
 
@@ -315,7 +315,7 @@ class _Look:
         ]
 
     def _touches(self) -> bool:
-        """Whether a sentence speaks at all of what the question or the passages speak of."""
+        """Return whether a sentence speaks at all of what the question or the passages speak of."""
         asked = set(self._evidence._asked)
         terms = [term for fact in self._facts for term in fact.terms]
         known = [term for term in terms if term in asked or self._evidence.is_known(term)]
@@ -348,7 +348,7 @@ class _Look:
         return level
 
     def _covered(self, part: Part, terms: dict[str, float]) -> float:
-        """The share of terms, by weight, that say something for a part."""
+        """Return the share of terms, by weight, that say something for a part."""
         known = {
             term: weight
             for term, weight in terms.items()
@@ -360,7 +360,7 @@ class _Look:
         return sum(weight * self._level(part, term) for term, weight in known.items()) / whole
 
     def _may_be_in(self, part: Part, term: str) -> bool:
-        """Whether a part could have a term: in another language only where its other words are known, or it is a name."""
+        """Return whether a part could have a term: in another language only where its other words are known, or it is a name."""
         if (
             not self._is_foreign(part)
             or is_code(term)
@@ -370,20 +370,20 @@ class _Look:
         return part.level(term) > 0
 
     def _is_anywhere(self, term: str) -> bool:
-        """Whether any part has a term, or other words for it; what none has tells them not apart."""
+        """Return whether any part has a term, or other words for it; what none has tells them not apart."""
         if term not in self._anywhere:
             self._anywhere[term] = any(self._level(part, term) for part in self._parts)
         return self._anywhere[term]
 
     def _of(self, fact: _Fact) -> Assessment:
-        """One fact: first its numbers, bound to their subject; then its words."""
+        """Return one fact: first its numbers, bound to their subject; then its words."""
         subject = self._subject_of(fact)
         if fact.values:
             return self._of_values(fact, subject)
         return self._of_words(fact, subject)
 
     def _subject_of(self, fact: _Fact) -> dict[str, float]:
-        """What a fact is about: its own terms, the question's and, less, those of the rest of its sentence."""
+        """Return what a fact is about: its own terms, the question's and, less, those of the rest of its sentence."""
         subject = dict(self._subject)
         ahead = self._sentence.partition(fact.text)[0]
         for term in terms_of(ahead):
@@ -463,7 +463,7 @@ class _Look:
         return covered
 
     def _of_value(self, value: TextValue, fact: _Fact, scores: dict[int, float]) -> Assessment:
-        """One number: said by the part that speaks most of the subject, of those with a number of its kind."""
+        """Return one number: said by the part that speaks most of the subject, of those with a number of its kind."""
         among = [part for part in self._parts if part.values]
         carriers = [
             p for p in among if any(value.matches(v) and not value.opposes(v) for v in p.values)
@@ -491,7 +491,7 @@ class _Look:
         return Assessment(self._between(best, score, rival, scores), score, (best,))
 
     def _rivals(self, value: TextValue, carriers: Sequence[Part], best: Part | None) -> list[Part]:
-        """Parts with another number of the same kind, that the sentence does not say, too."""
+        """Part with another number of the same kind, that the sentence does not say, too."""
         alike = any(value.bound == v.bound and value.matches(v) for p in carriers for v in p.values)
         bound = value.bound if alike else ""
         rivals = [
@@ -506,7 +506,7 @@ class _Look:
         return [p for p in rivals if not best or not _of_same_row(p, best) or _has_unit(p, value)]
 
     def _is_exchanged(self, value: TextValue, fact: _Fact, best: Part) -> bool:
-        """Whether the clause with another number of the sentence speaks of this fact instead: two were exchanged."""
+        """Return whether the clause with another number of the sentence speaks of this fact instead: two were exchanged."""
         own = {term for term in fact.terms if best.owns(term)}
         others = [
             part
@@ -520,7 +520,7 @@ class _Look:
         return any({term for term in fact.terms if part.owns(term)} > own for part in others)
 
     def _codes_in(self, part: Part) -> frozenset[str]:
-        """The codes of what is asked or said that a clause has itself; none of other parts."""
+        """Return the codes of what is asked or said that a clause has itself; none of other parts."""
         codes = {*self._subject, *(term for fact in self._facts for term in fact.terms)}
         return frozenset(
             code for code in codes if part.is_clause and is_code(code) and part.owns(code)
@@ -529,7 +529,7 @@ class _Look:
     def _between(
         self, best: Part, score: float, rival: Part | None, scores: dict[int, float]
     ) -> Support:
-        """How a part with a number stands against the best one with another."""
+        """Return how a part with a number stands against the best one with another."""
         against = scores[id(rival)] if rival else 0.0
         of_rows = best.is_row and rival is not None and rival.is_row
         if against > score + (_PER_EXTRA / 2 if of_rows else _LEAD):
@@ -543,7 +543,7 @@ class _Look:
         return Support.SUPPORTED
 
     def _is_told_apart(self, row: Part) -> bool:
-        """Whether what is asked or said names a row, not only its columns."""
+        """Return whether what is asked or said names a row, not only its columns."""
         stated = {*self._subject, *(term for fact in self._facts for term in fact.terms)}
         asked = self._evidence._asked_values
         return (
@@ -554,7 +554,7 @@ class _Look:
         )
 
     def _counts_the_same(self, fact: _Fact, parts: Sequence[Part]) -> bool:
-        """Whether what is counted by a number without a unit stands in its part, too, or in the question."""
+        """Return whether what is counted by a number without a unit stands in its part, too, or in the question."""
         plain = plain_of(fact.text)
         for one in normalise_values(fact.text):
             if one.value.unit or one.value not in fact.values:
@@ -574,18 +574,18 @@ class _Look:
         return True
 
     def _has_codes(self, part: Part, fact: _Fact) -> bool:
-        """Whether a part speaks of the things that are named by a code, as far as any does."""
+        """Return whether a part speaks of the things that are named by a code, as far as any does."""
         codes = [term for term in (*self._subject, *fact.terms) if is_code(term)]
         return all(self._level(part, code) >= NEAR or not self._is_anywhere(code) for code in codes)
 
     def _misses_name(self, fact: _Fact, parts: Sequence[Part]) -> bool:
-        """Whether a fact names what the question does not, nor, near what it says, its parts in the same language."""
+        """Return whether a fact names what the question does not, nor, near what it says, its parts in the same language."""
         same = [part for part in parts if not self._is_foreign(part)]
         names = names_in(fact.text).intersection(fact.new) if same else ()
         return any(all(self._level(part, name) < NEAR for part in same) for name in names)
 
     def _replaces(self, part: Part, fact: _Fact) -> bool:
-        """Whether a fact says another word between the same two words: 归乙方所有 for 归甲方所有."""
+        """Return whether a fact says another word between the same two words: 归乙方所有 for 归甲方所有."""
         if part.is_row or self._is_foreign(part):
             return False
         said, there = wording_of(fact.text), wording_of(part.sentence)
@@ -613,7 +613,7 @@ class _Look:
         )
 
     def _is_of_another(self, part: Part, fact: _Fact) -> bool:
-        """Whether a sentence says what is new in a fact of something else than what is asked."""
+        """Return whether a sentence says what is new in a fact of something else than what is asked."""
         named_here = set(self._subject).intersection(fact.terms)
         terms = [term for term in named_here or self._subject if self._is_anywhere(term)]
         marks = terms if named_here else [*self._asked_phrases, *terms]
@@ -632,7 +632,7 @@ class _Look:
         )
 
     def _owns_more(self, rival: Part, best: Part) -> bool:
-        """Whether of two clauses of one sentence the other one speaks of the subject, all that this one does and more."""
+        """Return whether of two clauses of one sentence the other one speaks of the subject, all that this one does and more."""
         if not (rival.is_clause and best.is_clause) or (rival.passage, rival.span) != (
             best.passage,
             best.span,
@@ -645,7 +645,7 @@ class _Look:
         return {one for one in marks if rival.owns(one)} > {one for one in marks if best.owns(one)}
 
     def _words_in(self, fact: _Fact, parts: Sequence[Part]) -> float:
-        """The share of a fact's own terms in the parts that say its numbers, among those that count."""
+        """Return the share of a fact's own terms in the parts that say its numbers, among those that count."""
         new = {term: self._evidence.weight(term) for term in fact.new}
         whole = sum(new.values())
         if not whole:
@@ -698,7 +698,7 @@ class _Look:
         return Assessment(Support.PARTIAL if held > 0.3 else Support.UNSUPPORTED, held, (part,))
 
     def _is_together(self, part: Part, terms: Collection[str]) -> bool:
-        """Whether terms stand in one clause of a part, or in its headings."""
+        """Return whether terms stand in one clause of a part, or in its headings."""
         if not all(self._level(part, term) >= _CLOSE for term in terms):
             return False
         own = [term for term in terms if part.layers[0][1].has(term)]
@@ -748,7 +748,7 @@ _LATIN_WORD, _HAN_RUN, _FEW_WORDS = re.compile(r"[A-Za-z]{2,}"), re.compile(f"[{
 
 
 def _competes(value: TextValue, other: TextValue) -> bool:
-    """Whether two values answer the same question differently."""
+    """Return whether two values answer the same question differently."""
     return value.dimension == other.dimension and not value.matches(other)
 
 
@@ -763,7 +763,7 @@ def _has_unit(part: Part, value: TextValue) -> bool:
 
 
 def _holds(values: Sequence[TextValue], asked: TextValue) -> bool:
-    """Whether a value lies among these: one is the same, or two, or one that is a bound, have it between them."""
+    """Return whether a value lies among these: one is the same, or two, or one that is a bound, have it between them."""
     if any(asked.matches(value) for value in values):
         return True
     alike = [v for v in values if v.date is None and (v.unit == asked.unit or not v.unit)]

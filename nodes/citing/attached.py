@@ -29,32 +29,32 @@ _TEXTS = {
 def attachment_items(
     attachments: Sequence[Attachment], language: str, tokens: int
 ) -> list[RetrievedItem]:
-    """The attachments that say something, as passages that a prompt shows in at most `tokens`."""
+    """Return the attachments that say something, as passages that a prompt shows in at most `tokens`."""
     telling = [one for one in attachments if one.text or one.rows]
     room = tokens // max(1, len(telling))
     return [_item(one, language, room) for one in telling]
 
 
 def attachment_of(item: RetrievedItem) -> Attachment | None:
-    """The attachment that an item stands for, if it is none of a document."""
+    """Return the attachment that an item stands for, if it is none of a document."""
     found = item.metadata.get(ATTACHMENT)
     return found if isinstance(found, Attachment) else None
 
 
 def label_of(item: RetrievedItem) -> str:
-    """What markers call an attachment; "" for a passage of a document."""
+    """Return what markers call an attachment; "" for a passage of a document."""
     attachment = attachment_of(item)
     return attachment.label if attachment else ""
 
 
 def is_table(item: RetrievedItem) -> bool:
-    """Whether an item stands for a table that came with the question."""
+    """Return whether an item stands for a table that came with the question."""
     attachment = attachment_of(item)
     return attachment is not None and attachment.kind is AttachmentKind.TABLE
 
 
 def is_answered(item: RetrievedItem) -> bool:
-    """Whether what the question asks was computed of this table."""
+    """Return whether what the question asks was computed of this table."""
     attachment = attachment_of(item)
     return attachment is not None and bool(attachment.findings)
 
@@ -72,24 +72,24 @@ def _item(attachment: Attachment, language: str, room: int) -> RetrievedItem:
 
 
 def header_cells(table: Attachment) -> list[str]:
-    """The first line: the names of the columns, each with its number, which a nameless one is called by."""
+    """Return the first line: the names of the columns, each with its number, which a nameless one is called by."""
     numbered = ((f"c{n}", name) for n, name in enumerate(table.names, start=1))
     return ["", *(" ".join(dict.fromkeys(filter(None, both))) for both in numbered)]
 
 
 def row_cells(table: Attachment, row: int) -> list[str]:
-    """The line of a row (from 0), with its number (from 1) ahead."""
+    """Return the line of a row (from 0), with its number (from 1) ahead."""
     return [f"r{row + 1}", *table.rows[row]]
 
 
 def table_lines(table: Attachment) -> list[str]:
-    """A table as text, into which offsets of citations point: a line a row."""
+    """Return a table as text, into which offsets of citations point: a line a row."""
     rows = (row_cells(table, row) for row in range(len(table.rows)))
     return [BETWEEN.join(cells) for cells in (header_cells(table), *rows)]
 
 
 def _display_value(table: Attachment, language: str, room: int) -> Iterator[str]:
-    """What of a table a prompt has room for: computed values, the rows they rest on, then the others."""
+    """Yield what of a table a prompt has room for: computed values, the rows they rest on, then the others."""
     title, counted = _TEXTS[language]
     header, *lines = table_lines(table)
     computed = [

@@ -34,7 +34,7 @@ class TableCells:
         self._text = text
 
     def quote(self, place: str, sentence: str) -> SupportedQuote | None:
-        """What `place` says, if it carries `sentence`; None where it is nowhere or says otherwise.
+        """Return what `place` says, if it carries `sentence`; None where it is nowhere or says otherwise.
 
         Args:
             place: `r3c2`, `c2`, `r3`, or "" for the whole table; counted from 1.
@@ -58,7 +58,7 @@ class TableCells:
         return None
 
     def found(self, sentence: str) -> SupportedQuote | None:
-        """The place of a computed value that a sentence states without citing it."""
+        """Return the place of a computed value that a sentence states without citing it."""
         for finding in self._table.findings:
             numbers = set(numbers_in(finding.value))
             stated = numbers and numbers <= set(numbers_in(sentence))
@@ -81,7 +81,7 @@ class TableCells:
         return None
 
     def _speaks_of_another(self, row: int, sentence: str) -> bool:
-        """Whether a sentence names rows by their first words, and this is none of them."""
+        """Return whether a sentence names rows by their first words, and this is none of them."""
         said = normalise(sentence)
         own = self._label(row)
         if own and find_whole(said, normalise(own)):
@@ -90,7 +90,7 @@ class TableCells:
         return any(label != own and find_whole(said, normalise(label)) for label in labels if label)
 
     def _label(self, row: int) -> str:
-        """The first cell of a row that is words."""
+        """Return the first cell of a row that is words."""
         cells = self._table.rows[row]
         return next((cell for cell in cells if read_value(cell).kind is ValueKind.TEXT), "")
 
@@ -110,7 +110,7 @@ class TableCells:
         return self._text.split("\n")
 
     def _span(self, row: int | None, column: int | None) -> tuple[int, int]:
-        """Where a cell, a row, a column's name or the header stands in the table's text."""
+        """Return where a cell, a row, a column's name or the header stands in the table's text."""
         line = 0 if row is None else row + 1
         start = sum(len(before) + 1 for before in self._lines[:line])
         if column is None:
@@ -121,7 +121,7 @@ class TableCells:
 
 
 def tables_among(passages: Sequence[RetrievedItem]) -> dict[int, TableCells]:
-    """The tables among an answer's passages, by their places."""
+    """Return the tables among an answer's passages, by their places."""
     return {
         place: TableCells(attachment, item.text)
         for place, item in enumerate(passages)

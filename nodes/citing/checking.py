@@ -70,7 +70,7 @@ class Checks:
 
 
 def checks_of(deps: Dependencies, scope: Scope) -> Checks:
-    """How citations of a knowledge base are checked, by what the system has for it."""
+    """Return how citations of a knowledge base are checked, by what the system has for it."""
     return Checks(
         partial(deps.quotes.still_there, scope) if deps.quotes else None,
         deps.judge,
@@ -114,7 +114,7 @@ class Checking:
                     yield checked
 
     async def rest(self) -> AsyncIterator[Cited]:
-        """The citations whose checks are still running."""
+        """Yield the citations whose checks are still running."""
         while self._running:
             for event in await self._running.popleft():
                 yield event
@@ -132,7 +132,7 @@ class Checking:
         return bool(cited)
 
     async def _checked(self, place: int) -> list[Cited]:
-        """The citations of a sentence that hold, with the support that the judge gives."""
+        """Return the citations of a sentence that hold, with the support that the judge gives."""
         sentence = self._answer.finished[place]
         cited = [self._answer.given.citations[number] for number in sentence.citations]
         there, scores = await asyncio.gather(
@@ -210,7 +210,7 @@ class Checking:
 async def still_stored(
     still_there: StillThere | None, items: Sequence[RetrievedItem]
 ) -> list[RetrievedItem]:
-    """Those passages that the stored documents still have as they were found.
+    """Return those passages that the stored documents still have as they were found.
 
     Raises:
         DependencyError: the store does not answer.
@@ -228,5 +228,5 @@ async def still_stored(
 
 
 def plain(text: str) -> str:
-    """A sentence without its markers."""
+    """Return a sentence without its markers."""
     return " ".join(markers.stripped(text).split())

@@ -25,12 +25,12 @@ class Citations:
 
     @property
     def text(self) -> str:
-        """All text given out so far."""
+        """Return all text given out so far."""
         return "".join(self._texts)
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """The cited passages in order of their markers, then the cited attachments."""
+        """Return the cited passages in order of their markers, then the cited attachments."""
         numbered = [
             as_source(self._passages[index], marker)
             for marker, index in enumerate(self._order, start=1)
@@ -52,7 +52,7 @@ class Citations:
         return self._order.index(index) + 1
 
     def shown(self, index: int, place: str = "") -> str:
-        """The marker of `passages[index]`, or of a part of it, as the answer has it."""
+        """Return the marker of `passages[index]`, or of a part of it, as the answer has it."""
         number, label = self.marker(index), label_of(self._passages[index])
         return markers.labelled(label, place) if label else markers.written(number)
 

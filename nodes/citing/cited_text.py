@@ -97,7 +97,7 @@ class _Sentence:
     )
 
     def shown(self, marker: Callable[[int, str], str]) -> str:
-        """The sentence with its markers, as `marker` writes that of a passage and its part."""
+        """Return the sentence with its markers, as `marker` writes that of a passage and its part."""
         pieces, position = [], 0
         for offset, index, quote in self.marks:
             pieces += [self.text[position:offset], marker(index, quote.place)]
@@ -169,12 +169,12 @@ class CitedText:
 
     @property
     def given(self) -> Citations:
-        """Text, citations and sources given out so far."""
+        """Return text, citations and sources given out so far."""
         return self._given
 
     @property
     def grounded(self) -> bool:
-        """Whether there are citations and every statement is carried by one."""
+        """Return whether there are citations and every statement is carried by one."""
         fine = {Verdict.SUPPORTED, Verdict.STATES_NOTHING, Verdict.SILENT}
         return bool(self._given.citations) and all(one.verdict in fine for one in self.finished)
 
@@ -226,12 +226,12 @@ class CitedText:
                 self._held = rest[marker.end() :]
 
     def _in_row(self, ahead: str) -> bool:
-        """Whether a row of a table is written, whose last bar comes behind its marker."""
+        """Return whether a row of a table is written, whose last bar comes behind its marker."""
         line = (self._line + ahead).rstrip("\n").rpartition("\n")[2]
         return line.lstrip().startswith("|") and not self._fenced
 
     def _is_no_marker(self, found: re.Match[str], gap: str) -> bool:
-        """Whether it is code, the name of nothing that came with the question, or of no passage there is."""
+        """Return whether it is code, the name of nothing that came with the question, or of no passage there is."""
         named = markers.read(found)
         if markers.is_label(named.names):
             return not self._labels
@@ -246,7 +246,7 @@ class CitedText:
         return markers.places(named.names, self._labels)
 
     def _leads(self, gap: str) -> bool:
-        """Whether a marker comes ahead of what it stands for: "According to passage 1, …"."""
+        """Return whether a marker comes ahead of what it stands for: "According to passage 1, …"."""
         said = self._sentence.text + gap
         return (
             not self._sentence.marks
@@ -338,7 +338,7 @@ class CitedText:
 
     @property
     def _is_head(self) -> bool:
-        """Whether the line that is written is the first one of a table: it names columns, and states nothing."""
+        """Return whether the line that is written is the first one of a table: it names columns, and states nothing."""
         return self._line.lstrip().startswith("|") and not self._was_row
 
     def _quote(self, index: int, place: str) -> SupportedQuote | None:
@@ -371,7 +371,7 @@ class CitedText:
         yield from self._emit(text[seen:])
 
     def _judged(self, sentence: _Sentence) -> tuple[Verdict, list[tuple[int, SupportedQuote]]]:
-        """What becomes of a finished sentence, and the passages that say it though it does not cite them.
+        """Return what becomes of a finished sentence, and the passages that say it though it does not cite them.
 
         Its own citations get the spans that say it.
         """
@@ -405,7 +405,7 @@ class CitedText:
     def _of_cells(
         self, sentence: _Sentence
     ) -> tuple[Verdict, list[tuple[int, SupportedQuote]]] | None:
-        """The same where a table that came with the question says it: by value; None: it does not."""
+        """Return the same where a table that came with the question says it: by value; None: it does not."""
         quotes = [quote for _, index, quote in sentence.marks if index in self._tables]
         if quotes:
             supported = any(quote.support >= _CELL_SUPPORT for quote in quotes)
@@ -417,7 +417,7 @@ class CitedText:
         return None
 
     def _is_head_row(self, text: str) -> bool:
-        """Whether a finished sentence is the row of a table that names its columns, or the rule below it."""
+        """Return whether a finished sentence is the row of a table that names its columns, or the rule below it."""
         row = text.strip().rpartition("\n")[2]
         return (
             row.startswith("|")
@@ -426,7 +426,7 @@ class CitedText:
         )
 
     def _rows_begun(self, text: str) -> bool:
-        """Whether the sentence before was a row of the same table."""
+        """Return whether the sentence before was a row of the same table."""
         before = self.finished[-1].text if self.finished else ""
         blank = "\n\n" in before[-3:] + text[: len(text) - len(text.lstrip())]
         return before.strip().startswith("|") and not blank
@@ -452,7 +452,7 @@ class CitedText:
         yield from cited
 
     def _as_written(self, index: int, place: str) -> str:
-        """A marker as the model writes it."""
+        """Return a marker as the model writes it."""
         label = next((label for label, at in self._labels.items() if at == index), "")
         return markers.labelled(label, place) if label else markers.written(index + 1)
 
@@ -465,13 +465,13 @@ def _doubted(quote: SupportedQuote) -> SupportedQuote:
 
 
 def _is_whole(text: str) -> bool:
-    """Whether a text has a whole sentence in it, whatever comes behind."""
+    """Return whether a text has a whole sentence in it, whatever comes behind."""
     end = sentence_end(text)
     return end is not None and (text[end - 1] == "\n" or bool(text[end:].strip()))
 
 
 def language_differs(text: str, language: str, question: str) -> bool:
-    """Whether an answer is in another language than its question, as far as that is told.
+    """Return whether an answer is in another language than its question, as far as that is told.
 
     A few words of another script or language are a name or a term. A question in neither Chinese nor English may be
     answered in its own language or in English.

@@ -271,7 +271,7 @@ def parts_of(index: int, item: RetrievedItem) -> list[Part]:
 
 
 def _computed(index: int, item: RetrievedItem) -> Iterator[Part]:
-    """What was computed of the table that a passage is of; it rests on a line of that."""
+    """Yield what was computed of the table that a passage is of; it rests on a line of that."""
     told: Sequence[ComputedSentence] = item.metadata.get(COMPUTED) or ()
     offset = int(item.metadata.get("start") or 0)
     for one in told:
@@ -306,7 +306,7 @@ def _clauses(index: int, item: RetrievedItem) -> Iterator[Part]:
 def _of_sentence(
     index: int, span: tuple[int, int], sentence: str, above: Text, near: Text
 ) -> Iterator[Part]:
-    """The sentence, and each of its clauses that has a number."""
+    """Yield the sentence, and each of its clauses that has a number."""
     whole = Text(sentence)
     clauses = [piece for clause in cut(_CLAUSE, sentence) for piece in _counted_apart(clause)]
     found = [tuple(one.value for one in normalise_values(clause)) for clause in clauses]
@@ -354,19 +354,19 @@ def cut(separator: re.Pattern[str], text: str) -> list[str]:
 
 
 def _counted_apart(clause: str) -> list[str]:
-    """A list whose every item has a number is that many clauses: 干粉灭火器36具、二氧化碳灭火器8具."""
+    """Return a list whose every item has a number is that many clauses: 干粉灭火器36具、二氧化碳灭火器8具."""
     pieces = cut(_LISTED, clause)
     return pieces if all(map(normalise_values, pieces)) else [clause]
 
 
 def _ahead_of_value(clause: str) -> str:
-    """What a clause says before its first number: the next one may leave out that much."""
+    """Return what a clause says before its first number: the next one may leave out that much."""
     found = normalise_values(clause)
     return plain_of(clause)[: found[0].start] if found else clause
 
 
 def _joined_lines(text: str) -> list[tuple[int, int]]:
-    """The spans of sentences; lines of a text that was broken to a width are one."""
+    """Return the spans of sentences; lines of a text that was broken to a width are one."""
     joined = list[tuple[int, int]]()
     for start, end in sentence_spans(text):
         if joined and _is_wrapped(text, joined[-1], start):
@@ -482,7 +482,7 @@ def _cells(line: str) -> list[str]:
 def _head(
     context: str, rows: Sequence[tuple[tuple[int, int], list[str]]], text: str
 ) -> tuple[list[str], Sequence[tuple[tuple[int, int], list[str]]]]:
-    """The names of the columns, and the rows below them."""
+    """Return the names of the columns, and the rows below them."""
     above = [_cells(line) for _, line in _lines(context) if _ROW.match(line)]
     if above:
         return above[0], rows

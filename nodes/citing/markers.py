@@ -119,7 +119,7 @@ def leads(text: str) -> bool:
 
 
 def places(named: str, labels: Mapping[str, int]) -> list[tuple[int, str]]:
-    """What a marker names, each once: passages from 0, and the part of a table or "".
+    """Return what a marker names, each once: passages from 0, and the part of a table or "".
 
     `1, 3` names two passages, `2-4` three; `T1:r3c2` the part `r3c2` of what `labels` calls T1.
     """
@@ -127,7 +127,7 @@ def places(named: str, labels: Mapping[str, int]) -> list[tuple[int, str]]:
 
 
 def is_label(named: str) -> bool:
-    """Whether a marker names attachments instead of numbers."""
+    """Return whether a marker names attachments instead of numbers."""
     return not named[0].isdigit()
 
 
@@ -144,7 +144,7 @@ def _named(named: str, labels: Mapping[str, int]) -> Iterator[tuple[int, str]]:
 
 
 def written(number: int) -> str:
-    """The marker of a number, as answers have it."""
+    """Return the marker of a number, as answers have it."""
     return f"[{number}]"
 
 
@@ -159,7 +159,7 @@ def stated(text: str) -> str:
 
 
 def labelled(label: str, place: str = "") -> str:
-    """The marker of an attachment, or of a part of it."""
+    """Return the marker of an attachment, or of a part of it."""
     return f"[{label}:{place}]" if place else f"[{label}]"
 
 

@@ -39,10 +39,10 @@ _BUT = re.compile(
 
 
 def says_nothing_found(sentence: str) -> bool:
-    """Whether a sentence says that the documents do not tell, and nothing beside."""
+    """Return whether a sentence says that the documents do not tell, and nothing beside."""
     return _SILENT.search(sentence) is not None and not _BUT.search(sentence)
 
 
 def states(sentence: str) -> bool:
-    """Whether a sentence says something about the world that could be true or false."""
+    """Return whether a sentence says something about the world that could be true or false."""
     return not (_NO_STATEMENT.fullmatch(sentence) or says_nothing_found(sentence))

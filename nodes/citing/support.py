@@ -53,12 +53,12 @@ class Claim:
 
     @property
     def language(self) -> str:
-        """`zh` or `en`, by what most terms are."""
+        """Return `zh` or `en`, by what most terms are."""
         return "zh" if len(self.pairs) > len(self.words) else "en"
 
     @property
     def numbers(self) -> frozenset[str]:
-        """The words that are numbers."""
+        """Return the words that are numbers."""
         return frozenset(word for word in self.words if word[0].isdigit())
 
 
@@ -90,12 +90,12 @@ class TermLookup:
         self._words = frozenset(map(_term, _WORD.findall(self._text)))
 
     def held(self, claim: Claim) -> frozenset[str]:
-        """The claim's terms that the text holds."""
+        """Return the claim's terms that the text holds."""
         pairs = [pair for pair in claim.pairs if pair in self._text]
         return (claim.words & self._words).union(pairs)
 
     def says(self, phrase: str) -> bool:
-        """Whether the text holds `phrase`, a normalised one."""
+        """Return whether the text holds `phrase`, a normalised one."""
         return simplify(phrase) in self._text
 
     def covers(self, claim: Claim) -> float:
@@ -132,14 +132,14 @@ class ComputedSentence:
     end: int
 
     def quote(self, item: RetrievedItem) -> SupportedQuote:
-        """The line, which `item` has."""
+        """Return the line, which `item` has."""
         offset = int(item.metadata.get("start") or 0)
         return SupportedQuote(
             item.text[self.start - offset : self.end - offset], self.start, self.end, 1.0
         )
 
     def carries(self, claim: Claim, item: RetrievedItem) -> bool:
-        """Whether a statement says a number of this and none besides, and speaks of the same.
+        """Return whether a statement says a number of this and none besides, and speaks of the same.
 
         What stands in other rows of `item` only is not what this tells: its largest price is of one plan.
         In the same language they share a word.
@@ -214,7 +214,7 @@ class Passages:
 
 
 def opposed(statement: str, quote: str) -> bool:
-    """Whether one of the two denies what the other says without a word of denial.
+    """Return whether one of the two denies what the other says without a word of denial.
 
     Only words are compared: what denies by other words ("ceased", 拒绝) is not seen.
     """
@@ -236,7 +236,7 @@ class _Denials:
         self._affirmed = TermLookup("\n".join(part for part in parts if part not in self._denied))
 
     def turn_round(self, other: _Denials, least: float) -> bool:
-        """Whether `other` says something that is denied here."""
+        """Return whether `other` says something that is denied here."""
         return any(
             _letters(denied) not in other._letters
             and other.affirms(claim_of(bare := without_ban(denied)), least, banned=bare != denied)
@@ -244,7 +244,7 @@ class _Denials:
         )
 
     def affirms(self, claim: Claim, least: float, *, banned: bool = False) -> bool:
-        """Whether `least` of a claim's terms stands where nothing is denied, and not half of it where something is."""
+        """Return whether `least` of a claim's terms stands where nothing is denied, and not half of it where something is."""
         affirmed = self._affirmed.covers(claim)
         if len(claim) < (1 if banned else _LEAST_TERMS) or affirmed < least:
             return False
@@ -252,7 +252,7 @@ class _Denials:
 
 
 def _letters(text: str) -> str:
-    """A text without its marks: what both sides say in the same words is denied by none."""
+    """Return a text without its marks: what both sides say in the same words is denied by none."""
     return "".join(filter(str.isalnum, plain_of(text)))
 
 

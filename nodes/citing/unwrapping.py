@@ -171,7 +171,7 @@ class Unwrapped:
             self._held = rest
 
     def _must_wait(self, text: str) -> bool:
-        """Whether what a text begins with is not known yet."""
+        """Return whether what a text begins with is not known yet."""
         if not text or (text.startswith("<") and _TAG_BEGUN.fullmatch(text)):
             return True
         if text.startswith("`"):
@@ -185,7 +185,7 @@ class Unwrapped:
         return len(text) < _LABEL_CHARS and self._may_be_label(text)
 
     def _without_one(self, text: str) -> str | None:
-        """The text without the first thing that it stands in; None: it stands in nothing more."""
+        """Return the text without the first thing that it stands in; None: it stands in nothing more."""
         tag, fence = _TAG.match(text), _FENCE.match(text)
         if tag and not text.startswith("</"):
             return text[tag.end() :]
@@ -209,7 +209,7 @@ class Unwrapped:
         )
 
     def _is_wrapper(self, fence: re.Match[str], text: str) -> bool | None:
-        """Whether a fence is around the whole answer; None: not known yet."""
+        """Return whether a fence is around the whole answer; None: not known yet."""
         if fence[2]:
             return True
         first, newline, _ = text[fence.end() :].partition("\n")
@@ -235,7 +235,7 @@ class Unwrapped:
     # what follows
 
     def _next(self, *, final: bool) -> str | None:
-        """The next of what is held that passes, "" for what goes; None: more must be known."""
+        """Return the next of what is held that passes, "" for what goes; None: more must be known."""
         if self._sentence:
             return self._rest_of_sentence()
         lead = _LEAD.match(self._held)
@@ -280,7 +280,7 @@ class Unwrapped:
         return passed
 
     def _line(self, gap: str, body: str, *, final: bool) -> str | None:
-        """A line that may be of a list of sources, once it is whole."""
+        """Return a line that may be of a list of sources, once it is whole."""
         line, newline, rest = body.partition("\n")
         if not (newline or final or len(line) > _LINE_CHARS):
             return None
@@ -309,7 +309,7 @@ class Unwrapped:
         return any(word.startswith(bare) or bare.startswith(word) for word in _SOURCES_BEGUN)
 
     def _begins(self, body: str, openings: tuple[str, ...]) -> bool | None:
-        """Whether a text begins with one of these; None: it is too short to tell."""
+        """Return whether a text begins with one of these; None: it is too short to tell."""
         bare = _DRESS.sub("", body, count=1).casefold().replace("’", "'")
         if not bare or any(opening.startswith(bare) and opening != bare for opening in openings):
             return True if any(bare.startswith(opening) for opening in openings) else None
@@ -323,12 +323,12 @@ class Unwrapped:
 
 
 def _is_chatter(sentence: str) -> bool:
-    """Whether a sentence is a courtesy, or says what the answer is made of; one that cites is neither."""
+    """Return whether a sentence is a courtesy, or says what the answer is made of; one that cites is neither."""
     return not _CITES.search(sentence) and _CHATTER.match(sentence.rstrip(")）*_ ")) is not None
 
 
 def _answer_in(value: object) -> str | None:
-    """The answer that a JSON object holds; None: it holds none."""
+    """Return the answer that a JSON object holds; None: it holds none."""
     if not isinstance(value, dict):
         return None
     fields = cast("dict[str, object]", value)

@@ -34,7 +34,7 @@ async def load_picture(
     settings: MultimodalSettings,
     limits: PictureLimits,
 ) -> EncodedPicture:
-    """The image that a part names, checked and encoded anew; nothing is ever fetched.
+    """Return the image that a part names, checked and encoded anew; nothing is ever fetched.
 
     Raises:
         OptionInvalid: it names none, an address, or a file outside of the allowed folder.
@@ -139,7 +139,7 @@ def read_inside(folder: Path, path: str, most: int) -> bytes:
 
 
 def _inside(folder: Path, path: str) -> tuple[str, ...]:
-    """The names on the way from `folder` to `path`, which may be given in full."""
+    """Return the names on the way from `folder` to `path`, which may be given in full."""
     given = Path(path)
     steps = given.parts
     if given.is_absolute():

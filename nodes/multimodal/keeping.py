@@ -11,7 +11,7 @@ from sextant.nodes.state import State
 
 
 async def look_again(kept: Opened, state: State, run: RunContext) -> dict[str, Any]:
-    """The tables that the conversation has at hand, as a state update, where the question is about them.
+    """Return the tables that the conversation has at hand, as a state update, where the question is about them.
 
     It is when it leans on what was said, or when rules compute what it asks of them. Any other
     question leaves the tables, and they are at hand no more.

@@ -81,7 +81,7 @@ async def open_attachments(content: Sequence[Any], scope: Scope, run: RunContext
 
 
 async def look_at(brought: Opened, state: State, run: RunContext) -> dict[str, Any]:
-    """The attachments of a turn as a state update, with warnings and what looking cost; nothing without any.
+    """Return the attachments of a turn as a state update, with warnings and what looking cost; nothing without any.
 
     A vision model that is missing or fails is a warning: the text of the question is still answered.
     """
@@ -121,7 +121,7 @@ class _Looking:
     async def at_all(
         self, parts: Sequence[AttachmentPart], pictures: dict[str, EncodedPicture]
     ) -> list[str]:
-        """A description of each picture, "" where there is none."""
+        """Return a description of each picture, "" where there is none."""
         if not pictures:
             return []
         vision, labels, language = self._vision, list(pictures), self._state.language
@@ -191,7 +191,7 @@ def _table(part: AttachmentPart, read: ReadTable, state: State) -> Attachment:
 def _storable_tables(
     parts: Sequence[AttachmentPart], tables: dict[str, ReadTable]
 ) -> list[dict[str, Any]]:
-    """Tables as later turns may look at them again, all or none: they are numbered anew."""
+    """Return tables as later turns may look at them again, all or none: they are numbered anew."""
     kept, weight = list[dict[str, Any]](), 0
     for part in parts:
         if part.label not in tables:
@@ -207,12 +207,12 @@ def _storable_tables(
 
 
 def attachments_of(state: State) -> list[Attachment]:
-    """What came with the question of this turn."""
+    """Return what came with the question of this turn."""
     return [Attachment.of_plain(plain) for plain in state.attachments]
 
 
 def attachments_text(state: State) -> str:
-    """What the question's own images and tables tell, for judging whether that is enough."""
+    """Return what the question's own images and tables tell, for judging whether that is enough."""
     told = list[str]()
     for one in attachments_of(state):
         told += [one.name, one.text, *(finding.text for finding in one.findings)]
@@ -242,7 +242,7 @@ def with_attachments(update: dict[str, Any], longest: int) -> dict[str, Any]:
 
 
 def searchable(attachment: Attachment) -> str:
-    """What of an attachment documents are searched for.
+    """Return what of an attachment documents are searched for.
 
     An image's description; a table's caption and the rows that the question leads to.
     """

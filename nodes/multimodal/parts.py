@@ -46,12 +46,12 @@ class AttachmentPart:
     sent: Mapping[str, str]
 
     def field_of(self, name: str) -> str:
-        """One of its values in errors: as it was sent, with what follows in brackets."""
+        """Return one of its values in errors: as it was sent, with what follows in brackets."""
         plain, bracket, rest = name.partition("[")
         return f"{self.field}.{self.sent.get(plain, plain)}{bracket}{rest}"
 
     def wrong(self, name: str, message: str, next_step: str) -> OptionInvalid:
-        """The error for one of its values."""
+        """Return the error for one of its values."""
         field = self.field_of(name) if name else self.field
         return OptionInvalid(f"{field}: {message}", next_step=next_step, field=field)
 
@@ -88,7 +88,7 @@ def read_parts(content: object, limits: MultimodalSettings) -> list[AttachmentPa
 
 
 def _as_openai(given: object) -> Any:  # noqa: ANN401 - whatever was sent
-    """An image as clients of OpenAI's API send it, as ours do."""
+    """Return an image as clients of OpenAI's API send it, as ours do."""
     if not isinstance(given, Mapping) or given.get("type") != "image_url":
         return given
     shown = given.get("image_url")

@@ -85,7 +85,7 @@ def _as_list(part: AttachmentPart, data: object, settings: Settings) -> list[Any
 
 
 def _is_row(row: object, like: object) -> bool:
-    """Whether a row is a list, or an object among objects."""
+    """Return whether a row is a list, or an object among objects."""
     if isinstance(like, Mapping):
         return isinstance(row, Mapping)
     return isinstance(row, Sequence) and not isinstance(row, str | bytes)
@@ -112,7 +112,7 @@ def _from_text(part: AttachmentPart, data: str, settings: Settings) -> Table:
 
 
 def _header(found: Table, rows: Sequence[Sequence[str]]) -> int:
-    """How many rows name the columns, where the form of the table leaves that open."""
+    """Return how many rows name the columns, where the form of the table leaves that open."""
     return found.header_rows if found.header_rows > 0 else header_rows(rows)
 
 

@@ -28,17 +28,17 @@ _MARKS = re.compile(r"(\*\*|__|\*|`)([^*_`]{1,500})\1")
 
 
 def is_piped(text: str) -> bool:
-    """Whether a Markdown table stands in `text`: bars, and a line of dashes below the names."""
+    """Return whether a Markdown table stands in `text`: bars, and a line of dashes below the names."""
     return "|" in text and any(map(_is_rule, text.splitlines()))
 
 
 def read_markdown_table(text: str) -> Table | None:
-    """The largest Markdown table of `text`, or None."""
+    """Return the largest Markdown table of `text`, or None."""
     return max(_split_tables(text.splitlines()), key=lambda table: len(table.rows), default=None)
 
 
 def read_html_table(text: str, limits: Limits) -> Table | None:
-    """The largest table of a piece of HTML; None where there is none, or too many.
+    """Return the largest table of a piece of HTML; None where there is none, or too many.
 
     Raises:
         FileRejected: it has too many cells.

@@ -33,12 +33,12 @@ _MOST_CHARS, _DIGITS, _LARGEST = 200, 28, 64
 
 
 def is_arithmetic(question: str) -> bool:
-    """Whether a question is nothing but a term to be computed."""
+    """Return whether a question is nothing but a term to be computed."""
     return _ARITHMETIC.fullmatch(normalise(question).strip(_MARKS)) is not None
 
 
 def compute_term(question: str) -> str | None:
-    """The term of a plain question with its value, `1+1 = 2`; None where there is none, or no value."""
+    """Return the term of a plain question with its value, `1+1 = 2`; None where there is none, or no value."""
     found = _TERM.search(normalise(question))
     if found is None or len(question) > _MOST_CHARS or not is_arithmetic(question):
         return None
@@ -57,7 +57,7 @@ def compute_term(question: str) -> str | None:
 
 
 def _value(node: ast.expr) -> Decimal:
-    """The value of a term.
+    """Return the value of a term.
 
     Raises:
         ValueError: it holds something else than numbers and the five operations.

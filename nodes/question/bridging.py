@@ -46,11 +46,11 @@ def bridges(
 
 
 def wording_of(item: RetrievedItem) -> TermLookup:
-    """What a passage says, with the headings above it."""
+    """Return what a passage says, with the headings above it."""
     return TermLookup(f"{headings(item)}\n{item.metadata.get('title', '')}\n{item.text}")
 
 
 def _names(around: Sequence[RetrievedItem]) -> list[tuple[str, str]]:
-    """Names of entities with their folded form."""
+    """Return names of entities with their folded form."""
     found = (str(item.metadata["name"]) for item in around if item.kind is ItemKind.ENTITY)
     return [(name, normalise(name)) for name in dict.fromkeys(found)]

@@ -46,7 +46,7 @@ class TurnQuestion:
 
 
 def read_question(state: State) -> TurnQuestion:
-    """The question of this turn: `query`, or else the last of `messages` if it is the user's.
+    """Return the question of this turn: `query`, or else the last of `messages` if it is the user's.
 
     Raises:
         OptionInvalid: that message holds something else than text and images.
@@ -59,7 +59,7 @@ def read_question(state: State) -> TurnQuestion:
 
 
 def opening(question: TurnQuestion) -> dict[str, Any]:
-    """What a turn changes in the messages as it begins: images are not kept, only that there were some."""
+    """Return what a turn changes in the messages as it begins: images are not kept, only that there were some."""
     message = question.message
     if message is None or isinstance(message.content, str):
         return {}
@@ -69,7 +69,7 @@ def opening(question: TurnQuestion) -> dict[str, Any]:
 
 
 def closing(state: State, answer: Answer, warnings: Sequence[str], most: int) -> list[Any]:
-    """What a turn adds to the messages as it ends: its question, if that is not there, and its answer.
+    """Return what a turn adds to the messages as it ends: its question, if that is not there, and its answer.
 
     Args:
         state: of the turn.
@@ -99,13 +99,13 @@ def closing(state: State, answer: Answer, warnings: Sequence[str], most: int) ->
 
 
 def history_of(state: State, question: TurnQuestion, limits: LimitSettings) -> list[Turn]:
-    """The conversation before the question, within its budget: as it was given, else the messages."""
+    """Return the conversation before the question, within its budget: as it was given, else the messages."""
     given = state.history or as_history(question.before)
     return trim_history(given, limits.history_turns, limits.history_tokens)
 
 
 def as_history(messages: Iterable[AnyMessage]) -> list[Turn]:
-    """What was said, by whom; calls of tools and their results are left out."""
+    """Return what was said, by whom; calls of tools and their results are left out."""
     return [
         {"role": _ROLES[message.type], "content": _text(message)}
         for message in messages
@@ -114,7 +114,7 @@ def as_history(messages: Iterable[AnyMessage]) -> list[Turn]:
 
 
 def trim_history(history: Sequence[Mapping[str, Any]], turns: int, tokens: int) -> list[Turn]:
-    """The newest turns that fit, each whole, the very newest in any case; oldest first.
+    """Return the newest turns that fit, each whole, the very newest in any case; oldest first.
 
     Instructions (`system`) at the head stay there, and count.
 
@@ -165,7 +165,7 @@ def _images(message: AnyMessage) -> list[dict[str, Any]]:
 
 
 def _parts(message: AnyMessage) -> list[dict[str, Any]]:
-    """The content as parts, which may have been written as bare strings."""
+    """Return the content as parts, which may have been written as bare strings."""
     content = [message.content] if isinstance(message.content, str) else message.content
     return [
         {"type": "text", "text": part} if isinstance(part, str) else cast("dict[str, Any]", part)
@@ -174,7 +174,7 @@ def _parts(message: AnyMessage) -> list[dict[str, Any]]:
 
 
 def _address(part: Mapping[str, Any]) -> str:
-    """Where an image is, in whichever of the forms that chat interfaces write; most are in the message."""
+    """Return where an image is, in whichever of the forms that chat interfaces write; most are in the message."""
     url = part.get("image_url") or part.get("url")
     if isinstance(url, Mapping):
         url = cast("Mapping[str, Any]", url).get("url")

@@ -41,7 +41,7 @@ _SHORTEST_BORROWED = 2
 
 
 def leans_on_history(question: str) -> bool:
-    """Whether `question` points back, or says too little to be searched by itself."""
+    """Return whether `question` points back, or says too little to be searched by itself."""
     if is_of_all(question):
         return False
     if has_cjk(question):

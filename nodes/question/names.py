@@ -29,7 +29,7 @@ _NO_TERM = frozenset(_CHINESE_FUNCTION.split())
 
 
 def names_in(question: str) -> list[str]:
-    """What is written as a name: quoted, in book-title marks, or capitalised beyond the first word.
+    """Return what is written as a name: quoted, in book-title marks, or capitalised beyond the first word.
 
     Chinese names without marks are not told from words here; the knowledge base's own names are
     (`sextant.retrievers.graph_retriever`).
@@ -39,7 +39,7 @@ def names_in(question: str) -> list[str]:
 
 
 def _proper(match: re.Match[str]) -> str:
-    """The name without a question's first words, empty when nothing is left."""
+    """Return the name without a question's first words, empty when nothing is left."""
     words = match.group().split()
     while words and normalise(words[0]) in _NO_NAME:
         words.pop(0)
@@ -48,7 +48,7 @@ def _proper(match: re.Match[str]) -> str:
 
 
 def telling_words(question: str) -> list[str]:
-    """The words of a question in their order, each once, without stop words and question words."""
+    """Return the words of a question in their order, each once, without stop words and question words."""
     pieces = (_segment_piece(piece) for piece in _PIECES.findall(question))
     kept: dict[str, str] = {}
     for word in chain.from_iterable(pieces):

@@ -44,7 +44,7 @@ def replace_aliases(
 
 
 def _find_aliases(question: str, entity: RetrievedItem) -> list[str]:
-    """The aliases of an entity that a question has, the longest first."""
+    """Return the aliases of an entity that a question has, the longest first."""
     asked = question.lower()
     held = [alias for alias in entity.metadata.get("aliases", ()) if alias.lower() in asked]
     return sorted(
@@ -53,7 +53,7 @@ def _find_aliases(question: str, entity: RetrievedItem) -> list[str]:
 
 
 def _name_pattern(name: str) -> re.Pattern[str]:
-    """The name as a whole word, in upper or lower case; Chinese has no bounds of words."""
+    """Return the name as a whole word, in upper or lower case; Chinese has no bounds of words."""
     before = rf"(?<![^\W{IDEOGRAPHS}])" if name[:1].isascii() else ""
     behind = rf"(?![^\W{IDEOGRAPHS}])" if name[-1:].isascii() else ""
     return re.compile(f"{before}{re.escape(name)}{behind}", re.IGNORECASE)

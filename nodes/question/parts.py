@@ -75,7 +75,7 @@ def clauses_of(question: str) -> list[str]:
 
 
 def _with_subject(part: str, subject: list[str]) -> str:
-    """A later clause with what the first was about, where it names nothing of its own."""
+    """Return a later clause with what the first was about, where it names nothing of its own."""
     if leans_on_history(part) or not names_in(part):
         missing = [name for name in subject if name not in part]
         return f"{part} ({', '.join(missing)})" if missing else part

@@ -115,7 +115,7 @@ class ChunkHits:
         neighbors: bool,
         debug: bool = False,
     ) -> tuple[SearchHit, ...]:
-        """The chunks in their order as they are now; those that are gone are left out.
+        """Return the chunks in their order as they are now; those that are gone are left out.
 
         Without entities, and a warning says so, if the graph is away.
 
@@ -150,7 +150,7 @@ class ChunkHits:
         neighbors: bool,
         debug: bool = False,
     ) -> tuple[SearchHit, ...]:
-        """The hits of chunks that a mode has found."""
+        """Return the hits of chunks that a mode has found."""
         best = [_by_lanes(item) for item in items]
         return await self.of(scope, best, warnings, neighbors=neighbors, debug=debug)
 
@@ -191,7 +191,7 @@ def _without_graph(warnings: list[str]) -> Iterator[None]:
 
 
 def _by_lanes(item: RetrievedItem) -> Ranked:
-    """Its lanes stand where a search of chunks has its signals."""
+    """Return its lanes stand where a search of chunks has its signals."""
     signals = {
         name: Share(lane.score, lane.score, lane.weight, lane.contribution or 0.0, lane.rank)
         for name, lane in item.lanes.items()
@@ -260,7 +260,7 @@ def _signals(one: Ranked) -> dict[str, SignalScore]:
 
 
 def _entities(chunk: StoredChunk, mentioned: _Mentioned) -> tuple[ChunkEntity, ...]:
-    """Those of the graph with their types; where it has none, the names that ingestion noted."""
+    """Return those of the graph with their types; where it has none, the names that ingestion noted."""
     known = mentioned.get(chunk.id)
     if known is None:
         return tuple(ChunkEntity(name=name, type="TERM") for name in chunk.entities)

@@ -59,7 +59,7 @@ class ChunkRanking:
         return len(self.found)
 
     def page(self, position: Position | None, limit: int) -> tuple[list[Ranked], bool]:
-        """The first `limit` chunks after a position, and whether there are more."""
+        """Return the first `limit` chunks after a position, and whether there are more."""
         ids, scores = self.found.ids, self.found.scores.tolist()
         begin = 0 if position is None else position.end_in(ids, scores)
         return self.found.shown(begin, begin + limit), len(self) > begin + limit
@@ -101,7 +101,7 @@ class ChunkRanker:
         rerank: bool,
         bm25_rerank: bool,
     ) -> ChunkRanking:
-        """Every chunk that a lane found, by `rank_by_metadata`, BM25 and the reranker, if these may and can.
+        """Return every chunk that a lane found, by `rank_by_metadata`, BM25 and the reranker, if these may and can.
 
         Of a `query.hot` all may come from memory: whether that is current is to be asked afterwards.
 
@@ -134,7 +134,7 @@ class ChunkRanker:
         return ChunkRanking(ranking, tuple(dict.fromkeys(warnings)), timings)
 
     async def _index(self, query: LaneQuery) -> BM25Index | None:
-        """The BM25 index of the knowledge base; None, with a warning, where it is not ready in time or fails."""
+        """Return the BM25 index of the knowledge base; None, with a warning, where it is not ready in time or fails."""
         rows = ScopeRows(self._database, query.scope, query.scope.user_id)
         try:
             return await asyncio.wait_for(self._bm25.get(rows), _PATIENCE)
@@ -156,7 +156,7 @@ class ChunkRanker:
         return with_bm25(ranking, scores, share)
 
     async def _described(self, query: LaneQuery, runs: Sequence[LaneRun]) -> list[Traits]:
-        """What ranking asks of all that was found, each chunk once; those that are gone are left out."""
+        """Return what ranking asks of all that was found, each chunk once; those that are gone are left out."""
         ids = list(dict.fromkeys(one for run in runs for one in ids_of(run.hits)))
         hot = query.hot
         known = self._traits.of(hot.scope, hot.packed) if self._traits and hot else None
@@ -183,7 +183,7 @@ async def _no_index() -> None:
 
 
 def scores_of(runs: Sequence[LaneRun]) -> dict[str, Found]:
-    """What each lane found; of one that failed nothing."""
+    """Return what each lane found; of one that failed nothing."""
     return {
         run.name: {one: score_at(run.hits, place) for place, one in enumerate(ids_of(run.hits))}
         for run in runs

@@ -93,7 +93,7 @@ class MetadataRanking:
         return len(self.ids)
 
     def shown(self, begin: int, end: int) -> list[Ranked]:
-        """The chunks of these places, for a reader."""
+        """Return the chunks of these places, for a reader."""
         ranks = {
             lane: {own: rank for rank, own in enumerate(found, start=1)}
             for lane, found in self.lanes.items()
@@ -145,7 +145,7 @@ def rank_by_metadata(
 
 
 def with_rerank(ranking: MetadataRanking, scores: Sequence[float], share: float) -> MetadataRanking:
-    """The order after a reranker has scored the first: `(1 − share) · hybrid + share · rerank`.
+    """Return the order after a reranker has scored the first: `(1 − share) · hybrid + share · rerank`.
 
     Its scores are brought to 0..1 among those it gave; chunks that it did not read get 0.
 
@@ -161,7 +161,7 @@ def with_rerank(ranking: MetadataRanking, scores: Sequence[float], share: float)
 
 
 def with_bm25(ranking: MetadataRanking, scores: Sequence[float], share: float) -> MetadataRanking:
-    """The order by BM25, too: `(1 − share) · signals + share · BM25`, the latter brought to 0..1.
+    """Return the order by BM25, too: `(1 − share) · signals + share · BM25`, the latter brought to 0..1.
 
     Args:
         ranking: the order before.
@@ -177,7 +177,7 @@ def with_bm25(ranking: MetadataRanking, scores: Sequence[float], share: float) -
 
 
 def _sort_ranking(ranking: MetadataRanking) -> MetadataRanking:
-    """The ranking in the order of its scores, which are raised above 0."""
+    """Return the ranking in the order of its scores, which are raised above 0."""
     ids, scores = ranking.ids, np.maximum(ranking.scores, LEAST_SCORE)
     key = scores.tolist()
     best_first = sorted(range(len(ids)), key=lambda place: (-key[place], ids[place]))

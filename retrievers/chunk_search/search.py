@@ -102,7 +102,7 @@ class SearchRequest(HitModel):
 
 
 def _unfit(error: ValidationError) -> OptionInvalid:
-    """The first field that is wrong."""
+    """Return the first field that is wrong."""
     first = error.errors(include_url=False)[0]
     field = str(first["loc"][0]) if first["loc"] else "request"
     known = list(SearchRequest.model_fields)
@@ -169,13 +169,13 @@ class ChunkSearch:
 
     @property
     def hits(self) -> ChunkHits:
-        """What shows chunks, however they were found."""
+        """Return what shows chunks, however they were found."""
         return self._hits
 
     async def search(
         self, scope: Scope, request: SearchRequest, *, now: datetime | None = None
     ) -> ChunkSearchResponse:
-        """The best `request.limit` chunks that the filters let through.
+        """Return the best `request.limit` chunks that the filters let through.
 
         Without its embedding model the search goes on by keywords, and says so; with a model of
         another dimension than the stored vectors it does not.
@@ -202,7 +202,7 @@ class ChunkSearch:
     async def _search(
         self, scope: Scope, request: SearchRequest, now: datetime, hot: ScopeCache | None
     ) -> tuple[ChunkSearchResponse, Mapping[str, float]]:
-        """The response, and the milliseconds of each lane that ran for it."""
+        """Return the response, and the milliseconds of each lane that ran for it."""
         started = time.perf_counter()
         asked = self._asked(scope, request, now, hot)
         ranking, kept = await self._ranking(asked)
@@ -260,7 +260,7 @@ class ChunkSearch:
         return _CheckedRequest(query, *told, key, position, moment)
 
     async def _ranking(self, asked: _CheckedRequest) -> tuple[ChunkRanking, bool]:
-        """The ranking that the page before came from, or a new one; and whether it was kept."""
+        """Return the ranking that the page before came from, or a new one; and whether it was kept."""
         user = asked.query.scope.user_id
         if asked.position and (known := self._kept.of(user, asked.key, asked.moment)):
             return known.ranking, True

@@ -64,7 +64,7 @@ class QuestionSignals:
         object.__setattr__(self, "_words", found - adjacent)
 
     def among(self, text: str) -> frozenset[str]:
-        """The question's terms that are terms of `text`, which is cut only where that is in doubt.
+        """Return the question's terms that are terms of `text`, which is cut only where that is in doubt.
 
         A pair of ideographs is a term wherever it stands. What a word is stemmed and folded to stands
         in it, too, as long as all is ASCII.
@@ -85,7 +85,7 @@ def signals_of(
     lanes: Mapping[str, Found],
     weights: MetadataWeights,
 ) -> tuple[Numbers, Numbers]:
-    """Raw values and shares of each signal, in the order of `MetadataWeights`."""
+    """Return raw values and shares of each signal, in the order of `MetadataWeights`."""
     cosines, near = _by_vector(chunks, lanes.get(VECTOR, {}))
     counted, words = _by_keyword(chunks, lanes.get(KEYWORD, {}))
     ages, fresh = _by_age(question, chunks)
@@ -100,7 +100,7 @@ def signals_of(
 
 
 def _by_vector(chunks: Sequence[Traits], found: Found) -> tuple[Numbers, Numbers]:
-    """Cosines, the farthest that the lane found at 0; what it did not find has 0, too."""
+    """Return cosines, the farthest that the lane found at 0; what it did not find has 0, too."""
     raw = np.array([found.get(chunk.id, 0.0) for chunk in chunks])
     there = np.array([chunk.id in found for chunk in chunks], dtype=bool)
     share = np.zeros(len(chunks))
@@ -109,19 +109,19 @@ def _by_vector(chunks: Sequence[Traits], found: Found) -> tuple[Numbers, Numbers
 
 
 def _by_keyword(chunks: Sequence[Traits], found: Found) -> tuple[Numbers, Numbers]:
-    """The lane's score as a share of the best: about how many of the keywords found are in it."""
+    """Return the lane's score as a share of the best: about how many of the keywords found are in it."""
     raw = np.array([found.get(chunk.id, 0.0) for chunk in chunks])
     return raw, raw / (raw.max(initial=0.0) or 1.0)
 
 
 def _by_age(question: QuestionSignals, chunks: Sequence[Traits]) -> tuple[list[float], list[float]]:
-    """Age in days, and what is left of a whole that halves every half-life."""
+    """Return age in days, and what is left of a whole that halves every half-life."""
     ages = [age_in_days(chunk.created_at, question.now) for chunk in chunks]
     return ages, [time_decay(age, question.half_life) for age in ages]
 
 
 def _by_titles(question: QuestionSignals, chunks: Sequence[Traits]) -> list[float]:
-    """Chunks of a section have their titles in common."""
+    """Return chunks of a section have their titles in common."""
     known: dict[tuple[str, ...], float] = {}
     shares = []
     for chunk in chunks:
@@ -133,7 +133,7 @@ def _by_titles(question: QuestionSignals, chunks: Sequence[Traits]) -> list[floa
 
 
 def hierarchy_share(question: QuestionSignals, titles: Sequence[str]) -> float:
-    """How far a title above a chunk is what the question asks for, 0..1.
+    """Return how far a title above a chunk is what the question asks for, 0..1.
 
     Of each title the share of its terms that the question has, times 0.7 for each level up from the
     section's own; the best of them. The document's title is the topmost.
@@ -153,14 +153,14 @@ def _title_overlap(question: QuestionSignals, title: str) -> float:
 
 
 def topic_share(question: QuestionSignals, chunk: Traits) -> float:
-    """The share of the question's terms that the chunk's topics, keywords and entities have, 0..1."""
+    """Return the share of the question's terms that the chunk's topics, keywords and entities have, 0..1."""
     if not question.terms:
         return 0.0
     return len(question.among(chunk.said)) / len(question.terms)
 
 
 def _by_modality(question: str, chunks: Sequence[Traits]) -> list[float]:
-    """1 for a chunk of the kind that the question asks for, else 0; 1 for all where it asks for none."""
+    """Return 1 for a chunk of the kind that the question asks for, else 0; 1 for all where it asks for none."""
     wanted = {kind for kind, words in _WANTED.items() if words.search(question)}
     return [float(not wanted or chunk.modality in wanted) for chunk in chunks]
 
@@ -172,6 +172,6 @@ def _lane_scores(near: Numbers, words: Numbers, weights: MetadataWeights) -> Num
 
 
 def _by_neighbours(chunks: Sequence[Traits], found: Numbers) -> list[float]:
-    """How well vector and keywords found the better one of the two chunks beside each chunk."""
+    """Return how well vector and keywords found the better one of the two chunks beside each chunk."""
     worth = {chunk.id: score for chunk, score in zip(chunks, found.tolist(), strict=True)}
     return [max((worth.get(own, 0.0) for own in chunk.neighbours), default=0.0) for chunk in chunks]

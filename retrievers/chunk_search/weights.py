@@ -50,7 +50,7 @@ class MetadataWeights:
 
     @classmethod
     def of(cls, settings: ChunkSearchSettings) -> MetadataWeights:
-        """Those that the settings call balanced.
+        """Return those that the settings call balanced.
 
         Raises:
             OptionInvalid: all are 0.
@@ -71,7 +71,7 @@ class MetadataWeights:
         given: str | Mapping[str, float] | MetadataWeights | None,
         balanced: MetadataWeights | None = None,
     ) -> MetadataWeights:
-        """The weights of a request: a preset's name, or single weights over those of `balanced`.
+        """Return the weights of a request: a preset's name, or single weights over those of `balanced`.
 
         Args:
             given: what the request says.

@@ -61,7 +61,7 @@ class EntityHits:
 
     @property
     def warnings(self) -> list[str]:
-        """One sentence for every lane that failed."""
+        """Return one sentence for every lane that failed."""
         return [_GOES_ON[lane] for lane in self.failed]
 
 
@@ -105,7 +105,7 @@ class EntityLanes:
         return found
 
     async def _named(self, asked: EntityQuery) -> list[Entity]:
-        """Those whose name is the question, in any spelling; where there is none, those with such an alias."""
+        """Return those whose name is the question, in any spelling; where there is none, those with such an alias."""
         hits = await self.graph.entities_by_alias(asked.scope, [asked.question])
         if not hits:
             return []

@@ -43,7 +43,7 @@ class FusionWeights:
 
     @property
     def by_lane(self) -> dict[str, float]:
-        """Lane → weight."""
+        """Return lane → weight."""
         return {"vector": self.vector, "fts": self.fts, "graph": self.graph}
 
 
@@ -84,7 +84,7 @@ class SearchOptions:
             of_type(self.weights, FusionWeights, "weights", "vector=0.5, fts=0.3, graph=0.2")
 
     def only(self) -> EntityFilter:
-        """The filters as a graph store takes them.
+        """Return the filters as a graph store takes them.
 
         Raises:
             OptionInvalid: a filter is unknown (the error names the nearest one), is for passages only,

@@ -35,7 +35,7 @@ class EntityRanking:
     warnings: tuple[str, ...]
 
     def after(self, position: Position | None) -> Sequence[Hit]:
-        """The hits after a position."""
+        """Return the hits after a position."""
         if position is None:
             return self.hits
         ids = [str(hit.entity.id) for hit in self.hits]
@@ -53,7 +53,7 @@ class EntityRanker:
     async def rank(
         self, asked: EntityQuery, weights: FusionWeights, *, rerank: bool
     ) -> EntityRanking:
-        """Every entity that a lane found, by `blend` (seed 001) or in the reranking model's order.
+        """Return every entity that a lane found, by `blend` (seed 001) or in the reranking model's order.
 
         Raises:
             EmbeddingModelChanged, RetrievalError: see `EntityLanes.run`.
@@ -72,7 +72,7 @@ class EntityRanker:
         return EntityRanking(tuple(hits), counts, found.timings, tuple(dict.fromkeys(warnings)))
 
     async def _reranked(self, question: str, hits: list[Hit], warnings: list[str]) -> list[Hit]:
-        """The hits in the model's order; as they were, and a warning, when it is late or fails."""
+        """Return the hits in the model's order; as they were, and a warning, when it is late or fails."""
         if self.reranker is None:
             warnings.append(NO_RERANKER[language_of(question)])
             return hits

@@ -126,7 +126,7 @@ class EntitySearch:
         return _response(search, page, related, self._settings, warnings=warnings, spent=spent)
 
     async def _of_filters(self, asked: EntityQuery) -> tuple[str, ...]:
-        """What there is to say of a filter that lets nothing through."""
+        """Return what there is to say of a filter that lets nothing through."""
         types = asked.only.entity_types
         said = types and await of_unknown_types(self._chunks, asked.scope, asked.question, types)
         return (said,) if said else ()
@@ -162,7 +162,7 @@ class EntitySearch:
     async def _ranking(
         self, search: _CheckedEntitySearch
     ) -> tuple[CachedRanking[EntityRanking], bool]:
-        """The ranking that the page before came from, or the present one; and whether it was kept."""
+        """Return the ranking that the page before came from, or the present one; and whether it was kept."""
         asked, position = search.asked, search.position
         user, stamp = asked.scope.user_id, asked.stamp
         if position is None:
@@ -183,7 +183,7 @@ class EntitySearch:
     async def _as_now(
         self, asked: EntityQuery, hits: Sequence[Hit], kept: CachedRanking[EntityRanking]
     ) -> Sequence[Hit]:
-        """Hits of an older ranking with the entities as they are now; without those that are gone."""
+        """Return hits of an older ranking with the entities as they are now; without those that are gone."""
         if kept.stamp == asked.stamp.version or not hits:
             return hits
         ids = [hit.entity.id for hit in hits]
@@ -193,7 +193,7 @@ class EntitySearch:
     async def _related(
         self, search: _CheckedEntitySearch, hits: Sequence[Hit]
     ) -> dict[UUID, list[tuple[Entity, str]]]:
-        """The entities that each hit has its heaviest relations with, each once."""
+        """Return the entities that each hit has its heaviest relations with, each once."""
         if not search.options.include_related or not hits:
             return {}
         scope, stamp = search.asked.scope, search.asked.stamp

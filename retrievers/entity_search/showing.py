@@ -45,7 +45,7 @@ class Hit:
 
 
 def result_of(hit: Hit, related: Iterable[tuple[Entity, str]], *, explain: bool) -> EntityResult:
-    """A hit as a result."""
+    """Return a hit as a result."""
     one, signals = hit.entity, hit.blended.signals
     shares = {lane: signals[lane].normalised if lane in signals else 0.0 for lane in LANES}
     return EntityResult(
@@ -80,7 +80,7 @@ def _explain_hit(hit: Hit) -> Explanation:
 
 
 def constants_of(settings: Settings, weights: FusionWeights) -> dict[str, float]:
-    """The constants that a search went by, and those that an index in PostgreSQL is built and searched by."""
+    """Return the constants that a search went by, and those that an index in PostgreSQL is built and searched by."""
     own = {name: float(getattr(settings.entity_search, name)) for name in _CONSTANTS}
     index = {name: float(getattr(settings.retrieval, of)) for name, of in _OF_THE_INDEX.items()}
     lanes = {f"{lane}Weight": weight for lane, weight in weights.by_lane.items()}
@@ -94,7 +94,7 @@ def debug_of(
     *,
     cached: bool,
 ) -> SearchDebug:
-    """What `explain` adds to a response."""
+    """Return what `explain` adds to a response."""
     return SearchDebug(
         constants=dict(constants), found=dict(found), timings=dict(timings), cached=cached
     )

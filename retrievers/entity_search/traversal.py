@@ -29,7 +29,7 @@ class Reached:
     depth: int
 
     def score(self, decay: float) -> float:
-        """`weight · decay^depth` (seed 001; DESIGN §6)."""
+        """Return `weight · decay^depth` (seed 001; DESIGN §6)."""
         return float(self.weight * decay**self.depth)
 
 
@@ -52,7 +52,7 @@ class Neighbourhoods:
     async def of(
         self, scope: Scope, version: str, ids: Sequence[UUID], read: int = _READ
     ) -> dict[UUID, tuple[Hop, ...]]:
-        """The `read` heaviest relations of each entity, heaviest first, then by id."""
+        """Return the `read` heaviest relations of each entity, heaviest first, then by id."""
         known: dict[UUID, tuple[Hop, ...]] = {}
         for one in ids:
             key = (scope, version, one, read)
@@ -95,7 +95,7 @@ class Walk:
     per_level: int
 
     async def levels(self, seeds: Sequence[UUID], depth: int) -> list[Reached]:
-        """What is reached from `seeds` in `depth` levels, level by level, heaviest first."""
+        """Return what is reached from `seeds` in `depth` levels, level by level, heaviest first."""
         visited, frontier = set(seeds), list(dict.fromkeys(seeds))
         found: list[Reached] = []
         for level in range(1, depth + 1):
@@ -126,7 +126,7 @@ class Walk:
 def _new_neighbours(
     hops: Mapping[UUID, Sequence[Hop]], visited: set[UUID], level: int
 ) -> list[tuple[_Order, Reached]]:
-    """Every neighbour not seen yet, by its heaviest relation; heaviest first, then by relation."""
+    """Return every neighbour not seen yet, by its heaviest relation; heaviest first, then by relation."""
     best: dict[UUID, tuple[_Order, Reached]] = {}
     for start, own in hops.items():
         for hop in own:

@@ -13,7 +13,7 @@ _MOST = 64
 
 
 def words_of(question: str) -> list[str]:
-    """The words that say something, in order, each once, at most 64.
+    """Return the words that say something, in order, each once, at most 64.
 
     Chinese is cut into words by jieba's dictionary; stop words of both languages are left out. A
     single ideograph is a word only where nothing else is left: full text knows pairs. Code points

@@ -37,7 +37,7 @@ _DEAD_SHARE = 2
 
 
 def bm25_terms(text: str) -> list[str]:
-    """The terms of a text of any mix of scripts: jieba's words for Chinese, stems for the others.
+    """Return the terms of a text of any mix of scripts: jieba's words for Chinese, stems for the others.
 
     rjieba cuts runs of ideographs as jieba does, twelve times faster.
     """
@@ -58,13 +58,13 @@ class TermNumbers:
         return iter(list(self._numbers))  # another index may be made meanwhile
 
     def added(self, terms: Iterable[str]) -> Ints:
-        """The number of each term, in order; new terms get the next numbers."""
+        """Return the number of each term, in order; new terms get the next numbers."""
         numbers = self._numbers
         with self._adding:
             return np.asarray([numbers.setdefault(one, len(numbers)) for one in terms], np.int32)
 
     def get(self, term: str, below: int) -> int:
-        """The number of a term; -1 for one that is not among the first `below`."""
+        """Return the number of a term; -1 for one that is not among the first `below`."""
         number = self._numbers.get(term, -1)
         return number if number < below else -1
 
@@ -136,7 +136,7 @@ class BM25Index:
     def score(
         self, question: str, candidates: Sequence[tuple[str, str]], bm25: BM25 = _BM25
     ) -> list[float]:
-        """BM25 of each candidate against the whole index.
+        """Return BM25 of each candidate against the whole index.
 
         Args:
             question: whose distinct terms count.
@@ -176,7 +176,7 @@ class BM25Index:
 
 
 def _counts(texts: Sequence[Ints], wanted: Ints) -> npt.NDArray[np.float64]:
-    """How often each text (row) holds each wanted term (column); `wanted` is sorted."""
+    """Return how often each text (row) holds each wanted term (column); `wanted` is sorted."""
     numbers = np.concatenate(texts)
     owner = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
     place = np.minimum(np.searchsorted(wanted, numbers), len(wanted) - 1)
@@ -196,7 +196,7 @@ class _Current:
 def _differing(
     before: Mapping[Hashable, str], now: Mapping[Hashable, str]
 ) -> tuple[list[Hashable], list[Hashable]]:
-    """The parts whose texts are no longer so, and those whose texts must be read."""
+    """Return the parts whose texts are no longer so, and those whose texts must be read."""
     gone = [part for part, state in before.items() if now.get(part) != state]
     return gone, [part for part, state in now.items() if before.get(part) != state]
 
@@ -215,7 +215,7 @@ class BM25Indexes:
         )
 
     async def get(self, rows: StoredTexts) -> BM25Index:
-        """The index of these rows as they are now.
+        """Return the index of these rows as they are now.
 
         A caller that stops waiting does not stop the build.
         """
@@ -241,11 +241,11 @@ class BM25Indexes:
 
     @property
     def keys(self) -> list[Hashable]:
-        """Whose indexes are there, those asked longest ago first."""
+        """Return whose indexes are there, those asked longest ago first."""
         return self._kept.keys
 
 
 @cache
 def get_shared_indexes() -> BM25Indexes:
-    """The indexes that retrievers share which are given none of their own."""
+    """Return the indexes that retrievers share which are given none of their own."""
     return BM25Indexes()

@@ -88,7 +88,7 @@ def _similarities(items: Sequence[RetrievedItem], lane: str) -> Scores:
 
 
 def _by_score(scores: Sequence[float]) -> list[int]:
-    """Places of the scores above 0, best first, ties as given."""
+    """Return places of the scores above 0, best first, ties as given."""
     return [at for at in np.argsort(-np.asarray(scores), kind="stable").tolist() if scores[at] > 0]
 
 

@@ -33,7 +33,7 @@ class StoreVectorLane:
     name: str = VECTOR
 
     async def search(self, query: LaneQuery) -> list[RetrievedItem]:
-        """The nearest of the user's documents, without those below `min_similarity`."""
+        """Return the nearest of the user's documents, without those below `min_similarity`."""
         try:
             found = await self.store.nearest(query.text, query.limit)
         except Exception as error:
@@ -68,7 +68,7 @@ class StoreKeywordLane:
 
 
 def document_item(document: Document, score: float) -> RetrievedItem:
-    """A LangChain document as a retrieved item; its id is what tells documents apart."""
+    """Return a LangChain document as a retrieved item; its id is what tells documents apart."""
     owner = document.metadata.get("document_id")
     return RetrievedItem(
         kind=ItemKind.CHUNK,

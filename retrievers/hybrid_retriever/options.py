@@ -82,7 +82,7 @@ class HybridRetrieverOptions(BaseModel):
 
     @classmethod
     def of(cls, settings: RetrievalSettings, **options: object) -> Self:
-        """The options that the settings say, but for those given here."""
+        """Return the options that the settings say, but for those given here."""
         said = {
             name: getattr(settings, name)
             for name in cls.model_fields
@@ -118,7 +118,7 @@ class HybridRetrieverOptions(BaseModel):
 
 
 def _option_error(error: ValidationError, known: list[str]) -> OptionInvalid:
-    """The first thing that is wrong, as one sentence that names the option."""
+    """Return the first thing that is wrong, as one sentence that names the option."""
     first = error.errors(include_url=False)[0]
     field = str(first["loc"][0]) if first["loc"] else "options"
     if field in known and first["type"] == "extra_forbidden":

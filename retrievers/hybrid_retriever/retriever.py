@@ -125,7 +125,7 @@ class HybridRetriever(BaseRetriever):
 
     @classmethod
     def get_lc_namespace(cls) -> list[str]:
-        """Where LangChain files it."""
+        """Return where LangChain files it."""
         return cls.lc_namespace
 
     async def search(self, query: str) -> HybridSearch:
@@ -195,7 +195,7 @@ class HybridRetriever(BaseRetriever):
         return request
 
     async def _run(self, request: LaneQuery) -> list[LaneRun]:
-        """Both lanes at the same time."""
+        """Return both lanes at the same time."""
         lanes: list[Lane] = [
             StoreVectorLane(self._store, self.options.min_similarity),
             StoreKeywordLane(self._store.rows),
@@ -214,7 +214,7 @@ class HybridRetriever(BaseRetriever):
     async def _reranked(
         self, request: LaneQuery, items: list[RetrievedItem], timings: dict[str, float]
     ) -> list[RetrievedItem]:
-        """The items by BM25, too; as they are when that is off, fails, or is not ready in time."""
+        """Return the items by BM25, too; as they are when that is off, fails, or is not ready in time."""
         if not self.options.bm25_rerank or not items:
             return items
         started = time.perf_counter()

@@ -18,16 +18,16 @@ class HybridStore(Protocol):
 
     @property
     def rows(self) -> StoredTexts:
-        """The user's texts."""
+        """Return the user's texts."""
         ...
 
     @property
     def any_loop(self) -> bool:
-        """Whether it can be asked from any event loop."""
+        """Return whether it can be asked from any event loop."""
         ...
 
     async def nearest(self, question: str, k: int) -> Sequence[tuple[Document, float]]:
-        """The user's `k` documents nearest to a question, with their cosine similarities."""
+        """Return the user's `k` documents nearest to a question, with their cosine similarities."""
         ...
 
 
@@ -50,7 +50,7 @@ class FilteredStore:
     any_loop: bool = True
 
     async def nearest(self, question: str, k: int) -> Sequence[tuple[Document, float]]:
-        """`similarity_search_with_score`, whose "score" is a distance, turned round.
+        """Return `similarity_search_with_score`, whose "score" is a distance, turned round.
 
         A store with a hybrid search of its own is asked for vectors alone: what it fuses has scores that
         are no distances, and its `HybridSearchConfig` keeps the words of the first question for all others.
@@ -65,7 +65,7 @@ class FilteredStore:
 
 
 def hybrid_store(store: VectorStore, user_id: int | str, user_field: str) -> HybridStore:
-    """One user's part of a vector store.
+    """Return one user's part of a vector store.
 
     Raises:
         OptionInvalid: it is no `PGVectorStore`, or nobody is named.

@@ -70,7 +70,7 @@ class VersionedCache(Generic[K, S, V]):
         make: Callable[[tuple[S, V] | None], Awaitable[V]],
         patience: float = math.inf,
     ) -> tuple[V, bool]:
-        """The value of `key` at `stamp` or later, and whether it is that and not an older one.
+        """Return the value of `key` at `stamp` or later, and whether it is that and not an older one.
 
         An older one is returned when building takes longer than `patience` seconds. A caller that
         stops waiting does not stop the build. Of one key one build runs at a time: while a knowledge
@@ -97,7 +97,7 @@ class VersionedCache(Generic[K, S, V]):
             return known[1], False
 
     def peek(self, key: K) -> tuple[S, V] | None:
-        """What is there of `key`, of now or not, and its stamp; counts as asking for it."""
+        """Return what is there of `key`, of now or not, and its stamp; counts as asking for it."""
         with self._lock:
             entry = self._entries.get(key)
             if entry is None:
@@ -190,6 +190,6 @@ class VersionedCache(Generic[K, S, V]):
 
     @property
     def keys(self) -> list[K]:
-        """Whose values are there, those asked longest ago first."""
+        """Return whose values are there, those asked longest ago first."""
         with self._lock:
             return list(self._entries)

@@ -43,7 +43,7 @@ _SQL = Path(chunk_store.__file__).parents[1] / "sql"
 
 @cache
 def code() -> str:
-    """What tells this code from another that would cut words otherwise; reads files."""
+    """Return what tells this code from another that would cut words otherwise; reads files."""
     read = hashlib.sha256((_SQL / "queries" / "chunks.sql").read_bytes())
     # What is a letter, and what views of passages give; migrations are not edited.
     read.update(unicodedata.unidata_version.encode())
@@ -70,7 +70,7 @@ def as_arrays(index: PassageIndex) -> Arrays:
 
 
 def from_arrays(kept: Arrays) -> PassageIndex | None:
-    """The index that arrays were made of; None if they are not such, or do not fit each other."""
+    """Return the index that arrays were made of; None if they are not such, or do not fit each other."""
     try:
         return _index(kept)
     except (KeyError, ValueError, IndexError, TypeError):

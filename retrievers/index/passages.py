@@ -55,11 +55,11 @@ class PassageIndex:
         return cls({}, none, IdTable(np.empty((0, 2), np.uint64)), LexicalIndex.build(()))
 
     def changed(self, states: Mapping[UUID, str]) -> list[UUID]:
-        """The documents that must be read anew to come to these states."""
+        """Return the documents that must be read anew to come to these states."""
         return [one for one, state in states.items() if self.states.get(one) != state]
 
     def updated(self, states: Mapping[UUID, str], fresh: Sequence[IndexPassage]) -> PassageIndex:
-        """The passages as they are now, without vectors.
+        """Return the passages as they are now, without vectors.
 
         Costs what reading the fresh passages costs (a quarter of a millisecond each), and some
         microseconds for each of the others.
@@ -91,7 +91,7 @@ class PassageIndex:
         )
 
     def with_vectors(self, before: PassageIndex, fresh: Embedded) -> PassageIndex:
-        """The index with vectors, of `before` and fresh ones; without, where any passage lacks one."""
+        """Return the index with vectors, of `before` and fresh ones; without, where any passage lacks one."""
         parts = [part for part in (fresh, before.embedded) if len(part.ids)]
         width = parts[0].vectors.shape[1] if parts else 0
         vectors, there = np.empty((len(self.ids), width), np.float32), np.zeros(len(self.ids), bool)
@@ -120,12 +120,12 @@ class PassageIndex:
 
     @property
     def embedded(self) -> Embedded:
-        """Ids and vectors; of no passage where vectors are not kept."""
+        """Return ids and vectors; of no passage where vectors are not kept."""
         if self.vectors is None:
             return Embedded(self.ids.halves[:0], np.empty((0, 0), np.float32))
         return Embedded(self.ids.halves, self.vectors)
 
     def nearest(self, question: Vectors, count: int) -> Near:
-        """The `count` passages nearest to a question's vector, shape (dimension,); the index must have `vectors`."""
+        """Return the `count` passages nearest to a question's vector, shape (dimension,); the index must have `vectors`."""
         assert self.rounded is not None  # noqa: S101 - as said
         return Near(*self.rounded.among_nearest(unit(question), count))

@@ -28,18 +28,18 @@ class IndexedReport:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The terms of title, summary and findings."""
+        """Return the terms of title, summary and findings."""
         findings = " ".join(finding.text for finding in self.community.findings)
         return frozenset(terms(f"{self.community.title} {self.community.summary} {findings}"))
 
     @cached_property
     def members(self) -> frozenset[int]:
-        """The entities, as numbers, which compare ten times faster than ids."""
+        """Return the entities, as numbers, which compare ten times faster than ids."""
         return frozenset(one.int for one in self.community.entity_ids)
 
     @cached_property
     def metadata(self) -> dict[str, Any]:
-        """What a retrieved item tells of it."""
+        """Return what a retrieved item tells of it."""
         report = self.community
         return {
             "title": report.title,
@@ -70,7 +70,7 @@ class ReportRows:
 
     @classmethod
     def of(cls, report: Community, entities: Ids, chunks: Ids) -> ReportRows:
-        """A report with its rows among entities and passages, whose ids rise."""
+        """Return a report with its rows among entities and passages, whose ids rise."""
         members = index_of(entities, halves_of(report.entity_ids))
         findings = report.findings
         passages = index_of(chunks, halves_of(one for each in findings for one in each.chunk_ids))
@@ -106,7 +106,7 @@ class ReportIndex:
         self._vectors: Vectors = unit(kept)
 
     def near(self, question: Vectors | None, count: int) -> list[NearReport]:
-        """The `count` reports nearest to a question's vector, best first, then by id.
+        """Return the `count` reports nearest to a question's vector, best first, then by id.
 
         Where the question or the reports have no vector, all of them, each with similarity 0.
         """

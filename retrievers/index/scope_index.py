@@ -80,12 +80,12 @@ class ScopeIndex:
 
     @property
     def chunk_ids(self) -> IdTable:
-        """Id of every passage."""
+        """Return id of every passage."""
         return self.passages.ids
 
     @property
     def lexical(self) -> LexicalIndex:
-        """BM25 over the passages."""
+        """Return BM25 over the passages."""
         return self.passages.lexical
 
     @classmethod
@@ -104,7 +104,7 @@ class ScopeIndex:
         )
 
     def rows_of_report(self, report: IndexedReport) -> ReportRows:
-        """A report of this index as rows of it; worked out when it is first found."""
+        """Return a report of this index as rows of it; worked out when it is first found."""
         community = report.community
         rows = self._report_rows.get(community.id)
         if rows is None:
@@ -160,15 +160,15 @@ class ScopeIndexes:
         )
 
     def meanings(self, embedder: Embedder) -> QueryVectors:
-        """What questions are compared by besides passages, by this embedder's vectors."""
+        """Return what questions are compared by besides passages, by this embedder's vectors."""
         return self._meanings.setdefault(embedder.name, QueryVectors(embedder, self._folder))
 
     def kept(self, scope: Scope) -> tuple[Stamp, ScopeIndex] | None:
-        """The index in memory, whether it is of now or not, with the stamp of what it is of."""
+        """Return the index in memory, whether it is of now or not, with the stamp of what it is of."""
         return self._kept.peek(scope)
 
     async def get(self, scope: Scope) -> ScopeIndex:
-        """The index of the scope as it is now.
+        """Return the index of the scope as it is now.
 
         When bringing it up to date takes longer than the patience, the one of before answers, which
         `sextant.stores.graph.notices` tells. A caller that stops waiting does not stop the build, and is told so.
@@ -180,18 +180,18 @@ class ScopeIndexes:
             return await self._at(scope, await self.stamp(scope))
 
     async def stamp(self, scope: Scope) -> Stamp:
-        """What changes whenever something does that the scope's index is made of."""
+        """Return what changes whenever something does that the scope's index is made of."""
         if self._copies is None:
             return await self._chunks.stamp(scope)
         stamp, copy = await asyncio.gather(self._chunks.stamp(scope), self.copy(scope))
         return replace(stamp, copy=copy)
 
     async def copy(self, scope: Scope) -> str:
-        """The state of the copy that the graph is to be read from; empty: it is to be the record."""
+        """Return the state of the copy that the graph is to be read from; empty: it is to be the record."""
         return "" if self._copies is None else await self._copies.state(scope)
 
     def whole(self, stamp: Stamp) -> WholeGraph:
-        """Where the graph of a stamp is."""
+        """Return where the graph of a stamp is."""
         return self._copies if stamp.copy and self._copies is not None else self._record
 
     async def _at(self, scope: Scope, stamp: Stamp) -> ScopeIndex:
@@ -236,7 +236,7 @@ class ScopeIndexes:
         return await asyncio.to_thread(ScopeIndex.build, passages, stored, reports)
 
     async def _first_passages(self, scope: Scope) -> PassageIndex:
-        """The passages from the store, but for the words that another process has kept."""
+        """Return the passages from the store, but for the words that another process has kept."""
         kept = await asyncio.to_thread(self._load, scope)
         if kept is None:
             return await self._passages(scope, PassageIndex.empty())
@@ -310,7 +310,7 @@ def _names(stored: StoredGraph) -> NameTrie[int]:
 
 
 def _graph(stored: StoredGraph, chunk_ids: Ids, co_occurs: int) -> ScopeGraph:
-    """The stored graph over the passages at hand; the two were read a moment apart."""
+    """Return the stored graph over the passages at hand; the two were read a moment apart."""
     rows = index_of(chunk_ids, stored.chunks).astype(np.int64)
     passage = rows[stored.mention_chunk]
     there = passage >= 0
@@ -334,13 +334,13 @@ def _graph(stored: StoredGraph, chunk_ids: Ids, co_occurs: int) -> ScopeGraph:
 
 
 def _statements(stored: StoredGraph, rows: Ints) -> Ints:
-    """(Relation, passage) rows of what the passages at hand state."""
+    """Return (Relation, passage) rows of what the passages at hand state."""
     pairs = np.stack([stored.statement_relation.astype(np.int64), rows[stored.statement_chunk]], 1)
     return _distinct(pairs[pairs[:, 1] >= 0])
 
 
 def _distinct(pairs: Ints) -> Ints:
-    """The pairs in rising order, each once.
+    """Return the pairs in rising order, each once.
 
     Pairs of numbers from 0 on, as one number each, are sorted twenty times faster than `np.unique` finds
     1.2 million distinct rows or numbers.

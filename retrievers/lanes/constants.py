@@ -6,7 +6,7 @@ from sextant.domain.settings import RetrievalSettings
 
 
 def of_passages(settings: RetrievalSettings) -> dict[str, float]:
-    """What an index over passages is built and searched by."""
+    """Return what an index over passages is built and searched by."""
     return {
         "hnswM": settings.hnsw_m,
         "hnswEfConstruction": settings.hnsw_ef_construction,
@@ -15,7 +15,7 @@ def of_passages(settings: RetrievalSettings) -> dict[str, float]:
 
 
 def of_entities(settings: RetrievalSettings) -> dict[str, float]:
-    """The same of PostgreSQL's index over entities."""
+    """Return the same of PostgreSQL's index over entities."""
     return {
         "entityM": settings.entity_m,
         "entityEfConstruction": settings.entity_ef_construction,

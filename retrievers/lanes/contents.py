@@ -30,7 +30,7 @@ def contents_from(
     rows: Mapping[str, int],
     around: Surroundings | None,
 ) -> tuple[list[RetrievedItem], list[RetrievedItem]]:
-    """Passages with their contents, and what goes with them, from memory; as `Contents.read` returns them.
+    """Return passages with their contents, and what goes with them, from memory; as `Contents.read` returns them.
 
     Args:
         texts: what is in memory.
@@ -67,7 +67,7 @@ class Contents:
     async def read(
         self, passages: Sequence[RetrievedItem], around: Surroundings | None
     ) -> tuple[list[RetrievedItem], list[RetrievedItem], Stamp | None, bool]:
-        """Passages with their contents, without those that are gone; what goes with them; the stamp; is `hot` current?
+        """Return passages with their contents, without those that are gone; what goes with them; the stamp; is `hot` current?
 
         Passages that have a text stay as they are. Without a graph store that answers there are neither
         entities nor relations, which come with both their ends or not at all.
@@ -109,7 +109,7 @@ class Contents:
 
 
 def _bare(passages: Sequence[RetrievedItem]) -> list[str]:
-    """The ids of those that have no text yet."""
+    """Return the ids of those that have no text yet."""
     return [item.id for item in passages if not item.text]
 
 

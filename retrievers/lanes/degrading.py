@@ -19,7 +19,7 @@ _OTHER = "检索通道 {lane} 失败，其余通道继续 (lane {lane} failed; t
 
 
 def degraded(runs: Sequence[LaneRun]) -> tuple[str, ...]:
-    """One sentence for every failed lane: how the search went on without it. Logged verbatim."""
+    """Return one sentence for every failed lane: how the search went on without it. Logged verbatim."""
     sentences = [
         _DEGRADED.get(run.name, _OTHER.format(lane=run.name))
         for run in runs

@@ -63,7 +63,7 @@ def extract_keywords(query: str, limit: int = 10) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    """Words of scripts other than Chinese: names and numbers first, then the longer ones."""
+    """Return words of scripts other than Chinese: names and numbers first, then the longer ones."""
     found = [_POSSESSIVE.sub("", word) for word in _WORD.findall(text)]
     telling = [
         word for word in found if len(word) > 1 and normalise(word) not in ENGLISH_STOP_WORDS
@@ -73,14 +73,14 @@ def _words(text: str) -> list[str]:
 
 
 def _as_written(query: str) -> list[str]:
-    """Words that are not their normalised form, letter case aside."""
+    """Return words that are not their normalised form, letter case aside."""
     if fold(query) == normalise(query):
         return []
     return [fold(word) for word in _words(query) if fold(word) != normalise(word)]
 
 
 def _chinese_grams(text: str) -> Iterator[str]:
-    """Grams of 2 to 4 Chinese characters, those with a meaning of their own before the others."""
+    """Yield grams of 2 to 4 Chinese characters, those with a meaning of their own before the others."""
     phrases = [phrase for run in _HAN_RUN.findall(text) for phrase in _phrases(words_of(run))]
     for gather in (_cut_to_size, _joined_neighbours):
         yield from sorted(chain.from_iterable(map(gather, phrases)), key=len, reverse=True)
@@ -90,7 +90,7 @@ def _chinese_grams(text: str) -> Iterator[str]:
 
 
 def _phrases(words: list[str]) -> Iterator[list[str]]:
-    """The words between stop words: no gram reaches across one."""
+    """Yield the words between stop words: no gram reaches across one."""
     for is_stop, phrase in groupby(words, key=is_stop_word):
         if not is_stop:
             yield list(phrase)
@@ -103,7 +103,7 @@ def _cut_to_size(words: list[str]) -> Iterator[str]:
 
 
 def _joined_neighbours(words: list[str]) -> Iterator[str]:
-    """Two to four adjacent words that fit one gram together: 付款 + 节点."""
+    """Yield two to four adjacent words that fit one gram together: 付款 + 节点."""
     for first in range(len(words)):
         for count in range(2, _LONGEST + 1):
             joined = words[first : first + count]
@@ -113,7 +113,7 @@ def _joined_neighbours(words: list[str]) -> Iterator[str]:
 
 
 def _telling_grams(phrase: str, size: int) -> list[str]:
-    """Grams that neither are a stop word nor hold a one-character one."""
+    """Return grams that neither are a stop word nor hold a one-character one."""
     return [
         gram
         for gram in _grams(phrase, size)

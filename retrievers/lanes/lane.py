@@ -80,12 +80,12 @@ class LaneQuery:
                 yield replace(self, hot=hot)
 
     async def is_current(self) -> bool:
-        """Whether what the lanes found in memory is so; asked together with the texts of it."""
+        """Return whether what the lanes found in memory is so; asked together with the texts of it."""
         return self.hot is None or await self.hot.is_current()
 
     @cached_property
     def keywords(self) -> list[str]:
-        """The question's keywords, extracted once for all lanes and the log."""
+        """Return the question's keywords, extracted once for all lanes and the log."""
         return extract_keywords(self.text, self.max_keywords)
 
 
@@ -94,7 +94,7 @@ class Lane(Protocol):
 
     @property
     def name(self) -> str:
-        """The lane's name in timings, warnings and `RetrievedItem.lanes`."""
+        """Return the lane's name in timings, warnings and `RetrievedItem.lanes`."""
         ...
 
     async def search(self, query: LaneQuery) -> Sequence[RetrievedItem]:
@@ -109,7 +109,7 @@ class StoredLane(ABC):
 
     @abstractmethod
     def at_once(self, query: LaneQuery) -> Sequence[RetrievedItem] | None:
-        """What `search` finds; None where it is to be waited for."""
+        """Return what `search` finds; None where it is to be waited for."""
 
     @abstractmethod
     def asked(self, query: LaneQuery, then: Then[T]) -> asyncio.Future[T | None] | None:
@@ -208,7 +208,7 @@ class KeywordLane(StoredLane):
 
 
 def _with_contents(found: Scored, rows: Sequence[Mapping[str, Any]]) -> LazyHits:
-    """The hits of which there is a row, with the content that it holds."""
+    """Return the hits of which there is a row, with the content that it holds."""
     by_id = {row["id"]: row for row in rows}
     there = [(one, score) for one, score in zip(*found, strict=True) if one in by_id]
     ids, scores = [one for one, _ in there], [score for _, score in there]
@@ -216,7 +216,7 @@ def _with_contents(found: Scored, rows: Sequence[Mapping[str, Any]]) -> LazyHits
 
 
 def as_item(hit: ChunkHit) -> RetrievedItem:
-    """A stored chunk as a retrieved item, with the metadata that answers and citations need."""
+    """Return a stored chunk as a retrieved item, with the metadata that answers and citations need."""
     chunk = hit.chunk
     return RetrievedItem(
         kind=ItemKind.CHUNK,
@@ -333,7 +333,7 @@ def log_found(
 
 
 def counts_of(runs: Iterable[LaneRun]) -> dict[str, int]:
-    """Lane → how much it found."""
+    """Return lane → how much it found."""
     return {run.name: len(run.hits) for run in runs}
 
 
@@ -343,7 +343,7 @@ def named_scores(items: Iterable[RetrievedItem]) -> list[tuple[str | None, float
 
 
 def _file_of(item: RetrievedItem) -> str | None:
-    """Its file's name; LangChain's loaders have it under `source`."""
+    """Return its file's name; LangChain's loaders have it under `source`."""
     named: str | None = item.metadata.get("filename") or item.metadata.get("source")
     return named
 
@@ -362,7 +362,7 @@ def _at_once(lane: Lane, query: LaneQuery) -> LaneRun | None:
 def _begun(
     lane: Lane, query: LaneQuery
 ) -> asyncio.Future[LaneRun | None] | Coroutine[Any, Any, LaneRun]:
-    """A lane that PostgreSQL was asked for just now, or else one that begins when it is awaited."""
+    """Return a lane that PostgreSQL was asked for just now, or else one that begins when it is awaited."""
     if isinstance(lane, StoredLane):
         started = time.perf_counter()
         if run := lane.asked(
@@ -375,7 +375,7 @@ def _begun(
 def _ended(
     lane: Lane, one: asyncio.Future[LaneRun | None] | asyncio.Future[LaneRun], deadline: float
 ) -> LaneRun | None:
-    """How a lane fared; None where it must be asked again in another way."""
+    """Return how a lane fared; None where it must be asked again in another way."""
     return one.result() if one.done() and not one.cancelled() else late(lane.name, deadline)
 
 

@@ -22,7 +22,7 @@ _BY_WORDS, _BY_MEANING = 0.03, 0.01
 
 
 def named_entities(index: ScopeIndex, question: str) -> dict[int, float]:
-    """Entities that the question names, with the strength of each link."""
+    """Return entities that the question names, with the strength of each link."""
     named: dict[int, float] = {}
     for _, bearers, strength in _links(index, question):
         for entity in bearers:
@@ -31,7 +31,7 @@ def named_entities(index: ScopeIndex, question: str) -> dict[int, float]:
 
 
 def linked_names(index: ScopeIndex, text: str) -> dict[str, list[str]]:
-    """Names in `text`, as written there, with the ids of the entities that bear them.
+    """Name in `text`, as written there, with the ids of the entities that bear them.
 
     Without names of words that most passages hold ("time", "country"), which name nothing.
     """
@@ -51,7 +51,7 @@ def _links(index: ScopeIndex, text: str) -> Iterator[tuple[str, tuple[int, ...],
 async def nearest_entities(
     graph: GraphStore, query: LaneQuery, index: ScopeIndex, vector: Vectors | None
 ) -> dict[int, float] | None:
-    """Entities whose names share words with the question or lie near it, with the strength of each link.
+    """Return entities whose names share words with the question or lie near it, with the strength of each link.
 
     None where the store does not answer, of which the query is warned.
     """
@@ -77,6 +77,6 @@ async def _by_meaning(
 
 
 def _strengths(index: ScopeIndex, hits: Sequence[EntityHit], strength: float) -> dict[int, float]:
-    """Row of each entity found → strength of its link: `strength` × the search's score, 0..1."""
+    """Return row of each entity found → strength of its link: `strength` × the search's score, 0..1."""
     found = ((index.entities.row_of(hit.entity.id), hit.score) for hit in hits)
     return {row: strength * score for row, score in found if row is not None and score > 0}

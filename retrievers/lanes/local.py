@@ -16,7 +16,7 @@ NO_ENTITY = {
 
 
 def around_entities(query: LaneQuery, reading: Reading) -> Hits | None:
-    """Passages by personalised PageRank from the question's entities (`rank_around`).
+    """Return passages by personalised PageRank from the question's entities (`rank_around`).
 
     The entities are those that the question names (titles, names, aliases), or, when it names none,
     those whose names share words with it or whose vectors lie nearest. Without any the walk starts from

@@ -16,7 +16,7 @@ _NAMES_LEAD = 1 / 3
 
 
 def by_all(query: LaneQuery, reading: Reading) -> Hits:
-    """Passages by words, meaning and personalised PageRank (`sextant.retrievers.ranking.mixing`).
+    """Return passages by words, meaning and personalised PageRank (`sextant.retrievers.ranking.mixing`).
 
     With them come the entities that the walk met most, and their relations.
     """

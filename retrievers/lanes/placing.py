@@ -38,7 +38,7 @@ class RankedPassages(NamedTuple):
 def best_passages(
     query: LaneQuery, reading: Reading, ranking: Ranking, *, by: str = WALK
 ) -> RankedPassages:
-    """The best `query.limit` passages of a ranking, without their texts (`contents`).
+    """Return the best `query.limit` passages of a ranking, without their texts (`contents`).
 
     Fewer only when the scope has fewer. The score is the mass relative to the best passage's;
     passages without mass follow, by their fit to the question. `by` names what gave the mass in the
@@ -66,7 +66,7 @@ def best_passages(
 
 
 def _best(count: int, reading: Reading, ranking: Ranking) -> tuple[Places, Floats, Places, Floats]:
-    """The best, their scores beside the best of all, and their places among the nearest; -1: not among them.
+    """Return the best, their scores beside the best of all, and their places among the nearest; -1: not among them.
 
     Only of those whose mass lets them be among the best is reckoned what counts beside it. Last, the masses among
     which they rank: all that exceed one of theirs are there.
@@ -86,7 +86,7 @@ def _best(count: int, reading: Reading, ranking: Ranking) -> tuple[Places, Float
 
 
 def _scored(rows: Places, most: np.float32, near: Near, ranking: Ranking) -> tuple[Floats, Places]:
-    """The scores of some passages, rising, and their places among the nearest."""
+    """Return the scores of some passages, rising, and their places among the nearest."""
     places = index_among(near.rows, rows)
     scores = ranking.passages[rows] / most
     scores += _FIT_SHARE * ranking.fit[rows]
@@ -99,7 +99,7 @@ def _scored(rows: Places, most: np.float32, near: Near, ranking: Ranking) -> tup
 def contending(
     ranking: Ranking, count: int, beside: float, allowed: npt.NDArray[np.bool_] | None
 ) -> Places:
-    """Rows, rising, that may be among the `count` best once up to `beside` is added to their mass.
+    """Return rows, rising, that may be among the `count` best once up to `beside` is added to their mass.
 
     Args:
         ranking: the mass of every passage.
@@ -117,7 +117,7 @@ def contending(
 
 
 def _ranks(own: Floats, scores: Floats) -> list[LaneScore | None]:
-    """The rank from 1 among all scores, and the score, of each that is above 0."""
+    """Return the rank from 1 among all scores, and the score, of each that is above 0."""
     if len(scores) > _FEW:
         scores = scores.take(true_at(scores >= own[own > 0].min(initial=np.inf)))
     better = better_of_many(scores, own) if len(scores) > _MANY else better_of_few(scores, own)
@@ -141,7 +141,7 @@ def _ranks_of_nearest(near: Near, places: Places) -> list[LaneScore | None]:
 
 
 def better_of_few(scores: Floats, own: Floats) -> list[int]:
-    """How many of all scores are higher than each of `own`, by sorting the scores."""
+    """Return how many of all scores are higher than each of `own`, by sorting the scores."""
     found: list[int] = (len(scores) - np.sort(scores).searchsorted(own, side="right")).tolist()
     return found
 

@@ -143,7 +143,7 @@ class QuestionReader:
     texts: Texts | None = None
 
     def held(self, scope: Scope, *, with_texts: bool) -> Held | None:
-        """The scope's index if it is in memory; with the texts of what it finds, if wanted."""
+        """Return the scope's index if it is in memory; with the texts of what it finds, if wanted."""
         kept = self.indexes.kept(scope)
         if kept is None:
             return None
@@ -287,7 +287,7 @@ class QuestionReader:
             return None
 
     async def _near(self, query: LaneQuery, index: ScopeIndex, vector: Vectors) -> Near | None:
-        """The nearest passages as the store finds them."""
+        """Return the nearest passages as the store finds them."""
         try:
             wanted = nearest_wanted(len(index.chunk_ids))
             found = await detach_on_cancel(self.chunks.nearest(query.scope, vector, wanted))
@@ -310,7 +310,7 @@ class _Sought:
     found: Near | None = None
 
     def nearest(self, index: ScopeIndex) -> Near | None:
-        """The passages nearest to it; None when no model gave a vector."""
+        """Return the passages nearest to it; None when no model gave a vector."""
         if self.centred is None:
             return self.found
         return index.passages.nearest(self.centred, nearest_wanted(len(index.chunk_ids)))
@@ -319,7 +319,7 @@ class _Sought:
 def _worked(
     works: Mapping[str, Work], query: LaneQuery, reading: Reading, started: float
 ) -> dict[str, LaneRun]:
-    """How each fares that has all it wants: one that fails does not disturb the others."""
+    """Return how each fares that has all it wants: one that fails does not disturb the others."""
     runs: dict[str, LaneRun] = {}
     for name, work in works.items():
         hits, error = None, None
@@ -360,7 +360,7 @@ def _evidence(
 
 
 def _with_named(evidence: Evidence, named: dict[int, float] | None) -> Evidence:
-    """The evidence with these entities named, where they are known."""
+    """Return the evidence with these entities named, where they are known."""
     return evidence if named is None else replace(evidence, named=named, fit=None)
 
 

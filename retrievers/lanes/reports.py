@@ -52,7 +52,7 @@ class ScoredReport:
 
 
 def best_reports(query: LaneQuery, reading: Reading) -> Hits:
-    """Reports that fit the question, from whichever level of the hierarchy says it best.
+    """Report that fit the question, from whichever level of the hierarchy says it best.
 
     Relevance is the mean of meaning (cosine, relative to the best and the least of the nearest) and
     words (share of the question's information), weighted by the report's rating. A report that is
@@ -64,7 +64,7 @@ def best_reports(query: LaneQuery, reading: Reading) -> Hits:
 
 
 def behind_reports(query: LaneQuery, reading: Reading) -> Hits:
-    """Reports, their key entities, and the passages that their findings rest on.
+    """Return reports, their key entities, and the passages that their findings rest on.
 
     A passage scores by the best finding that rests on it and as much by its own fit to the question. While
     a knowledge base has no reports, passages come by words, meaning and relation types alone.
@@ -84,7 +84,7 @@ def behind_reports(query: LaneQuery, reading: Reading) -> Hits:
 
 
 def as_report(scored: ScoredReport) -> RetrievedItem:
-    """A report as an item; `metadata.findings` keeps each finding with the chunks it rests on."""
+    """Return a report as an item; `metadata.findings` keeps each finding with the chunks it rests on."""
     report = scored.report.community
     return RetrievedItem(
         ItemKind.COMMUNITY,
@@ -97,7 +97,7 @@ def as_report(scored: ScoredReport) -> RetrievedItem:
 
 
 def _chosen(query: LaneQuery, reading: Reading) -> list[ScoredReport]:
-    """The best that do not repeat each other, at most `_CHOSEN`; without vectors, by words alone.
+    """Return the best that do not repeat each other, at most `_CHOSEN`; without vectors, by words alone.
 
     None where the question has filters: a report tells of passages that they may keep out.
     """
@@ -136,7 +136,7 @@ class _Fits:
     scores: Sequence[float]
 
     def lanes(self, place: int) -> dict[str, LaneScore]:
-        """Where words, if it has any of the question's, and meaning where it is known, put one of them."""
+        """Return where words, if it has any of the question's, and meaning where it is known, put one of them."""
         by = {
             KEYWORD: self.words if self.words[place] > 0 else (),
             VECTOR: self.cosines if max(self.cosines) > 0 else (),
@@ -166,7 +166,7 @@ def _said(report: IndexedReport, asked: Mapping[str, float]) -> float:
 
 
 def _evidence(reading: Reading, chosen: Sequence[ScoredReport]) -> Ranking:
-    """Passages by the findings that rest on them, entities by the reports that they belong to."""
+    """Return passages by the findings that rest on them, entities by the reports that they belong to."""
     walk, index = reading.index.walk, reading.index
     fit = fit_of(walk, reading.evidence)
     passages = fit.copy()
@@ -205,5 +205,5 @@ def _add_findings(
 
 
 def _of_each(chosen: Sequence[ScoredReport], rows: Sequence[Places]) -> npt.NDArray[np.float64]:
-    """The score of the report that each row is of."""
+    """Return the score of the report that each row is of."""
     return np.repeat([one.score for one in chosen], list(map(len, rows)))

@@ -50,7 +50,7 @@ class Surroundings:
     relations: Mapping[tuple[int, int, int], tuple[float, float, int]]
 
     def items(self, contents: Mapping[int, PassageContent]) -> list[RetrievedItem]:
-        """The entities with a content, given by row, and the relations between them."""
+        """Return the entities with a content, given by row, and the relations between them."""
         rows = [row for row in self.entities if row in contents]
         ids, labels = self.index.entities.bytes_of(rows), self.index.labels
         ends = {
@@ -87,7 +87,7 @@ class Surroundings:
 def surroundings(
     index: ScopeIndex, mass: Floats, named: Mapping[int, float] | None = None
 ) -> Surroundings | None:
-    """Entities and relations by importance; None where nothing matters to the question.
+    """Return entities and relations by importance; None where nothing matters to the question.
 
     Args:
         index: the graph.
@@ -104,7 +104,7 @@ def surroundings(
 
 
 def merged(parts: Sequence[Surroundings]) -> Surroundings | None:
-    """The surroundings of several lanes in one: each entity and relation with its highest score."""
+    """Return the surroundings of several lanes in one: each entity and relation with its highest score."""
     if len(parts) < 2:
         return parts[0] if parts else None
     return Surroundings(
@@ -125,7 +125,7 @@ def _rated(said: Iterable[tuple[K, S]]) -> dict[K, S]:
 
 
 def _around(index: ScopeIndex, met: Places, relevance: Floats) -> Surroundings:
-    """The best of what was met and of its neighbours, and the relations among them."""
+    """Return the best of what was met and of its neighbours, and the relations among them."""
     relations = index.walk.relations
     hops = relations.expand(met[:_STARTS], depth=_DEPTH, per_node=_PER_NODE)
     here = np.zeros(index.walk.entities, np.bool_)
@@ -141,14 +141,14 @@ def _around(index: ScopeIndex, met: Places, relevance: Floats) -> Surroundings:
 
 
 def importance(relevance: Floats, centrality: Floats) -> Floats:
-    """How much entities matter to a question: relevance × centrality, both 0..1, the latter from a tenth up."""
+    """Return how much entities matter to a question: relevance × centrality, both 0..1, the latter from a tenth up."""
     return relevance * (_LEAST_CENTRALITY + (1 - _LEAST_CENTRALITY) * centrality)
 
 
 def _relations(
     index: ScopeIndex, hops: Expansion, best: Places, scores: Floats
 ) -> dict[tuple[int, int, int], tuple[float, float, int]]:
-    """The relations met that join two of the best entities, whose scores these are."""
+    """Return the relations met that join two of the best entities, whose scores these are."""
     relations = index.walk.relations
     score = np.full(index.walk.entities, -1, scores.dtype)
     score[best] = scores

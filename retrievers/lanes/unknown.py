@@ -43,7 +43,7 @@ async def warn_of_unknown(chunks: ChunkStore, request: LaneQuery) -> None:
 async def of_unknown_types(
     chunks: ChunkStore, scope: Scope, question: str, types: Iterable[str]
 ) -> str | None:
-    """What to say of types of entities that the scope does not have: the nearest that it has, else some."""
+    """Return what to say of types of entities that the scope does not have: the nearest that it has, else some."""
     unknown, known = await chunks.unknown_types(scope, list(types))
     if not unknown:
         return None

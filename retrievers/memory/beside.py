@@ -25,7 +25,7 @@ class PackedRows:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory."""
+        """Return bytes of memory."""
         return self.rows.nbytes
 
 
@@ -54,7 +54,7 @@ class ScopeRowCache(Generic[P]):
         self._at_once = at_once
 
     def of(self, scope: Scope, packed: PackedScope) -> P | None:
-        """What is told of a scope in memory, if it is at hand and of its moment; counts as a search."""
+        """Return what is told of a scope in memory, if it is at hand and of its moment; counts as a search."""
         known = self._room.ask(self._kind, scope, partial(self._make, scope, packed))
         if known is None or known.stamp == packed.stamp:
             return known
@@ -62,7 +62,7 @@ class ScopeRowCache(Generic[P]):
         return None
 
     async def _make(self, scope: Scope, packed: PackedScope, fits: Fits) -> P | None:
-        """All of it, unless it takes too much room or the scope has changed since it was packed."""
+        """Return all of it, unless it takes too much room or the scope has changed since it was packed."""
         read = partial(self._read, scope)
         rows = await read_rows(IdTable(packed.ids), read, fits, self._at_once)
         if rows is None or await stamp_of_chunks(self._database, scope) != packed.stamp:

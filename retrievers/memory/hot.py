@@ -53,14 +53,14 @@ class ScopeCache:
         self.texts = HotTexts(database, self.room)
 
     def of(self, scope: Scope) -> CachedScope | None:
-        """The scope in memory as it was packed, to be asked if it `is_current`; counts as a search."""
+        """Return the scope in memory as it was packed, to be asked if it `is_current`; counts as a search."""
         packed = self.room.ask(PackedScope, scope, partial(self._read, scope))
         return CachedScope(scope, packed, self, self._chunks) if packed is not None else None
 
     async def is_current(
         self, scope: Scope, packed: PackedScope, answer: StampAnswer | None = None
     ) -> bool:
-        """Whether nothing has changed since it was packed; what has is let go.
+        """Return whether nothing has changed since it was packed; what has is let go.
 
         False if PostgreSQL does not answer in time: who then searches there learns why.
 
@@ -81,13 +81,13 @@ class ScopeCache:
 
     @property
     def memory(self) -> dict[Scope, int]:
-        """Bytes of each scope in memory."""
+        """Return bytes of each scope in memory."""
         return {
             scope: size for (kind, scope), size in self.room.memory.items() if kind is PackedScope
         }
 
     async def _stamp_of(self, scope: Scope, answer: StampAnswer) -> str | None:
-        """The stamp that was asked for before; None if PostgreSQL does not answer in time."""
+        """Return the stamp that was asked for before; None if PostgreSQL does not answer in time."""
         if stamp := await answer.awaited():
             return stamp.passages
         seconds = self._database.settings.retrieval.lane_timeout
@@ -169,13 +169,13 @@ class CachedScope:
         return Nearest(self.packed.ids[rows], np.array(scores, np.float32))
 
     def _hits(self, rows: list[int], scores: list[float]) -> LazyHits:
-        """The chunks of some rows, with their contents, if these are in memory."""
+        """Return the chunks of some rows, with their contents, if these are in memory."""
         texts = self.texts
         content_at = None if texts is None else lambda place: texts.at(rows[place])
         return LazyHits.of(Scored(self.packed.written_ids(rows), scores), content_at)
 
     async def is_current(self) -> bool:
-        """Whether nothing of the scope has changed since it was packed; at most one round trip."""
+        """Return whether nothing of the scope has changed since it was packed; at most one round trip."""
         return await self.scopes.is_current(self.scope, self.packed, self.answer)
 
 

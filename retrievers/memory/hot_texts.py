@@ -22,11 +22,11 @@ class PackedTexts(PackedRows):
     """The contents of all chunks of a scope: its text and some 0.4 KB a chunk."""
 
     def of(self, ids: Sequence[str]) -> dict[str, PassageContent]:
-        """The contents of some chunks; without those that are not there."""
+        """Return the contents of some chunks; without those that are not there."""
         return ContentRows(self.rows, "section_path").of(ids)
 
     def at(self, row: int) -> PassageContent | None:
-        """The content of the chunk of a row; None where it is not there."""
+        """Return the content of the chunk of a row; None where it is not there."""
         return ContentRows(self.rows, "section_path").one(row)
 
 

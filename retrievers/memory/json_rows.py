@@ -35,13 +35,13 @@ class JsonRows:
     ends: npt.NDArray[np.int64]
 
     def of(self, wanted: Sequence[str]) -> dict[str, Any]:
-        """The values of some ids, in their order; without those that are not there."""
+        """Return the values of some ids, in their order; without those that are not there."""
         rows = index_of(self.ids.halves, halves_of_texts(wanted)).tolist()
         found = self.at([row for row in rows if row >= 0])
         return {own: found[row] for own, row in zip(wanted, rows, strict=True) if row in found}
 
     def at(self, rows: Sequence[int]) -> dict[int, Any]:
-        """The values of some rows of `ids`, in their order; without rows that have none."""
+        """Return the values of some rows of `ids`, in their order; without rows that have none."""
         first = np.array(rows, np.intp)
         spans = zip(rows, self.ends[first].tolist(), self.ends[first + 1].tolist(), strict=True)
         return {
@@ -49,12 +49,12 @@ class JsonRows:
         }
 
     def written(self, row: int) -> bytes:
-        """The value of one row as JSON; empty where it has none."""
+        """Return the value of one row as JSON; empty where it has none."""
         return self.joined[self.ends[row] : self.ends[row + 1]]
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory, without the ids, which are somebody else's."""
+        """Return bytes of memory, without the ids, which are somebody else's."""
         return len(self.joined) + self.ends.nbytes
 
 
@@ -64,7 +64,7 @@ async def read_rows(
     fits: Fits,
     at_once: int = _AT_ONCE,
 ) -> JsonRows | None:
-    """The values of all ids; None as soon as they seem to have no room.
+    """Return the values of all ids; None as soon as they seem to have no room.
 
     Args:
         ids: of all.
@@ -87,7 +87,7 @@ async def rows_as_json(
     kept: Callable[[Row], object],
     wanted: Sequence[str],
 ) -> tuple[bytes, list[int]]:
-    """The value of each id wanted, nothing where there is no row, and the bytes of each.
+    """Return the value of each id wanted, nothing where there is no row, and the bytes of each.
 
     Args:
         read: rows of some, each with its `id`.

@@ -61,16 +61,16 @@ class PackedScope:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that it takes."""
+        """Return bytes that it takes."""
         arrays = (self.ids, self.rounded, self.starts, self.octets, self.postings)
         return len(self.texts) + len(self.written) + sum(one.nbytes for one in arrays)
 
     def written_ids(self, rows: Sequence[int]) -> list[str]:
-        """The ids of some rows as text."""
+        """Return the ids of some rows as text."""
         return [self.written[_ID * row : _ID * row + _ID] for row in rows]
 
     def nearest(self, vector: Vectors, k: int) -> tuple[list[int], list[float]] | None:
-        """Rows and cosines of the `k` nearest to a vector of shape (dimension,), best first; every vector is compared.
+        """Return rows and cosines of the `k` nearest to a vector of shape (dimension,), best first; every vector is compared.
 
         None for a vector that cannot be compared with those that are stored.
         """
@@ -84,7 +84,7 @@ class PackedScope:
         return rows, [product / length for product in products]
 
     def holding(self, keywords: Sequence[str], k: int) -> tuple[list[int], list[float]]:
-        """Rows and scores of those that `ChunkStore.holding` finds, in the same order."""
+        """Return rows and scores of those that `ChunkStore.holding` finds, in the same order."""
         best = _WordSearch(self, fold_words(keywords)).best(k)
         return [one.row for one in best], [one.score for one in best]
 
@@ -124,7 +124,7 @@ class _WordSearch:
         ]
 
     def best(self, k: int) -> list[_Bound]:
-        """The best texts that hold a word, best first."""
+        """Return the best texts that hold a word, best first."""
         looked = k + _SPARE
         while self._named:
             bounds, held, whole = self._highest(looked), list[_Bound](), 0
@@ -147,7 +147,7 @@ class _WordSearch:
         return np.bincount(np.concatenate(rows), weighed, len(self._packed.ids)).astype(np.int64)
 
     def _highest(self, count: int) -> list[tuple[int, float, int, int]]:
-        """The fields of the highest bounds, best first; all of them are not sorted."""
+        """Return the fields of the highest bounds, best first; all of them are not sorted."""
         number = reduce(add, [np.bitwise_count(own >> _OCTETS) for own in self._named])
         rows = np.flatnonzero(number)
         octets = reduce(add, [own[rows] & _ALL for own in self._named])
@@ -162,7 +162,7 @@ class _WordSearch:
         return sorted(zip(fewer, thinner, rows.tolist(), words, strict=True))[:count]
 
     def _looked_into(self, bound: _Bound) -> _Bound:
-        """What a text really holds of what it may; the same where that is all."""
+        """Return what a text really holds of what it may; the same where that is all."""
         words, left = bound.words, bound.words & self._doubtful
         if not left:
             return bound
@@ -215,7 +215,7 @@ class Packing:
         self._postings.append(GramPostings.of(block.texts, characters))
 
     def packed(self) -> PackedScope | None:
-        """All of it; None if a vector has no direction: what the store says of it cannot be said here."""
+        """Return all of it; None if a vector has no direction: what the store says of it cannot be said here."""
         assert self._vectors is not None  # noqa: S101 - nothing is packed of no chunk
         if self._at != self.chunks or not self._vectors.any(axis=1).all():
             return None

@@ -50,7 +50,7 @@ class GramPostings:
 
     @classmethod
     def of(cls, texts: str, lengths: _Ints) -> GramPostings:
-        """The postings of some texts, which are joined by line ends.
+        """Return the postings of some texts, which are joined by line ends.
 
         Args:
             texts: folded (`sextant.stores.chunks.grams.fold`); 1024 can be told apart whatever they hold.
@@ -77,7 +77,7 @@ class GramPostings:
 
     @classmethod
     def joined(cls, parts: Sequence[GramPostings]) -> GramPostings:
-        """The postings of all texts of the parts, in their order."""
+        """Return the postings of all texts of the parts, in their order."""
         keys = _distinct(np.concatenate([part.keys for part in parts]))
         texts = sum(part.texts for part in parts)
         sizes = np.zeros(len(keys), np.int64)
@@ -97,11 +97,11 @@ class GramPostings:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays."""
+        """Return bytes of the arrays."""
         return self.keys.nbytes + self.starts.nbytes + self.rows.nbytes
 
     def holders(self, words: Sequence[str]) -> list[Holders]:
-        """The texts that may hold each of some folded words: every one that does is among them."""
+        """Return the texts that may hold each of some folded words: every one that does is among them."""
         grams = [word_grams(word) for word in words]
         keys = np.array([gram for own in grams for gram in own], np.uint64)
         lists = iter(self._lists(keys))
@@ -111,7 +111,7 @@ class GramPostings:
         ]
 
     def _lists(self, keys: _Keys) -> list[Rows]:
-        """The texts of each gram."""
+        """Return the texts of each gram."""
         if not len(self.keys):
             return [self.rows] * len(keys)
         place = self.keys.searchsorted(keys)
@@ -128,7 +128,7 @@ class GramPostings:
         return Holders(lists[0] if len(lists) == 1 else _common(lists), certain=alone)
 
     def _with_part(self, word: str) -> Rows:
-        """The texts of all grams that one character, or two letters, are part of."""
+        """Return the texts of all grams that one character, or two letters, are part of."""
         if len(word) == 2:
             part = (np.uint64(ord(word[0])) << _BITS) | np.uint64(ord(word[1]))
             within = (self.keys & _TWO == part) | (self.keys >> _BITS == part)
@@ -142,7 +142,7 @@ class GramPostings:
 
 
 def _common(lists: Sequence[Rows]) -> Rows:
-    """What is in all of some ascending lists; a few that are not may remain."""
+    """Return what is in all of some ascending lists; a few that are not may remain."""
     common, *rest = sorted(lists, key=len)
     for rows in rest:
         if len(common) <= _FEW:
@@ -180,7 +180,7 @@ class _Letters:
 
     @classmethod
     def of(cls, codes: npt.NDArray[np.uint32]) -> _Letters:
-        """The letters of a text."""
+        """Return the letters of a text."""
         seen = np.zeros(_CODES, np.bool_)
         seen[codes] = True
         there = np.flatnonzero(seen).astype(np.uint32)
@@ -191,14 +191,14 @@ class _Letters:
         return cls(rank_of[codes], known, len(there).bit_length() or 1)
 
     def keys(self, at: _Ints, length: int) -> _Keys:
-        """The windows of so many characters that begin at these places, in the order of their codes."""
+        """Return the windows of so many characters that begin at these places, in the order of their codes."""
         keys = np.zeros(len(at), np.uint64)
         for offset in range(length):
             keys = (keys << np.uint64(self.width)) | self.ranks[at + offset]
         return keys
 
     def spelt(self, keys: _Keys) -> _Keys:
-        """Windows given as keys, as codes of 21 bits a letter."""
+        """Return windows given as keys, as codes of 21 bits a letter."""
         spelt, mask = np.zeros(len(keys), np.uint64), np.uint64((1 << self.width) - 1)
         for place in (2, 1, 0):
             letters = self.codes[keys >> np.uint64(place * self.width) & mask]
@@ -207,7 +207,7 @@ class _Letters:
 
 
 def _windows(letters: _Letters) -> tuple[_Keys, _Ints]:
-    """Each gram and run that is too short for one, and the place where it begins."""
+    """Return each gram and run that is too short for one, and the place where it begins."""
     word = letters.ranks > 0
     ideograph = is_ideograph(letters.codes)[letters.ranks]
     plain = word & ~ideograph

@@ -36,7 +36,7 @@ class Sized(Protocol):
 
     @property
     def nbytes(self) -> int:
-        """How much."""
+        """Return how much."""
         ...
 
 
@@ -100,7 +100,7 @@ class MemoryBoundedCache:
         self._timer: tuple[asyncio.AbstractEventLoop, asyncio.TimerHandle] | None = None
 
     def ask(self, kind: type[V], scope: Scope, make: Make[V]) -> V | None:
-        """What is kept; if nothing is and it has been asked often, `make` is set to work.
+        """Return what is kept; if nothing is and it has been asked often, `make` is set to work.
 
         Args:
             kind: what is wanted.
@@ -160,7 +160,7 @@ class MemoryBoundedCache:
 
     @property
     def memory(self) -> dict[Key, int]:
-        """Bytes of each value."""
+        """Return bytes of each value."""
         with self._lock:
             return {key: entry.value.nbytes for key, entry in self._entries.items()}
 
@@ -200,7 +200,7 @@ class MemoryBoundedCache:
         self._watch()
 
     def _has_room(self, key: Key, size: int, *, clear: bool = False) -> bool:
-        """Whether a value of this size fits beside those that are asked as much.
+        """Return whether a value of this size fits beside those that are asked as much.
 
         Args:
             key: whose value.

@@ -35,15 +35,15 @@ class ContentRows:
     listed: str
 
     def of(self, wanted: Sequence[str]) -> dict[str, PassageContent]:
-        """The contents of some ids; without those that are not there."""
+        """Return the contents of some ids; without those that are not there."""
         return {own: self._content(*row) for own, row in self.rows.of(wanted).items()}
 
     def at(self, rows: Sequence[int]) -> dict[int, PassageContent]:
-        """The contents of some rows of the index."""
+        """Return the contents of some rows of the index."""
         return {own: self._content(*row) for own, row in self.rows.at(rows).items()}
 
     def one(self, row: int) -> PassageContent | None:
-        """The content of one row; None where it is not there."""
+        """Return the content of one row; None where it is not there."""
         written = self.rows.written(row)
         return self._content(*orjson.loads(written)) if written else None
 
@@ -55,7 +55,7 @@ class ContentRows:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory, without the ids, which are the index's."""
+        """Return bytes of memory, without the ids, which are the index's."""
         return self.rows.nbytes
 
 
@@ -69,7 +69,7 @@ class ScopeTexts:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory."""
+        """Return bytes of memory."""
         return self.passages.nbytes + self.entities.nbytes
 
 
@@ -88,7 +88,7 @@ class Texts:
         self._room = room
 
     def of(self, scope: Scope, stamp: Stamp, index: ScopeIndex) -> ScopeTexts | None:
-        """The texts of all that an index can find, if they are at hand; counts as a question.
+        """Return the texts of all that an index can find, if they are at hand; counts as a question.
 
         Args:
             scope: whose.
@@ -105,7 +105,7 @@ class Texts:
     async def _read(
         self, scope: Scope, stamp: Stamp, index: ScopeIndex, fits: Fits
     ) -> ScopeTexts | None:
-        """All of them, unless they take too much room or something has changed since the index was read.
+        """Return all of them, unless they take too much room or something has changed since the index was read.
 
         Both kinds at once: until they are there, questions wait for texts, and for the reading of these.
         """
@@ -125,7 +125,7 @@ class Texts:
 
 
 def passage_as_json(row: Row) -> object:
-    """A passage's row as `ContentRows` has it."""
+    """Return a passage's row as `ContentRows` has it."""
     return tuple(of_passage(row))
 
 

@@ -18,7 +18,7 @@ class PackedTraits(PackedRows):
     """The traits of all chunks of a scope: some 0.4 KB a chunk."""
 
     def of(self, ids: Sequence[str]) -> list[Traits] | None:
-        """The traits of these chunks in their order; None if one of them is not here."""
+        """Return the traits of these chunks in their order; None if one of them is not here."""
         found = self.rows.of(ids)
         if len(found) < len(ids):
             return None

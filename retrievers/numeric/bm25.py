@@ -30,7 +30,7 @@ class BM25:
     b: float = 0.75
 
     def saturation(self, lengths: npt.NDArray[_Real], mean: float) -> npt.NDArray[_Real]:
-        """What is added to a frequency under the fraction, for passages of these lengths."""
+        """Return what is added to a frequency under the fraction, for passages of these lengths."""
         relative = lengths / lengths.dtype.type(mean)
         added: npt.NDArray[_Real] = self.k1 * (1 - self.b + self.b * relative)
         return added
@@ -41,7 +41,7 @@ class BM25:
         frequencies: npt.NDArray[_Real],
         saturation: npt.NDArray[_Real],
     ) -> npt.NDArray[_Real]:
-        """What terms of this idf and frequency give passages of this saturation; shapes broadcast."""
+        """Return what terms of this idf and frequency give passages of this saturation; shapes broadcast."""
         given: npt.NDArray[_Real] = (
             information * frequencies * self.most / (frequencies + saturation)
         )
@@ -49,14 +49,14 @@ class BM25:
 
     @property
     def most(self) -> float:
-        """What a term's weight comes to, in units of its idf, when it is repeated without end."""
+        """Return what a term's weight comes to, in units of its idf, when it is repeated without end."""
         return self.k1 + 1
 
 
 def idf(
     frequencies: npt.NDArray[np.integer] | int, passages: int
 ) -> npt.NDArray[np.float64] | np.float64:
-    """`ln(1 + (N − n + ½) / (n + ½))` for terms that n of N passages hold; always above 0."""
+    """Return `ln(1 + (N − n + ½) / (n + ½))` for terms that n of N passages hold; always above 0."""
     information: npt.NDArray[np.float64] | np.float64 = np.log1p(
         (passages - frequencies + 0.5) / (frequencies + 0.5)
     )

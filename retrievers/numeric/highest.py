@@ -23,7 +23,7 @@ _Real = TypeVar("_Real", np.float32, np.float64)
 
 
 def highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
-    """Rows of the `count` highest of scores of shape (n,), best first, ties by row; shape (min(count, n),)."""
+    """Return rows of the `count` highest of scores of shape (n,), best first, ties by row; shape (min(count, n),)."""
     kept = min(count, len(scores))
     if len(scores) <= _FEW:
         return _downwards(scores)[:kept]
@@ -35,7 +35,7 @@ def highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
 
 
 def _downwards(scores: Floats) -> npt.NDArray[np.intp]:
-    """Places of the scores, best first, ties by place.
+    """Return places of the scores, best first, ties by place.
 
     Of many it takes a quarter of the time to sort without regard to ties, of which there seldom are any.
     """
@@ -48,7 +48,7 @@ def _downwards(scores: Floats) -> npt.NDArray[np.intp]:
 
 
 def among_highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
-    """The rows that `highest` returns, in rising order."""
+    """Return the rows that `highest` returns, in rising order."""
     kept = min(count, len(scores))
     if kept in {0, len(scores)}:
         return np.arange(kept)
@@ -59,7 +59,7 @@ def among_highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
 
 
 def near_highest(scores: Floats, count: int, margin: float) -> Places:
-    """Rows, rising, of the `count` highest scores, and of all that are at most `margin` below the lowest of these.
+    """Return rows, rising, of the `count` highest scores, and of all that are at most `margin` below the lowest of these.
 
     `scores` has shape (n,); of tied rows none is left out, so there may be more than `count`.
     """
@@ -86,7 +86,7 @@ def _trim_rows(
 
 
 def leading(scores: npt.NDArray[_Real], kept: int) -> npt.NDArray[np.intp]:
-    """Rows, rising, that hold the `kept` highest scores and few others: all from a threshold on, found in one pass.
+    """Return rows, rising, that hold the `kept` highest scores and few others: all from a threshold on, found in one pass.
 
     `scores` has shape (n,); fewer than 4 × `kept` of them are returned whole.
     """
@@ -96,7 +96,7 @@ def leading(scores: npt.NDArray[_Real], kept: int) -> npt.NDArray[np.intp]:
 
 
 def _floor(scores: npt.NDArray[_Real], kept: int) -> _Real:
-    """A score that at least `kept` have or exceed: of the best of so many groups the least.
+    """Return a score that at least `kept` have or exceed: of the best of so many groups the least.
 
     Finding it takes one pass over the scores, a tenth of the time that partitioning them takes.
     """
@@ -111,7 +111,7 @@ def _floor(scores: npt.NDArray[_Real], kept: int) -> _Real:
 
 
 def _last_of(scores: npt.NDArray[_Real], kept: int) -> _Real:
-    """The last of the `kept` highest scores, of which there are so many.
+    """Return the last of the `kept` highest scores, of which there are so many.
 
     Where many have the least, often 0, they are left out first: numpy's selection takes ten times as long among
     so many that are equal.

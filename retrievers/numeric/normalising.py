@@ -52,7 +52,7 @@ def scale_scores(scores: npt.NDArray[np.float32], floor: float = 0.0) -> npt.NDA
 
 
 def unit(vectors: npt.NDArray[_Real]) -> npt.NDArray[_Real]:
-    """Vectors of length 1 in the same directions, along the last axis; those of length 0 stay so."""
+    """Return vectors of length 1 in the same directions, along the last axis; those of length 0 stay so."""
     # What `np.linalg.norm` reckons, in a third of the time for one vector.
     length = np.sqrt(np.add.reduce(vectors * vectors, axis=-1, keepdims=True))
     directions: npt.NDArray[_Real] = (vectors / np.maximum(length, LEAST_LENGTH)).astype(

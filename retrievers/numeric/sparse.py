@@ -15,7 +15,7 @@ Places = npt.NDArray[np.intp]
 
 
 def dot(matrix: Floats, vector: Floats) -> Floats:
-    """The product of a matrix (n, dimension) with a vector (dimension,), of shape (n,), in this thread alone.
+    """Return the product of a matrix (n, dimension) with a vector (dimension,), of shape (n,), in this thread alone.
 
     A product of matrices wakes a thread of OpenBLAS for each core even for a few thousand rows, and on a
     busy machine waits for them: 18 ms instead of 2 for 20,000 vectors. Row by row it does not; 2,000 rows
@@ -26,12 +26,12 @@ def dot(matrix: Floats, vector: Floats) -> Floats:
 
 
 def true_at(flags: npt.NDArray[np.bool_]) -> Places:
-    """Where flags are true; `np.flatnonzero` takes a microsecond more, of a few hundred twice as long."""
+    """Return where flags are true; `np.flatnonzero` takes a microsecond more, of a few hundred twice as long."""
     return flags.nonzero()[0]
 
 
 def few_true(flags: npt.NDArray[np.bool_]) -> Places:
-    """Where flags are true, of many of which few are: eight at a time first, in two thirds of `flatnonzero`'s time."""
+    """Return where flags are true, of many of which few are: eight at a time first, in two thirds of `flatnonzero`'s time."""
     whole = len(flags) - len(flags) % 8
     groups = flags[:whole].reshape(-1, 8)
     some = true_at(groups.view(np.uint64).ravel() != 0)
@@ -60,18 +60,18 @@ class SparseRows:
         return cls(starts_of(rows, count), columns[order].astype(np.intp))
 
     def row(self, index: int) -> Places:
-        """Columns of one row."""
+        """Return columns of one row."""
         return self.columns[self.starts[index] : self.starts[index + 1]]
 
     def rows(self, wanted: npt.NDArray[np.integer]) -> tuple[Places, Places]:
-        """The entries of some rows, as two arrays of one length: the place in `wanted` of an entry's row, and its column."""
+        """Return the entries of some rows, as two arrays of one length: the place in `wanted` of an entry's row, and its column."""
         places, size = self.places(wanted)
         return np.arange(len(wanted)).repeat(size), self.columns.take(places, mode="clip")
 
     def places(
         self, wanted: npt.NDArray[np.integer], most: int | Places | None = None
     ) -> tuple[Places, Places]:
-        """Where the entries of some rows lie, and how many there are of each.
+        """Return where the entries of some rows lie, and how many there are of each.
 
         Args:
             wanted: rows, in any order.
@@ -87,7 +87,7 @@ class SparseRows:
         return places, size
 
     def spread(self, wanted: Places, weights: Floats, width: int) -> Floats:
-        """Σ `weights[i]` × row `wanted[i]`, as a dense vector of shape (width,)."""
+        """Return Σ `weights[i]` × row `wanted[i]`, as a dense vector of shape (width,)."""
         places, size = self.places(wanted)
         spread = np.zeros(width, np.float32)
         # `bincount` sums in numbers of twice the width, and looks at all columns once more before.
@@ -96,7 +96,7 @@ class SparseRows:
 
 
 def firsts(values: npt.NDArray[np.integer]) -> tuple[Places, Places]:
-    """An order in which values rise, equal ones as they come, and where in it each begins that is there.
+    """Return an order in which values rise, equal ones as they come, and where in it each begins that is there.
 
     As `np.unique` tells it, in half of its time for a hundred.
     """
@@ -108,7 +108,7 @@ def firsts(values: npt.NDArray[np.integer]) -> tuple[Places, Places]:
 
 
 def index_among(rows: Places, wanted: Places) -> Places:
-    """Where each wanted row is among others; -1: it is not.
+    """Return where each wanted row is among others; -1: it is not.
 
     Args:
         rows: in any order, each once.
@@ -123,7 +123,7 @@ def index_among(rows: Places, wanted: Places) -> Places:
 
 
 def starts_of(rows: npt.NDArray[np.integer], count: int) -> Places:
-    """Where each of `count` rows, and the end, begins once entries are sorted by row."""
+    """Return where each of `count` rows, and the end, begins once entries are sorted by row."""
     starts = np.zeros(count + 1, np.intp)
     np.cumsum(np.bincount(rows, minlength=count), out=starts[1:])
     return starts

@@ -31,7 +31,7 @@ class Position:
     id: UUID
 
     def end_in(self, ids: Sequence[str], scores: Sequence[float]) -> int:
-        """How many results of a ranking are on this page and those before it: best first, ties by id.
+        """Return how many results of a ranking are on this page and those before it: best first, ties by id.
 
         In a ranking taken anew the scores may be others: by a rounding, where it came from memory instead of
         PostgreSQL; by more, where a write moved what they are measured against. So the result itself is gone by,
@@ -46,7 +46,7 @@ class Position:
 
 
 def encode(position: Position, search: bytes) -> str:
-    """The cursor of a position in the results of `search` (`identity` of its question and options).
+    """Return the cursor of a position in the results of `search` (`identity` of its question and options).
 
     The seal says that nobody has changed it and that it belongs to this search of this user. It keeps
     no secret: a cursor opens nothing that the search by itself does not.
@@ -57,7 +57,7 @@ def encode(position: Position, search: bytes) -> str:
 
 
 def decode(cursor: str, search: bytes) -> Position:
-    """The position that `encode` made a cursor of.
+    """Return the position that `encode` made a cursor of.
 
     Raises:
         OptionInvalid: it is no cursor of this search, or has been changed.
@@ -81,7 +81,7 @@ def decode(cursor: str, search: bytes) -> Position:
 
 
 def identity(*parts: object) -> bytes:
-    """What a search is told from others by: a hash of what was asked of what."""
+    """Return what a search is told from others by: a hash of what was asked of what."""
     text = "\0".join(repr(part) for part in parts)
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).digest()
 

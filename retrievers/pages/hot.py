@@ -54,14 +54,14 @@ class HotRankings(Generic[Ranking]):
         return len(self._kept)
 
     def latest(self, user_id: str, search: bytes, stamp: str) -> CachedRanking[Ranking] | None:
-        """The ranking of a search, if nothing was written since."""
+        """Return the ranking of a search, if nothing was written since."""
         with self._lock:
             taken_at = self._latest.get((user_id, search))
             found = taken_at and self.of(user_id, search, taken_at)
             return found if found and found.stamp == stamp else None
 
     def of(self, user_id: str, search: bytes, taken_at: datetime) -> CachedRanking[Ranking] | None:
-        """The ranking of a search that was taken at that moment."""
+        """Return the ranking of a search that was taken at that moment."""
         key = (user_id, search, taken_at)
         with self._lock:
             found = self._kept.get(key)

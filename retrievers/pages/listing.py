@@ -30,16 +30,16 @@ class ListingKey:
 
     @classmethod
     def of(cls, *parts: object) -> ListingKey:
-        """The listing that these tell from others."""
+        """Return the listing that these tell from others."""
         return cls(identity(*parts))
 
     def cursor(self, key: Key) -> str:
-        """The cursor after an entry that sorts by `key`."""
+        """Return the cursor after an entry that sorts by `key`."""
         body = orjson.dumps(list(key))
         return base64.urlsafe_b64encode(self._sealed(body) + body).decode().rstrip("=")
 
     def after(self, cursor: str, like: tuple[type, ...]) -> Key:
-        """The key that a cursor was made of.
+        """Return the key that a cursor was made of.
 
         Args:
             cursor: as it came.
@@ -67,7 +67,7 @@ class ListingKey:
 
 
 def not_a_cursor() -> OptionInvalid:
-    """The error, also of a key that is none of an entry: whoever makes up a seal is refused here."""
+    """Return the error, also of a key that is none of an entry: whoever makes up a seal is refused here."""
     return OptionInvalid(
         "The cursor is not one of this list, or was changed.",
         next_step="Pass `nextCursor` as it came, with everything else as it was; or start again without it.",

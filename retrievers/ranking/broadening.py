@@ -21,7 +21,7 @@ _ROOM = 5
 
 
 def share_of_global(question: str, trust: float, *, reported: bool) -> float:
-    """What a score of `global` counts beside one of `local`, whose counts the rest of 1.
+    """Return what a score of `global` counts beside one of `local`, whose counts the rest of 1.
 
     Args:
         question: what is asked: for a fact, or for an account of something.
@@ -36,7 +36,7 @@ def share_of_global(question: str, trust: float, *, reported: bool) -> float:
 def with_reports(
     passages: Sequence[RetrievedItem], reports: Sequence[RetrievedItem], share: float
 ) -> list[RetrievedItem]:
-    """Passages and reports in one ranking: a report scores its share of what the best one of them scores.
+    """Return passages and reports in one ranking: a report scores its share of what the best one of them scores.
 
     Args:
         passages: best first, scores up to 1.
@@ -49,7 +49,7 @@ def with_reports(
 
 
 def first_of(ranking: Sequence[RetrievedItem], top_k: int, share: float) -> list[RetrievedItem]:
-    """The first `top_k`, of which half of the share of `global` are reports, rounded up.
+    """Return the first `top_k`, of which half of the share of `global` are reports, rounded up.
 
     Where these are not among the first by their scores, the last passages give way to them, if there is room.
     """

@@ -50,7 +50,7 @@ class Marks(ModelReply):
     @model_validator(mode="before")
     @classmethod
     def _as_models_write_it(cls, given: object) -> object:
-        """Bare numbers in order, and marks by number, are read as what they mean."""
+        """Return bare numbers in order, and marks by number, are read as what they mean."""
         scores = given.get("scores") if isinstance(given, Mapping) else None
         if isinstance(scores, Mapping):
             pairs = list(scores.items())
@@ -63,7 +63,7 @@ class Marks(ModelReply):
 
 @cache
 def marks_of(passages: int) -> type[Marks]:
-    """The marks of so many passages, as the model is told of them: one number each, in order."""
+    """Return the marks of so many passages, as the model is told of them: one number each, in order."""
     told = {
         "type": "array",
         "items": {"type": "number", "minimum": 0, "maximum": _BEST_MARK},
@@ -87,11 +87,11 @@ class ChatReranker:
 
     @property
     def name(self) -> str:
-        """The chat model's name."""
+        """Return the chat model's name."""
         return self._chat.name
 
     async def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """One mark per text, 0..10, in order.
+        """Return one mark per text, 0..10, in order.
 
         Raises:
             ModelUnavailable: the chat model gives no answer.
@@ -120,7 +120,7 @@ class ChatReranker:
         return [_within_scale(given.get(number, 0.0)) for number in range(1, len(texts) + 1)]
 
     async def _asked(self, messages: prompts.Messages, passages: int) -> Marks:
-        """The model's marks; whatever comes of it, what the call used is charged."""
+        """Return the model's marks; whatever comes of it, what the call used is charged."""
         sent = Usage(1, sum(estimate_tokens(text) for _, text in messages), estimated=True)
         try:
             marks, usage = await self._chat.structured(messages, marks_of(passages), patient=False)
@@ -145,7 +145,7 @@ def _within_scale(mark: float) -> float:
 
 
 def open_reranker(settings: Settings, chat: ChatModel | None) -> Reranker | None:
-    """The reranker that the settings name, over this chat model if they name it; None: none.
+    """Return the reranker that the settings name, over this chat model if they name it; None: none.
 
     Raises:
         SettingsInvalid: the setting is of no known form, or there is no chat model to ask.

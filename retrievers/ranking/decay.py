@@ -8,7 +8,7 @@ _DAY = 86_400.0  # seconds
 
 
 def time_decay(age_days: float, half_life: float) -> float:
-    """What is left after `age_days` of something that halves every `half_life` days, 0..1.
+    """Return what is left after `age_days` of something that halves every `half_life` days, 0..1.
 
     `0.5 ** (age / half_life)`; what is dated in the future counts as new.
 
@@ -20,7 +20,7 @@ def time_decay(age_days: float, half_life: float) -> float:
 
 
 def age_in_days(created_at: datetime, now: datetime) -> float:
-    """Days from `created_at` to `now`, negative for the future; a time without zone is UTC."""
+    """Return days from `created_at` to `now`, negative for the future; a time without zone is UTC."""
     return (_in_utc(now) - _in_utc(created_at)).total_seconds() / _DAY
 
 

@@ -26,11 +26,11 @@ class Likeness(Protocol):
 
     @property
     def twins_from(self) -> float:
-        """The likeness from which on two passages say the same."""
+        """Return the likeness from which on two passages say the same."""
         ...
 
     def to(self, place: int) -> Scores:
-        """How like passage `place` every passage is, itself included."""
+        """Return how like passage `place` every passage is, itself included."""
         ...
 
 
@@ -47,7 +47,7 @@ class VectorLikeness:
         self.twins_from = twins_from
 
     def to(self, place: int) -> Scores:
-        """Cosines to one passage, 0..1."""
+        """Return cosines to one passage, 0..1."""
         cosines = np.einsum("ij,j->i", self._vectors, self._vectors[place])
         found: Scores = np.clip(cosines, 0.0, 1.0)
         return found

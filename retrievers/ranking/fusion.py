@@ -39,7 +39,7 @@ def rrf(
 
 
 def rrf_share(rank: int, weight: float, k: float) -> float:
-    """What a place in one ranking gives an item: `weight / (k + rank)`, ranks from 1."""
+    """Return what a place in one ranking gives an item: `weight / (k + rank)`, ranks from 1."""
     return weight / (k + rank)
 
 
@@ -75,7 +75,7 @@ def fuse(
 
 
 def interleaved(first: Sequence[str], second: Sequence[str], kept: int) -> list[str]:
-    """The first `kept` ids of one ranking, then by turns the best new one of the other and of it.
+    """Return the first `kept` ids of one ranking, then by turns the best new one of the other and of it.
 
     For rankings of different questions, whose ranks say nothing of each other: by `rrf`, what each of
     them has in the middle would go before what only one has at the top.
@@ -93,7 +93,7 @@ def interleaved(first: Sequence[str], second: Sequence[str], kept: int) -> list[
 def alone(
     lane: str, hits: Sequence[RetrievedItem], wanted: int | None = None
 ) -> list[RetrievedItem]:
-    """What one lane found, in its order and with its scores."""
+    """Return what one lane found, in its order and with its scores."""
     return [
         rerank_item(hit, hit.score, {**hit.lanes, lane: LaneScore(rank, hit.score, 1.0, hit.score)})
         for rank, hit in enumerate(hits[:wanted], start=1)
@@ -103,7 +103,7 @@ def alone(
 def shared(
     found: Mapping[str, Sequence[RetrievedItem]], share: float, wanted: int | None = None
 ) -> list[RetrievedItem]:
-    """Two rankings in one, by the weighted sum of their scores.
+    """Return two rankings in one, by the weighted sum of their scores.
 
     Of ranks only the order is left: by `rrf` what both lanes have far below goes before what one is sure of, and
     questions of several hops lose a fifth of their passages.

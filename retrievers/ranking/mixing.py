@@ -109,7 +109,7 @@ class Ranking:
 
 
 def link_strength(lexical: LexicalIndex, words: str) -> float:
-    """How far to trust that these words of the question name an entity, 0..1.
+    """Return how far to trust that these words of the question name an entity, 0..1.
 
     Words that every other passage holds ("time", "country") name nothing, though a passage may be
     titled with them.
@@ -176,7 +176,7 @@ def _walked(index: WalkIndex, evidence: Evidence, *, around: bool) -> Ranking:
 
 
 def _arrivals(index: WalkIndex, passages: Places) -> Shares:
-    """How much of the mass that each passage has at the end came to it; the rest stayed from step to step.
+    """Return how much of the mass that each passage has at the end came to it; the rest stayed from step to step.
 
     A passage with few entities keeps its mass and one with many hands it on, by which the first has up to twice the
     mass of another that fits as well. It says nothing of the question.
@@ -185,7 +185,7 @@ def _arrivals(index: WalkIndex, passages: Places) -> Shares:
 
 
 def _ahead(fit: Floats, best: Places) -> np.float32:
-    """How far the passage that fits best is ahead of the next, 0..1.
+    """Return how far the passage that fits best is ahead of the next, 0..1.
 
     It gains twice that beside the walk's mass, as far as the question's names vouch for the rest: such a passage
     answers, or is the first of several that do, so it stands before those that names lead to. Where others fit
@@ -198,7 +198,7 @@ def _ahead(fit: Floats, best: Places) -> np.float32:
 def _part(
     index: WalkIndex, entities: Mapping[int, float], fit: Floats, kept: int, begun: Places
 ) -> tuple[Excerpt, np.float32]:
-    """What of the graph the walk is kept to, and the most that any other passage fits: all of a small one.
+    """Return what of the graph the walk is kept to, and the most that any other passage fits: all of a small one.
 
     Of a larger one the passages that fit, and those about the entities near where it starts: the named
     ones, those of the first passages, and their heaviest neighbours. An entity that more than
@@ -227,7 +227,7 @@ def _part(
 
 
 def fit_of(index: WalkIndex, evidence: Evidence) -> Floats:
-    """How well every passage fits the question by itself, 0..1: words, meaning and statements."""
+    """Return how well every passage fits the question by itself, 0..1: words, meaning and statements."""
     if evidence.fit is not None:
         return evidence.fit
     fit = blend(evidence.match, evidence.near)
@@ -245,7 +245,7 @@ def fit_of(index: WalkIndex, evidence: Evidence) -> Floats:
 
 
 def _seeds(index: WalkIndex, evidence: Evidence) -> dict[int, float]:
-    """What the walk starts with at the entities that the question names."""
+    """Return what the walk starts with at the entities that the question names."""
     seeds: dict[int, float] = {}
     for entity, strength in evidence.named.items():
         titled = index.title_count[entity] > 0
@@ -265,7 +265,7 @@ class _Anchors:
 def _anchors(
     index: WalkIndex, seeds: Places, passages: Floats, entities: Mapping[int, float]
 ) -> _Anchors:
-    """The passages that fit best or are titled with a named entity."""
+    """Return the passages that fit best or are titled with a named entity."""
     rows, amounts = [seeds], [passages]
     for entity, seed in entities.items():
         titled = index.titled_by(entity)
@@ -279,7 +279,7 @@ def _anchors(
 
 
 def _bridge(index: WalkIndex, part: Excerpt, evidence: Evidence, anchors: _Anchors) -> Shares:
-    """One step from the anchors to what the question asks beyond them; sums to at most 1.
+    """Return one step from the anchors to what the question asks beyond them; sums to at most 1.
 
     From an anchor's other entities mass goes to the passages about them that fit the residual
     question: each term weighs as much as the anchor does not hold it.

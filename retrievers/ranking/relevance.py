@@ -50,7 +50,7 @@ class Nearness:
     values: Floats
 
     def at(self, wanted: Places) -> Floats:
-        """The values of some passages, given by rising rows; 0 for those that were not found."""
+        """Return the values of some passages, given by rising rows; 0 for those that were not found."""
         spots = wanted.searchsorted(self.rows)
         there = true_at(wanted.take(spots, mode="clip") == self.rows)
         found = np.zeros(len(wanted), np.float32)
@@ -59,7 +59,7 @@ class Nearness:
 
 
 def lexical_trust(match: LexicalMatch) -> float:
-    """Weight of the words against a weight of 1 for the meaning; it grows with the coverage.
+    """Return weight of the words against a weight of 1 for the meaning; it grows with the coverage.
 
     A passage that holds most of what the question says is hardly there by chance, while a question
     in another language than the passages shares few words with them and is left to the vectors.
@@ -69,7 +69,7 @@ def lexical_trust(match: LexicalMatch) -> float:
 
 
 def trust_among(match: LexicalMatch, near: Nearness) -> float:
-    """`lexical_trust` where several passages contend: words that all of them hold do not tell which one answers.
+    """Return `lexical_trust` where several passages contend: words that all of them hold do not tell which one answers.
 
     It falls with the square of their number, from two on.
     """
@@ -83,17 +83,17 @@ def trust_among(match: LexicalMatch, near: Nearness) -> float:
 
 
 def unfamiliarity(match: LexicalMatch) -> float:
-    """How little the words say: 1 when no passage holds any, 0 from where they count as much as meaning."""
+    """Return how little the words say: 1 when no passage holds any, 0 from where they count as much as meaning."""
     return max(0.0, 1 - match.coverage / _EQUAL_TRUST_COVERAGE)
 
 
 def nearest_wanted(passages: int) -> int:
-    """How many nearest passages a vector search must return for `nearness`: a tenth, 10 to 300."""
+    """Return how many nearest passages a vector search must return for `nearness`: a tenth, 10 to 300."""
     return min(passages, max(_FEWEST_NEAREST, min(passages // 10, _MOST_NEAREST)))
 
 
 def nearness(rows: Places, cosines: Floats) -> Nearness:
-    """Relevance by meaning, from the nearest passages that a vector search returned.
+    """Return relevance by meaning, from the nearest passages that a vector search returned.
 
     Args:
         rows: the passages found, rising; the farthest of them gets 0, as all others.
@@ -103,7 +103,7 @@ def nearness(rows: Places, cosines: Floats) -> Nearness:
 
 
 def blend(match: LexicalMatch, near: Nearness | None) -> Floats:
-    """Relevance of every passage, 0..1, from its words and, when vectors are there, its meaning."""
+    """Return relevance of every passage, 0..1, from its words and, when vectors are there, its meaning."""
     if near is None:
         return scale_scores(match.scores)
     trust = trust_among(match, near) / match.best if match.best else 0.0
@@ -118,7 +118,7 @@ def blend(match: LexicalMatch, near: Nearness | None) -> Floats:
 
 
 def with_parts(whole: Floats, parts: Sequence[Floats]) -> Floats:
-    """Relevance for a question that joins two things, either of which counts as much as the question.
+    """Return relevance for a question that joins two things, either of which counts as much as the question.
 
     recall@5 of lihua's 32 questions over several passages, most of which ask for the order of two events:
     77.0 by the whole question, 81.0 so (4 won, 1 lost), 77.9 and 80.3 with half and twice the weight of

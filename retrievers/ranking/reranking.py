@@ -64,7 +64,7 @@ class RerankLimits:
 
     @classmethod
     def of(cls, settings: RetrievalSettings) -> RerankLimits:
-        """Those that the settings name."""
+        """Return those that the settings name."""
         return cls(settings.rerank_timeout, settings.rerank_pairs, settings.rerank_chars)
 
 
@@ -107,7 +107,7 @@ async def judge(
 
 
 def reordered(scores: Sequence[float], before: Sequence[float]) -> list[tuple[int, float]]:
-    """The order that a model's scores give: (place before, new score), scores descending.
+    """Return the order that a model's scores give: (place before, new score), scores descending.
 
     What was scored comes first, from 1 for the best down to a half for the worst; then the rest as it
     was, below.
@@ -154,7 +154,7 @@ async def rerank(
 
 
 def _judged(item: RetrievedItem, score: float, rank: int, given: float) -> RetrievedItem:
-    """An item whose score comes from the model alone."""
+    """Return an item whose score comes from the model alone."""
     lanes = {name: replace(lane, contribution=0.0) for name, lane in item.lanes.items()}
     lanes[RERANK] = LaneScore(rank, given, contribution=score)
     return replace(item, score=score, lanes=lanes)

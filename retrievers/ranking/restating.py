@@ -81,7 +81,7 @@ class Asked:
         )
 
     def restated(self, title: str, text: str) -> float:
-        """How much of the question the best sentence of a passage says, 0..1; what the title says, all of them say.
+        """Return how much of the question the best sentence of a passage says, 0..1; what the title says, all of them say.
 
         Half is for the question's words, half for those that stand beside the same one as there.
         """
@@ -92,7 +92,7 @@ class Asked:
         return said / (2 * self.whole) if self.whole else 0.0
 
     def spelled_in(self, text: str) -> float:
-        """What the question's runs of ideographs in a text tell."""
+        """Return what the question's runs of ideographs in a text tell."""
         return sum([tells for run, tells in self.spelled.items() if run in text])
 
 
@@ -112,7 +112,7 @@ class _Read:
         self.at_most = _sum(asked.tells, held) + beside
 
     def restated(self, least: float) -> float:
-        """What the best sentence says; `least` where none says more, so that fewer need be looked at closely."""
+        """Return what the best sentence says; `least` where none says more, so that fewer need be looked at closely."""
         asked, best = self._asked, least
         for sentence in _sentences(self._text):
             held = {term for term, start in self._starts if start in sentence}
@@ -129,7 +129,7 @@ class _Read:
 
 
 def _plain(text: str) -> str:
-    """The text as terms are written; only what has accents or wide letters is taken apart, which takes long."""
+    """Return the text as terms are written; only what has accents or wide letters is taken apart, which takes long."""
     if text.isascii():
         return text.lower()
     if _ACCENTED.search(text):
@@ -155,7 +155,7 @@ def _sum(tells: Mapping[_Key, float], some: Iterable[_Key]) -> float:
 def by_restating(
     asked: Asked, passages: Sequence[RetrievedItem], fits: str | None = None
 ) -> list[RetrievedItem]:
-    """The passages in order once the one of the first `READ` that restates the question best has gained by its lead.
+    """Return the passages in order once the one of the first `READ` that restates the question best has gained by its lead.
 
     Where several say as much, none gains. Then the passage that `fits` stands before the first, if it comes close to it
     and a sentence of it says more. The best score is 1 at most. What a passage has gained is told as the lane
@@ -184,7 +184,7 @@ def by_restating(
 
 
 def _leader(read: Mapping[str, _Read]) -> tuple[str, float]:
-    """The passage whose best sentence says most, and how much more than that of any other."""
+    """Return the passage whose best sentence says most, and how much more than that of any other."""
     best, second, leader = 0.0, 0.0, ""
     # Those that may say most come first: behind two of them the others need not be read.
     for own in sorted(read, key=lambda own: -read[own].at_most):
@@ -201,7 +201,7 @@ def _leader(read: Mapping[str, _Read]) -> tuple[str, float]:
 def _gained(
     passages: Sequence[RetrievedItem], own: str, lead: float, weight: float
 ) -> list[RetrievedItem]:
-    """The passages in order once one of them has gained by its lead; the best score is 1 at most."""
+    """Return the passages in order once one of them has gained by its lead; the best score is 1 at most."""
     scored = [_told(one, lead, weight) if one.id == own else one for one in passages]
     most = max(1.0, *(one.score for one in scored))
     return sorted((rescore(one, one.score / most) for one in scored), key=_SCORE, reverse=True)

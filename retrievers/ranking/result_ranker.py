@@ -157,7 +157,7 @@ class ResultRanker:
     async def arerank(
         self, query: str, results: Sequence[Result], top_k: int | None = None
     ) -> list[Result]:
-        """The `top_k` best results by the model's judgement, scores descending from 1.
+        """Return the `top_k` best results by the model's judgement, scores descending from 1.
 
         The model reads the first `limits.pairs`; those beyond follow in their order. When the model
         fails or is late, results come as they were, and a warning is logged.
@@ -184,11 +184,11 @@ class ResultRanker:
     def rerank(
         self, query: str, results: Sequence[Result], top_k: int | None = None
     ) -> list[Result]:
-        """The twin of `arerank` for synchronous callers."""
+        """Return the twin of `arerank` for synchronous callers."""
         return run_sync(lambda: self.arerank(query, results, top_k))
 
     def rank_results(self, results: Sequence[Result], top_k: int | None = None) -> list[Result]:
-        """`rank_results` by its defaults: relevance, diversity, freshness, without a model."""
+        """Return `rank_results` by its defaults: relevance, diversity, freshness, without a model."""
         return rank_results(results, top_k=top_k)
 
 
@@ -210,7 +210,7 @@ def _unfit(said: str) -> OptionInvalid:
 
 
 def _by_score(results: Sequence[Result]) -> tuple[list[Result], Scores]:
-    """Each result once, as it scores highest, with scores above 0."""
+    """Return each result once, as it scores highest, with scores above 0."""
     best: dict[str, tuple[float, Result]] = {}
     for place, result in enumerate(results):
         score, known = _score(result, place), best.get(_id(result))
@@ -258,7 +258,7 @@ def _vectors(given: Sequence[Sequence[float]]) -> Vectors:
 
 
 def _left(result: RetrievedItem | Document, options: RankOptions, now: datetime) -> float:
-    """What age leaves of the score; all of it where there is no date."""
+    """Return what age leaves of the score; all of it where there is no date."""
     written = _moment(result.metadata.get("created_at"))
     if written is None:
         return 1.0

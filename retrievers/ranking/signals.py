@@ -23,7 +23,7 @@ class Signal:
 
     @property
     def contribution(self) -> float:
-        """The part of the item's score that the lane gives."""
+        """Return the part of the item's score that the lane gives."""
         return self.weight * self.normalised
 
 

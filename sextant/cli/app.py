@@ -88,7 +88,7 @@ def _stores(arguments: Sequence[str]) -> bool:
 
 
 def _app(arguments: Sequence[str]) -> typer.Typer:
-    """The application; only the module of the command that is called, all of them for help."""
+    """Return the application; only the module of the command that is called, all of them for help."""
     app = typer.Typer(
         help="Answers questions over your own documents, with citations that hold.",
         add_completion=False,

@@ -45,7 +45,7 @@ class DeferringFinder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The package's own spec, with a loader that waits; None for every other module."""
+        """Return the package's own spec, with a loader that waits; None for every other module."""
         if fullname not in self._packages:
             return None
         spec = PathFinder.find_spec(fullname, path, target)

@@ -23,7 +23,7 @@ TopK = Annotated[int | None, typer.Option("--top-k", "-k", help="Passages the an
 
 
 def document_id(given: str) -> UUID:
-    """The id of a document as it is listed.
+    """Return the id of a document as it is listed.
 
     Raises:
         typer.BadParameter: it is none.
@@ -37,7 +37,7 @@ def document_id(given: str) -> UUID:
 
 
 def read_filters(given: list[str] | None) -> dict[str, list[str] | str]:
-    """`NAME=VALUE` options as a mapping; a name given again gets one more value.
+    """Return `NAME=VALUE` options as a mapping; a name given again gets one more value.
 
     Raises:
         OptionInvalid: one has no name or no value, or a date is given twice.

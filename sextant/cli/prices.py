@@ -39,6 +39,6 @@ def print_estimate(estimate: CostEstimate, what: str, *, as_json: bool) -> None:
 
 
 def usage_text(usage: Usage, cost: float | None) -> str:
-    """The tokens that were taken, and what they cost."""
+    """Return the tokens that were taken, and what they cost."""
     money = "" if cost is None else f", {cost:.4f} in money"
     return f"{usage.prompt_tokens} prompt and {usage.completion_tokens} answer tokens{money}"

@@ -58,7 +58,7 @@ def print_summary(results: Sequence[Ingested]) -> None:
 
 @contextmanager
 def count_bytes(done: str, *, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """Megabytes so far."""
+    """Provide megabytes so far."""
 
     def shown(size: int) -> str:
         return f"{size / 1e6:,.0f} MB {done}"
@@ -77,7 +77,7 @@ def count_bytes(done: str, *, quiet: bool) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def stage_bars(*, quiet: bool) -> Iterator[OnStage]:
-    """How far each named stage of a long work is; a bar tells what is left of it, too."""
+    """Provide how far each named stage of a long work is; a bar tells what is left of it, too."""
     if quiet:
         yield silent
     elif sys.stderr.isatty():
@@ -137,7 +137,7 @@ def _lines() -> OnProgress:
 
 
 def seldom(clock: Callable[[], float] = time.monotonic) -> Callable[[str], None]:
-    """Says a line on standard error where none was said for a while."""
+    """Say a line on standard error where none was said for a while."""
     due = clock() + _LINE_SECONDS
 
     def say(line: str) -> None:
@@ -162,7 +162,7 @@ def _finished_line(progress: Progress) -> str:
 
 @contextmanager
 def _bars() -> Iterator[OnProgress]:
-    """One bar for each file under way; a finished file leaves a line above the bars."""
+    """Provide one bar for each file under way; a finished file leaves a line above the bars."""
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 async def open_session(
     *, to_answer: bool = False, unattended: bool = False
 ) -> AsyncIterator[Sextant]:
-    """Sextant as the environment and `.env` configure it; raises what `Sextant.open` raises.
+    """Provide Sextant as the environment and `.env` configure it; raises what `Sextant.open` raises.
 
     Args:
         to_answer: load the embedding model from now on, beside the imports that an answer needs.
@@ -49,7 +49,7 @@ def _announce_setup(settings: Settings) -> None:
 
 
 async def _loading(settings: Settings) -> CachedEmbedder:
-    """The embedder, whose model loads in a thread of its own; its failure shows on first use."""
+    """Return the embedder, whose model loads in a thread of its own; its failure shows on first use."""
     from sextant.models.embedding.choice import build_embedder
 
     embedder = await asyncio.to_thread(build_embedder, settings)

@@ -76,7 +76,7 @@ def report(error: SextantError, *, as_json: bool) -> None:
 
 
 def describe_error(error: SextantError) -> dict[str, object]:
-    """An error as a JSON object, the same in every command."""
+    """Return an error as a JSON object, the same in every command."""
     return {
         "code": error.code,
         "message": error.message,
@@ -123,12 +123,12 @@ def warn(text: str) -> None:
 
 
 def date(moment: datetime | None) -> str:
-    """A moment as people read it, in local time to the minute."""
+    """Return a moment as people read it, in local time to the minute."""
     return moment.astimezone().strftime("%Y-%m-%d %H:%M") if moment else "-"
 
 
 def score(value: float) -> str:
-    """A score with four decimals, or three digits that say something where these would say nothing."""
+    """Return a score with four decimals, or three digits that say something where these would say nothing."""
     return f"{value:.3g}" if 0 < abs(value) < 0.001 else f"{value:.4f}"
 
 
@@ -138,7 +138,7 @@ def printable(text: str) -> str:
 
 
 def first_of(names: Sequence[str], most: int) -> str:
-    """The first names in a row, each brief, and how many more there are."""
+    """Return the first names in a row, each brief, and how many more there are."""
     shown = ", ".join(map(brief, names[:most]))
     rest = len(names) - most
     return f"{shown} and {rest} more; --json lists them" if rest > 0 else shown
@@ -150,7 +150,7 @@ def on_one_line(text: str) -> str:
 
 
 def read_out(text: str) -> str:
-    """A passage on one line as one would read it out: rows of a table by their cells, heads without their rule."""
+    """Return a passage on one line as one would read it out: rows of a table by their cells, heads without their rule."""
     lines = [line.strip() for line in text.splitlines() if not _RULE.fullmatch(line.strip())]
     rows = [f"{line.strip('| ')};" if _ROW.fullmatch(line) else line for line in lines]
     return on_one_line(" ".join(rows)).removesuffix(";")
@@ -171,7 +171,7 @@ def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
 
 
 def _fitting(text: str, *, err: bool = False) -> str:
-    """`text` without control characters, in lines as wide as the terminal it goes to, indented as it is."""
+    """Return `text` without control characters, in lines as wide as the terminal it goes to, indented as it is."""
     indent = text[: len(text) - len(text.lstrip(" "))]
     return wrap_text(printable(text), width_of_terminal(sys.stderr if err else sys.stdout), indent)
 

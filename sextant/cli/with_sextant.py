@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def with_sextant(work: Callable[[Sextant], Awaitable[T]], *, to_answer: bool = False) -> T:
-    """What comes of `work`.
+    """Return what comes of `work`.
 
     Args:
         work: is given the opened Sextant.
@@ -45,7 +45,7 @@ def with_part(
 
 
 async def chosen_graph(rag: Sextant, graph: str) -> str:
-    """The knowledge base to ask; says so where it is another than was named, as it is the only one there is."""
+    """Return the knowledge base to ask; says so where it is another than was named, as it is the only one there is."""
     from sextant.cli import terminal
 
     found = await rag.find_graph(graph)

@@ -20,7 +20,7 @@ _USUAL = 80
 
 
 def columns(text: str) -> int:
-    """Columns that `text` takes on a terminal: two for a wide (Chinese) character."""
+    """Return columns that `text` takes on a terminal: two for a wide (Chinese) character."""
     return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
@@ -67,7 +67,7 @@ class Wrapping:
 
 
 def width_of_terminal(stream: TextIO) -> int:
-    """How wide the lines of a stream may be; 0 where it is no terminal.
+    """Return how wide the lines of a stream may be; 0 where it is no terminal.
 
     `shutil.get_terminal_size` asks standard output only, which may be a pipe where this is none.
     """
@@ -80,7 +80,7 @@ def width_of_terminal(stream: TextIO) -> int:
 
 
 def wrap_text(text: str, width: int, indent: str = "") -> str:
-    """`text` in lines of `width` columns, those after the first behind `indent`; as it is for 0."""
+    """Return `text` in lines of `width` columns, those after the first behind `indent`; as it is for 0."""
     lines: list[str] = []
     wrapping = Wrapping(lines.append, width, indent)
     wrapping.add(text)

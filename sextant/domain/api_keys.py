@@ -54,7 +54,7 @@ class ApiKey:
 
     @property
     def ended(self) -> bool:
-        """Whether it opens nothing any more."""
+        """Return whether it opens nothing any more."""
         expired = self.expires_at is not None and self.expires_at <= datetime.now(UTC)
         return self.revoked_at is not None or expired
 
@@ -68,7 +68,7 @@ class NewSecret:
 
     @property
     def digest(self) -> bytes:
-        """What is kept of it."""
+        """Return what is kept of it."""
         return digest_of(self.text)
 
 
@@ -79,10 +79,10 @@ def new_secret() -> NewSecret:
 
 
 def digest_of(secret: str) -> bytes:
-    """The SHA-256 of a key."""
+    """Return the SHA-256 of a key."""
     return hashlib.sha256(secret.encode("utf-8", "replace")).digest()
 
 
 def is_api_key(text: str) -> bool:
-    """Whether `text` has the shape of a key."""
+    """Return whether `text` has the shape of a key."""
     return _SHAPE.fullmatch(text) is not None

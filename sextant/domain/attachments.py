@@ -42,7 +42,7 @@ class Attachment:
     statistics: Sequence[Finding] = ()
 
     def as_plain(self) -> dict[str, Any]:
-        """The attachment as plain values, as a checkpoint keeps them; the rows are not copied."""
+        """Return the attachment as plain values, as a checkpoint keeps them; the rows are not copied."""
         return {
             "kind": self.kind.value,
             "label": self.label,
@@ -56,7 +56,7 @@ class Attachment:
 
     @classmethod
     def of_plain(cls, plain: Mapping[str, Any]) -> Attachment:
-        """The opposite of `as_plain`."""
+        """Return the opposite of `as_plain`."""
         computed = {
             name: [Finding(**finding) for finding in plain[name]]
             for name in ("findings", "statistics")

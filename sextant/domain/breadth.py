@@ -117,14 +117,14 @@ _MENTIONED_ALONE = 1  # words left over that a question without the whole may ha
 
 
 def is_broad(question: str) -> bool:
-    """Whether `question` asks about the documents as a whole; linear in its length."""
+    """Return whether `question` asks about the documents as a whole; linear in its length."""
     if has_cjk(question):
         return _is_broad_chinese(plain_of(question))
     return _is_broad_english(question)
 
 
 def asks_account(question: str) -> bool:
-    """Whether `question` is broad, or asks for an account of one subject: "What do the documents say about leave?".
+    """Return whether `question` is broad, or asks for an account of one subject: "What do the documents say about leave?".
 
     Many passages answer such a question together, and reports that sum them up do better than any one. Of
     5,900 questions of the public sets, which ask for facts, eleven are taken for one.
@@ -137,7 +137,7 @@ def asks_account(question: str) -> bool:
 
 
 def find_other_subjects(question: str) -> str:
-    """What a question names besides the documents and what a whole has: "leave" of all documents.
+    """Return what a question names besides the documents and what a whole has: "leave" of all documents.
 
     Of a broad question mostly nothing; of any other all but the words for documents and what they say.
     """
@@ -149,7 +149,7 @@ def find_other_subjects(question: str) -> str:
 
 
 def is_of_all(question: str) -> bool:
-    """Whether `question` is broad and names all there is: "these documents", 整个知识库.
+    """Return whether `question` is broad and names all there is: "these documents", 整个知识库.
 
     "What are these documents about?" means the same whatever was spoken of before; "What is it about?",
     "this report" and 上述内容 do not.

@@ -37,7 +37,7 @@ class SettingValue:
 
 
 def load_settings(env_file: str | Path = ENV_FILE, /, **overrides: object) -> Settings:
-    """Settings from keywords, then the environment, then `env_file`, then the defaults.
+    """Return settings from keywords, then the environment, then `env_file`, then the defaults.
 
     Raises:
         SettingsInvalid: a value does not fit its setting, or a keyword or `SEXTANT_*` variable names
@@ -59,7 +59,7 @@ def load_settings(env_file: str | Path = ENV_FILE, /, **overrides: object) -> Se
 def describe_settings(
     settings: Settings, env_file: str | Path = ENV_FILE
 ) -> Iterator[SettingValue]:
-    """Every setting of `settings` with its default and where its value came from.
+    """Yield every setting of `settings` with its default and where its value came from.
 
     The origin is `environment`, `.env`, `default`, or `argument` for a value given in code.
     """
@@ -82,7 +82,7 @@ def describe_settings(
 def _leaves(
     group: BaseModel, above: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], FieldInfo, object, bool]]:
-    """Each setting's path, definition and value, and whether it was given rather than defaulted."""
+    """Yield each setting's path, definition and value, and whether it was given rather than defaulted."""
     for name, info in type(group).model_fields.items():
         value = getattr(group, name)
         if isinstance(value, BaseModel):
@@ -100,7 +100,7 @@ def _paths(tree: Mapping[str, Any], above: tuple[str, ...] = ()) -> set[tuple[st
 
 
 def _variable(path: tuple[str, ...], info: FieldInfo) -> str:
-    """The variable to set: an established name such as `DATABASE_URL` where there is one."""
+    """Return the variable to set: an established name such as `DATABASE_URL` where there is one."""
     choices = getattr(info.validation_alias, "choices", [])
     shared = [name for name in choices if name.isupper() and not name.startswith(PREFIX)]
     return shared[0] if shared else PREFIX + "__".join(path).upper()
@@ -139,7 +139,7 @@ def _unknown(name: str, known: list[str]) -> SettingsInvalid:
 
 
 def _nearest(name: str, known: list[str]) -> str | None:
-    """The name that was probably meant: a forgotten group (`SEXTANT_TOPK`) or a slip of the pen."""
+    """Return the name that was probably meant: a forgotten group (`SEXTANT_TOPK`) or a slip of the pen."""
     bare = name.upper().removeprefix(PREFIX).replace("_", "")
     for candidate in known:
         if candidate.rsplit("__", 1)[-1].upper().replace("_", "") == bare:
@@ -148,7 +148,7 @@ def _nearest(name: str, known: list[str]) -> str | None:
 
 
 def _is_secret(path: tuple[str, ...]) -> bool:
-    """Whether the value of a setting or a group, by its path or its established name, must not be shown."""
+    """Return whether the value of a setting or a group, by its path or its established name, must not be shown."""
     return any(
         SecretStr in get_args(info.annotation)
         and path in (own[: len(path)], (_variable(own, info),))

@@ -6,5 +6,5 @@ import time
 
 
 def milliseconds_since(started: float) -> float:
-    """Milliseconds since `started`, a moment of `time.perf_counter`."""
+    """Return milliseconds since `started`, a moment of `time.perf_counter`."""
     return (time.perf_counter() - started) * 1000

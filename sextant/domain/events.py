@@ -93,7 +93,7 @@ _FLAT = (Token, Status, Retrieved, Reset, Failed)
 
 
 def as_values(event: Event) -> dict[str, Any]:
-    """The event as plain values. Those of which an answer has many are flat, and `asdict` copies deeply."""
+    """Return the event as plain values. Those of which an answer has many are flat, and `asdict` copies deeply."""
     if isinstance(event, _FLAT):
         return {name: getattr(event, name) for name in event.__slots__}
     return asdict(event)
@@ -105,7 +105,7 @@ async def answer_of(
     *,
     next_step: str = "",
 ) -> Answer:
-    """The answer that `events` end with; the run is stopped when nobody waits for it.
+    """Return the answer that `events` end with; the run is stopped when nobody waits for it.
 
     Args:
         events: of one run; closed in any case.

@@ -40,12 +40,12 @@ class FairSemaphore:
 
     @property
     def taken(self) -> int:
-        """Places in use."""
+        """Place in use."""
         return self._line.here.total()
 
     @property
     def waiting(self) -> int:
-        """Those who wait for one."""
+        """Return those who wait for one."""
         return len(self._line.waiting)
 
     @asynccontextmanager
@@ -121,7 +121,7 @@ class _Queue:
             self._call_next()
 
     def displaced_by(self, caller: str | None) -> _Slot | None:
-        """Who goes for one more of `caller`: the last of those who wait for their first place, if no more may.
+        """Return who goes for one more of `caller`: the last of those who wait for their first place, if no more may.
 
         Raises:
             Overloaded: that one would be the last itself.
@@ -135,7 +135,7 @@ class _Queue:
         return last
 
     def refusal(self) -> Overloaded:
-        """What is said to whom no place came free."""
+        """Return what is said to whom no place came free."""
         return Overloaded(
             f"All {self._number} places for searches are taken, and others wait for them.",
             next_step="Try again in a moment.",

@@ -28,7 +28,7 @@ _WRITTEN = {
 
 
 def _as_list(value: object) -> object:
-    """A lone value where several may stand is one of them."""
+    """Return a lone value where several may stand is one of them."""
     return [value] if isinstance(value, str | UUID) else value
 
 
@@ -41,7 +41,7 @@ def _as_name(value: object) -> object:
 
 
 def _in_utc(value: object) -> object:
-    """A date or time without zone is UTC.
+    """Return a date or time without zone is UTC.
 
     A number is none: it may count seconds as well as milliseconds.
     """
@@ -107,7 +107,7 @@ class ChunkFilters(BaseModel):
         given: ChunkFilters | Mapping[str, Any] | None,
         served: Collection[str] | None = None,
     ) -> ChunkFilters | None:
-        """The filters of a request; None when nothing is bounded.
+        """Return the filters of a request; None when nothing is bounded.
 
         Args:
             given: names and values; None bounds nothing.
@@ -148,7 +148,7 @@ class ChunkFilters(BaseModel):
 
 
 def names() -> list[str]:
-    """The fields as a caller over HTTP names them."""
+    """Return the fields as a caller over HTTP names them."""
     return [to_camel(name) for name in ChunkFilters.model_fields]
 
 

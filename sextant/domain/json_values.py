@@ -16,7 +16,7 @@ _LARGEST = 2**63
 
 
 def storable(value: object, levels: int = MOST_LEVELS) -> object:
-    """`value` as PostgreSQL's `jsonb` can hold it, keys included.
+    """Return `value` as PostgreSQL's `jsonb` can hold it, keys included.
 
     Numbers that are none become null, those beyond 64 bits their text.
 

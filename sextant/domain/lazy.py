@@ -7,7 +7,7 @@ from importlib import import_module
 
 
 def load_lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
-    """What a package has as its `__getattr__`, so that `import package.x` and the command line start fast.
+    """Return what a package has as its `__getattr__`, so that `import package.x` and the command line start fast.
 
     Args:
         package: its name.

@@ -10,7 +10,7 @@ _NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
 
 @lru_cache(1024)
 def is_loopback(host: str) -> bool:
-    """Whether a host name or address, without port, is one of this machine's own.
+    """Return whether a host name or address, without port, is one of this machine's own.
 
     A name that has to be looked up is none, whatever it resolves to: that may change (DNS rebinding).
     """

@@ -12,7 +12,7 @@ _GROUPS, _OWN = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 
 @cache
 def usable_memory(groups: Path = _GROUPS, own: Path = _OWN) -> int:
-    """Bytes of memory: the machine's, or what this process may take of it where that is less.
+    """Return bytes of memory: the machine's, or what this process may take of it where that is less.
 
     Linux says the latter of a control group, as a container or a service is one (`man 7 cgroups`).
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def _trim() -> Callable[[int], int] | None:
-    """The C library's `malloc_trim`, where there is one (glibc; malloc_trim(3))."""
+    """Return the C library's `malloc_trim`, where there is one (glibc; malloc_trim(3))."""
     try:
         return ctypes.CDLL(None).malloc_trim
     except (OSError, AttributeError, TypeError):  # macOS, musl, Windows

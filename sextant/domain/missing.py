@@ -48,7 +48,7 @@ class Missing(Enum):
     )
 
     def told(self, **values: object) -> str:
-        """The sentence, with what fills its gaps."""
+        """Return the sentence, with what fills its gaps."""
         return self.value.format(**values)
 
 
@@ -59,5 +59,5 @@ _SHAPES = {
 
 
 def code_of(sentence: str) -> str | None:
-    """The code of a sentence that one of `Missing` told; None for any other."""
+    """Return the code of a sentence that one of `Missing` told; None for any other."""
     return next((code for code, shape in _SHAPES.items() if shape.fullmatch(sentence)), None)

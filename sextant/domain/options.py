@@ -15,7 +15,7 @@ LEAST_WEIGHT = 1e-9
 
 
 def in_range(value: object, field: str, least: int = 1, most: int = LARGEST) -> int:
-    """The value, if it is a whole number from `least` to `most`.
+    """Return the value, if it is a whole number from `least` to `most`.
 
     Raises:
         OptionInvalid: it is something else; carries the field.
@@ -30,7 +30,7 @@ def in_range(value: object, field: str, least: int = 1, most: int = LARGEST) -> 
 
 
 def as_weight(value: object, field: str) -> float:
-    """The value, if it is a number that can weigh something: 0, or from 1e-9 to 1e9.
+    """Return the value, if it is a number that can weigh something: 0, or from 1e-9 to 1e9.
 
     Raises:
         OptionInvalid: it is something else; carries the field.
@@ -77,6 +77,6 @@ def of_type(value: object, kind: type, field: str, example: str) -> None:
 
 
 def field_at(place: Sequence[str | int]) -> str:
-    """The field that a path of names and positions leads to, as errors name it: `history[0].content`."""
+    """Return the field that a path of names and positions leads to, as errors name it: `history[0].content`."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
     return "".join(steps).removeprefix(".")

@@ -7,7 +7,7 @@ from sextant.text.characters import clean_text
 
 
 def check_question(asked: object, longest: int | None = None) -> str:
-    """The question as it is searched: storable text without white space at its ends.
+    """Return the question as it is searched: storable text without white space at its ends.
 
     Args:
         asked: what a caller sent; None counts as empty.

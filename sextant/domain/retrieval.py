@@ -106,7 +106,7 @@ class RetrievedItem:
 
 
 def items_of(values: Iterable[object]) -> list[RetrievedItem]:
-    """Items, of which any may be written as a mapping of its fields (`dataclasses.asdict`).
+    """Return items, of which any may be written as a mapping of its fields (`dataclasses.asdict`).
 
     Raises:
         OptionInvalid: one is neither; the field says which.
@@ -140,7 +140,7 @@ def _no_item(field: str) -> OptionInvalid:
 
 
 def rescore(item: RetrievedItem, score: float) -> RetrievedItem:
-    """The item with another score above 0; what lanes contributed changes in proportion."""
+    """Return the item with another score above 0; what lanes contributed changes in proportion."""
     if score == item.score:
         return item
     share = score / item.score
@@ -154,7 +154,7 @@ def rescore(item: RetrievedItem, score: float) -> RetrievedItem:
 
 
 def rerank_item(item: RetrievedItem, score: float, lanes: Mapping[str, LaneScore]) -> RetrievedItem:
-    """The item with another score and other lanes: a third of the time of `dataclasses.replace`."""
+    """Return the item with another score and other lanes: a third of the time of `dataclasses.replace`."""
     return RetrievedItem(
         item.kind,
         item.id,
@@ -176,7 +176,7 @@ class GraphContext:
 
     @classmethod
     def of(cls, items: Sequence[RetrievedItem]) -> GraphContext:
-        """The entities among items, in their order, and the relations between them."""
+        """Return the entities among items, in their order, and the relations between them."""
         entities = {
             item.id: {"id": item.id, "name": item.metadata["name"], "type": item.metadata["type"]}
             for item in items
@@ -207,5 +207,5 @@ class Retrieval:
 
     @property
     def graph_context(self) -> GraphContext:
-        """What of the graph accompanies the results, in short; put together when it is asked for."""
+        """Return what of the graph accompanies the results, in short; put together when it is asked for."""
         return GraphContext.of(self.graph_items)

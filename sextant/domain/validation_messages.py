@@ -15,7 +15,7 @@ _IN_JSON = {
 
 
 def describe_error(fault: Mapping[str, Any]) -> str:
-    """The sentence of one of `ValidationError.errors()`, without its full stop.
+    """Return the sentence of one of `ValidationError.errors()`, without its full stop.
 
     A text that was cleaned or hidden before it was measured is a `Value` with items to pydantic. How long
     one is, is told where it is too long, which is hard to see; where it is too short it may be a secret.

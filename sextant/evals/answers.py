@@ -126,7 +126,7 @@ async def _answer_question(
 
 
 def line(name: str, outcomes: Sequence[AnswerOutcome]) -> str:
-    """A row of the table over what became of the questions of one set."""
+    """Return a row of the table over what became of the questions of one set."""
     answerable = [one for one in outcomes if one.question.gold_ids]
     answers = [one for one in answerable if one.in_gold]
     known = [one for one in answers if one.question.answers]
@@ -155,7 +155,7 @@ def astray(outcomes: Sequence[AnswerOutcome]) -> list[bool]:
 
 
 def share(hits: Sequence[bool]) -> str:
-    """The share in percent; a dash for none."""
+    """Return the share in percent; a dash for none."""
     return f"{100 * fmean(hits):.0f} %" if hits else "–"
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 
 def parser_of(description: str | None) -> argparse.ArgumentParser:
-    """A parser that shows a description as it is written."""
+    """Return a parser that shows a description as it is written."""
     return argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
 
 
 def numbers(description: str | None, **defaults: int) -> tuple[int, ...]:
-    """Whole numbers, each in its place and with its default."""
+    """Return whole numbers, each in its place and with its default."""
     parser = parser_of(description)
     for name, default in defaults.items():
         parser.add_argument(name, type=int, nargs="?", default=default, help=f"default {default:,}")
@@ -22,13 +22,13 @@ def numbers(description: str | None, **defaults: int) -> tuple[int, ...]:
 
 
 def parser_of_sets(description: str | None) -> argparse.ArgumentParser:
-    """A parser of `folder`, which has a folder for each question set."""
+    """Return a parser of `folder`, which has a folder for each question set."""
     parser = parser_of(description)
     parser.add_argument("folder", type=Path, help="has a folder for each question set")
     return parser
 
 
 def names_of_sets(parser: argparse.ArgumentParser) -> argparse.Namespace:
-    """The command line, `names` of question sets last."""
+    """Return the command line, `names` of question sets last."""
     parser.add_argument("names", nargs="+", metavar="name", help="of a question set")
     return parser.parse_args()

@@ -61,7 +61,7 @@ class LaneFindings:
 
 
 async def search_lanes(database: Database, embedder: Embedder, folder: Path) -> list[LaneFindings]:
-    """The first three hundred questions of a set."""
+    """Return the first three hundred questions of a set."""
     passages = read_passages(folder / CORPUS)
     questions = [q for q in read_questions(folder / QUERIES) if q.gold_ids]
     scope = Scope(EVAL_USER, f"{corpus_scope(folder / CORPUS).graph_id}-described")
@@ -81,7 +81,7 @@ async def search_lanes(database: Database, embedder: Embedder, folder: Path) -> 
 def orders(
     found: LaneFindings, settings: Settings, presets: Mapping[str, MetadataWeights]
 ) -> dict[str, list[RetrievedItem]]:
-    """The ranking of every way to join the two lanes."""
+    """Return the ranking of every way to join the two lanes."""
     constants = settings.retrieval
     weights = {VECTOR: constants.vector_weight, KEYWORD: constants.keyword_weight}
     hits = {run.name: run.hits for run in found.runs}

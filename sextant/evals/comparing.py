@@ -77,7 +77,7 @@ def check_folder(path: Path | None, field: str) -> None:
 
 
 def plot(reports: dict[str, EvalReport]) -> str:
-    """The reports in one picture, as SVG."""
+    """Return the reports in one picture, as SVG."""
     curves = [
         Curve(name, report.recall_curve, report.milliseconds["p50"], report.milliseconds["p95"])
         for name, report in reports.items()

@@ -23,7 +23,7 @@ class CorpusPassage:
 
     @property
     def unit(self) -> str:
-        """What is embedded and searched: title, newline, text; the text alone without a title."""
+        """Return what is embedded and searched: title, newline, text; the text alone without a title."""
         return f"{self.title}\n{self.text}" if self.title else self.text
 
 
@@ -60,7 +60,7 @@ class Triple:
 
 
 def read_set(corpus: Path, queries: Path) -> tuple[list[CorpusPassage], list[EvalQuestion]]:
-    """A corpus and its questions.
+    """Return a corpus and its questions.
 
     Raises:
         OptionInvalid: a file cannot be read, or holds nothing.

@@ -37,7 +37,7 @@ class KnowingGrader:
         repair: bool = True,  # noqa: ARG002
         patient: bool = True,  # noqa: ARG002
     ) -> tuple[T, Usage]:
-        """The judgement: which of the passages are right, and whether all that are stand there."""
+        """Return the judgement: which of the passages are right, and whether all that are stand there."""
         shown = _PASSAGE.findall("\n".join(text for _, text in messages))
         held = {text: [int(n) for n, body in shown if text in body] for text in self._gold}
         relevant = [number for numbers in held.values() for number in numbers]

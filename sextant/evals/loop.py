@@ -105,7 +105,7 @@ class LoopReport:
     loop_ms: float
 
     def cells(self) -> list[str]:
-        """The figures as a row of a table."""
+        """Return the figures as a row of a table."""
         return [
             str(self.questions),
             *map(str, self.all_gold.values()),
@@ -127,7 +127,7 @@ COLUMNS = (
 
 
 def is_knowing(graded: str) -> bool:
-    """Whether grades are those of one who knows the right passages.
+    """Return whether grades are those of one who knows the right passages.
 
     Raises:
         OptionInvalid: `graded` is neither `rule` nor `knowing`.
@@ -182,7 +182,7 @@ async def measure(
 async def run_loop(
     question: EvalQuestion, opened: OpenSet, mode: str, top_k: int = 10, *, grader: object = None
 ) -> LoopOutcome:
-    """One search, then the workflow's loop node by node, so that each search can be seen."""
+    """Return one search, then the workflow's loop node by node, so that each search can be seen."""
     scope, rules = opened.scope, replace(opened.dependencies, chat=None)
     search = partial(rules.retriever.search, scope, question.query, mode=mode, top_k=top_k)
     await (
@@ -245,7 +245,7 @@ def _after(state: State, update: dict[str, Any]) -> State:
 
 
 def report_loop(mode: str, outcomes: Sequence[LoopOutcome]) -> LoopReport:
-    """The figures of a set."""
+    """Return the figures of a set."""
     return LoopReport(
         mode=mode,
         questions=len(outcomes),

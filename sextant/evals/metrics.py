@@ -29,12 +29,12 @@ def recall(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 
 
 def all_found(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """1.0 when every relevant id is among the first `k`, else 0.0."""
+    """Return 1.0 when every relevant id is among the first `k`, else 0.0."""
     return float(set(gold) <= set(ranked[:k]))
 
 
 def reciprocal_rank(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """1 ÷ rank of the first relevant id among the first `k`; 0.0 when there is none."""
+    """Return 1 ÷ rank of the first relevant id among the first `k`; 0.0 when there is none."""
     ranks = (rank for rank, item in enumerate(ranked[:k], start=1) if item in gold)
     return 1 / next(ranks, math.inf)
 
@@ -52,7 +52,7 @@ def _gain(grades: Sequence[int]) -> float:
 
 
 def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
-    """Chance that a score of `positive` exceeds one of `negative`, ties half (Mann-Whitney U)."""
+    """Return chance that a score of `positive` exceeds one of `negative`, ties half (Mann-Whitney U)."""
     if not positive or not negative:
         return math.nan
     below = np.asarray(negative)[None, :]
@@ -61,7 +61,7 @@ def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
 
 
 def estimate(values: Sequence[float], *, resamples: int = 2000) -> MetricEstimate:
-    """The mean of `values` with a 95 % percentile bootstrap interval (Efron 1979), seeded.
+    """Return the mean of `values` with a 95 % percentile bootstrap interval (Efron 1979), seeded.
 
     The same values in the same order give the same interval. No values give NaN throughout.
     """

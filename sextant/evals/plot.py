@@ -29,7 +29,7 @@ class Curve:
 
 
 def draw_curves(title: str, subtitle: str, curves: Sequence[Curve]) -> str:
-    """The picture as SVG: curves on the left, best first, and a bar for each on the right."""
+    """Return the picture as SVG: curves on the left, best first, and a bar for each on the right."""
     ranked = sorted(curves, key=lambda curve: (-curve.recall[-1], curve.name))
     colours = {curve.name: _COLOURS[n % len(_COLOURS)] for n, curve in enumerate(ranked)}
     parts = [

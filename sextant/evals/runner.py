@@ -212,7 +212,7 @@ def _measures(question: EvalQuestion, ranked: Sequence[str]) -> dict[str, float]
 
 
 def holds_answer(text: str, answers: Sequence[str]) -> bool:
-    """Whether one of `answers` stands in `text`, letter case, spaces and punctuation aside."""
+    """Return whether one of `answers` stands in `text`, letter case, spaces and punctuation aside."""
     bare = _bare(text)
     return any(wanted in bare for answer in answers if (wanted := _bare(answer)))
 
@@ -286,7 +286,7 @@ def _estimates(outcomes: Sequence[_QuestionOutcome]) -> dict[str, MetricEstimate
 
 
 def _refusal(outcomes: Sequence[_QuestionOutcome]) -> dict[str, float]:
-    """How answerable and unanswerable questions are told apart; empty without either kind."""
+    """Return how answerable and unanswerable questions are told apart; empty without either kind."""
     answerable = [outcome for outcome in outcomes if outcome.question.gold_ids]
     unanswerable = [outcome for outcome in outcomes if not outcome.question.gold_ids]
     if not answerable or not unanswerable:

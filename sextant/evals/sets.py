@@ -37,7 +37,7 @@ class SetFiles:
 
     @classmethod
     def of(cls, folder: Path) -> Self:
-        """The files of a set that lie in a folder."""
+        """Return the files of a set that lie in a folder."""
         stated = folder / _TRIPLES
         return cls(folder / CORPUS, folder / QUERIES, stated if stated.exists() else None)
 
@@ -57,7 +57,7 @@ Parts = tuple[Database, Embedder, Dependencies]
 
 @asynccontextmanager
 async def with_parts(settings: Settings) -> AsyncIterator[Parts]:
-    """The database that the settings configure, and what works over it."""
+    """Provide the database that the settings configure, and what works over it."""
     embedder = build_embedder(settings)
     async with (
         await Database.open(settings) as database,
@@ -67,7 +67,7 @@ async def with_parts(settings: Settings) -> AsyncIterator[Parts]:
 
 
 async def open_sets(folder: Path, names: Sequence[str]) -> AsyncGenerator[tuple[str, OpenSet]]:
-    """Each named set below `folder` in turn, in the database that the settings configure."""
+    """Yield each named set below `folder` in turn, in the database that the settings configure."""
     async with with_parts(load_settings()) as parts:
         for name in names:
             yield name, await open_set(*parts, SetFiles.of(folder / name))
@@ -91,5 +91,5 @@ async def open_set(
 
 
 def sample(questions: Sequence[EvalQuestion], about: int) -> Sequence[EvalQuestion]:
-    """Every n-th question, so that about as many are left as are wanted, from all over the set."""
+    """Return every n-th question, so that about as many are left as are wanted, from all over the set."""
     return questions[:: max(1, len(questions) // about)]

@@ -65,12 +65,12 @@ class Outcome:
 
     @property
     def is_taken_on(self) -> bool:
-        """Whether something was presented as computed."""
+        """Return whether something was presented as computed."""
         return bool(self.text)
 
     @property
     def is_exact(self) -> bool:
-        """Whether it is the known number."""
+        """Return whether it is the known number."""
         return self.number is not None and _rounded(self.number) == _rounded(self.question.answer)
 
 
@@ -133,7 +133,7 @@ def number_told(finding: Finding, scale: str) -> Decimal | None:
 
 
 def line(name: str, outcomes: Sequence[Outcome]) -> str:
-    """A row of the table over what became of the questions of one half."""
+    """Return a row of the table over what became of the questions of one half."""
     taken = [one for one in outcomes if one.is_taken_on]
     cells = [
         f"{len(outcomes)}",

@@ -200,7 +200,7 @@ class Asking:
                 yield event
 
     def conversations(self) -> Conversations:
-        """The conversations that questions with a `thread_id` make: to list, to read, to forget."""
+        """Return the conversations that questions with a `thread_id` make: to list, to read, to forget."""
         from sextant.facade.conversations import Conversations
 
         return Conversations(self.database, self.user_id)
@@ -215,7 +215,7 @@ class Asking:
         filters: Mapping[str, Any] | None = None,
         rerank: bool = True,
     ) -> Retrieval:
-        """Retrieve without answering: ranked items, warnings and times.
+        """Return retrieve without answering: ranked items, warnings and times.
 
         `rerank=False` leaves the reranking model out.
 
@@ -267,7 +267,7 @@ class Asking:
     async def hybrid_retriever(
         self, graph_id: str = DEFAULT_GRAPH, **options: object
     ) -> AsyncIterator[HybridRetriever]:
-        """A knowledge base as a LangChain retriever: vectors, keywords and BM25 (docs/retrieval.md).
+        """Provide a knowledge base as a LangChain retriever: vectors, keywords and BM25 (docs/retrieval.md).
 
         Args:
             graph_id: the knowledge base.
@@ -283,7 +283,7 @@ class Asking:
     async def examples(
         self, graph_id: str = DEFAULT_GRAPH, *, language: str = "", limit: int = 3
     ) -> list[Example]:
-        """Questions to begin with, made from headings of the documents, each in its document's language.
+        """Question to begin with, made from headings of the documents, each in its document's language.
 
         Args:
             graph_id: the knowledge base.
@@ -302,7 +302,7 @@ class Asking:
         return Scope(self.user_id, graph_id)
 
     async def _known(self, graph_id: str) -> Scope:
-        """The scope of a knowledge base that there is."""
+        """Return the scope of a knowledge base that there is."""
         scope = self._scope(graph_id)
         await self._knowledge_bases.require(scope)
         return scope

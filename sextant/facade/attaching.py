@@ -23,7 +23,7 @@ _PATHS = ("img_path", "imgPath", "image_path")
 async def with_local_images(
     content: Sequence[Mapping[str, Any]], settings: Settings
 ) -> Sequence[Mapping[str, Any]]:
-    """The parts of a question with the files that their `img_path` names read into them.
+    """Return the parts of a question with the files that their `img_path` names read into them.
 
     With `multimodal.image_dir` set, paths stay as they are and count within that folder. What is of no
     shape of parts stays for the workflow to name.
@@ -44,7 +44,7 @@ async def with_local_images(
 def read_attachments(
     images: Sequence[Path], tables: Sequence[Path], settings: Settings
 ) -> list[dict[str, Any]]:
-    """Files named on the command line as parts of a question; blocks.
+    """Return files named on the command line as parts of a question; blocks.
 
     Raises:
         OptionInvalid: a file cannot be read.

@@ -84,11 +84,11 @@ class Conversations:
                 yield event
 
     async def known(self, limit: int = 100, after: Thread | None = None) -> list[Thread]:
-        """The conversations, the latest first; those that follow `after`, where it is given."""
+        """Return the conversations, the latest first; those that follow `after`, where it is given."""
         return await self._threads.known(limit, after)
 
     async def turns(self, thread_id: str) -> list[ConversationTurn]:
-        """What was said in a conversation, the oldest first.
+        """Return what was said in a conversation, the oldest first.
 
         Raises:
             ConversationNotFound: the user has none of that name.

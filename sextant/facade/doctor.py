@@ -117,7 +117,7 @@ async def examine_database(database: Database) -> Examination:
 
 
 def _missing_rights(rights: RoleRights) -> tuple[str, str] | None:
-    """What is wrong with the database and how to mend it, if anything is."""
+    """Return what is wrong with the database and how to mend it, if anything is."""
     if _numbers(rights.server_version) < _LEAST_POSTGRES:
         return f"PostgreSQL {rights.server_version} is too old.", "Upgrade to 15 or newer."
     if _numbers(rights.vector_version or "") < _LEAST_PGVECTOR:
@@ -151,7 +151,7 @@ async def _examine_vectors(database: Database) -> Examination:
 
 
 async def _workers(database: Database) -> Examination:
-    """Whether anybody sees to what waits; nothing is amiss where nothing does, as on one's own machine."""
+    """Return whether anybody sees to what waits; nothing is amiss where nothing does, as on one's own machine."""
     queue, attendance = await queue_of(database), await attendance_of(database)
     numbers = ((queue.waiting, "document"), (attendance.waiting_graphs, "graph"))
     waiting = ", ".join(count_noun(number, what) for number, what in numbers if number)

@@ -16,7 +16,7 @@ from sextant.stores.postgresql.database import Database
 async def open_entity_search(
     database: Database, embedder: Embedder, stack: AsyncExitStack
 ) -> EntitySearch:
-    """The search over the graph store and with the reranker that the settings name.
+    """Return the search over the graph store and with the reranker that the settings name.
 
     Args:
         database: the record.

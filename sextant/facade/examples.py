@@ -49,7 +49,7 @@ class Example:
 
 
 def examples_of(headings: Sequence[DocumentHeading], language: str, most: int) -> list[Example]:
-    """Questions by turns of the documents, the best of each first; where these are few, what a document says in all.
+    """Question by turns of the documents, the best of each first; where these are few, what a document says in all.
 
     Args:
         headings: of documents, those of one together.
@@ -70,7 +70,7 @@ def examples_of(headings: Sequence[DocumentHeading], language: str, most: int) -
 
 
 def _question_from_heading(one: DocumentHeading) -> tuple[_Kind, str]:
-    """The question that a heading makes, and how well."""
+    """Return the question that a heading makes, and how well."""
     if one.heading is None:
         return _Kind.SUMMARY, _summary(one)
     heading = without_number(one.heading)

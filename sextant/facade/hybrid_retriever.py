@@ -30,7 +30,7 @@ class HybridRetrievers:
 
     @asynccontextmanager
     async def open(self, scope: Scope, **options: object) -> AsyncIterator[HybridRetriever]:
-        """A retriever over one knowledge base.
+        """Provide a retriever over one knowledge base.
 
         Raises:
             OptionInvalid: an option is unknown or out of range.

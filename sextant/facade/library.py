@@ -60,7 +60,7 @@ class Library:
         return registered
 
     async def get(self, document_id: UUID) -> tuple[Document, UploadStatus]:
-        """A document, and where its ingestion stands."""
+        """Return a document, and where its ingestion stands."""
         standing = await self.standing(document_id)
         document = await self._documents.get(self._scope(standing.graph_id), document_id)
         return document, standing
@@ -68,7 +68,7 @@ class Library:
     async def page(
         self, graph_id: str, after: tuple[datetime, UUID] | None, most: int
     ) -> list[Document]:
-        """Documents of a knowledge base, oldest first, after a time and an id.
+        """Return documents of a knowledge base, oldest first, after a time and an id.
 
         Raises:
             GraphNotFound: the user has no such knowledge base.
@@ -77,7 +77,7 @@ class Library:
         return await self._documents.list(self._scope(graph_id), after, most)
 
     async def standing(self, document_id: UUID) -> UploadStatus:
-        """Where the ingestion of a document stands."""
+        """Return where the ingestion of a document stands."""
         found = await self.standings([document_id])
         if document_id not in found:
             raise not_found(document_id)
@@ -88,13 +88,13 @@ class Library:
         return await self._uploads.standings(self._user_id, document_ids)
 
     async def text(self, document_id: UUID, start: int, end: int) -> str:
-        """Characters `start` to `end` of the text that citations refer to."""
+        """Return characters `start` to `end` of the text that citations refer to."""
         return await self._documents.text(
             await self._scope_of(document_id), document_id, start, end
         )
 
     async def file(self, document_id: UUID) -> File:
-        """The file that citations refer to, as it was given.
+        """Return the file that citations refer to, as it was given.
 
         Its parts raise DocumentNotFound where it is replaced or deleted while they are read.
 

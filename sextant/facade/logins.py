@@ -14,7 +14,7 @@ from sextant.stores.postgresql.database import Database
 
 @asynccontextmanager
 async def open_keys(settings: Settings) -> AsyncIterator[ApiKeyStore]:
-    """The keys of a database, and nothing else of it.
+    """Provide the keys of a database, and nothing else of it.
 
     Raises:
         DatabaseUnavailable: PostgreSQL cannot be reached or started.

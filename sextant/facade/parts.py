@@ -102,7 +102,7 @@ class Parts:
             log.warning("not warmed up: %s", error)
 
     async def workflow(self) -> tuple[Dependencies, Workflow]:
-        """The dependencies of the workflow, and the workflow."""
+        """Return the dependencies of the workflow, and the workflow."""
         async with self._opening:
             if self._workflow is None:
                 self._workflow = await self._open_workflow()
@@ -126,7 +126,7 @@ class Parts:
             await self.check_space()
 
     async def chunk_search(self) -> ChunkSearch:
-        """The search of chunks by their metadata, with the workflow's reranker."""
+        """Return the search of chunks by their metadata, with the workflow's reranker."""
         dependencies, _ = await self.workflow()
         if self._chunk_search is None:
             from sextant.retrievers.chunk_search.search import ChunkSearch
@@ -138,7 +138,7 @@ class Parts:
         return self._chunk_search
 
     async def entity_search(self) -> EntitySearch:
-        """The search of entities."""
+        """Return the search of entities."""
         async with self._opening:
             if self._entity_search is None:
                 from sextant.facade.entity_search import open_entity_search
@@ -148,7 +148,7 @@ class Parts:
         return self._entity_search
 
     async def hybrid(self) -> HybridRetrievers:
-        """LangChain's retrievers, which share their BM25 indexes."""
+        """Return LangChain's retrievers, which share their BM25 indexes."""
         from sextant.facade.hybrid_retriever import HybridRetrievers
 
         await self.check_space()
@@ -156,7 +156,7 @@ class Parts:
         return self._hybrid
 
     async def ingestor(self, *, working: bool = False, reads: bool = True) -> Ingestor:
-        """What takes documents in, as the settings say.
+        """Return what takes documents in, as the settings say.
 
         Args:
             working: it is a worker's: what extraction may cost bounds each document, not all of them.
@@ -183,7 +183,7 @@ class Parts:
         )
 
     async def _captioner(self) -> Captioner | None:
-        """What describes images in documents, where a vision model is configured."""
+        """Return what describes images in documents, where a vision model is configured."""
         settings = self._database.settings
         async with self._opening:
             if self._vision is None and settings.vision_model:
@@ -200,14 +200,14 @@ class Parts:
         return Captioner(self._vision, CaptionStore(self._database), settings)
 
     async def importer(self, *, reads: bool = True) -> Importer:
-        """What imports a graph of the user's own; `reads` as for `ingestor`."""
+        """Return what imports a graph of the user's own; `reads` as for `ingestor`."""
         from sextant.ingestion.importing import Importer
         from sextant.stores.graph.record import GraphRecord
 
         return Importer(await self.ingestor(reads=reads), GraphRecord(self._database))
 
     def _parser_hosts(self) -> ParserHosts:
-        """Processes that parse; starting them costs as much as parsing dozens of small files."""
+        """Process that parse; starting them costs as much as parsing dozens of small files."""
         from sextant.ingestion.parsing.hosts import ParserHosts
 
         if self._hosts is None:
@@ -216,7 +216,7 @@ class Parts:
         return self._hosts
 
     async def extractor(self, *, renewed: bool = False) -> ModelExtractor:
-        """What reads passages for entities and relations: a budget of its own, one chat model for all.
+        """Return what reads passages for entities and relations: a budget of its own, one chat model for all.
 
         Args:
             renewed: the budget begins anew with each document.

@@ -94,7 +94,7 @@ class Sextant(Asking):
             yield rag
 
     def as_user(self, user_id: str) -> Sextant:
-        """A facade for the knowledge bases of another user, which shares all that is open.
+        """Return a facade for the knowledge bases of another user, which shares all that is open.
 
         Raises:
             OptionInvalid: the user id is no name.
@@ -108,7 +108,7 @@ class Sextant(Asking):
         await self._parts.warm_up()
 
     async def dependencies(self) -> Dependencies:
-        """The workflow's dependencies, for a graph of your own (`graph.create_query_workflow`)."""
+        """Return the workflow's dependencies, for a graph of your own (`graph.create_query_workflow`)."""
         return (await self._parts.workflow())[0]
 
     async def ingest(
@@ -139,7 +139,7 @@ class Sextant(Asking):
         return report
 
     def worker(self, concurrency: int | None = None) -> Worker:
-        """What ingests the documents that were queued, of all users; `Worker.run` does it.
+        """Return what ingests the documents that were queued, of all users; `Worker.run` does it.
 
         Args:
             concurrency: turns in hand at a time, all but one of them of one user; default `settings.worker.concurrency`.
@@ -153,7 +153,7 @@ class Sextant(Asking):
         )
 
     def library(self) -> Library:
-        """All documents of the user, in whatever knowledge base: to add, watch, retry and delete."""
+        """Return all documents of the user, in whatever knowledge base: to add, watch, retry and delete."""
         from sextant.facade.library import Library
 
         return Library(self.database, self.user_id)
@@ -247,24 +247,24 @@ class Sextant(Asking):
         return report
 
     def export_graph(self, graph_id: str = DEFAULT_GRAPH) -> AsyncIterator[dict[str, Any]]:
-        """The lines that import a knowledge base again, one dict each."""
+        """Return the lines that import a knowledge base again, one dict each."""
         from sextant.ingestion.exporting import export_graph
 
         return export_graph(self.database, self._scope(graph_id))
 
     async def chunks(self, graph_id: str = DEFAULT_GRAPH) -> Chunks:
-        """The chunks: searched with their metadata, described, by section; the log of searches."""
+        """Return the chunks: searched with their metadata, described, by section; the log of searches."""
         await self._known(graph_id)
         return self._chunks(graph_id)
 
     async def communities(self, graph_id: str = DEFAULT_GRAPH) -> Communities:
-        """The communities: the hierarchy, their reports, building them."""
+        """Return the communities: the hierarchy, their reports, building them."""
         from sextant.facade.knowledge.communities import Communities
 
         return Communities(self.database, await self._known(graph_id), self._refresher.opened)
 
     async def entities(self, graph_id: str = DEFAULT_GRAPH) -> Entities:
-        """The entities, to look at, to merge and to extract."""
+        """Return the entities, to look at, to merge and to extract."""
         from sextant.facade.knowledge.entities import Entities
 
         scope = await self._known(graph_id)
@@ -272,13 +272,13 @@ class Sextant(Asking):
         return Entities(self.database, scope, extractor=self._parts.extractor, refresh=refresh)
 
     async def graph(self, graph_id: str = DEFAULT_GRAPH) -> KnowledgeGraph:
-        """The graph: its size, its copy in Neo4j, a part of it to look at."""
+        """Return the graph: its size, its copy in Neo4j, a part of it to look at."""
         from sextant.facade.knowledge.graph import KnowledgeGraph
 
         return KnowledgeGraph(self.database, await self._known(graph_id))
 
     async def graphs(self) -> list[GraphInfo]:
-        """The knowledge bases, by name."""
+        """Return the knowledge bases, by name."""
         return await self._knowledge_bases.list(self.user_id)
 
     async def delete_graph(self, graph_id: str) -> None:
@@ -287,7 +287,7 @@ class Sextant(Asking):
         await self._refresher.forget_projection(self._scope(graph_id))
 
     async def documents(self, graph_id: str = DEFAULT_GRAPH) -> list[Document]:
-        """The documents of a knowledge base, oldest first."""
+        """Return the documents of a knowledge base, oldest first."""
         return await self._documents.list(await self._known(graph_id))
 
     async def delete_document(

@@ -56,7 +56,7 @@ class BatchCoordinator:
         await end(*self._tasks)
 
     async def ask(self, work: Work[A, R], about: A) -> R:
-        """The answer of `work` for one of its arguments, given with those for other members.
+        """Return the answer of `work` for one of its arguments, given with those for other members.
 
         Work that fails for several is done again for each, so an error reaches whom it concerns; one
         of a service that is gone reaches all.

@@ -37,7 +37,7 @@ _TOGETHER = 1000
 
 
 async def export_graph(database: Database, scope: Scope) -> AsyncIterator[dict[str, Any]]:
-    """The lines of docs/import.md, one dict each.
+    """Yield the lines of docs/import.md, one dict each.
 
     Documents come with their chunks, then entities, relations and decisions. Some documents at a time
     are read in a transaction of their own, so that a slow reader holds up nobody; one that is changed
@@ -101,12 +101,12 @@ async def _decisions(pages: GraphPages) -> list[DecisionLine]:
 
 
 def _keep_named(rows: Sequence[Row], names: dict[UUID, str]) -> list[Row]:
-    """Rows whose ends both have names: an entity without one has no evidence left."""
+    """Return rows whose ends both have names: an entity without one has no evidence left."""
     return [row for row in rows if row["source_id"] in names and row["target_id"] in names]
 
 
 def document_ids(documents: Sequence[Document]) -> dict[UUID, str]:
-    """The ids of documents in an export: the user's own, else the name of the file.
+    """Return the ids of documents in an export: the user's own, else the name of the file.
 
     Of several that would have one id the first keeps it; the others get a piece of the hash of the
     path that they were read from, which says nothing of the machine.
@@ -125,7 +125,7 @@ def document_ids(documents: Sequence[Document]) -> dict[UUID, str]:
 def _document(
     scope: Scope, document: Document, own_id: str, content: ExportedContent, names: dict[UUID, str]
 ) -> list[Line]:
-    """A document's line, its chunks', and those of relations that a triple cannot say."""
+    """Return a document's line, its chunks', and those of relations that a triple cannot say."""
     mentions = defaultdict[UUID, list[Row]](list)
     spelled = dict[tuple[UUID, UUID], str]()
     for row in content.mentions:
@@ -161,7 +161,7 @@ def _document(
 def _split_relations(
     stated: Sequence[Row], spelled: dict[tuple[UUID, UUID], str]
 ) -> tuple[dict[UUID, list[tuple[str, str, str]]], list[Row]]:
-    """Relations that a triple says completely, by chunk, and the others."""
+    """Return relations that a triple says completely, by chunk, and the others."""
     triples, others = defaultdict[UUID, list[tuple[str, str, str]]](list), list[Row]()
     for row in stated:
         chunk = row["chunk_id"]

@@ -13,7 +13,7 @@ Paths = str | Path | Iterable[str | Path]
 
 
 def find_files(paths: Paths) -> list[Path]:
-    """Absolute paths of the files meant, each once: named files, and the readable ones in folders.
+    """Return absolute paths of the files meant, each once: named files, and the readable ones in folders.
 
     A folder gives, in order of name and recursively, what has an extension we read (`find_unsupported` says of the
     others); hidden files and folders are left out, and so is what a link leads to outside of the folder. A named file is taken
@@ -24,12 +24,12 @@ def find_files(paths: Paths) -> list[Path]:
 
 
 def find_unsupported(paths: Paths) -> list[Path]:
-    """The files in folders that `find_files` leaves out; hidden ones do not count."""
+    """Return the files in folders that `find_files` leaves out; hidden ones do not count."""
     return _each(file for file, is_read in _files(paths) if not is_read)
 
 
 def read_file(path: Path, most_bytes: int) -> bytes:
-    """A file's bytes; one that is too large is not even read.
+    """Return a file's bytes; one that is too large is not even read.
 
     Raises:
         FileRejected: it is not there, or may not be read.
@@ -51,7 +51,7 @@ def read_file(path: Path, most_bytes: int) -> bytes:
 
 
 def _files(paths: Paths) -> Iterator[tuple[Path, bool]]:
-    """Every file, and whether it is read."""
+    """Yield every file, and whether it is read."""
     # One path alone is no iterable of its letters: the first is often `/`, the whole machine.
     named = [paths] if isinstance(paths, str | Path) else paths
     for path in (Path(path).expanduser().absolute() for path in named):

@@ -205,7 +205,7 @@ class _ImportRun:
 def _is_usable(
     document: Numbered[DocumentLine], chunks: Sequence[ChunkLine], run: _ImportRun
 ) -> bool:
-    """Whether a document can be stored; what is wrong with it is noted."""
+    """Return whether a document can be stored; what is wrong with it is noted."""
     line = document.line
     if fault := _fault(line, chunks):
         run.note([LineProblem(document.number, fault)])
@@ -222,7 +222,7 @@ def _uploads(
 
 
 def _fault(line: DocumentLine, chunks: Sequence[ChunkLine]) -> str:
-    """Why a document cannot be stored, as a sentence; empty when it can."""
+    """Return why a document cannot be stored, as a sentence; empty when it can."""
     if not chunks and not (line.text or "").strip():
         return "The document has neither text nor chunks."
     try:
@@ -234,7 +234,7 @@ def _fault(line: DocumentLine, chunks: Sequence[ChunkLine]) -> str:
 
 
 def _misplaced_warnings(line: DocumentLine, chunks: Sequence[ChunkLine]) -> Iterator[str]:
-    """A remark on each chunk that names a section or a place which its document does not have."""
+    """Yield a remark on each chunk that names a section or a place which its document does not have."""
     for chunk, start in _elsewhere(line.text or "", chunks):
         yield (
             f"Its chunk {chunk.id!r:.80} does not stand at {chunk.start} of its text, where `start` puts it; "
@@ -249,7 +249,7 @@ def _misplaced_warnings(line: DocumentLine, chunks: Sequence[ChunkLine]) -> Iter
 
 
 def _elsewhere(text: str, chunks: Sequence[ChunkLine]) -> list[tuple[ChunkLine, int]]:
-    """The chunks that lie elsewhere than they say, and where."""
+    """Return the chunks that lie elsewhere than they say, and where."""
     if all(one.start is None or text.startswith(one.text, one.start) for one in chunks):
         return []
     _, starts = align_chunks(text, chunks)
@@ -258,7 +258,7 @@ def _elsewhere(text: str, chunks: Sequence[ChunkLine]) -> list[tuple[ChunkLine, 
 
 
 def _unused_warnings(line: DocumentLine) -> Iterator[str]:
-    """A remark on what is said only of a document that comes with its chunks."""
+    """Yield a remark on what is said only of a document that comes with its chunks."""
     said = {"sections": line.sections, "filename": line.filename, "pageCount": line.page_count}
     if given := [name for name, value in said.items() if value]:
         yield (

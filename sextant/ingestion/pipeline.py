@@ -279,7 +279,7 @@ class Ingestor:
         together: BatchCoordinator,
         on_progress: OnProgress | None,
     ) -> Job | int:
-        """The job to do; or, when another worker has just done it, the number of its chunks.
+        """Return the job to do; or, when another worker has just done it, the number of its chunks.
 
         A job of a worker that was killed becomes free at once if it ran on this machine, else when its
         heartbeat is stale.
@@ -307,7 +307,7 @@ class Ingestor:
 
 
 def _closed_job_error(job: Job) -> SextantError:
-    """Why a job was closed that another worker had."""
+    """Return why a job was closed that another worker had."""
     if job.error_code in _CLOSED_ON_PURPOSE:
         return Superseded(
             f"{job.filename} is not taken in. {job.error}",
@@ -317,7 +317,7 @@ def _closed_job_error(job: Job) -> SextantError:
 
 
 def batches(sizes: Sequence[int], batch: Batch) -> Iterator[Sequence[int]]:
-    """The places of small items that go together, in order; that of a larger one by itself."""
+    """Yield the places of small items that go together, in order; that of a larger one by itself."""
     start, filled = 0, 0
     for place, size in enumerate(sizes):
         filled += size
@@ -338,7 +338,7 @@ def _size(file: Path) -> int:
 
 @contextmanager
 def _outcome(source: str, filename: str) -> Iterator[list[Ingested]]:
-    """A list for one file's result; an error of the file itself becomes that result."""
+    """Provide a list for one file's result; an error of the file itself becomes that result."""
     results: list[Ingested] = []
     try:
         yield results

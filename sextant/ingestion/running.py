@@ -67,7 +67,7 @@ _LONGEST_BACKOFF = 300.0
 
 
 def embedding_text(document_title: str, chunk: Chunk | StoredChunk) -> str:
-    """What is embedded for a chunk: where it stands, a table's header, and the text itself."""
+    """Return what is embedded for a chunk: where it stands, a table's header, and the text itself."""
     path = [document_title, *(title for title in chunk.section_path if title != document_title)]
     context = "" if chunk.context in path else chunk.context
     return "\n".join(filter(None, (" > ".join(path), context, chunk.text)))
@@ -235,7 +235,7 @@ class JobRunner:
         await together.ask(self._documents.store_all, ready)
 
     async def _is_published(self, job: Job) -> bool:
-        """Whether an earlier try of this job went as far as that."""
+        """Return whether an earlier try of this job went as far as that."""
         return job.attempts > 1 and await self._documents.is_live(
             job.scope, job.document_id, job.version
         )
@@ -310,7 +310,7 @@ class JobRunner:
             await self._jobs.release(job, error, wait=wait)
 
     def _backoff(self, job: Job) -> float:
-        """Seconds until the next try: twice as long after each."""
+        """Return seconds until the next try: twice as long after each."""
         wait: float = self._settings.worker.backoff * 2.0**job.released
         return min(wait, _LONGEST_BACKOFF)
 
@@ -327,7 +327,7 @@ class JobRunner:
 
 
 def _is_new(job: Job) -> bool:
-    """Whether nothing of the document is stored, so that each batch is searchable at once."""
+    """Return whether nothing of the document is stored, so that each batch is searchable at once."""
     return job.version == 1 and job.attempts == 1
 
 

@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def runs_of(items: Iterable[T], size: Callable[[T], int], room: int) -> Iterator[list[T]]:
-    """Items in their order, in runs that are together no larger than `room`; one that is larger is alone."""
+    """Yield items in their order, in runs that are together no larger than `room`; one that is larger is alone."""
     run, held = list[T](), 0
     for item in items:
         if run and held + size(item) > room:

@@ -13,7 +13,7 @@ def worker_name() -> str:
 
 
 def is_dead(worker: str | None) -> bool:
-    """Whether `worker` was a process of this machine and has ended; False where that is not known.
+    """Return whether `worker` was a process of this machine and has ended; False where that is not known.
 
     A process that has been given the id of the dead one makes it look alive; then its heartbeat
     tells, later.

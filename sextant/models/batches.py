@@ -17,7 +17,7 @@ async def in_batches(
     size: int,
     at_once: int,
 ) -> list[Result]:
-    """What `work` makes of each batch of `items`, in order.
+    """Return what `work` makes of each batch of `items`, in order.
 
     The first batch that fails stops the others, and its error is raised; so does a cancellation.
 

@@ -27,7 +27,7 @@ class LoadedReranker:
         self._predict = predict
 
     async def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """One score per text, in order."""
+        """Return one score per text, in order."""
         pairs = [(query, text) for text in texts]
         return [float(score) for score in await asyncio.to_thread(self._predict, pairs)]
 

@@ -47,7 +47,7 @@ class Endpoint:
         self._clients: dict[asyncio.AbstractEventLoop, httpx.AsyncClient] = {}
 
     async def post(self, payload: Mapping[str, Any]) -> Any:  # noqa: ANN401 - it is JSON
-        """The answer to `payload`, as read from JSON.
+        """Return the answer to `payload`, as read from JSON.
 
         Raises:
             ModelUnavailable: no usable answer came (`ModelRejected`: none will for this request).
@@ -64,7 +64,7 @@ class Endpoint:
                 attempt += 1
 
     def unusable(self, reason: str) -> ModelRejected:
-        """The error for an answer that is not what such an endpoint answers."""
+        """Return the error for an answer that is not what such an endpoint answers."""
         return ModelRejected(
             f"The {self.service.label} gave an unusable answer: {reason}.",
             next_step=f"Check that {self.service.url_setting} names the right kind of endpoint.",
@@ -101,7 +101,7 @@ class Endpoint:
 
 
 def _error_of(content: bytes) -> dict[str, Any]:
-    """The error object in a body: OpenAI nests it, vLLM and others lay it flat."""
+    """Return the error object in a body: OpenAI nests it, vLLM and others lay it flat."""
     try:
         body = orjson.loads(content)
     except orjson.JSONDecodeError:

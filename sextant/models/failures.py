@@ -90,7 +90,7 @@ class Retries:
         await asyncio.sleep(wait)
 
     def wait(self, error: Exception, attempt: int) -> float | None:
-        """Seconds to wait before the next try, or None to give up."""
+        """Return seconds to wait before the next try, or None to give up."""
         if attempt >= self.limit or not is_transient(error):
             return None
         asked = retry_after(error)
@@ -101,7 +101,7 @@ class Retries:
 
 
 def is_transient(error: BaseException) -> bool:
-    """Whether the same call may succeed a moment later: 408, 425, 429, 5xx, connection, timeout."""
+    """Return whether the same call may succeed a moment later: 408, 425, 429, 5xx, connection, timeout."""
     if isinstance(error, SextantError):
         return error.retryable
     status = status_of(error)
@@ -111,19 +111,19 @@ def is_transient(error: BaseException) -> bool:
 
 
 def is_silence(error: BaseException) -> bool:
-    """Whether no answer came in time."""
+    """Return whether no answer came in time."""
     # asyncio, httpx, openai and LangChain each have their own; all say so in the class name.
     return any("Timeout" in name for name in _ancestry(error))
 
 
 def status_of(error: BaseException) -> int | None:
-    """The HTTP status that `error` reports, whichever client raised it."""
+    """Return the HTTP status that `error` reports, whichever client raised it."""
     status = getattr(error, "status_code", None) or getattr(_response(error), "status_code", None)
     return status if isinstance(status, int) and status >= _FIRST_ERROR else None
 
 
 def retry_after(error: BaseException, now: datetime | None = None) -> float | None:
-    """Seconds the endpoint asks us to wait: `retry-after-ms`, or Retry-After as seconds or a date."""
+    """Return seconds the endpoint asks us to wait: `retry-after-ms`, or Retry-After as seconds or a date."""
     headers = getattr(_response(error), "headers", None) or {}
     if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
         return milliseconds / 1000
@@ -140,7 +140,7 @@ def retry_after(error: BaseException, now: datetime | None = None) -> float | No
 
 
 def is_too_long(error: BaseException) -> bool:
-    """Whether the endpoint refused a request because the model cannot read so much."""
+    """Return whether the endpoint refused a request because the model cannot read so much."""
     return (
         "ContextOverflowError" in _ancestry(error)
         or _body_code(error) == "context_length_exceeded"
@@ -149,7 +149,7 @@ def is_too_long(error: BaseException) -> bool:
 
 
 def is_about_other_than(fields: tuple[str, ...], error: BaseException) -> bool:
-    """Whether a refusal says that something else than `fields` of the request was wrong.
+    """Return whether a refusal says that something else than `fields` of the request was wrong.
 
     OpenAI and vLLM name the field in `param`; a model nobody knows may be told by `code` alone.
     """
@@ -161,7 +161,7 @@ def is_about_other_than(fields: tuple[str, ...], error: BaseException) -> bool:
 
 
 def mentions(field: str, error: BaseException) -> bool:
-    """Whether a refusal speaks of this field of the request: in `param`, or anywhere in its words.
+    """Return whether a refusal speaks of this field of the request: in `param`, or anywhere in its words.
 
     Endpoints that are no OpenAI answer in shapes of their own, so the whole body is looked through.
     """
@@ -170,7 +170,7 @@ def mentions(field: str, error: BaseException) -> bool:
 
 
 def as_sextant_error(error: Exception, service: Service) -> SextantError:
-    """The typed error for whatever a client library raised, with the next step for its cause."""
+    """Return the typed error for whatever a client library raised, with the next step for its cause."""
     if isinstance(error, SextantError):
         return error
     if (flaw := _UNUSABLE_OUTPUT.get(type(error).__name__)) is not None:
@@ -199,7 +199,7 @@ def as_sextant_error(error: Exception, service: Service) -> SextantError:
 
 
 def _without_answer(error: Exception, service: Service) -> ModelUnavailable | None:
-    """The typed error where no answer came, or half of one; None where one did."""
+    """Return the typed error where no answer came, or half of one; None where one did."""
     if _never_connected(error):
         unreachable = ModelUnavailable(
             f"The {service.label} cannot be reached.",
@@ -333,7 +333,7 @@ def _ancestry(error: BaseException) -> set[str]:
 
 
 def _never_connected(error: BaseException) -> bool:
-    """Whether it, or what it was raised from, says that no connection came about."""
+    """Return whether it, or what it was raised from, says that no connection came about."""
     below: BaseException | None = error
     while below is not None:
         if _ancestry(below) & _NO_CONNECTION:

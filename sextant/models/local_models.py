@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def is_on_accelerator(model: Any) -> bool:  # noqa: ANN401 - a class of a package that ships no types
-    """Whether a sentence-transformers model runs on a GPU, which does many texts in the time of a few."""
+    """Return whether a sentence-transformers model runs on a GPU, which does many texts in the time of a few."""
     return bool(model.device.type != "cpu")
 
 
@@ -37,7 +37,7 @@ class LocalModel:
         self._thread = ThreadPoolExecutor(1, f"local-{kind}")
 
     async def run(self, work: Callable[[Any], T]) -> T:
-        """`work(model)`, in the model's thread.
+        """Return `work(model)`, in the model's thread.
 
         Raises:
             ModelUnavailable: the extra is not installed, or the model cannot be loaded or run.

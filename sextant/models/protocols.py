@@ -20,12 +20,12 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """Stable name of the vector space, stored beside the vectors."""
+        """Return stable name of the vector space, stored beside the vectors."""
         ...
 
     @property
     def dimension(self) -> int:
-        """Length of one vector; some embedders know it only after `warm_up` or a first vector."""
+        """Return length of one vector; some embedders know it only after `warm_up` or a first vector."""
         ...
 
     async def warm_up(self) -> None:
@@ -33,16 +33,16 @@ class Embedder(Protocol):
         ...
 
     async def embed_query(self, text: str) -> Vectors:
-        """One question as a vector of shape (dimension,); recent questions come from a cache."""
+        """Return one question as a vector of shape (dimension,); recent questions come from a cache."""
         ...
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """Passages as a matrix of shape (len(texts), dimension), in order."""
+        """Return passages as a matrix of shape (len(texts), dimension), in order."""
         ...
 
 
 def find_cached_vector(embedder: Embedder, text: str) -> Vectors | None:
-    """The question's vector, shape (dimension,), if the embedder has a `known` that gives it without waiting; else None."""
+    """Return the question's vector, shape (dimension,), if the embedder has a `known` that gives it without waiting; else None."""
     known: Callable[[str], Vectors | None] | None = getattr(embedder, "known", None)
     return None if known is None else known(text)
 
@@ -52,9 +52,9 @@ class Reranker(Protocol):
 
     @property
     def name(self) -> str:
-        """The model's name."""
+        """Return the model's name."""
         ...
 
     async def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """One score per text, in order."""
+        """Return one score per text, in order."""
         ...

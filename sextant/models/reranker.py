@@ -59,11 +59,11 @@ class HttpReranker:
 
     @property
     def name(self) -> str:
-        """The model's name, or `rerank` when the URL names none."""
+        """Return the model's name, or `rerank` when the URL names none."""
         return self._model or "rerank"
 
     async def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """One score per text, in order.
+        """Return one score per text, in order.
 
         Raises:
             ModelUnavailable: the endpoint gives no score, or not one for each text.
@@ -106,7 +106,7 @@ class LocalReranker:
 
     @property
     def name(self) -> str:
-        """The model's name or path."""
+        """Return the model's name or path."""
         return self._local.name
 
     async def warm_up(self) -> None:
@@ -118,7 +118,7 @@ class LocalReranker:
         await self.score("warm up", ["warm up"])
 
     async def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """One score per text, in order.
+        """Return one score per text, in order.
 
         Raises:
             ModelUnavailable: the extra is not installed, or the model cannot be loaded.
@@ -134,7 +134,7 @@ class LocalReranker:
 
 
 def _predict(model: Any, pairs: Sequence[tuple[str, str]]) -> list[float]:  # noqa: ANN401
-    """One score a pair; of an entailment model the probability that the text entails what is asked of it."""
+    """Return one score a pair; of an entailment model the probability that the text entails what is asked of it."""
     names = {name.lower(): place for place, name in model.config.id2label.items()}
     if len(names) == 1:
         return [float(score) for score in model.predict(list(pairs), show_progress_bar=False)]
@@ -146,7 +146,7 @@ def _predict(model: Any, pairs: Sequence[tuple[str, str]]) -> list[float]:  # no
 
 
 def build_reranker(settings: Settings) -> Reranker | None:
-    """The reranker that the settings name, or None when they name none. Loads and calls nothing yet.
+    """Return the reranker that the settings name, or None when they name none. Loads and calls nothing yet.
 
     Raises:
         SettingsInvalid: the setting is neither a URL nor `sentence-transformers:<name or path>`
@@ -156,7 +156,7 @@ def build_reranker(settings: Settings) -> Reranker | None:
 
 
 def open_judge(settings: Settings, reranker: Reranker | None) -> Reranker | None:
-    """Who says how far quotes carry sentences, as the settings name it; None: words do.
+    """Return who says how far quotes carry sentences, as the settings name it; None: words do.
 
     Raises:
         SettingsInvalid: the setting is of no known form, or names a reranker that there is not.

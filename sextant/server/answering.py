@@ -40,7 +40,7 @@ async def whole(
     respond: Callable[[Answer], Response],
     note: Encode = nothing,
 ) -> Response:
-    """The answer as `respond` puts it; stopped when the client leaves.
+    """Return the answer as `respond` puts it; stopped when the client leaves.
 
     Args:
         request: where it was asked.
@@ -71,7 +71,7 @@ def stream_answer(
     keep: bool = False,
     survive: bool = False,
 ) -> tuple[AnswerRun, EventStream]:
-    """The answer as a stream.
+    """Return the answer as a stream.
 
     It begins with 200 when there is something to tell, or after `hold_seconds`: a failure until then,
     of what was asked, of a dependency or of retrieval, has its own status.
@@ -111,7 +111,7 @@ def stream_answer(
 
 
 def resume_stream(request: Request, run: AnswerRun, after: int) -> EventStream:
-    """The rest of a run's stream, from part `after` on, for a client that came back.
+    """Return the rest of a run's stream, from part `after` on, for a client that came back.
 
     Whoever began the run decides about its end, not who leaves here.
     """

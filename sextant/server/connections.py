@@ -81,7 +81,7 @@ class BoundedHead(HttpToolsProtocol):
 
     @property
     def _answering(self) -> bool:
-        """Whether an answer is being sent, into which another must not be written."""
+        """Return whether an answer is being sent, into which another must not be written."""
         cycle = self.cycle
         return cycle is not None and cycle.response_started and not cycle.response_complete
 

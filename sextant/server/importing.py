@@ -50,7 +50,7 @@ class Following:
         self.task.add_done_callback(lambda _: self._news.set())
 
     async def events(self, ping_seconds: float) -> AsyncIterator[bytes]:
-        """`progress` now and then, and at the end `done` with the report, or `error`."""
+        """Yield `progress` now and then, and at the end `done` with the report, or `error`."""
         number = 0
         while not self.task.done():
             try:

@@ -8,7 +8,7 @@ from sextant.domain.errors import FileTooLarge
 
 
 async def lines_of(parts: AsyncIterable[bytes], longest: int) -> AsyncGenerator[bytes]:
-    """The lines, without their ends; never more than one line and one part are in memory.
+    """Yield the lines, without their ends; never more than one line and one part are in memory.
 
     Args:
         parts: the body.

@@ -40,17 +40,17 @@ _BY_FASTAPI = ("HTTPValidationError", "ValidationError")
 
 
 def problems(*statuses: int) -> Responses:
-    """The `responses=` of a route for errors beyond those that any route may answer with."""
+    """Return the `responses=` of a route for errors beyond those that any route may answer with."""
     return {status: _problem(status) for status in statuses}
 
 
 def answers(example: object, *statuses: int, status: int = 200) -> Responses:
-    """The `responses=` of a route: an example of what it answers, and its own errors."""
+    """Return the `responses=` of a route: an example of what it answers, and its own errors."""
     return {status: {"content": as_json(example)}} | problems(*statuses)
 
 
 def as_json(example: object) -> dict[str, Any]:
-    """The `content` of a response with an example; as text, for FastAPI drops whatever is null."""
+    """Return the `content` of a response with an example; as text, for FastAPI drops whatever is null."""
     return {_JSON: {"example": orjson.dumps(example).decode()}}
 
 
@@ -65,7 +65,7 @@ def install(app: FastAPI, others: Mapping[str, Describe]) -> None:
 
 
 def document_routes(app: FastAPI, others: Mapping[str, Describe]) -> dict[str, Any]:
-    """The document, made once."""
+    """Return the document, made once."""
     if app.openapi_schema is None:
         document = get_openapi(
             title=app.title,
@@ -85,7 +85,7 @@ def document_routes(app: FastAPI, others: Mapping[str, Describe]) -> dict[str, A
 
 
 def operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every path with each of its operations."""
+    """Yield every path with each of its operations."""
     for path, methods in document["paths"].items():
         for operation in methods.values():
             yield path, operation
@@ -107,7 +107,7 @@ def _with_common(path: str, operation: dict[str, Any], problem: Describe) -> Non
 
 
 def code_of(status: int) -> str:
-    """The code that an example of a status has."""
+    """Return the code that an example of a status has."""
     return HTTPStatus(status).phrase.lower().replace(" ", "_").replace("-", "_")
 
 

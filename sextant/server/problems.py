@@ -54,13 +54,13 @@ def problem_of(error: SextantError, request_id: str | None = None) -> Problem:
 
 
 def problem_fields(event: Failed) -> dict[str, str | None]:
-    """The fields of a problem that the end of a stream has for its failure, in the request's words."""
+    """Return the fields of a problem that the end of a stream has for its failure, in the request's words."""
     problem = problem_of(error_of(event.code, event.message, **(event.detail or {})))
     return {"message": problem.detail, "nextStep": problem.next_step, "field": problem.field}
 
 
 def _as_sent(error: SextantError) -> tuple[str | None, str]:
-    """The field at fault and the sentence about it, in the request's words: `graphId`, `multimodalContent[0].data`.
+    """Return the field at fault and the sentence about it, in the request's words: `graphId`, `multimodalContent[0].data`.
 
     Settings keep the names that they are set by, and so does what lies within a field that takes any object.
     """
@@ -143,7 +143,7 @@ async def _unforeseen(request: Request, error: Exception) -> Response:
 
 
 def request_id_of(request: Request) -> str | None:
-    """The id under which the log knows this request."""
+    """Return the id under which the log knows this request."""
     found: str | None = getattr(request.state, "request_id", None)
     return found
 

@@ -23,7 +23,7 @@ QUEUE = "queue"
 
 
 def nothing(_: Event, __: str) -> bytes:
-    """What is sent of an answer that nobody follows."""
+    """Return what is sent of an answer that nobody follows."""
     return b""
 
 
@@ -94,7 +94,7 @@ class AnswerRun:
         return self._answer
 
     async def read(self, ping_seconds: float, after: int = 0) -> AsyncIterator[bytes]:
-        """What is to be sent, from part `after` on, until the end; pings when nothing happens."""
+        """Yield what is to be sent, from part `after` on, until the end; pings when nothing happens."""
         while True:
             if after < len(self.parts):
                 part = b"".join(self.parts[after:])

@@ -62,12 +62,12 @@ class Runs:
 
     @property
     def live(self) -> int:
-        """Answers under way."""
+        """Return answers under way."""
         return len(self._live)
 
     @property
     def expected(self) -> int:
-        """Slots kept for questions on their way."""
+        """Return slots kept for questions on their way."""
         return self._expected_of.total()
 
     def expect(self, principal: Principal | None, brought: bytes | None = None) -> Expected:
@@ -127,7 +127,7 @@ class Runs:
         return run
 
     def find(self, run_id: str, user_id: str) -> AnswerRun:
-        """A run of this user, under way or ended not long ago.
+        """Return a run of this user, under way or ended not long ago.
 
         Raises:
             RunNotFound: there is none, or it is somebody else's.

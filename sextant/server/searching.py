@@ -24,7 +24,7 @@ _RANKED: Mapping[str | None, int] = dict.fromkeys((AUTO, Mode.GLOBAL, Mode.HYBRI
 
 
 async def run_search(rag: Sextant, asked: SearchBody) -> ChunkSearchResponse:
-    """The passages that fit a request best, ranked by their metadata or as a mode does.
+    """Return the passages that fit a request best, ranked by their metadata or as a mode does.
 
     Raises:
         What `Sextant.search` and `Sextant.search_chunks` raise.
@@ -35,7 +35,7 @@ async def run_search(rag: Sextant, asked: SearchBody) -> ChunkSearchResponse:
 
 
 async def _by_mode(rag: Sextant, asked: SearchBody) -> ChunkSearchResponse:
-    """A search ranked as a mode ranks; each page is cut from a ranking that is made again."""
+    """Return a search ranked as a mode ranks; each page is cut from a ranking that is made again."""
     for field in ("ranking", "bm25_rerank"):
         if getattr(asked, field) is not None:
             raise OptionInvalid(

@@ -91,6 +91,6 @@ async def _shared_slots(rag: Sextant) -> AsyncIterator[None]:
 
 
 def serving_of(request: Request) -> Serving:
-    """The running server's parts, for a route."""
+    """Return the running server's parts, for a route."""
     app = cast("FastAPI", request.app)
     return cast("Serving", app.state.serving)

@@ -24,7 +24,7 @@ class ClientLeft(Exception):
 
 
 def frame(event: str, data: object, event_id: str) -> bytes:
-    """One event; `data` is anything that orjson writes, and so has no line breaks."""
+    """Return one event; `data` is anything that orjson writes, and so has no line breaks."""
     return b"id: %b\nevent: %b\ndata: %b\n\n" % (
         event_id.encode(),
         event.encode(),

@@ -53,14 +53,14 @@ async def require_owner(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> d
 
 @auth.on.assistants(actions=["read", "search"])
 async def see_assistants(ctx: Auth.types.AuthContext, value: Any) -> dict[str, Any]:  # noqa: ANN401, ARG001
-    """Whoever may read sees the graphs there are, and the assistants of their own."""
+    """Return whoever may read sees the graphs there are, and the assistants of their own."""
     _require(ctx, Permission.READ)
     return {"$or": [{"created_by": "system"}, {"owner": ctx.user.identity}]}
 
 
 @auth.on.assistants(actions=["create", "update", "delete"])
 async def change_assistants(ctx: Auth.types.AuthContext, value: Any) -> dict[str, str]:  # noqa: ANN401
-    """An administrator makes assistants, and changes and deletes those; nobody those of all users."""
+    """Return an administrator makes assistants, and changes and deletes those; nobody those of all users."""
     _require(ctx, Permission.ADMIN)
     metadata = value.get("metadata")
     if isinstance(metadata, dict):

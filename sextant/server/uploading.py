@@ -235,7 +235,7 @@ def _inspect_upload(graph_id: str, uploads: list[Upload], settings: Settings) ->
 
 
 def filename_of(sent: str | None) -> str:
-    """A client's name for a file, as text to show and to find it by; never a path."""
+    """Return a client's name for a file, as text to show and to find it by; never a path."""
     name = _UNPRINTABLE.sub("", clean_text(sent or "").replace("\\", "/"))
     name = PurePosixPath(name).name.strip()
     if len(name) > LONGEST_FILENAME:
@@ -245,7 +245,7 @@ def filename_of(sent: str | None) -> str:
 
 
 async def _parts(request: Request) -> AsyncGenerator[bytes]:
-    """The body as it comes; raises TimeoutError when it does not."""
+    """Yield the body as it comes; raises TimeoutError when it does not."""
     stream = request.stream()
     while True:
         try:
@@ -264,7 +264,7 @@ def _json(text: bytes, field: str) -> Any:  # noqa: ANN401 - whatever was sent
 
 
 def _check_upload(model: type[W], fields: object) -> W:
-    """What was said, with its bounds checked; errors as FastAPI tells them."""
+    """Return what was said, with its bounds checked; errors as FastAPI tells them."""
     try:
         return model.model_validate(fields)
     except ValidationError as error:

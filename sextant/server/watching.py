@@ -31,7 +31,7 @@ class Watch:
         self._first = first
 
     async def standings(self) -> AsyncIterator[UploadStatus]:
-        """Where the document stands: now, and after every look, until its ingestion has ended.
+        """Yield where the document stands: now, and after every look, until its ingestion has ended.
 
         Raises:
             DocumentNotFound: it was deleted meanwhile.
@@ -87,7 +87,7 @@ class Watching:
             await end(self._looking)
 
     async def next_of(self, document_id: UUID) -> UploadStatus:
-        """What the next look finds; raises DocumentNotFound if nothing."""
+        """Return what the next look finds; raises DocumentNotFound if nothing."""
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._look())
         async with self._looked:

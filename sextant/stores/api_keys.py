@@ -43,7 +43,7 @@ class ApiKeyStore:
         self._database = database
 
     async def use(self, digest: bytes) -> KeyInUse | None:
-        """The key with this SHA-256, unless it is revoked, expired or was never made.
+        """Return the key with this SHA-256, unless it is revoked, expired or was never made.
 
         Raises:
             DatabaseUnavailable: nobody knows.
@@ -55,7 +55,7 @@ class ApiKeyStore:
         return KeyInUse(**(row | {"permissions": _permissions(row)})) if row else None
 
     async def exist(self) -> bool:
-        """Whether a key was ever made here, even one that is revoked by now.
+        """Return whether a key was ever made here, even one that is revoked by now.
 
         Raises:
             DatabaseUnavailable: nobody knows.
@@ -91,7 +91,7 @@ class ApiKeyStore:
         return _key(row), secret
 
     async def list_keys(self, user_id: str | None = None) -> list[ApiKey]:
-        """The keys of a user, or everybody's, newest first."""
+        """Return the keys of a user, or everybody's, newest first."""
         return [_key(row) for row in await self._owner("list", {"user_id": user_id})]
 
     async def revoke(self, key_id: str, grace: timedelta = timedelta(0)) -> ApiKey:

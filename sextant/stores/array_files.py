@@ -33,7 +33,7 @@ _ABANDONED_SECONDS = 3600.0
 
 
 def index_files(settings: Settings) -> ArrayFiles:
-    """Where the words of knowledge bases are kept."""
+    """Return where the words of knowledge bases are kept."""
     return ArrayFiles(settings.data_dir / "index")
 
 
@@ -57,7 +57,7 @@ class ArrayFiles:
         self._most_bytes = most_bytes
 
     def load(self, scope: Scope, code: str) -> Arrays | None:
-        """The arrays that were kept of a scope by the same `code`, if any.
+        """Return the arrays that were kept of a scope by the same `code`, if any.
 
         They are plain numbers (no pickle), complete as they were written; what they mean is not checked.
         """

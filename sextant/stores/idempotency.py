@@ -28,7 +28,7 @@ class Idempotency:
         self._database = database
 
     async def begin(self, user_id: str, key: str, request_sha256: str) -> Any:  # noqa: ANN401
-        """The answer that this request had, or None: it is new, or was never answered.
+        """Return the answer that this request had, or None: it is new, or was never answered.
 
         Raises:
             ConflictError: the key came with another request before.

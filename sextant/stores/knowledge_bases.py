@@ -30,7 +30,7 @@ class KnowledgeBases:
         self._database = database
 
     async def list(self, user_id: str) -> builtins.list[GraphInfo]:
-        """The knowledge bases of a user, by name."""
+        """Return the knowledge bases of a user, by name."""
         async with self._database.transaction(user_id) as connection:
             cursor = connection.cursor(row_factory=class_row(GraphInfo))
             await cursor.execute(_SQL["graphs"], {"user_id": user_id})
@@ -54,7 +54,7 @@ class KnowledgeBases:
         raise await self._not_found(scope)
 
     async def has_passages(self, scope: Scope) -> bool:
-        """Whether there are passages in a knowledge base; one may be a graph alone.
+        """Return whether there are passages in a knowledge base; one may be a graph alone.
 
         Raises:
             GraphNotFound: no such knowledge base.

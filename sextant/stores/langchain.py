@@ -36,11 +36,11 @@ class TextEmbedder(Protocol):
     """The part of an embedder that LangChain needs."""
 
     async def embed_query(self, text: str) -> Vectors:
-        """One question as a vector of shape (dimension,)."""
+        """Return one question as a vector of shape (dimension,)."""
         ...
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """Passages as a matrix of shape (len(texts), dimension), in order."""
+        """Return passages as a matrix of shape (len(texts), dimension), in order."""
         ...
 
 
@@ -51,20 +51,20 @@ class LangChainEmbeddings(Embeddings):
         self._embedder = embedder
 
     async def aembed_query(self, text: str) -> list[float]:
-        """One question as a list of floats."""
+        """Return one question as a list of floats."""
         return [float(value) for value in await self._embedder.embed_query(text)]
 
     async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
-        """Passages as lists of floats."""
+        """Return passages as lists of floats."""
         vectors = await self._embedder.embed_passages(texts)
         return [[float(value) for value in vector] for vector in vectors]
 
     def embed_query(self, text: str) -> list[float]:
-        """One question as a list of floats."""
+        """Return one question as a list of floats."""
         return asyncio.run(self.aembed_query(text))
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """Passages as lists of floats."""
+        """Return passages as lists of floats."""
         return asyncio.run(self.aembed_documents(texts))
 
 
@@ -75,7 +75,7 @@ class ScopeVectorStore(PGVectorStore):
     scope: Scope
 
     def rows_of(self, user_id: int | str) -> ScopeRows:
-        """The knowledge base's texts, as this user may see them."""
+        """Return the knowledge base's texts, as this user may see them."""
         return ScopeRows(self.database, self.scope, str(user_id))
 
 

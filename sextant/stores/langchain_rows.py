@@ -40,7 +40,7 @@ _BATCH = 5000  # texts read in one statement
 
 
 def similarity_of(store: PGVectorStore | AsyncPGVectorStore) -> Callable[[float], float]:
-    """How cosine similarity comes from what the store calls a score, which is its distance.
+    """Return how cosine similarity comes from what the store calls a score, which is its distance.
 
     Euclidean distances are taken to be between vectors of length 1, as embedding models give them;
     the inner product is a similarity already.
@@ -54,12 +54,12 @@ def similarity_of(store: PGVectorStore | AsyncPGVectorStore) -> Callable[[float]
 
 
 def is_supported(store: object) -> TypeGuard[PGVectorStore | AsyncPGVectorStore]:
-    """Whether it is a vector store that this module can read."""
+    """Return whether it is a vector store that this module can read."""
     return isinstance(store, PGVectorStore | AsyncPGVectorStore)
 
 
 def runs_its_loop(store: PGVectorStore | AsyncPGVectorStore) -> bool:
-    """Whether the store can be called from any event loop."""
+    """Return whether the store can be called from any event loop."""
     return isinstance(store, PGVectorStore) and store._engine._loop is not None
 
 
@@ -133,7 +133,7 @@ class TableRows:
         )
 
     async def owner(self) -> int | str:
-        """The user as `Rows` says; the server is asked once what the column holds.
+        """Return the user as `Rows` says; the server is asked once what the column holds.
 
         Raises:
             OptionInvalid: the column holds numbers and the user is none, or the store cannot filter by it.
@@ -168,7 +168,7 @@ class TableRows:
         return [(self._document(row), float(row["score"])) for row in rows]
 
     def statement(self, keywords: Sequence[str], k: int) -> str:
-        """The statement and its values."""
+        """Return the statement and its values."""
         asked = self._matching(self._owned_by(self._owner or str(self._user_id)), keywords, k)
         compiled = asked.compile(dialect=postgresql.dialect())  # type: ignore[no-untyped-call]
         return f"{compiled} -- {compiled.params}"
@@ -199,7 +199,7 @@ class TableRows:
         )
 
     def _document(self, row: RowMapping) -> Document:
-        """The row as the store itself gives it."""
+        """Return the row as the store itself gives it."""
         inner = self._table
         metadata = dict((inner.metadata_json_column and row[inner.metadata_json_column]) or {})
         metadata |= {name: row[name] for name in inner.metadata_columns}
@@ -208,14 +208,14 @@ class TableRows:
         )
 
     async def stamp(self) -> str:
-        """How many rows there are, and a sum of the hashes of their ids and texts."""
+        """Return how many rows there are, and a sum of the hashes of their ids and texts."""
         hashed = func.hashtextextended(cast(self._id, String) + self._content, 0)
         asked = select(func.concat_ws(" ", func.count(), func.sum(hashed)).label("stamp"))
         [row] = await self._rows(asked.select_from(self._from).where(await self._mine()))
         return str(row["stamp"])
 
     async def states(self) -> Mapping[Hashable, str]:
-        """Every row's id with the hash of its text."""
+        """Return every row's id with the hash of its text."""
         asked = select(
             cast(self._id, String).label("id"),
             cast(func.hashtextextended(self._content, 0), String).label("state"),
@@ -224,7 +224,7 @@ class TableRows:
         return {row["id"]: row["state"] for row in rows}
 
     async def texts(self, parts: Sequence[Hashable]) -> Sequence[StoredText]:
-        """The texts of these rows."""
+        """Return the texts of these rows."""
         row_id, mine = cast(self._id, String), await self._mine()
         found: list[StoredText] = []
         for first in range(0, len(parts), _BATCH):

@@ -23,36 +23,36 @@ class StoredTexts(Protocol):
 
     @property
     def key(self) -> Hashable:
-        """The user and the store that the texts are of."""
+        """Return the user and the store that the texts are of."""
         ...
 
     async def owner(self) -> int | str:
-        """The user, as the vector store's filter has to be given it."""
+        """Return the user, as the vector store's filter has to be given it."""
         ...
 
     async def keyword_search(
         self, keywords: Sequence[str], k: int
     ) -> Sequence[tuple[Document, float]]:
-        """Texts that hold keywords in the sense of ILIKE: most distinct ones first, then densest.
+        """Return texts that hold keywords in the sense of ILIKE: most distinct ones first, then densest.
 
         The score is the number of keywords plus density ÷ (1 + density).
         """
         ...
 
     def statement(self, keywords: Sequence[str], k: int) -> str:
-        """What `keyword_search` asks the database, for a log."""
+        """Return what `keyword_search` asks the database, for a log."""
         ...
 
     async def stamp(self) -> str:
-        """Changes whenever a text does."""
+        """Return changes whenever a text does."""
         ...
 
     async def states(self) -> Mapping[Hashable, str]:
-        """The parts that texts come in (files, or single rows), each with what changes when it does."""
+        """Return the parts that texts come in (files, or single rows), each with what changes when it does."""
         ...
 
     async def texts(self, parts: Sequence[Hashable]) -> Sequence[StoredText]:
-        """All texts of these parts."""
+        """Return all texts of these parts."""
         ...
 
 
@@ -61,5 +61,5 @@ class KnowsRows(Protocol):
     """A vector store that finds its texts by itself."""
 
     def rows_of(self, user_id: int | str) -> StoredTexts:
-        """The texts that a user has in it."""
+        """Return the texts that a user has in it."""
         ...

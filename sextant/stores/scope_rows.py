@@ -25,11 +25,11 @@ class ScopeRows:
 
     @property
     def key(self) -> Hashable:
-        """The database, the knowledge base, and the user who asks."""
+        """Return the database, the knowledge base, and the user who asks."""
         return (self.database.app_conninfo, self.scope, self.user_id)
 
     async def owner(self) -> str:
-        """The user who asks."""
+        """Return the user who asks."""
         return self.user_id
 
     async def keyword_search(
@@ -42,7 +42,7 @@ class ScopeRows:
         return [(as_document(hit.chunk, self.scope), hit.score) for hit in hits]
 
     def statement(self, keywords: Sequence[str], k: int) -> str:
-        """The server's function and its values."""
+        """Return the server's function and its values."""
         return self._chunks.keyword_statement(self.scope, keywords, k)
 
     async def stamp(self) -> str:
@@ -55,7 +55,7 @@ class ScopeRows:
         return dict[Hashable, str](found.items())
 
     async def texts(self, parts: Sequence[Hashable]) -> Sequence[StoredText]:
-        """Titles, table header and text of every chunk of these documents."""
+        """Return titles, table header and text of every chunk of these documents."""
         documents = [part for part in parts if isinstance(part, UUID)]
         if self._foreign or not documents:
             return []
@@ -72,7 +72,7 @@ class ScopeRows:
 
 
 def as_document(chunk: StoredChunk, scope: Scope) -> Document:
-    """A chunk as the vector store's own searches return it."""
+    """Return a chunk as the vector store's own searches return it."""
     metadata = {
         "user_id": scope.user_id,
         "graph_id": scope.graph_id,

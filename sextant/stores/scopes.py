@@ -27,7 +27,7 @@ class ScopeRow:
 
 
 def of_scope(query: LiteralString) -> LiteralString:
-    """A query over `scope_id` as one over `user_id` and `graph_id`, which need not be looked up first.
+    """Return a query over `scope_id` as one over `user_id` and `graph_id`, which need not be looked up first.
 
     Over a knowledge base that the user does not have it finds nothing.
     """
@@ -35,22 +35,22 @@ def of_scope(query: LiteralString) -> LiteralString:
 
 
 def key_of(scope: Scope) -> dict[str, object]:
-    """The values of a query that `of_scope` made."""
+    """Return the values of a query that `of_scope` made."""
     return {"user_id": scope.user_id, "graph_id": scope.graph_id}
 
 
 def id_array(ids: Iterable[UUID | str | int]) -> str:
-    """Ids as PostgreSQL writes an array; the driver takes ten times as long to write each by itself."""
+    """Return ids as PostgreSQL writes an array; the driver takes ten times as long to write each by itself."""
     return f"{{{','.join(map(str, ids))}}}"
 
 
 def entity_index(scope_id: int) -> str:
-    """The name, in the schema `sextant`, of the HNSW index over the entities of a scope that has very many."""
+    """Return the name, in the schema `sextant`, of the HNSW index over the entities of a scope that has very many."""
     return f"entity_vectors_{scope_id}"
 
 
 async def find_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
-    """The row of `scope`, or None when the user has no such knowledge base."""
+    """Return the row of `scope`, or None when the user has no such knowledge base."""
     return await _scope(connection, scope, _SQL["find_scope"])
 
 
@@ -61,7 +61,7 @@ async def rows_of(
     query: LiteralString,
     **values: object,
 ) -> list[T]:
-    """The rows of a query over `scope_id`, each as `made` of it; none where there is no such scope."""
+    """Return the rows of a query over `scope_id`, each as `made` of it; none where there is no such scope."""
     async with database.transaction(scope.user_id) as connection:
         found = await find_scope(connection, scope)
         if found is None:
@@ -72,22 +72,22 @@ async def rows_of(
 
 
 async def share_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
-    """The same for a writer: the partition stays what it is until the transaction ends."""
+    """Return the same for a writer: the partition stays what it is until the transaction ends."""
     return await _scope(connection, scope, _SQL["share_scope"])
 
 
 async def hold_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
-    """The same for a writer of its graph: the scope is not deleted until the transaction ends."""
+    """Return the same for a writer of its graph: the scope is not deleted until the transaction ends."""
     return await _scope(connection, scope, _SQL["hold_scope"])
 
 
 async def doom_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
-    """The same for deleting the scope: every writer of it is kept out."""
+    """Return the same for deleting the scope: every writer of it is kept out."""
     return await _scope(connection, scope, _SQL["doom_scope"])
 
 
 async def lock_scope(connection: Connection, scope: Scope) -> ScopeRow:
-    """The row of `scope`, created if new, and locked against all who register in it or share it."""
+    """Return the row of `scope`, created if new, and locked against all who register in it or share it."""
     key = {"user_id": scope.user_id, "graph_id": scope.graph_id}
     while True:
         await connection.execute(_SQL["create_scope"], key)

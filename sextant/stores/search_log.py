@@ -51,7 +51,7 @@ class SearchLog:
 
     @property
     def enabled(self) -> bool:
-        """Whether searches are to be recorded."""
+        """Return whether searches are to be recorded."""
         return self._settings.enabled
 
     async def record(
@@ -83,7 +83,7 @@ class SearchLog:
             await connection.execute(_SQL["prune"], key_of(scope) | self._kept)
 
     async def list(self, scope: Scope, limit: int = 50) -> list[LoggedSearch]:
-        """The last searches, newest first; none that is older than it is to be kept.
+        """Return the last searches, newest first; none that is older than it is to be kept.
 
         Raises:
             OptionInvalid: the limit is no number that there can be.
@@ -108,7 +108,7 @@ class SearchLog:
 
 
 def item_to_log(item: RetrievedItem) -> dict[str, Any]:
-    """What the log keeps of a result."""
+    """Return what the log keeps of a result."""
     return {
         "kind": item.kind.value,
         "id": item.id,
@@ -122,7 +122,7 @@ def _json(value: object) -> Jsonb:
 
 
 def _storable(value: object) -> object:
-    """The same without what JSON in PostgreSQL cannot hold; a request may come with anything."""
+    """Return the same without what JSON in PostgreSQL cannot hold; a request may come with anything."""
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, Mapping):

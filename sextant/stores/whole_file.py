@@ -16,7 +16,7 @@ _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 @contextmanager
 def write_atomically(out: Path) -> Iterator[Path]:
-    """The path of a file beside `out` to write to, which becomes `out` unless something fails.
+    """Provide the path of a file beside `out` to write to, which becomes `out` unless something fails.
 
     It is this writer's alone: of two that write to `out` at a time, the later one's file stays, whole.
 
@@ -45,6 +45,6 @@ def write_atomically(out: Path) -> Iterator[Path]:
 
 
 def _is_replaceable(out: Path) -> bool:
-    """Whether a file may take its place: as that of a file, of nothing, or of a link but /dev/stdout and such."""
+    """Return whether a file may take its place: as that of a file, of nothing, or of a link but /dev/stdout and such."""
     is_open = out.is_symlink() and out.readlink().is_relative_to("/proc")
     return not is_open and (out.is_file() or not out.exists())

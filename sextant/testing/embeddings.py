@@ -18,9 +18,9 @@ class LangChainHash(Embeddings):
         self.dimension = dimension
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """The vectors of passages."""
+        """Return the vectors of passages."""
         return [self.embed_query(text) for text in texts]
 
     def embed_query(self, text: str) -> list[float]:
-        """The vector of one question."""
+        """Return the vector of one question."""
         return [float(value) for value in hash_vector(text, self.dimension)]

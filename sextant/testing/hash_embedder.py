@@ -39,18 +39,18 @@ class HashEmbedder:
 
     @property
     def dimension(self) -> int:
-        """Length of one vector."""
+        """Return length of one vector."""
         return self._dimension
 
     async def warm_up(self) -> None:
         """Nothing to load."""
 
     async def embed_query(self, text: str) -> Vectors:
-        """The vector of one question."""
+        """Return the vector of one question."""
         return hash_vector(text, self._dimension)
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of passages, one per row."""
+        """Return the vectors of passages, one per row."""
         vectors = np.zeros((len(texts), self._dimension), np.float32)
         for row, text in enumerate(texts):
             vectors[row] = hash_vector(text, self._dimension)
@@ -65,16 +65,16 @@ class BrokenEmbedder(HashEmbedder):
         raise ModelUnavailable("The embedding model does not answer.")
 
     async def embed_query(self, text: str) -> Vectors:  # noqa: ARG002 - the embedder's signature
-        """Raises `ModelUnavailable`."""
+        """Return raises `ModelUnavailable`."""
         raise ModelUnavailable("The embedding model does not answer.")
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:  # noqa: ARG002 - likewise
-        """Raises `ModelUnavailable`."""
+        """Return raises `ModelUnavailable`."""
         raise ModelUnavailable("The embedding model does not answer.")
 
 
 def hash_vector(text: str, dimension: int) -> Vectors:
-    """The L2-normalised n-gram vector of `text`; of a text without characters, the first axis."""
+    """Return the L2-normalised n-gram vector of `text`; of a text without characters, the first axis."""
     vector = np.zeros(dimension, np.float32)
     folded = normalise(text)
     for size in _GRAMS:

@@ -33,7 +33,7 @@ class HttpRequest:
     body: bytes
 
     def json(self) -> object:
-        """The body read as JSON."""
+        """Return the body read as JSON."""
         return orjson.loads(self.body)
 
 
@@ -85,7 +85,7 @@ class LoopbackServer:
 
     @property
     def port(self) -> int:
-        """The port it listens on."""
+        """Return the port it listens on."""
         assert self._server is not None, "not started"  # noqa: S101 - misuse by a test
         port: int = self._server.sockets[0].getsockname()[1]
         return port

@@ -23,10 +23,10 @@ class AngleEmbedder:
         """Nothing to load."""
 
     async def embed_query(self, text: str) -> Vectors:  # noqa: ARG002
-        """The same for every question."""
+        """Return the same for every question."""
         return np.asarray([1.0, 0.0], np.float32)
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """One vector for each text, at its cosine."""
+        """Return one vector for each text, at its cosine."""
         cosines = np.asarray([self._cosines.get(text, self._otherwise) for text in texts])
         return np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1).astype(np.float32)

@@ -59,18 +59,18 @@ class Neo4jServer:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """Return where it listens."""
         return int(self._held.getsockname()[1])
 
     @property
     def installed(self) -> bool:
-        """Whether Java and the jars are here."""
+        """Return whether Java and the jars are here."""
         jars = any(self.library.glob("neo4j-bolt-*.jar"))
         return jars and shutil.which(self.java) is not None
 
     @property
     def uri(self) -> str:
-        """The address for a driver."""
+        """Return the address for a driver."""
         return f"bolt://127.0.0.1:{self.port}"
 
     def start(self) -> None:
@@ -129,7 +129,7 @@ class Neo4jServer:
 
 @contextmanager
 def neo4j_for_tests(options: tuple[str, ...] = QUICK) -> Iterator[dict[str, object]]:
-    """Settings of a server to test with: the one that NEO4J_URI names, else one of our own.
+    """Provide settings of a server to test with: the one that NEO4J_URI names, else one of our own.
 
     Raises:
         ServerMissing: there is none, and none can be started; the message says what to install.

@@ -43,27 +43,27 @@ class ApiRequest:
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """The messages of a chat request."""
+        """Return the messages of a chat request."""
         return cast("list[dict[str, Any]]", self.body.get("messages", []))
 
     @property
     def prompt(self) -> str:
-        """All text of a chat request's messages, in order."""
+        """Return all text of a chat request's messages, in order."""
         return "\n".join(_text_of(message.get("content")) for message in self.messages)
 
     @property
     def images(self) -> list[bytes]:
-        """The images of a chat request's messages, in order; ValueError for one that is no data URI."""
+        """Return the images of a chat request's messages, in order; ValueError for one that is no data URI."""
         return [_image_of(part) for message in self.messages for part in _parts_of(message)]
 
     @property
     def streamed(self) -> bool:
-        """Whether a streamed answer is asked for."""
+        """Return whether a streamed answer is asked for."""
         return bool(self.body.get("stream"))
 
     @property
     def wants_json(self) -> bool:
-        """Whether the request asks for JSON, by `response_format` or in its words."""
+        """Return whether the request asks for JSON, by `response_format` or in its words."""
         return "response_format" in self.body or "JSON schema" in self.prompt
 
 
@@ -126,27 +126,27 @@ class ScriptedOpenAI:
 
     @property
     def base_url(self) -> str:
-        """The base URL that a client is given; ends in `/v1`."""
+        """Return the base URL that a client is given; ends in `/v1`."""
         return f"http://127.0.0.1:{self._server.port}/v1"
 
     @property
     def chat_requests(self) -> list[ApiRequest]:
-        """The chat requests so far, in order of arrival."""
+        """Return the chat requests so far, in order of arrival."""
         return [request for request in self.requests if request.path.endswith("/chat/completions")]
 
     @property
     def connections(self) -> int:
-        """Connections that were ever opened to it, whatever came over them."""
+        """Return connections that were ever opened to it, whatever came over them."""
         return self._server.accepted
 
     @property
     def disconnects(self) -> int:
-        """Clients that left before their answer was complete."""
+        """Return clients that left before their answer was complete."""
         return self._server.disconnects
 
     @property
     def open_streams(self) -> int:
-        """Answers under way now."""
+        """Return answers under way now."""
         return self._server.open_responses
 
     async def wait_for_disconnects(self, number: int = 1) -> None:

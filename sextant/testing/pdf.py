@@ -93,7 +93,7 @@ Item = Drawn | Field | PdfNote
 def draw_ruled_table(
     x: float, y: float, rows: Sequence[Sequence[str]], width: float = 120
 ) -> list[Drawn]:
-    """Rows of equal height downwards from (x, y), with a rule around every cell."""
+    """Return rows of equal height downwards from (x, y), with a rule around every cell."""
     height, right, bottom = 20.0, x + width * len(rows[0]), y - 20.0 * len(rows)
     levels = [Rule(x, y - height * row, right, y - height * row) for row in range(len(rows) + 1)]
     uprights = [
@@ -115,7 +115,7 @@ def write_pdf(
     title: str = "",
     password: str = "",
 ) -> bytes:
-    """A PDF file with these pages; with a password, encrypted by RC4 of 40 bits (revision 2)."""
+    """Return a PDF file with these pages; with a password, encrypted by RC4 of 40 bits (revision 2)."""
     writer = _PdfWriter(password)
     catalog, tree, fonts, image = (writer.reserve() for _ in range(4))
     kids = [writer.page(tree, fonts, image, items) for items in pages]
@@ -291,7 +291,7 @@ def _operators(item: Drawn) -> str:
 
 
 def _rc4(key: bytes, data: bytes) -> bytes:
-    """The cipher of PDF 1.1 to 1.5; old and weak, which is no matter for a test file."""
+    """Return the cipher of PDF 1.1 to 1.5; old and weak, which is no matter for a test file."""
     state = list(range(256))
     j = 0
     for i in range(256):

@@ -9,12 +9,12 @@ from PIL import Image
 
 
 def picture(color: str = "red", size: tuple[int, int] = (120, 90), kind: str = "PNG") -> bytes:
-    """An image file of one colour; `size` in pixels, `kind` as Pillow names formats."""
+    """Return an image file of one colour; `size` in pixels, `kind` as Pillow names formats."""
     written = BytesIO()
     Image.new("RGB", size, color).save(written, kind)
     return written.getvalue()
 
 
 def data_uri(content: bytes) -> str:
-    """A PNG as a URI that holds it (RFC 2397)."""
+    """Return a PNG as a URI that holds it (RFC 2397)."""
     return f"data:image/png;base64,{b64encode(content).decode()}"

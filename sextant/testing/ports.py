@@ -8,7 +8,7 @@ LOOPBACK = "127.0.0.1"
 
 
 def reserve_port() -> socket.socket:
-    """A socket whose port is given to nobody else while it is open.
+    """Return a socket whose port is given to nobody else while it is open.
 
     It is bound and does not listen, so that a server that is told the port may still do so, as long as
     it reuses addresses, which asyncio's, uvicorn's and Netty's do (socket(7), SO_REUSEADDR).

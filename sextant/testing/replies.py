@@ -49,75 +49,75 @@ class Reply:
 
     @property
     def pieces(self) -> Sequence[str]:
-        """What a stream of this reply sends, piece by piece."""
+        """Return what a stream of this reply sends, piece by piece."""
         return self.tokens if self.tokens is not None else tokens_of(self.text)
 
 
 def tokens_of(text: str) -> list[str]:
-    """`text` cut into pieces that join back to it."""
+    """Return `text` cut into pieces that join back to it."""
     return _TOKENS.findall(text)
 
 
 def as_json(value: object) -> Reply:
-    """`value` as JSON, as a model that follows its instructions writes it."""
+    """Return `value` as JSON, as a model that follows its instructions writes it."""
     return Reply(json.dumps(value, ensure_ascii=False))
 
 
 def fence_json(value: object) -> Reply:
-    """`value` as JSON in a code fence with talk around it, as small models write it."""
+    """Return `value` as JSON in a code fence with talk around it, as small models write it."""
     written = json.dumps(value, ensure_ascii=False, indent=1)
     return Reply(f"Sure! Here is the JSON:\n```json\n{written}\n```\nLet me know if you need more.")
 
 
 def invalid_json() -> Reply:
-    """Prose where JSON was asked for."""
+    """Return prose where JSON was asked for."""
     return Reply("I think the answer depends on the circumstances, mostly.")
 
 
 def refusal(text: str = "I can't help with that.") -> Reply:
-    """A refusal in the API's own field, with no text beside it."""
+    """Return a refusal in the API's own field, with no text beside it."""
     return Reply(refusal=text)
 
 
 def empty() -> Reply:
-    """An answer without text."""
+    """Return an answer without text."""
     return Reply("")
 
 
 def rate_limited(retry_after: float | str = 0) -> Reply:
-    """429 with Retry-After: seconds, or an HTTP date."""
+    """Return 429 with Retry-After: seconds, or an HTTP date."""
     return Reply("Rate limit reached.", 429, {"retry-after": str(retry_after)})
 
 
 def failing(status: int = 500, message: str = "Something broke.", code: str | None = None) -> Reply:
-    """An HTTP error with an OpenAI-shaped body."""
+    """Return an HTTP error with an OpenAI-shaped body."""
     return Reply(message, status, error_code=code)
 
 
 def slow(text: str, delay: float) -> Reply:
-    """`text`, each streamed piece (or the whole, unstreamed) after `delay` seconds."""
+    """Return `text`, each streamed piece (or the whole, unstreamed) after `delay` seconds."""
     return Reply(text, delay=delay)
 
 
 def endless(text: str = "and so on ") -> Reply:
-    """`text` again and again until the client leaves."""
+    """Return `text` again and again until the client leaves."""
     return Reply(text, endless=True)
 
 
 def silent_after(
     pieces: int, text: str = "It begins well and then", resume: asyncio.Event | None = None
 ) -> Reply:
-    """A stream that stops in the middle without closing, until `resume` or the client leaves."""
+    """Return a stream that stops in the middle without closing, until `resume` or the client leaves."""
     return Reply(text, pause_after=pieces, resume=resume)
 
 
 def broken_after(pieces: int, text: str = "It begins well and then") -> Reply:
-    """A stream whose connection is cut after `pieces` pieces (0: before the first)."""
+    """Return a stream whose connection is cut after `pieces` pieces (0: before the first)."""
     return Reply(text, break_after=pieces)
 
 
 def completion_body(reply: Reply, model: str, prompt: str) -> dict[str, Any]:
-    """The body of an unstreamed chat completion."""
+    """Return the body of an unstreamed chat completion."""
     message = {"role": "assistant", "content": reply.text or None, "refusal": reply.refusal}
     choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
     body = {"id": "scripted", "object": "chat.completion", "created": 0, "model": model}
@@ -129,18 +129,18 @@ def completion_body(reply: Reply, model: str, prompt: str) -> dict[str, Any]:
 def chunk_body(
     model: str, delta: dict[str, Any], finish_reason: str | None = None
 ) -> dict[str, Any]:
-    """One chunk of a streamed chat completion."""
+    """Return one chunk of a streamed chat completion."""
     choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
     body = {"id": "scripted", "object": "chat.completion.chunk", "created": 0, "model": model}
     return body | {"choices": [choice]}
 
 
 def usage_of(reply: Reply, prompt: str) -> dict[str, int]:
-    """Tokens as the endpoint counts them: pieces of the prompt and of the answer."""
+    """Return tokens as the endpoint counts them: pieces of the prompt and of the answer."""
     asked, said = len(tokens_of(prompt)), len(reply.pieces)
     return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
 
 
 def error_body(reply: Reply) -> dict[str, Any]:
-    """The body of an error, as OpenAI shapes it."""
+    """Return the body of an error, as OpenAI shapes it."""
     return {"error": {"message": reply.text, "type": "scripted", "code": reply.error_code}}

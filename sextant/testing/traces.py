@@ -9,7 +9,7 @@ from sextant.domain.events import Done, Event, Retrieved, Status
 
 
 def trace_of(question: str, events: Sequence[Event]) -> str:
-    """The nodes in their order, what each retrieval searched by, the answer, and what it rests on.
+    """Return the nodes in their order, what each retrieval searched by, the answer, and what it rests on.
 
     No times and no scores: those differ from run to run.
     """

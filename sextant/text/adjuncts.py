@@ -28,13 +28,13 @@ _ASKED_CHINESE = re.compile(r"(.{1,20})(?:期间|期間|[内內时時后後前�
 
 
 def opening_adjunct(sentence: str) -> int:
-    """How many characters of `sentence` its opening adjunct takes; 0 where it has none."""
+    """Return how many characters of `sentence` its opening adjunct takes; 0 where it has none."""
     found = _ENGLISH.match(sentence) or _CHINESE.match(sentence)
     return found.end() if found and found.end() < len(sentence) else 0
 
 
 def find_conditions(question: str) -> str:
-    """The parts of `question` that ask what holds in some time or under some condition."""
+    """Return the parts of `question` that ask what holds in some time or under some condition."""
     parts = [*_ASKED_ENGLISH.findall(question)]
     parts += [part for both in _ASKED_CHINESE.findall(question) for part in both]
     return " ".join(parts)

@@ -35,34 +35,34 @@ def readable_name(name: str) -> str:
 
 
 def is_cjk(char: str) -> bool:
-    """Whether one character is a CJK ideograph."""
+    """Return whether one character is a CJK ideograph."""
     return _CJK.match(char) is not None
 
 
 def has_cjk(text: str) -> bool:
-    """Whether any character of `text` is a CJK ideograph."""
+    """Return whether any character of `text` is a CJK ideograph."""
     return _CJK.search(text) is not None
 
 
 def ideographs(text: str) -> int:
-    """How many characters of `text` are CJK ideographs."""
+    """Return how many characters of `text` are CJK ideographs."""
     return len(_CJK.findall(text))
 
 
 def language_of(text: str) -> str:
-    """`"zh"` when at least one in five letters of `text` is a CJK ideograph, else `"en"`."""
+    """Return `"zh"` when at least one in five letters of `text` is a CJK ideograph, else `"en"`."""
     cjk = ideographs(text)
     # Counting letters takes a quarter of the time that a plain text is parsed in.
     return "zh" if cjk and cjk * 5 >= sum(map(str.isalpha, text)) else "en"
 
 
 def normalise(text: str) -> str:
-    """NFKC and casefold: the form in which names and keywords are compared."""
+    """Return NFKC and casefold: the form in which names and keywords are compared."""
     return unicodedata.normalize("NFKC", text).casefold()
 
 
 def count_noun(number: int, noun: str) -> str:
-    """The number with its noun: `1 row`, `2 rows`, `3 entities`."""
+    """Return the number with its noun: `1 row`, `2 rows`, `3 entities`."""
     if number == 1:
         return f"1 {noun}"
     return f"{number} {noun[:-1]}ies" if noun.endswith("y") else f"{number} {noun}s"
@@ -74,7 +74,7 @@ _START, _END = _QUOTES + "•*", _QUOTES + ".!?！？…"
 
 @lru_cache(maxsize=16_384)
 def normalise_name(name: str) -> str:
-    """The form in which names of entities are compared: idempotent, and never empty for a real name.
+    """Return the form in which names of entities are compared: idempotent, and never empty for a real name.
 
     NFKC and casefold; runs of white space are one space; quotation marks and the punctuation of a
     sentence go from both ends. Signs inside a name and those that make it stay: C++, C#, .NET.
@@ -119,7 +119,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def _count_ascii(text: bytes) -> tuple[int, int, int, int]:
-    """Words, letters, digits and marks, in a fifth of the time that the expressions take."""
+    """Return words, letters, digits and marks, in a fifth of the time that the expressions take."""
     kinds = text.translate(_KINDS)
     return (
         len(kinds.translate(_LETTERS_APART).split()),

@@ -15,7 +15,7 @@ _ASKS = re.compile(
 
 
 def definition_pattern(question: str) -> re.Pattern[str] | None:
-    """Where a normalised sentence says what the question asks of by name; None where it asks otherwise."""
+    """Return where a normalised sentence says what the question asks of by name; None where it asks otherwise."""
     asked = _ASKS.match(normalise(question))
     if asked is None:
         return None

@@ -15,7 +15,7 @@ _DESIGNATED = re.compile(
 
 
 def designators_in(question: str) -> list[str]:
-    """What `question` singles out so, kind and mark as they are written: `grade c`."""
+    """Return what `question` singles out so, kind and mark as they are written: `grade c`."""
     return [
         match[0]
         for match in _DESIGNATED.finditer(question)
@@ -24,5 +24,5 @@ def designators_in(question: str) -> list[str]:
 
 
 def marks_in(question: str) -> frozenset[str]:
-    """The letters and numbers alone: `c`."""
+    """Return the letters and numbers alone: `c`."""
     return frozenset(one.rpartition(" ")[2] for one in designators_in(question))

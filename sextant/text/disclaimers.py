@@ -20,7 +20,7 @@ _ENGLISH = (
 
 
 def disclaimer_pattern(question: str) -> re.Pattern[str] | None:
-    """Where a normalised text disclaims the one thing that `question` names by a code or a number.
+    """Return where a normalised text disclaims the one thing that `question` names by a code or a number.
 
     None where it names none, or several: how two differ is told by such sentences.
     """

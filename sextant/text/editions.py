@@ -34,13 +34,13 @@ class Edition:
     numbers: tuple[int, ...]
 
     def newer_than(self, other: Edition) -> bool:
-        """Whether both are of one series and this one is the later; one without numbers is the earliest."""
+        """Return whether both are of one series and this one is the later; one without numbers is the earliest."""
         alike = self.series == other.series and len(other.numbers) in {0, len(self.numbers)}
         return bool(self.series) and alike and self.numbers > other.numbers
 
 
 def edition_of(name: str) -> Edition:
-    """The edition that a name of a document says it is; one without numbers where it tells of none."""
+    """Return the edition that a name of a document says it is; one without numbers where it tells of none."""
     plain = _DAY.sub(r"\1-\2-\3", name.replace("_", " "))
     if _CODE.search(plain) or not _DATED.search(plain):
         return Edition(_AROUND.sub("", normalise(name)), ())
@@ -50,7 +50,7 @@ def edition_of(name: str) -> Edition:
 
 
 def newer(names: Sequence[str], others: Sequence[str], asked: Collection[int] = ()) -> bool:
-    """Whether a document is of a later edition than another, by the first of their names that tells.
+    """Return whether a document is of a later edition than another, by the first of their names that tells.
 
     Args:
         names: those of the one: of its file, its title.

@@ -85,7 +85,7 @@ _DOUBLED = re.compile(r"([bdglmnprt])\1$")
 
 
 def kin_of(question: str) -> Sequence[tuple[str, re.Pattern[str]]]:
-    """Each English word of a normalised question, and where a text has another word of its family.
+    """Return each English word of a normalised question, and where a text has another word of its family.
 
     Or has the word itself behind a hyphen, for whoever co-founds something founds it; before one, or within a dotted
     name, it says something else (fast-track, order.cancelled).
@@ -109,7 +109,7 @@ def _kin(word: str) -> re.Pattern[str]:
 
 
 def _verbs_of(noun: str) -> Iterator[str]:
-    """The stems of the verbs that it may be the noun of: "resignation" of "resign"."""
+    """Yield the stems of the verbs that it may be the noun of: "resignation" of "resign"."""
     for ending, of_noun in _ENDINGS:
         verb = noun.removesuffix(of_noun) + ending
         if noun.endswith(of_noun) and _makes(verb, of_noun):
@@ -117,7 +117,7 @@ def _verbs_of(noun: str) -> Iterator[str]:
 
 
 def _forms_of(verb: str) -> Iterator[str]:
-    """What a verb is in a text besides its plain inflections, as patterns."""
+    """Yield what a verb is in a text besides its plain inflections, as patterns."""
     yield from _FORMS.get(verb, ())
     if _SHORT.search(verb):
         yield f"{verb}{verb[-1]}(?:ed|ing)"
@@ -128,6 +128,6 @@ def _forms_of(verb: str) -> Iterator[str]:
 
 
 def _makes(verb: str, noun: str) -> bool:
-    """Whether a verb is long enough for such a noun to be of it."""
+    """Return whether a verb is long enough for such a noun to be of it."""
     shortest = _SHORTEST_BEFORE_ATION if noun == "ation" else _SHORTEST_VERB
     return len(verb) >= shortest

@@ -31,7 +31,7 @@ _PARTS = re.compile(r"[^\W\d_]+|\d+")
 
 
 def find_unmentioned(question: str, texts: Iterable[str]) -> list[str]:
-    """The names in `question` that no text has, as they were asked by.
+    """Return the names in `question` that no text has, as they were asked by.
 
     A code (letters, then digits among them) and the number of a version are missed where they do not
     stand. A name with a number is missed where the name stands with other numbers only.
@@ -61,7 +61,7 @@ def find_unmentioned(question: str, texts: Iterable[str]) -> list[str]:
 
 
 def find_codes(question: str) -> list[str]:
-    """The codes in `question`, and the names with the number of a model, each once."""
+    """Return the codes in `question`, and the names with the number of a model, each once."""
     models = (f"{name} {number}" for name, number in _models_in(question))
     return list(dict.fromkeys([*codes_in(question), *models]))
 
@@ -72,12 +72,12 @@ def _models_in(question: str) -> list[tuple[str, str]]:
 
 
 def codes_in(question: str) -> list[str]:
-    """The codes in `question`: letters, then digits among them."""
+    """Return the codes in `question`: letters, then digits among them."""
     return [code for code in _CODE.findall(question) if _DIGIT.search(code)]
 
 
 def without_codes(text: str, codes: Iterable[str]) -> str:
-    """`text` without `codes`, however it spells them; as it is where it holds nothing else."""
+    """Return `text` without `codes`, however it spells them; as it is where it holds nothing else."""
     left = normalise(text)
     for code in codes:
         left = _wherever(code).sub(" ", left)
@@ -89,7 +89,7 @@ def _wherever(name: str, follows: str = r"(?![a-z\d])") -> re.Pattern[str]:
 
 
 def spelling_of(name: str, follows: str = r"(?![a-z\d])") -> str:
-    """A pattern of `name` as a normalised text may write it: BM-40, bm 40, BM40; v2.8 as 2.8, too."""
+    """Return a pattern of `name` as a normalised text may write it: BM-40, bm 40, BM40; v2.8 as 2.8, too."""
     parts = [re.escape(part) for part in _PARTS.findall(normalise(name))]
     if parts[0] == "v":
         parts[:2] = [f"v?{parts[1]}"]

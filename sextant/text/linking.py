@@ -60,7 +60,7 @@ class _Case(IntEnum):
 
 @lru_cache(maxsize=65_536)
 def fold(word: str) -> str:
-    """The word without case, width and accents: equal for "Ｂｅｙｏｎｃé" and "beyonce". Idempotent."""
+    """Return the word without case, width and accents: equal for "Ｂｅｙｏｎｃé" and "beyonce". Idempotent."""
     folded = word
     for _ in range(2):  # casefold can bring back what decomposition removed ("İ"), and the reverse
         decomposed = unicodedata.normalize("NFKD", folded).casefold()
@@ -78,24 +78,24 @@ def tokens(text: str) -> list[FoldedToken]:
 
 @lru_cache(maxsize=65_536)
 def _keys(name: str) -> tuple[str, ...]:
-    """A name's folded tokens; kept, as building an index asks five times for those of each name."""
+    """Return a name's folded tokens; kept, as building an index asks five times for those of each name."""
     return tuple(_fold_tokens(name))
 
 
 def _fold_tokens(text: str) -> list[str]:
-    """A text's folded tokens without their places."""
+    """Return a text's folded tokens without their places."""
     if text.isascii():
         return _ASCII_TOKEN.findall(text.lower())
     return list(map(fold, _TOKEN.findall(text)))
 
 
 def name_key(name: str) -> str:
-    """What two spellings of one name have in common: "《红楼梦》" and "红楼梦", "U.S." and "u s"."""
+    """Return what two spellings of one name have in common: "《红楼梦》" and "红楼梦", "U.S." and "u s"."""
     return " ".join(_keys(name))
 
 
 def names_of_title(title: str) -> tuple[str, ...]:
-    """The names that a title gives: itself, and itself without a bracketed addition at its end.
+    """Return the names that a title gives: itself, and itself without a bracketed addition at its end.
 
     "Mercury (planet)" is also called "Mercury", "胜利（中国小说）" also "胜利".
     """
@@ -104,7 +104,7 @@ def names_of_title(title: str) -> tuple[str, ...]:
 
 
 def is_linkable(name: str) -> bool:
-    """Whether a text may be searched for this name without finding it everywhere.
+    """Return whether a text may be searched for this name without finding it everywhere.
 
     Stop words, numbers, single ideographs and words of one or two letters are not, except
     abbreviations written in capitals ("UK").
@@ -249,7 +249,7 @@ def _is_written_as_name(
 
 
 def _is_part_of_longer_name(text: str, cut: list[FoldedToken], index: int) -> bool:
-    """Whether a capitalised word stands directly before or after the word at `index`."""
+    """Return whether a capitalised word stands directly before or after the word at `index`."""
     before = cut[index - 1] if index else None
     after = cut[index + 1] if index + 1 < len(cut) else None
     word = cut[index]

@@ -37,11 +37,11 @@ def without_ban(text: str) -> str:
 
 
 def negates(text: str) -> bool:
-    """Whether `text` has a word of denial in it, Chinese or English."""
+    """Return whether `text` has a word of denial in it, Chinese or English."""
     return _CHINESE.search(text) is not None or _ENGLISH.search(text) is not None
 
 
 def clauses(text: str) -> list[str]:
-    """The clauses of a sentence, cut at its marks and at words that set one against another; each "without …" apart."""
+    """Return the clauses of a sentence, cut at its marks and at words that set one against another; each "without …" apart."""
     parts = [*_CLAUSE.split(_WITHOUT.sub(" ", text)), *_WITHOUT.findall(text)]
     return [part for part in parts if part.strip()]

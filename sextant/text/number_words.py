@@ -20,12 +20,12 @@ _WRITTEN = re.compile(
 
 
 def in_digits(text: str) -> str:
-    """`text` with the numbers from two to twelve in digits: "more than five years"."""
+    """Return `text` with the numbers from two to twelve in digits: "more than five years"."""
     return _WRITTEN.sub(lambda word: str(CARDINALS.index(word[0].lower())), text)
 
 
 def number_of(written: str) -> int:
-    """The number that figures say, or one Chinese digit: 12, 十."""
+    """Return the number that figures say, or one Chinese digit: 12, 十."""
     return int(written) if written.isdigit() else CHINESE_DIGITS.index(written)
 
 
@@ -60,7 +60,7 @@ _TENS = {"十": 10, "百": 100, "千": 1000}
 
 
 def chinese_number(written: str) -> Decimal:
-    """The value of Chinese numerals: 三十, 一百零五, 一万五 (15,000), 两亿三千万."""
+    """Return the value of Chinese numerals: 三十, 一百零五, 一万五 (15,000), 两亿三千万."""
     total = section = digit = 0
     last = 1  # what the digit behind counts a tenth of
     for sign in written:

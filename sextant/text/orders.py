@@ -90,10 +90,10 @@ _ABOUT_ORDERS = re.compile(
 
 
 def orders_answerer(text: str) -> bool:
-    """Whether `text` tells whoever answers from it what to say or what to leave out."""
+    """Return whether `text` tells whoever answers from it what to say or what to leave out."""
     return _ORDER.search(text) is not None
 
 
 def asks_of_orders(question: str) -> bool:
-    """Whether a question may ask about such orders, so that one of them may answer it."""
+    """Return whether a question may ask about such orders, so that one of them may answer it."""
     return _ABOUT_ORDERS.search(question) is not None

@@ -36,7 +36,7 @@ for _line in (files("sextant.text") / "other_words.txt").read_text(encoding="utf
 
 
 def _wherever(words: Collection[str]) -> re.Pattern[str]:
-    """Any of the words in a normalised text, English ones whole and with their plural."""
+    """Return any of the words in a normalised text, English ones whole and with their plural."""
     english = "|".join(re.escape(word) for word in words if word.isascii())
     chinese = "|".join(word for word in words if not word.isascii())
     forms = [rf"\b(?P<en>{english})s?(?!\w)"] if english else []
@@ -60,12 +60,12 @@ def synonyms(question: str) -> dict[str, list[str]]:
 
 
 def find_compounds(question: str) -> list[str]:
-    """The listed names of several words that `question` has, such as "sick leave": each names one thing."""
+    """Return the listed names of several words that `question` has, such as "sick leave": each names one thing."""
     return [word for word in synonyms(question) if " " in word]
 
 
 def as_tables_say(question: str) -> str:
-    """What a question speaks of, in the words that columns and cells may have for it; "" where none are known.
+    """Return what a question speaks of, in the words that columns and cells may have for it; "" where none are known.
 
     "How much does the Heron 3 cost?" shares no word with the head of a price list.
     """
@@ -74,7 +74,7 @@ def as_tables_say(question: str) -> str:
 
 
 def other_names(name: str) -> list[str]:
-    """What else a name may be called, where each of its words is listed: 最低库存 for "minimum stock"."""
+    """Return what else a name may be called, where each of its words is listed: 最低库存 for "minimum stock"."""
     plain = plain_of(name)
     found = list(_KNOWN.finditer(plain))
     if not found or _SAYS.search(_KNOWN.sub(" ", plain)):
@@ -98,7 +98,7 @@ def translate_words(question: str) -> dict[str, list[str]]:
 
 
 def name_synonyms(question: str) -> Otherwise:
-    """Words of `question`, and where a normalised text has the same in other words.
+    """Return words of `question`, and where a normalised text has the same in other words.
 
     In other words of the list; in another of its family; written out; the object before its verb; in two words, where a particle may stand alone.
     """
@@ -113,7 +113,7 @@ def name_synonyms(question: str) -> Otherwise:
 
 
 def statement_synonyms(question: str) -> Otherwise:
-    """Words of `question`, and where a normalised text says the same otherwise.
+    """Return words of `question`, and where a normalised text says the same otherwise.
 
     As `name_synonyms`; as a number with its unit, where that is asked for; as whoever does it, where
     "Who owns it?" is answered by its owner.

@@ -20,7 +20,7 @@ _DOUBLED = re.compile(r"(?<=\w{2})([bdgmnprt])\1$")
 
 
 def join_particles(question: str) -> list[tuple[str, str]]:
-    """Each verb of a question with its particle, as it is there and as one word: `backing up`, `backup`."""
+    """Return each verb of a question with its particle, as it is there and as one word: `backing up`, `backup`."""
     return [
         (match[0], _base(match[1]) + match[2])
         for match in _TWO.finditer(normalise(question))
@@ -34,7 +34,7 @@ def _base(verb: str) -> str:
 
 
 def with_joined(question: str, texts: Iterable[str]) -> str:
-    """The question with a verb and its particle as one word where a text has that: "start up" as "startup"."""
+    """Return the question with a verb and its particle as one word where a text has that: "start up" as "startup"."""
     pairs = join_particles(question)
     if not pairs:
         return question
@@ -50,7 +50,7 @@ def with_joined(question: str, texts: Iterable[str]) -> str:
 
 
 def split_particle_patterns(question: str) -> Sequence[tuple[str, re.Pattern[str]]]:
-    """Each word of a normalised question with a particle in it, and where a text has it as two words."""
+    """Return each word of a normalised question with a particle in it, and where a text has it as two words."""
     return [
         (match[0], re.compile(rf"\b{match[1]}\w{{0,4}}[ -]{match[2]}\b"))
         for match in _ONE.finditer(question)

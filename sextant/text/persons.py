@@ -40,17 +40,17 @@ _CHINESE = re.compile(
 
 
 def has_who(question: str) -> bool:
-    """Whether a normalised question speaks of somebody, be it as "the man who founded it"."""
+    """Return whether a normalised question speaks of somebody, be it as "the man who founded it"."""
     return _WHO.search(question) is not None
 
 
 def asks_who(question: str) -> bool:
-    """Whether a question asks for a person, or for a body that acts as one."""
+    """Return whether a question asks for a person, or for a body that acts as one."""
     return _ASKS_WHO.search(plain_of(question)) is not None
 
 
 def may_name_person(text: str) -> bool:
-    """Whether `text`, of a table's text the last line, may name somebody: lenient, for most texts do."""
+    """Return whether `text`, of a table's text the last line, may name somebody: lenient, for most texts do."""
     row = text.rpartition("\n")[2]
     plain = plain_of(row)
     signs = (_NAME.search(row), _ENGLISH.search(plain), _CHINESE.search(plain))
@@ -58,7 +58,7 @@ def may_name_person(text: str) -> bool:
 
 
 def _opens_with_name(text: str) -> bool:
-    """Whether a sentence may begin with a name: "Anna repairs it", and not "Refunds are possible" or "The"."""
+    """Return whether a sentence may begin with a name: "Anna repairs it", and not "Refunds are possible" or "The"."""
     first = _OPENING.match(text)
     if first is None or (word := first[1].lower()) in ENGLISH_STOP_WORDS:
         return False

@@ -156,7 +156,7 @@ class Quantity:
     of_sections: bool = False
 
     def told_by(self, text: str) -> bool:
-        """Whether `text` has such a quantity; the unit of a table's number may stand anywhere, or nowhere.
+        """Return whether `text` has such a quantity; the unit of a table's number may stand anywhere, or nowhere.
 
         But one beside the number says what it is: 66 dB is no price. Of a table's text the last line is the row.
         """
@@ -308,7 +308,7 @@ _KINDS = [
 
 
 def find_asked_quantity(question: str) -> Quantity | None:
-    """The quantity that `question` asks for; None where it asks for none of the kinds."""
+    """Return the quantity that `question` asks for; None where it asks for none of the kinds."""
     plain = normalise(question)
     for asked, told in _KINDS:
         if match := asked.search(plain):

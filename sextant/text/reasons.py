@@ -33,16 +33,16 @@ _GIVES_REASON = re.compile(
 
 
 def asks_why(question: str) -> bool:
-    """Whether a question asks for a reason."""
+    """Return whether a question asks for a reason."""
     return _ASKS_WHY.search(normalise(question)) is not None
 
 
 def gives_reason(text: str) -> bool:
-    """Whether a text has a word with which reasons are given: lenient, for most texts that give one do."""
+    """Return whether a text has a word with which reasons are given: lenient, for most texts that give one do."""
     plain = normalise(text)
     return _GIVES_REASON.search(plain) is not None and not _DENIES_REASON.search(plain)
 
 
 def is_of_reasons(heading: str) -> bool:
-    """Whether a section with this heading tells why something is so: "3. Root cause", 原因分析."""
+    """Return whether a section with this heading tells why something is so: "3. Root cause", 原因分析."""
     return _OF_REASONS.search(normalise(heading)) is not None

@@ -102,7 +102,7 @@ def is_segmented() -> bool:
 
 
 def cut_known_words(text: str) -> list[str]:
-    """The words of `text`; one that the dictionary lacks and that begins with a verb of any word is two."""
+    """Return the words of `text`; one that the dictionary lacks and that begins with a verb of any word is two."""
     found: list[str] = []
     for word in words_of(text):
         joined = len(word) > 1 and word[0] in _PREFIXES and not _segmenter().has_word(word)
@@ -111,19 +111,19 @@ def cut_known_words(text: str) -> list[str]:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of `text`, which make it up together."""
+    """Return the words of `text`, which make it up together."""
     return list(_segmenter().cut(text))
 
 
 def search_words_of(text: str) -> Iterable[str]:
-    """The words of `text` for an index; without a dictionary all pairs, so that question and text share some."""
+    """Return the words of `text` for an index; without a dictionary all pairs, so that question and text share some."""
     if is_segmented():
         return words_of(text)
     return [pair for run in _HAN_RUN.findall(text) for pair in _pairs(run)]
 
 
 def cut_tagged_words(text: str) -> Sequence[tuple[str, str]]:
-    """The words of `text`, which make it up together, with jieba's tags of their parts of speech."""
+    """Return the words of `text`, which make it up together, with jieba's tags of their parts of speech."""
     return _segmenter().tag(text)
 
 

@@ -60,7 +60,7 @@ _SPACE = re.compile(r"\s*")
 
 
 def find_undecided(text: str) -> int:
-    """Where the last stop of a growing text begins, or the text ends: nothing before it can change."""
+    """Return where the last stop of a growing text begins, or the text ends: nothing before it can change."""
     unfinished = _UNFINISHED.search(text, max(len(text) - _CODE_CHARS, 0))
     return len(text[: unfinished.start() if unfinished else None].rstrip(_STOPPING))
 
@@ -163,12 +163,12 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def is_ended(text: str) -> bool:
-    """Whether a text ends as a sentence does."""
+    """Return whether a text ends as a sentence does."""
     return _ENDED.search(text) is not None
 
 
 def end_sentence(text: str, *, chinese: bool | None = None) -> str:
-    """The text with a full stop behind it, unless it ends as a sentence does.
+    """Return the text with a full stop behind it, unless it ends as a sentence does.
 
     Args:
         text: a clause or sentences.

@@ -11,7 +11,7 @@ _BLOCKS = (range(0x3400, 0x4DC0), range(0x4E00, 0xA000), range(0xF900, 0xFB00))
 
 
 def simplify(text: str) -> str:
-    """The text with every traditional character as its simplified one, by OpenCC's dictionary.
+    """Return the text with every traditional character as its simplified one, by OpenCC's dictionary.
 
     Character by character, so every offset stays: what is found in the result stands there in the text.
     A text in simplified characters is returned as it is, but for the few that are traditional forms, too.
@@ -24,7 +24,7 @@ def simplify(text: str) -> str:
 
 
 def plain_of(text: str) -> str:
-    """The form in which words are compared in whichever characters they are written: normalised and simplified."""
+    """Return the form in which words are compared in whichever characters they are written: normalised and simplified."""
     return simplify(normalise(text))
 
 

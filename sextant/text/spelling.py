@@ -43,7 +43,7 @@ def respell(question: str, texts: Iterable[str]) -> str:
 
 
 def _is_one_edit_away(typed: str, word: str) -> bool:
-    """Whether one letter too many, too few or two swapped make the difference."""
+    """Return whether one letter too many, too few or two swapped make the difference."""
     if typed[0] != word[0] or abs(len(typed) - len(word)) > 1:
         return False
     at = next((i for i, (a, b) in enumerate(zip(typed, word, strict=False)) if a != b), None)

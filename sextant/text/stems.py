@@ -34,12 +34,12 @@ _SUFFIX = re.compile(
 
 
 def stem(word: str) -> str:
-    """The word without an ending of number, person or tense: `supply`, `supplies` and `supplied` as `suppl`."""
+    """Return the word without an ending of number, person or tense: `supply`, `supplies` and `supplied` as `suppl`."""
     return _SUFFIX.sub("", word)
 
 
 def american(word: str) -> str:
-    """The word as Americans spell it, or as they would: the same of "licence" and "license", which is all it is for."""
+    """Return the word as Americans spell it, or as they would: the same of "licence" and "license", which is all it is for."""
     if _MAYBE_BRITISH.search(word):
         for british, spelt in _BRITISH:
             word = british.sub(spelt, word)

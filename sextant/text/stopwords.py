@@ -54,7 +54,7 @@ _QUESTION_WORD = re.compile("|".join(sorted(_ASKING.split(), key=len, reverse=Tr
 
 
 def without_question_words(text: str) -> str:
-    """Chinese `text` with 么, which is a stop word, for each question word: no pair of characters reaches into one."""
+    """Return Chinese `text` with 么, which is a stop word, for each question word: no pair of characters reaches into one."""
     return _QUESTION_WORD.sub("么", text)
 
 

@@ -25,7 +25,7 @@ _MUCH = 5
 
 
 def is_of_others(text: str) -> bool:
-    """Whether `text` is in a language other than Chinese and English, as far as that is told; names tell nothing."""
+    """Return whether `text` is in a language other than Chinese and English, as far as that is told; names tell nothing."""
     plain = normalise(text)
     if _MUCH * len(_OTHER_SCRIPT.findall(plain)) > len(_LETTER.findall(plain)):
         return True

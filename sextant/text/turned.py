@@ -15,7 +15,7 @@ _BETWEEN = "[^。；！？!?\n]{0,12}"
 
 
 def object_verb_patterns(question: str) -> Sequence[tuple[str, re.Pattern[str]]]:
-    """Each such word of a normalised question, and where a text has the object and then the verb."""
+    """Return each such word of a normalised question, and where a text has the object and then the verb."""
     words = (word for run in _RUN.findall(question) for word in cut_known_words(run))
     return [
         (word, re.compile(f"{word[1:]}{_BETWEEN}{word[0]}"))

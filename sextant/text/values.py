@@ -191,7 +191,7 @@ class TextValue:
 
     @property
     def dimension(self) -> str:
-        """What it measures; values of different dimensions do not compete."""
+        """Return what it measures; values of different dimensions do not compete."""
         if self.unit in {"month", "year", "week", "day", "hour", "minute", "workday"}:
             return "period"
         if self.unit == COUNT:
@@ -285,7 +285,7 @@ def unit_of_heading(text: str) -> str:
 
 
 def _with_shared_units(found: Sequence[FoundValue], plain: str) -> Iterator[FoundValue]:
-    """Values with the unit that stands behind the last of a range: 15 ～ 20 g."""
+    """Yield values with the unit that stands behind the last of a range: 15 ～ 20 g."""
     behind = list(found)
     for at in range(len(behind) - 2, -1, -1):
         one, other = behind[at], behind[at + 1]
@@ -354,7 +354,7 @@ def _number_of(
 
 
 def _unit_at(start: int, end: int, plain: str) -> tuple[str, int]:
-    """The unit of a number that stands there, and where that ends."""
+    """Return the unit of a number that stands there, and where that ends."""
     unit, suffix = "", _UNIT.match(plain, end)
     if suffix and suffix.end() > end and not _inside_a_word(plain, suffix.end(), suffix[0]):
         unit, end = _canonical(suffix), suffix.end()

@@ -62,10 +62,10 @@ def _chinese_words(plain: str) -> set[str]:
 
 
 def _is_telling(word: str) -> bool:
-    """Whether a word is no function word, and no letter alone."""
+    """Return whether a word is no function word, and no letter alone."""
     return (len(word) > 1 or word.isdigit()) and word not in ENGLISH_STOP_WORDS
 
 
 def _is_name(word: str) -> bool:
-    """Whether a word within a phrase is written as a name or a code, or is a number."""
+    """Return whether a word within a phrase is written as a name or a code, or is a number."""
     return word[0].isupper() or any(map(str.isdigit, word))

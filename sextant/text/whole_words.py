@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def find_whole(text: str, part: str) -> tuple[int, int] | None:
-    """Where `part` stands in `text`; a Latin word only as a whole, its plural included; "" stands nowhere."""
+    """Return where `part` stands in `text`; a Latin word only as a whole, its plural included; "" stands nowhere."""
     if part.endswith("y") and part not in text:
         part = f"{part[:-1]}ies"
     start = text.find(part) if part else -1
@@ -19,6 +19,6 @@ def find_whole(text: str, part: str) -> tuple[int, int] | None:
 
 
 def _is_joined(text: str, at: int) -> bool:
-    """Whether a Latin word or number goes on across this place."""
+    """Return whether a Latin word or number goes on across this place."""
     around = text[max(0, at - 1) : at + 1]
     return len(around) == 2 and at > 0 and around.isascii() and around.isalnum()

@@ -19,7 +19,7 @@ _BETWEEN_TWO, _BETWEEN_MORE = "", "{1,2}"
 
 
 def expanded_form_patterns(question: str) -> Sequence[tuple[str, re.Pattern[str]]]:
-    """Each Chinese word of a normalised question, and where a text has it with more before its last ideograph."""
+    """Return each Chinese word of a normalised question, and where a text has it with more before its last ideograph."""
     words = (word for run in _RUN.findall(question) for word in cut_known_words(run))
     return [
         (word, _longer(word))

@@ -30,16 +30,16 @@ class Ran:
     err: str
 
     def json(self) -> Any:
-        """Standard output, read as JSON; the run must have gone well."""
+        """Return standard output, read as JSON; the run must have gone well."""
         assert self.status == 0, self.err
         return self.report()
 
     def report(self) -> Any:
-        """Standard output, read as JSON, also of a run that ended badly."""
+        """Return standard output, read as JSON, also of a run that ended badly."""
         return json.loads(self.out)
 
     def error(self) -> dict[str, Any]:
-        """The error that a run with `--json` told."""
+        """Return the error that a run with `--json` told."""
         told = json.loads(self.err.splitlines()[-1])
         assert isinstance(told["error"], dict)
         return told["error"]
@@ -50,7 +50,7 @@ Sextant = Callable[..., Ran]
 
 @pytest.fixture(scope="session")
 def environment() -> Iterator[dict[str, str]]:
-    """The caller's environment without settings, over a data folder whose server stays up."""
+    """Yield the caller's environment without settings, over a data folder whose server stays up."""
     folder = Path(tempfile.mkdtemp(prefix="sxt-"))
     server = EmbeddedServer.start(folder)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}

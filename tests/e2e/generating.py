@@ -28,13 +28,13 @@ KNOWN = {
 
 @schemathesis.serializer("application/x-ndjson")
 def lines(_context: schemathesis.SerializationContext, value: Any) -> bytes:
-    """JSON Lines are sent as the text that they are."""
+    """Return JSON Lines are sent as the text that they are."""
     return value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
 
 
 @schemathesis.hook
 def map_query(context: schemathesis.HookContext, query: Any) -> Any:
-    """Every other request of a knowledge base is of one that is there, and of its first page.
+    """Return every other request of a knowledge base is of one that is there, and of its first page.
 
     A query has no null, and a made-up cursor none that holds: either would end every request in 422.
     """
@@ -52,14 +52,14 @@ def map_query(context: schemathesis.HookContext, query: Any) -> Any:
 
 @schemathesis.hook
 def map_body(context: schemathesis.HookContext, body: Any) -> Any:
-    """The same for bodies; OpenAI's have no knowledge base."""
+    """Return the same for bodies; OpenAI's have no knowledge base."""
     foreign = context.operation and context.operation.path.startswith("/v1/")
     return body if foreign else _of_a_graph(body)
 
 
 @schemathesis.hook
 def map_path_parameters(_context: schemathesis.HookContext, parameters: Any) -> Any:
-    """Every other id is one that is there."""
+    """Return every other id is one that is there."""
     for name, known in KNOWN.items():
         if isinstance(parameters, dict) and _even(parameters.get(name)):
             parameters[name] = known

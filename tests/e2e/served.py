@@ -32,7 +32,7 @@ class Served:
 
 @contextmanager
 def served(environment: Mapping[str, str], *arguments: str) -> Iterator[str]:
-    """The address of a server on a free port of this machine; it is stopped as a service would be."""
+    """Provide the address of a server on a free port of this machine; it is stopped as a service would be."""
     with serving(environment, *arguments) as server:
         yield server.address
 
@@ -44,7 +44,7 @@ def serving(
     python: Path = Path(sys.executable),
     folder: Path | None = None,
 ) -> Iterator[Served]:
-    """The same with its process, which may have ended before; started by `python` in `folder`."""
+    """Provide the same with its process, which may have ended before; started by `python` in `folder`."""
     with subprocess.Popen(
         [python, "-m", "sextant", "serve", "--port", "0", *arguments],
         env={**environment, "PYTHONUNBUFFERED": "1"},

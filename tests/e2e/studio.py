@@ -32,7 +32,7 @@ _QUIET = {
 
 @contextmanager
 def developing(environment: Mapping[str, str]) -> Iterator[str]:
-    """The address of a server on a free port of this machine."""
+    """Provide the address of a server on a free port of this machine."""
     command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
     with (
         ports.reserve_port() as held,
@@ -66,7 +66,7 @@ def developing(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def foreign_routes(environment: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Path and method of every route that `langgraph dev` mounts beside ours, ids filled in."""
+    """Return path and method of every route that `langgraph dev` mounts beside ours, ids filled in."""
     script = ROOT / "tests" / "e2e" / "langgraph_routes.py"
     done = subprocess.run(
         [sys.executable, str(script)],

@@ -16,7 +16,7 @@ GOOD = SAMPLES / "documents" / "rust-ownership.md"
 
 
 def encrypted_pdf() -> bytes:
-    """A PDF whose trailer asks for a password that nobody knows."""
+    """Return a PDF whose trailer asks for a password that nobody knows."""
     head = b"%PDF-1.7\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\n"
     key = b"<" + b"ab" * 32 + b">"
     encrypt = (
@@ -31,7 +31,7 @@ def encrypted_pdf() -> bytes:
 
 
 def docx(document: bytes) -> bytes:
-    """A DOCX container around one part."""
+    """Return a DOCX container around one part."""
     container = io.BytesIO()
     with zipfile.ZipFile(container, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")
@@ -53,7 +53,7 @@ BAD_FILES: dict[str, tuple[str, Callable[[], bytes]]] = {
 
 @pytest.fixture(scope="module")
 def refused(sextant: Sextant, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What is told of each bad file, all thrown at a knowledge base that has one good document."""
+    """Return what is told of each bad file, all thrown at a knowledge base that has one good document."""
     folder = tmp_path_factory.mktemp("bad")
     for name, (_, content) in BAD_FILES.items():
         (folder / name).write_bytes(content())

@@ -27,7 +27,7 @@ def chat(
     *lines: str,
     options: tuple[str, ...] = (),
 ) -> tuple[str, str]:
-    """What a conversation prints, on standard output and error."""
+    """Return what a conversation prints, on standard output and error."""
     done = subprocess.run(
         [sys.executable, "-m", "sextant", "chat", "--graph", graph, *options],
         cwd=folder,

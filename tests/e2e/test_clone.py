@@ -24,7 +24,7 @@ pytestmark = pytest.mark.clone
 
 @pytest.fixture(scope="module")
 def clone() -> Iterator[Path]:
-    """A clone in a folder that is long, has spaces and Chinese letters, and that all may enter."""
+    """Yield a clone in a folder that is long, has spaces and Chinese letters, and that all may enter."""
     temporary = Path(tempfile.mkdtemp(prefix="sxt-"))
     temporary.chmod(0o755)
     folder = (
@@ -37,7 +37,7 @@ def clone() -> Iterator[Path]:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """What a newcomer has: no settings of ours, and a Python that every user may run."""
+    """Return what a newcomer has: no settings of ours, and a Python that every user may run."""
     kept = {"PATH", "HOME", "LANG"}
     own = {
         name: value for name, value in os.environ.items() if name in kept or "pip" in name.lower()
@@ -46,7 +46,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def public_python() -> str:
-    """A Python that an ordinary user may run too: not one below root's home."""
+    """Return a Python that an ordinary user may run too: not one below root's home."""
     system = Path("/usr/bin/python3")
     usable = subprocess.run([system, "-m", "venv", "--help"], capture_output=True, check=False)
     recent = subprocess.run(

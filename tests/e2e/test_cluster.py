@@ -54,7 +54,7 @@ class Model:
     held: asyncio.Event | None = None
 
     def __call__(self, request: ApiRequest) -> Reply:
-        """A judgement by the book, or the answer."""
+        """Return a judgement by the book, or the answer."""
         if request.wants_json:
             if '"relevant"' in request.prompt:
                 return as_json({"relevant": [1], "sufficient": True})
@@ -76,7 +76,7 @@ class Cluster:
     servers: list[Served] = field(default_factory=list[Served])
 
     async def serve(self, **more: str) -> Served:
-        """One more server, with a data folder of its own, and with these settings if any."""
+        """Return one more server, with a data folder of its own, and with these settings if any."""
         folder = self.processes.enter_context(short_folder())
         alone = self.environment | {"SEXTANT_DATA_DIR": str(folder)} | more
         # In a thread: the model's endpoint lives on this loop.
@@ -87,7 +87,7 @@ class Cluster:
 
 @pytest.fixture(scope="module")
 def stores() -> Iterator[tuple[EmbeddedServer, Neo4jServer]]:
-    """One PostgreSQL and one Neo4j."""
+    """Yield one PostgreSQL and one Neo4j."""
     neo4j = Neo4jServer()
     with short_folder() as folder:
         postgres = EmbeddedServer.start(folder)
@@ -103,7 +103,7 @@ def stores() -> Iterator[tuple[EmbeddedServer, Neo4jServer]]:
 async def cluster(
     environment: dict[str, str], stores: tuple[EmbeddedServer, Neo4jServer]
 ) -> AsyncIterator[Cluster]:
-    """Two servers that ingest nothing by themselves."""
+    """Yield two servers that ingest nothing by themselves."""
     postgres, neo4j = stores
     url = f"postgresql://postgres@/postgres?host={postgres.socket_dir}"
     settings = Settings(
@@ -154,7 +154,7 @@ async def ask(server: Served, graph: str, **more: str) -> dict[str, Any]:
 
 
 async def events(response: httpx.Response) -> AsyncIterator[tuple[str, dict[str, Any]]]:
-    """The events of a stream by their names."""
+    """Yield the events of a stream by their names."""
     name = ""
     async for line in response.aiter_lines():
         if line.startswith("event: "):
@@ -173,7 +173,7 @@ async def ingested(cluster: Cluster, server: Served, graph: str) -> None:
 async def repeated(
     ask_again: Callable[[], Awaitable[dict[str, Any]]], holds: Callable[[dict[str, Any]], bool]
 ) -> dict[str, Any]:
-    """The first answer of which something holds."""
+    """Return the first answer of which something holds."""
     async with asyncio.timeout(PATIENCE):
         while True:
             told: dict[str, Any] = await ask_again()
@@ -204,7 +204,7 @@ async def test_what_one_server_took_is_ingested_once_though_a_worker_dies_and_an
 
 
 def cpu_of(*roots: int) -> float:
-    """Seconds of CPU that these processes and their children have taken."""
+    """Return seconds of CPU that these processes and their children have taken."""
     return sum(_cpu(one) for root in roots for one in _children_first(psutil.Process(root)))
 
 

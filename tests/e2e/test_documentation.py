@@ -77,14 +77,14 @@ def blocks(page: Path, *languages: str) -> Iterator[str]:
 
 
 def commands(page: Path) -> list[str]:
-    """The lines of a page's shell blocks that run here, without their remarks."""
+    """Return the lines of a page's shell blocks that run here, without their remarks."""
     shown = [line for block in blocks(page, "sh") for line in block.splitlines()]
     lines = [re.sub(r"\s+#.*", "", line) for line in shown]
     return [line for line in lines if "sextant" in line and not _NOT_HERE.search(line)]
 
 
 def python_blocks() -> list[Any]:
-    """Every block of Python in any page, by the page's name and its place there."""
+    """Return every block of Python in any page, by the page's name and its place there."""
     return [
         pytest.param(block, id=f"{page.name}-{place}")
         for page in PAGES
@@ -93,14 +93,14 @@ def python_blocks() -> list[Any]:
 
 
 def curls(page: Path) -> list[str]:
-    """The curl lines of a page's tables, those that delete last."""
+    """Return the curl lines of a page's tables, those that delete last."""
     told = re.findall(r"`(curl [^`]*)`", page.read_text())
     return sorted(told, key=lambda line: "-X DELETE" in line)
 
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory, sextant: Sextant) -> Path:
-    """A folder with the files that the pages name, and the knowledge bases that they ask."""
+    """Return a folder with the files that the pages name, and the knowledge bases that they ask."""
     folder = tmp_path_factory.mktemp("desk")
     documents = SAMPLES / "documents"
     handbook = documents / "employee-handbook.docx"
@@ -120,14 +120,14 @@ def desk(tmp_path_factory: pytest.TempPathFactory, sextant: Sextant) -> Path:
 
 @pytest.fixture(scope="module")
 def server(desk: Path, environment: dict[str, str]) -> Iterator[str]:
-    """The address of `sextant serve` over the desk's knowledge bases."""
+    """Yield the address of `sextant serve` over the desk's knowledge bases."""
     with served(environment) as address:
         yield address
 
 
 @pytest.fixture(scope="module")
 def studio(desk: Path, environment: dict[str, str]) -> Iterator[str]:
-    """The address of `langgraph dev` over the same."""
+    """Yield the address of `langgraph dev` over the same."""
     with developing(environment) as address:
         yield address
 
@@ -185,12 +185,12 @@ async def test_the_python_of_every_page_runs(
 
 
 def described(request: ApiRequest) -> str:
-    """What a vision model says of a picture."""
+    """Return what a vision model says of a picture."""
     return "A red field." if request.images else "no"
 
 
 def with_given(block: str) -> str:
-    """A block inside of what opens the names that it uses and does not make."""
+    """Return a block inside of what opens the names that it uses and does not make."""
     for name in taken_as_given(block):
         assert name in _GIVEN, f"{name} comes from nowhere:\n{block}"
         block = f"{_GIVEN[name]}\n{textwrap.indent(block, '    ')}"
@@ -217,7 +217,7 @@ def test_every_curl_line_is_answered(desk: Path, environment: dict[str, str], se
 
 
 def _ids(line: str, known: dict[str, str], client: httpx.Client) -> dict[str, str]:
-    """The ids that `line` needs and nobody has told yet: of a document, an entity, an answer."""
+    """Return the ids that `line` needs and nobody has told yet: of a document, an entity, an answer."""
     needed = {name for name in "DER" if f"${name}" in line} - set(known)
     return {name: _ASKED[name](client) for name in needed}
 

@@ -51,7 +51,7 @@ def frozen(folder: Path) -> Iterator[None]:
 def running(
     environment: Mapping[str, str], **settings: str
 ) -> Iterator[tuple[str, Path, dict[str, str]]]:
-    """A server over a PostgreSQL of its own: its address, the folder, the environment of both."""
+    """Provide a server over a PostgreSQL of its own: its address, the folder, the environment of both."""
     with short_folder() as folder:
         postgres = EmbeddedServer.start(folder)
         url = f"postgresql://postgres@/postgres?host={postgres.socket_dir}"
@@ -64,7 +64,7 @@ def running(
 
 
 async def ask_everything(client: httpx.AsyncClient) -> dict[str, httpx.Response]:
-    """One request of every kind, all at the same time."""
+    """Return one request of every kind, all at the same time."""
     requests: dict[str, tuple[str, str, dict[str, Any]]] = {
         "list": ("GET", "/api/graphs", {}),
         "search": ("POST", "/search", {"json": ASKED}),
@@ -83,7 +83,7 @@ async def ask_everything(client: httpx.AsyncClient) -> dict[str, httpx.Response]
 
 
 def problem_of(name: str, answer: httpx.Response) -> str:
-    """The code of what went wrong, wherever the kind of request says it."""
+    """Return the code of what went wrong, wherever the kind of request says it."""
     if name == "stream" and answer.status_code == 200:
         return "database_unavailable" if "database_unavailable" in answer.text else answer.text
     if name == "tool" and answer.status_code == 200:

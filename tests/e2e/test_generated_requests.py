@@ -56,7 +56,7 @@ def test_no_request_makes_the_server_fail_or_say_what_is_not_documented(
 
 
 def given(address: str) -> dict[str, str]:
-    """Ids of what the examples bring, by the name that `tests.e2e.generating` reads them from."""
+    """Return ids of what the examples bring, by the name that `tests.e2e.generating` reads them from."""
     lines = {"content-type": "application/x-ndjson"}
     with httpx.Client(base_url=address, timeout=60) as client:
         path = f"/api/graphs/{examples.GRAPH}/import"
@@ -76,7 +76,7 @@ def given(address: str) -> dict[str, str]:
 def ran(
     address: str, folder: Path, known: dict[str, str], phases: str, *options: str
 ) -> subprocess.CompletedProcess[str]:
-    """One run of schemathesis; the same seed gives the same requests."""
+    """Return one run of schemathesis; the same seed gives the same requests."""
     root = str(Path(__file__).parents[2])
     arguments = ["--checks", ",".join(CHECKS), "--phases", phases, "--max-examples", EXAMPLES]
     arguments += ["--seed", "7", "--request-timeout", "120", "--continue-on-failure", "--no-color"]

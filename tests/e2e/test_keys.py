@@ -17,7 +17,7 @@ pytestmark = pytest.mark.e2e
 
 @pytest.fixture
 def without_keys() -> Iterator[dict[str, str]]:
-    """A data folder in which no key was ever made, whose server stays up."""
+    """Yield a data folder in which no key was ever made, whose server stays up."""
     with tempfile.TemporaryDirectory(prefix="sxt-", ignore_cleanup_errors=True) as name:
         server = EmbeddedServer.start(Path(name))
         yield {"SEXTANT_DATA_DIR": name}

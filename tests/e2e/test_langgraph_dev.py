@@ -23,7 +23,7 @@ QUESTION = {"query": "糖尿病患者的主要症状是什么？", "graph_id": "
 
 @pytest.fixture(scope="module")
 def server(environment: dict[str, str], sextant: Sextant) -> Iterator[str]:
-    """A running `langgraph dev` over one ingested sample, without logins."""
+    """Yield a running `langgraph dev` over one ingested sample, without logins."""
     guide = SAMPLES / "documents" / "糖尿病诊疗指南.pdf"
     sextant("ingest", guide, "--graph", "studio", "--json").json()
     with developing(environment) as address:

@@ -40,7 +40,7 @@ class Locked:
 
 
 def answering(request: ApiRequest) -> Reply:
-    """A model that tells one story without end, and refuses everything else."""
+    """Return a model that tells one story without end, and refuses everything else."""
     return endless() if STORY in request.prompt else failing(401)
 
 

@@ -22,7 +22,7 @@ TEXT = "# Ownership\n\nEach value in Rust has exactly one owner.\n\n# Moves\n\nA
 
 @pytest_asyncio.fixture(scope="module")
 async def filled() -> AsyncIterator[Path]:
-    """A data folder in which the user has one document."""
+    """Yield a data folder in which the user has one document."""
     with short_folder() as folder:
         file = folder / "rust.md"
         file.write_text(TEXT, encoding="utf-8")
@@ -33,7 +33,7 @@ async def filled() -> AsyncIterator[Path]:
 
 
 def command(folder: Path, *options: str) -> StdioServerParameters:
-    """What a host's configuration says."""
+    """Return what a host's configuration says."""
     return StdioServerParameters(
         command=sys.executable,
         args=["-m", "sextant", "mcp", *options],

@@ -69,7 +69,7 @@ async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 @asynccontextmanager
 async def wired() -> AsyncIterator[tuple[Wire, str]]:
-    """A PostgreSQL behind a wire, and the URL that leads there."""
+    """Provide a PostgreSQL behind a wire, and the URL that leads there."""
     with short_folder() as folder:
         postgres = await asyncio.to_thread(EmbeddedServer.start, folder)
         wire = Wire(postgres.socket_dir / ".s.PGSQL.5432")
@@ -85,7 +85,7 @@ async def wired() -> AsyncIterator[tuple[Wire, str]]:
 async def until(
     client: httpx.AsyncClient, holds: Callable[[httpx.Response], bool]
 ) -> httpx.Response:
-    """What `/readyz` says as soon as something holds of it."""
+    """Return what `/readyz` says as soon as something holds of it."""
     async with asyncio.timeout(PATIENCE):
         while True:
             if holds(answer := await client.get("/readyz")):

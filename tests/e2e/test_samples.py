@@ -25,7 +25,7 @@ def one_per_file() -> list[Any]:
 
 @pytest.fixture(scope="module")
 def ingested(sextant: Sextant) -> dict[str, Any]:
-    """What the command line told of each sample file, by name."""
+    """Return what the command line told of each sample file, by name."""
     told = sextant("ingest", SAMPLES / "documents", "--graph", "samples", "--json").json()
     return {file["filename"]: file for file in told["files"]}
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A checkout with only what the installer reads, in a folder with spaces and Chinese letters."""
+    """Return a checkout with only what the installer reads, in a folder with spaces and Chinese letters."""
     folder = tmp_path / "新 folder"
     shutil.copytree(ROOT / "scripts", folder / "scripts")
     return folder

@@ -24,7 +24,7 @@ THEIRS = "raise RuntimeError('a module of the user was imported in place of one 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from a copy of the files that git knows."""
+    """Return the wheel, built from a copy of the files that git knows."""
     source, built = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
     listed = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
@@ -45,7 +45,7 @@ def pip(*arguments: str, python: Path = Path(sys.executable)) -> None:
 
 @pytest.fixture(scope="module")
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment with the wheel, and with the dependencies that this one has."""
+    """Return an environment with the wheel, and with the dependencies that this one has."""
     folder = tmp_path_factory.mktemp("environment")
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     python = folder / "bin" / "python"
@@ -58,7 +58,7 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project that has modules and packages of its own with the names of our folders."""
+    """Return a project that has modules and packages of its own with the names of our folders."""
     project = tmp_path_factory.mktemp("project")
     for name in ("graph", "models", "nodes", "retrievers", "stores", "evals"):
         (project / f"{name}.py").write_text(THEIRS)
@@ -70,7 +70,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def variables() -> Iterator[dict[str, str]]:
-    """A new user's environment, over a data folder of their own."""
+    """Yield a new user's environment, over a data folder of their own."""
     folder = tempfile.mkdtemp(prefix="sxt-")
     kept = {"PATH", "HOME", "LANG"}
     yield {name: os.environ[name] for name in kept & os.environ.keys()} | {

@@ -52,7 +52,7 @@ def scope() -> Scope:
 
 @pytest.fixture
 def impatient(environment: dict[str, str]) -> dict[str, str]:
-    """Workers that take over after five seconds, and give back what they have when they are stopped."""
+    """Return workers that take over after five seconds, and give back what they have when they are stopped."""
     return environment | IMPATIENT
 
 

@@ -17,7 +17,7 @@ _PASSAGES = [CorpusPassage("payment", "付款节点", "合同签订后支付 30%
 
 @asynccontextmanager
 async def opened() -> AsyncIterator[PGVectorStore]:
-    """One with a passage of user 17, for as long as it is needed."""
+    """Provide one with a passage of user 17, for as long as it is needed."""
     async with (
         await Database.open(load_settings()) as database,
         foreign_table(database, _PASSAGES, users=[17], columns=["user_id"]) as foreign,

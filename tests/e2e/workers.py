@@ -29,7 +29,7 @@ Worker = asyncio.subprocess.Process
 
 @asynccontextmanager
 async def working(environment: Mapping[str, str], number: int = 1) -> AsyncIterator[list[Worker]]:
-    """Processes that run `sextant worker`; whichever is left at the end is killed."""
+    """Process that run `sextant worker`; whichever is left at the end is killed."""
     command = [sys.executable, "-m", "sextant", "worker", "--concurrency", "1"]
     pipe = asyncio.subprocess.PIPE
     workers = [
@@ -54,7 +54,7 @@ def long_text(paragraphs: int = PARAGRAPHS) -> bytes:
 
 
 async def when(database: Database, scope: Scope, holds: Callable[[Job], bool]) -> Job:
-    """The scope's newest job as soon as something holds of it."""
+    """Return the scope's newest job as soon as something holds of it."""
     return (await until(database, scope, lambda jobs: holds(jobs[0])))[0]
 
 

@@ -31,34 +31,34 @@ def new_endpoints(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def data_dir() -> Iterator[Path]:
-    """A short path outside any home folder."""
+    """Yield a short path outside any home folder."""
     with short_folder() as folder:
         yield folder
 
 
 @pytest.fixture(scope="session")
 def settings(data_dir: Path) -> Settings:
-    """Defaults over the session's data folder; the environment's settings do not reach tests."""
+    """Default over the session's data folder; the environment's settings do not reach tests."""
     return settings_over(data_dir)
 
 
 @pytest_asyncio.fixture(scope="session")
 async def database(settings: Settings) -> AsyncIterator[Database]:
-    """The session's open database; tests keep apart by `scope`."""
+    """Yield the session's open database; tests keep apart by `scope`."""
     async with await Database.open(settings) as opened:
         yield opened
 
 
 @pytest_asyncio.fixture
 async def own_database() -> AsyncIterator[Database]:
-    """The test's own database: which embedding model has filled it is one thing for all tenants."""
+    """Yield the test's own database: which embedding model has filled it is one thing for all tenants."""
     async with fresh_database() as opened:
         yield opened
 
 
 @pytest.fixture
 def scope() -> Scope:
-    """A knowledge base of a user that no other test knows."""
+    """Return a knowledge base of a user that no other test knows."""
     return Scope(user_id=f"user-{uuid4()}", graph_id="default")
 
 
@@ -92,7 +92,7 @@ def embedder() -> HashEmbedder:
 def ingestor(
     documents: DocumentStore, jobs: JobStore, embedder: HashEmbedder, settings: Settings
 ) -> Ingestor:
-    """Takes documents in, with an embedder that needs no model; builds no graph."""
+    """Return takes documents in, with an embedder that needs no model; builds no graph."""
     return Ingestor(documents, jobs, embedder, settings)
 
 
@@ -104,5 +104,5 @@ def graphed(
     embedder: HashEmbedder,
     settings: Settings,
 ) -> Ingestor:
-    """The same, and builds the graph."""
+    """Return the same, and builds the graph."""
     return Ingestor(documents, jobs, embedder, settings, GraphIndexer(database))

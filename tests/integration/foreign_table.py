@@ -28,7 +28,7 @@ class Foreign:
     columns: list[str]
 
     async def opened(self, engine: PGEngine | None = None, width: int = WIDTH) -> PGVectorStore:
-        """The same table once more, by another engine or with vectors of another length."""
+        """Return the same table once more, by another engine or with vectors of another length."""
         return await _opened(engine or self.engine, self.table, self.columns, width)
 
 
@@ -41,7 +41,7 @@ async def foreign_table(
     columns: list[str],
     key: str = "user_id",
 ) -> AsyncIterator[Foreign]:
-    """A table with `passages` once for each user, whose number is under `key`.
+    """Provide a table with `passages` once for each user, whose number is under `key`.
 
     `columns`: which metadata have one of their own.
     """

@@ -14,7 +14,7 @@ from sextant.stores.postgresql.database import Database
 
 @contextmanager
 def short_folder() -> Iterator[Path]:
-    """A short path outside any home folder, for as long as it is needed.
+    """Provide a short path outside any home folder, for as long as it is needed.
 
     Not pytest's `tmp_path`: every run of pytest closes its parent folder to others, such as the user that
     the server runs as where we are root, and another run may do so while ours is under way.
@@ -27,13 +27,13 @@ def short_folder() -> Iterator[Path]:
 
 
 def settings_over(folder: Path) -> Settings:
-    """Defaults over a data folder; the environment's settings do not reach tests."""
+    """Default over a data folder; the environment's settings do not reach tests."""
     return Settings(_env_file=None, data_dir=folder, database_url=None, neo4j_uri=None)
 
 
 @asynccontextmanager
 async def fresh_database() -> AsyncIterator[Database]:
-    """An empty database on a server of its own, for as long as it is needed."""
+    """Provide an empty database on a server of its own, for as long as it is needed."""
     with short_folder() as folder:
         async with await Database.open(settings_over(folder)) as opened:
             yield opened

@@ -10,7 +10,7 @@ from sextant.stores.postgresql.database import Database
 
 
 def recorded(database: Database, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A list that gets every statement that is read from now on."""
+    """Return a list that gets every statement that is read from now on."""
     asked = list[str]()
     for kind in (database._trips, database._calls):
         answer = kind._answer

@@ -59,7 +59,7 @@ class Excerpt:
         self._inner = true_at(here.take(self._relations.target, mode="clip"))
 
     def about(self, owner: Places, entities: Places, weights: Floats, owners: int) -> Shares:
-        """`WalkIndex.passages_about` for the passages here, for several owners of entities at once.
+        """Return `WalkIndex.passages_about` for the passages here, for several owners of entities at once.
 
         Args:
             owner: whose each entity is, from 0 to `owners`.
@@ -145,7 +145,7 @@ class Excerpt:
         return at_passage, everywhere
 
     def _beyond(self, mass: Shares, relation: Shares) -> Floats:
-        """What all entities get over relations in one step; reckoned only where some are not here."""
+        """Return what all entities get over relations in one step; reckoned only where some are not here."""
         if len(self._inner) == len(relation):
             return np.zeros(self._index.entities, np.float32)
         handed = mass.take(self._source, mode="clip") * relation
@@ -153,7 +153,7 @@ class Excerpt:
         return got.astype(np.float32)
 
     def _by_role(self, preference: Shares) -> Shares:
-        """What an entity in each of its two roles gives of its mass per preference of a passage.
+        """Return what an entity in each of its two roles gives of its mass per preference of a passage.
 
         All passages of the role have a part in it, here or not.
         """
@@ -165,7 +165,7 @@ class Excerpt:
         return given.reshape(2, -1)
 
     def _by_relation(self, type_match: Mapping[int, float]) -> tuple[Shares, Shares]:
-        """What an entity gives of its mass per weight of a relation, and the relations' weights."""
+        """Return what an entity gives of its mass per weight of a relation, and the relations' weights."""
         index, entities = self._index, self.entities
         relation = self._relations.weights
         strength = index.relations.strength[entities].astype(np.float64)

@@ -95,21 +95,21 @@ class Relations:
         self.stated_in = SparseRows.of(statements[:, 0], statements[:, 1], len(relations))
 
     def centrality(self, entities: Places) -> Floats:
-        """The centrality of each entity, 0..1, from the number of its relations (`sextant.domain.graph.Entity`)."""
+        """Return the centrality of each entity, 0..1, from the number of its relations (`sextant.domain.graph.Entity`)."""
         starts = self._adjacency.starts
         degree = (starts[entities + 1] - starts[entities]).astype(np.float32)
         central: Floats = degree / (degree + np.float32(HALF_CENTRAL))
         return central
 
     def touching(self, named: Mapping[int, float]) -> tuple[Indices, Floats]:
-        """The relations of entities, and in parallel the value of the entity; one between two of them comes twice."""
+        """Return the relations of entities, and in parallel the value of the entity; one between two of them comes twice."""
         entities = np.fromiter(named, np.intp, len(named))
         values = np.fromiter(named.values(), np.float32, len(named))
         places, size = self._adjacency.places(entities)
         return self._relation[places], values.repeat(size)
 
     def heaviest(self, entities: Places, most: int) -> Outgoing:
-        """The heaviest relations of some entities, `most` of each, whichever end it is; of mere co-occurrences few."""
+        """Return the heaviest relations of some entities, `most` of each, whichever end it is; of mere co-occurrences few."""
         places, size = self._adjacency.places(
             entities, np.minimum(self._walked.take(entities), most)
         )
@@ -118,15 +118,15 @@ class Relations:
         return Outgoing(size, target, self._weights.take(places, mode="clip"), places)
 
     def kinds_at(self, places: Places) -> Indices:
-        """The types of what `heaviest` returned."""
+        """Return the types of what `heaviest` returned."""
         return self.kinds[self._relation[places]]
 
     def around(self, entities: Places, most: int) -> Places:
-        """The other ends of the `most` heaviest relations of each entity, again and again."""
+        """Return the other ends of the `most` heaviest relations of each entity, again and again."""
         return self._adjacency.columns.take(self._adjacency.places(entities, most)[0], mode="clip")
 
     def expand(self, seeds: Places, depth: int = 2, per_node: int = 10) -> Expansion:
-        """The heaviest relations around entities, level by level, as `GraphStore.neighbourhood`.
+        """Return the heaviest relations around entities, level by level, as `GraphStore.neighbourhood`.
 
         From every seed its `per_node` heaviest relations, and from every entity reached so for the
         first time the same, unless it has more than `HUB_DEGREE` relations.
@@ -151,7 +151,7 @@ class Relations:
 
 
 def _beyond(co_occurring: npt.NDArray[np.bool_], starts: Places) -> npt.NDArray[np.bool_]:
-    """Which of each entity's co-occurrences come after its first `_CO_OCCURRENCES`."""
+    """Return which of each entity's co-occurrences come after its first `_CO_OCCURRENCES`."""
     so_far = np.cumsum(co_occurring)
     before = np.concatenate([[0], so_far])[starts[:-1]]
     beyond: npt.NDArray[np.bool_] = so_far - np.repeat(before, np.diff(starts)) > _CO_OCCURRENCES

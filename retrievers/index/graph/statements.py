@@ -61,7 +61,7 @@ class RelationTypes:
                 self._whole[kind] += information
 
     def named_by(self, question: str) -> dict[int, float]:
-        """Types with a word of the question → share of the type's information that it names."""
+        """Type with a word of the question → share of the type's information that it names."""
         named: defaultdict[int, float] = defaultdict(float)
         for term in set(question_terms(question)):
             for kind in self._types_with.get(term, ()):
@@ -69,7 +69,7 @@ class RelationTypes:
         return dict(named)
 
     def similarity(self, of_common: Floats) -> Floats:
-        """Similarity of every type to a question, shape (types,), from that of the `common` ones in order; NaN for the others."""
+        """Return similarity of every type to a question, shape (types,), from that of the `common` ones in order; NaN for the others."""
         similarity = np.full(len(self._whole), np.nan, np.float32)
         similarity[self._common] = of_common
         return similarity
@@ -82,7 +82,7 @@ def score_statements(
     type_match: Mapping[int, float],
     type_similarity: Floats | None = None,
 ) -> StatementScores | None:
-    """How far passages state what the question asks about an entity that it names, 0..1.
+    """Return how far passages state what the question asks about an entity that it names, 0..1.
 
     The best statement of a passage counts: strength of the entity's link × fit of the relation's
     type. A type fits by its words (`type_match`), or by its meaning: the square of how far its
@@ -117,7 +117,7 @@ def score_statements(
 def score_question(
     relations: Relations, named: Mapping[int, float], type_match: Mapping[int, float]
 ) -> float:
-    """How well the question names a relation that the graph has of a named entity, 0..1; arguments as of `score_statements`."""
+    """Return how well the question names a relation that the graph has of a named entity, 0..1; arguments as of `score_statements`."""
     if not type_match:
         return 0.0
     touching, strength = relations.touching(named)

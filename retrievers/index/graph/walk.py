@@ -110,22 +110,22 @@ class WalkIndex:
 
     @property
     def mention_count(self) -> Places:
-        """Passages that mention each entity."""
+        """Return passages that mention each entity."""
         return self.role_counts[: self.entities]
 
     @property
     def title_count(self) -> Places:
-        """Passages that each entity titles."""
+        """Return passages that each entity titles."""
         return self.role_counts[self.entities :]
 
     def mentioned_by(self, passages: Places) -> npt.NDArray[np.bool_]:
-        """Whether one of some passages mentions an entity, for every entity: shape (entities,)."""
+        """Return whether one of some passages mentions an entity, for every entity: shape (entities,)."""
         met = np.zeros(2 * self.entities, np.bool_)
         met[self.roles.columns.take(self.roles.places(passages)[0], mode="clip")] = True
         return met[: self.entities]
 
     def mentions_of(self, passages: Places) -> tuple[Places, Places]:
-        """Which of some passages mentions which entity, as parallel arrays."""
+        """Return which of some passages mentions which entity, as parallel arrays."""
         owner, role = self.roles.rows(passages)
         mentioned = role < self.entities
         return owner[mentioned], role[mentioned]
@@ -136,7 +136,7 @@ class WalkIndex:
         return owner, entity, _ratio(self.weight[entity], self.held[passages[owner]])
 
     def titled_by(self, entity: int) -> Places:
-        """The passages that bear an entity's name."""
+        """Return the passages that bear an entity's name."""
         return self._bearers.row(self.entities + entity)
 
     def passages_about(self, entities: Places, weights: Floats) -> Floats:
@@ -157,7 +157,7 @@ class WalkIndex:
         return weights
 
     def _leaving(self, graph: ScopeGraph, total: npt.NDArray[np.float64]) -> Floats:
-        """S / (s + constant), s the weight of a passage's entities other than its own title."""
+        """Return S / (s + constant), s the weight of a passage's entities other than its own title."""
         # Sorted and searched, which takes a hundredth of the time of `np.isin` for a million mentions.
         key = np.array([graph.entities, 1])
         titles, mentions = graph.titles @ key, np.sort(graph.mentions @ key)
@@ -172,7 +172,7 @@ class WalkIndex:
 
 
 def _information(mention_count: npt.NDArray[np.intp], passages: int) -> Floats:
-    """log(N / df) / log N: 1 for an entity of one passage, near 0 for one of all passages."""
+    """Return log(N / df) / log N: 1 for an entity of one passage, near 0 for one of all passages."""
     whole = np.log(max(passages, 1) + 1)
     told = np.log((passages + 1) / np.maximum(mention_count, 1)) / whole
     information: Floats = np.maximum(told, 0.02).astype(np.float32)
@@ -190,7 +190,7 @@ def _shares(
     titling: npt.NDArray[np.bool_],
     related: npt.NDArray[np.bool_],
 ) -> tuple[Floats, Floats]:
-    """What each role has of an entity's mass, and what its relations have."""
+    """Return what each role has of an entity's mass, and what its relations have."""
     parts = (mentioned * _MENTION_SHARE, titling * _TITLE_SHARE, related * _RELATION_SHARE)
     whole = np.maximum(sum(parts), TINY)
     mention, title, relation = ((part / whole).astype(np.float32) for part in parts)

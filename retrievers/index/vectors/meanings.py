@@ -50,7 +50,7 @@ class QueryVectors:
         self._pending: dict[_Key, asyncio.Task[Vectors]] = {}
 
     async def centred(self, question: Vectors) -> Vectors:
-        """The question's vector without half of what all questions have in common, normalised.
+        """Return the question's vector without half of what all questions have in common, normalised.
 
         Vectors of questions share a direction that says no more than "a question in this language";
         passages that happen to lie there would be near every question.
@@ -68,7 +68,7 @@ class QueryVectors:
         return (rest / length).astype(np.float32) if length else question
 
     async def type_similarity(self, types: RelationTypes, question: Vectors) -> Floats | None:
-        """The cosine of each relation type to a question, shape (types,); None while the types have no vectors.
+        """Return the cosine of each relation type to a question, shape (types,); None while the types have no vectors.
 
         A type is embedded as a passage, its words parted. See `RelationTypes.similarity`.
         """

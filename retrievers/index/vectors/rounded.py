@@ -67,7 +67,7 @@ class Rounded:
 
     @classmethod
     def of(cls, vectors: Floats, *, sifted: bool = False) -> Rounded:
-        """The vectors, and their steps where they are not few.
+        """Return the vectors, and their steps where they are not few.
 
         Args:
             vectors: shape (n, dimension).
@@ -83,7 +83,7 @@ class Rounded:
         return cls(vectors, centre, dot(many, centre), coordinates, steps, signs)
 
     def updated(self, vectors: Floats, was: Places) -> Rounded | None:
-        """The steps of other vectors, most of which are among these; None where their middle has moved too far.
+        """Return the steps of other vectors, most of which are among these; None where their middle has moved too far.
 
         From any middle near theirs the steps are as good, so those that stay keep them: of 100,000 vectors that takes
         a third of the time.
@@ -109,13 +109,13 @@ class Rounded:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that they take."""
+        """Return bytes that they take."""
         arrays = (self.vectors, self.centre, self.along, self.coordinates, self.steps)
         signs = 0 if self.signs is None else self.signs.nbytes
         return signs + sum(one.nbytes for one in arrays)
 
     def nearest(self, question: Floats, count: int) -> tuple[list[int], list[float]]:
-        """Rows and products as by `among_nearest`, best first, ties by row; `count` is 1 or more."""
+        """Return rows and products as by `among_nearest`, best first, ties by row; `count` is 1 or more."""
         if len(self.steps):
             rows, products = self.among_nearest(question, count)
         else:
@@ -127,7 +127,7 @@ class Rounded:
         return [row for _, row in best], [-product for product, _ in best]
 
     def among_nearest(self, question: Floats, count: int) -> tuple[Places, Floats]:
-        """Rows, rising, and products of the `count` vectors with the greatest product with a question.
+        """Return rows, rising, and products of the `count` vectors with the greatest product with a question.
 
         `question` has shape (dimension,), the arrays returned min(count, n).
 
@@ -151,7 +151,7 @@ class Rounded:
         return best[kept], products[kept]
 
     def _about(self, question: Floats, rows: Places | None) -> Floats:
-        """The products by steps with these vectors, or all."""
+        """Return the products by steps with these vectors, or all."""
         beyond = question - self.centre
         step = np.abs(beyond).max() / _MOST or np.float32(1)  # as of many, in a quarter of the time
         asked = np.rint(beyond / step).astype(np.int8)[None]
@@ -172,14 +172,14 @@ class Rounded:
 
 
 def _products(asked: npt.NDArray[np.int8], coordinates: npt.NDArray[np.int8]) -> Floats:
-    """The product of each row with what is asked; written as wider numbers it takes half as long again."""
+    """Return the product of each row with what is asked; written as wider numbers it takes half as long again."""
     written = simsimd.cdist(asked, coordinates, metric="dot", out_dtype="float32")
     products: Floats = np.asarray(written)[0]
     return products
 
 
 def _allocate_aligned(shape: tuple[int, ...]) -> npt.NDArray[np.int8]:
-    """Room whose rows begin where lines of the processor's cache do, if they are as long as some: fewer are read."""
+    """Return room whose rows begin where lines of the processor's cache do, if they are as long as some: fewer are read."""
     size = math.prod(shape)
     room = np.empty(size + _LINE, np.int8)
     start = -room.ctypes.data % _LINE

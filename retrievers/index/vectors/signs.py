@@ -54,7 +54,7 @@ class Signs:
 
     @classmethod
     def of(cls, vectors: Floats, centre: Floats) -> Signs:
-        """The signs of vectors, shape (n, dimension)."""
+        """Return the signs of vectors, shape (n, dimension)."""
         directions = _directions(vectors[:: -(-len(vectors) // _TELLING)] - centre)
         words = np.empty((-(-len(directions) // _WORD), len(vectors)), np.uint64)
         for start in range(0, len(vectors), _BLOCK):
@@ -63,7 +63,7 @@ class Signs:
         return cls(centre, directions, words)
 
     def updated(self, vectors: Floats, fresh: Places, was: Places) -> Signs:
-        """The signs after a change.
+        """Return the signs after a change.
 
         Args:
             vectors: those that are new, shape (len(fresh), dimension).
@@ -76,11 +76,11 @@ class Signs:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that they take."""
+        """Return bytes that they take."""
         return self.words.nbytes + self.directions.nbytes
 
     def alike(self, question: Floats) -> Places:
-        """Rows, rising, of about `_KEPT` √n vectors whose signs are most like those of a question, shape (dimension,)."""
+        """Return rows, rising, of about `_KEPT` √n vectors whose signs are most like those of a question, shape (dimension,)."""
         # What it has along the middle says nearly the same of all, and its signs would drown the others'.
         middle = float(self.centre @ self.centre)
         beyond = question - self.centre * np.float32(question @ self.centre / max(middle, _TINY))
@@ -95,7 +95,7 @@ class Signs:
     def _unlike(
         self, sides: npt.NDArray[np.bool_], counted: npt.NDArray[np.bool_]
     ) -> npt.NDArray[np.uint8]:
-        """How many signs of each vector are others, of those that are counted."""
+        """Return how many signs of each vector are others, of those that are counted."""
         differing = np.empty_like(self.words[0])
         unlike, more = np.zeros(len(differing), np.uint8), np.empty(len(differing), np.uint8)
         for own, side, count in zip(
@@ -108,7 +108,7 @@ class Signs:
 
 
 def _directions(vectors: Floats) -> Floats:
-    """Directions among those along which vectors differ most, turned so that few vectors are at right angles to one.
+    """Return directions among those along which vectors differ most, turned so that few vectors are at right angles to one.
 
     A few turns find both nearly.
     """
@@ -126,7 +126,7 @@ def _directions(vectors: Floats) -> Floats:
 
 
 def _pack_bits(bits: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
-    """The bits of some vectors, a row each, as words by column."""
+    """Return the bits of some vectors, a row each, as words by column."""
     octets = np.packbits(bits, axis=1)
     lacking = -octets.shape[1] % np.dtype(np.uint64).itemsize
     if lacking:

@@ -72,7 +72,7 @@ class LexicalMatch:
     coded: Sequence[_Ints] = ()
 
     def weights(self, rows: Places) -> Floats:
-        """The weight of each known term (row) in some passages (columns), of which none is there twice."""
+        """Return the weight of each known term (row) in some passages (columns), of which none is there twice."""
         found = np.zeros((len(self.held), len(rows)), np.float32)
         rare: list[tuple[int, _Ints, Floats]] = []
         for number, term in enumerate(self.held):
@@ -92,7 +92,7 @@ class LexicalMatch:
         return found
 
     def residuals(self, known: Places, rows: Places) -> Floats:
-        """Scores of `rows` for what is left of the question once one of them, a `known` place, is read.
+        """Return scores of `rows` for what is left of the question once one of them, a `known` place, is read.
 
         A term counts as much as the known passage does not hold it, measured by the passage that
         holds it most. Shape (known, rows).
@@ -105,7 +105,7 @@ class LexicalMatch:
 
     @cached_property
     def coverage(self) -> float:
-        """How much of the question's information the best passage holds, 0 to 1.
+        """Return how much of the question's information the best passage holds, 0 to 1.
 
         Near 0 when question and passages are in different languages, so it says how far to trust
         this lane.
@@ -114,18 +114,18 @@ class LexicalMatch:
 
     @cached_property
     def known(self) -> float:
-        """How much of the question's information is in terms that any passage holds, 0 to 1."""
+        """Return how much of the question's information is in terms that any passage holds, 0 to 1."""
         information = float(self.information.sum())
         return information / whole if (whole := information + self.unknown) else 0.0
 
     @cached_property
     def best(self) -> float:
-        """The highest score; at least 0."""
+        """Return the highest score; at least 0."""
         return float(self.scores.max(initial=0.0))
 
     @cached_property
     def whole(self) -> float:
-        """What a passage would score that held all the question says, as often as counts."""
+        """Return what a passage would score that held all the question says, as often as counts."""
         return (float(self.information.sum()) + self.unknown) * _BM25.most
 
 
@@ -138,7 +138,7 @@ class Postings:
     counts: _Counts
 
     def at(self, places: Places) -> tuple[_Ints, _Ints, _Counts]:
-        """Passage, term and count of every entry, where row i has become `places[i]`; -1: is gone."""
+        """Return passage, term and count of every entry, where row i has become `places[i]`; -1: is gone."""
         term = np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))
         row = places[self.holders].astype(np.int32)
         there = row >= 0
@@ -188,7 +188,7 @@ class LexicalIndex:
         self._common = {term: self._everywhere(term) for term in common.tolist()}
 
     def _everywhere(self, term: int) -> Floats:
-        """The weight of a term in every passage."""
+        """Return the weight of a term in every passage."""
         weights, span = np.zeros(self.passages, np.float32), self._span(term)
         weights[self.postings.holders[span]] = self._weights[span]
         return weights
@@ -204,7 +204,7 @@ class LexicalIndex:
         return cls({}, empty, none).updated(np.empty(0, np.intp), texts)
 
     def updated(self, places: Places, texts: Iterable[str]) -> LexicalIndex:
-        """The index of passages of which some are these; equal to one that is built from all of them.
+        """Return the index of passages of which some are these; equal to one that is built from all of them.
 
         Args:
             places: where the passage of each row of this index has gone; -1: it is gone.
@@ -256,7 +256,7 @@ class LexicalIndex:
         scores += share
 
     def _holding_all(self, wanted: Terms) -> _Ints:
-        """The passages that hold all of some terms."""
+        """Return the passages that hold all of some terms."""
         known = [self.vocabulary.get(term) for term in wanted]
         rows = [self.postings.holders[self._span(term)] for term in known if term is not None]
         if len(rows) < len(known):
@@ -270,7 +270,7 @@ class LexicalIndex:
         return both
 
     def _holding(self, code: str) -> _Ints:
-        """The passages that hold all parts of a code; none where many do, or a part is no known term."""
+        """Return the passages that hold all parts of a code; none where many do, or a part is no known term."""
         parts = [terms(part) for part in _BETWEEN_PARTS.split(code)]
         all_hold = self._holding_all([word for part in parts for word in part or [""]])
         return all_hold if len(all_hold) * _COMMON <= self.passages else all_hold[:0]
@@ -288,7 +288,7 @@ class LexicalIndex:
         return float(self._information[known].sum())
 
     def information_of_term(self, term: str) -> float:
-        """The idf of one term, which is highest when no passage holds it."""
+        """Return the idf of one term, which is highest when no passage holds it."""
         column = self.vocabulary.get(term)
         return self.most_information if column is None else float(self._information[column])
 
@@ -302,7 +302,7 @@ def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
 def _count_terms(
     texts: Sequence[str], vocabulary: Mapping[str, int], lengths: array[int]
 ) -> tuple[_Ints, _Ints, _Counts]:
-    """Row, term and frequency of every term of some texts, whose lengths are appended.
+    """Return row, term and frequency of every term of some texts, whose lengths are appended.
 
     Counted by sorting a batch: a counter for each text takes twice as long.
     """
@@ -319,7 +319,7 @@ def _count_terms(
 
 
 def _assign_rows(places: Places, old: _Ints, fresh: _Ints) -> tuple[_Ints, _Ints]:
-    """The rows that are left to fresh passages, and the lengths of all."""
+    """Return the rows that are left to fresh passages, and the lengths of all."""
     kept = places[places >= 0]
     length = np.zeros(len(kept) + len(fresh), np.int32)
     taken = np.zeros(len(length), np.bool_)

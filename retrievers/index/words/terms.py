@@ -23,7 +23,7 @@ _SHORTEST_STEM = 4
 
 
 def pairs(ideographs: str) -> Iterable[str]:
-    """Pairs of adjacent ideographs, simplified; one alone is a term.
+    """Return pairs of adjacent ideographs, simplified; one alone is a term.
 
     They need no word segmentation, whose errors differ between question and passage; on cmrc2018
     and drcd they find the paragraph of 99 % of the questions among the first five.
@@ -33,7 +33,7 @@ def pairs(ideographs: str) -> Iterable[str]:
 
 
 def terms(text: str, cut: Callable[[str], Iterable[str]] = pairs) -> list[str]:
-    """The text's terms in order: what `cut` makes of runs of ideographs, and stemmed other words.
+    """Return the text's terms in order: what `cut` makes of runs of ideographs, and stemmed other words.
 
     Latin is split here and not by a segmenter, which keeps `e.g` and `as_comb` whole
     (anchors: performance §3).
@@ -51,18 +51,18 @@ def terms(text: str, cut: Callable[[str], Iterable[str]] = pairs) -> list[str]:
 
 @lru_cache(maxsize=16)
 def question_terms(question: str) -> tuple[str, ...]:
-    """The terms of a question, which several ask for while it is being searched."""
+    """Return the terms of a question, which several ask for while it is being searched."""
     return tuple(terms(question))
 
 
 def is_pair(term: str) -> bool:
-    """Whether a term is a pair of ideographs, and so one wherever these two stand side by side, simplified."""
+    """Return whether a term is a pair of ideographs, and so one wherever these two stand side by side, simplified."""
     return _PAIR.fullmatch(term) is not None
 
 
 @lru_cache(maxsize=65_536)
 def _term(word: str) -> str:
-    """The word folded and stemmed; nothing of a stop word."""
+    """Return the word folded and stemmed; nothing of a stop word."""
     folded = fold(word)
     return "" if folded in ENGLISH_STOP_WORDS else _stem(american(folded))
 

@@ -85,7 +85,7 @@ def _print_rest(answer: Answer, said: set[str]) -> None:
 
 
 def source_location(source: Source) -> str:
-    """Where a source lies: file, section path and page."""
+    """Return where a source lies: file, section path and page."""
     parts = [source.filename, " › ".join(source.section_path)]
     if source.page is not None:
         parts.append(f"page {source.page}")
@@ -93,7 +93,7 @@ def source_location(source: Source) -> str:
 
 
 def _quotes(answer: Answer, source: Source) -> list[str]:
-    """The passages of one source that the answer rests on, each once."""
+    """Return the passages of one source that the answer rests on, each once."""
     return list(
         dict.fromkeys(
             item.quote
@@ -104,13 +104,13 @@ def _quotes(answer: Answer, source: Source) -> list[str]:
 
 
 def _opening(source: Source) -> str:
-    """How a passage begins that is named but not quoted, as the nearest one to a question is."""
+    """Return how a passage begins that is named but not quoted, as the nearest one to a question is."""
     text = source.text
     return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"
 
 
 def _summary(answer: Answer) -> str:
-    """How the answer came about, in its own language."""
+    """Return how the answer came about, in its own language."""
     said, count = _SAID[language_of(answer.answer)], answer.attempts
     parts = [said["mode"].format(mode=answer.mode), answer.model]
     if count:

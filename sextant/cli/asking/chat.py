@@ -80,7 +80,7 @@ def _converse(runner: asyncio.Runner, rag: Sextant, options: Options) -> None:
 
 
 def _questions() -> Iterator[str]:
-    """What is typed, a line each, without empty lines, until the end."""
+    """Yield what is typed, a line each, without empty lines, until the end."""
     import sys
 
     shown = sys.stdin.isatty()

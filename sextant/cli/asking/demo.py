@@ -41,7 +41,7 @@ def demo(
 
 
 def _questions(samples: Path) -> list[str]:
-    """The questions of `questions.json` that are marked for the demo."""
+    """Return the questions of `questions.json` that are marked for the demo."""
     import json
 
     try:

@@ -133,7 +133,7 @@ def _explain(found: Retrieval, settings: RetrievalSettings) -> None:
 
 
 def _lanes(rank: int, item: RetrievedItem, found: Retrieval) -> Iterator[tuple[str, ...]]:
-    """A row for each lane that found the item, those that add most first; the item's own once."""
+    """Yield a row for each lane that found the item, those that add most first; the item's own once."""
     own = (str(rank), terminal.score(item.score))
     for name, lane in sorted(item.lanes.items(), key=lambda one: -(one[1].contribution or -1.0)):
         added, spent = lane.contribution, found.timings.get(name)

@@ -100,7 +100,7 @@ def _run(graph: str, work: Callable[[Communities], Awaitable[T]]) -> T:
 
 
 def _refreshed_message(done: Refreshed) -> str:
-    """What was built, in a sentence."""
+    """Return what was built, in a sentence."""
     said = [
         f"{count_noun(number, noun)} {what}"
         for number, noun, what in (
@@ -118,7 +118,7 @@ def _refreshed_message(done: Refreshed) -> str:
 
 
 def _walk_communities(found: Sequence[Community]) -> Iterator[tuple[Community, int]]:
-    """Every community under the one it is part of, with its depth below what is listed."""
+    """Yield every community under the one it is part of, with its depth below what is listed."""
     known = {one.id for one in found}
     inside: dict[UUID | None, list[Community]] = {}
     for one in found:

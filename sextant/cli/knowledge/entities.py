@@ -188,7 +188,7 @@ def _run(graph: str, work: Callable[[Entities], Awaitable[T]]) -> T:
 
 
 def _decide(graph: str, work: Callable[[Entities], Awaitable[T]]) -> T:
-    """What comes of a decision; a note says what of the graph did not follow it."""
+    """Return what comes of a decision; a note says what of the graph did not follow it."""
 
     async def decided(rag: Sextant) -> tuple[T, Sequence[str]]:
         done = await work(await rag.entities(graph))

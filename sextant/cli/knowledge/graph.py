@@ -138,7 +138,7 @@ def _print_tree(part: SubGraph) -> None:
 
 
 def _steps(part: SubGraph) -> list[tuple[int, Hop, UUID, UUID]]:
-    """Hops with the near and the far end, each followed by those that go on from its far end."""
+    """Return hops with the near and the far end, each followed by those that go on from its far end."""
     steps = []
     onward = [hop for hop in part.hops if hop.depth == 2]
     for hop in part.hops:

@@ -127,7 +127,7 @@ def rotate_key(
 
 
 def _with_keys(work: Callable[[ApiKeyStore, str], Awaitable[T]]) -> T:
-    """What `work` makes of the keys, and of the user that the settings name."""
+    """Return what `work` makes of the keys, and of the user that the settings name."""
     import asyncio
 
     from sextant.domain.configuration import load_settings

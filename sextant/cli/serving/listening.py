@@ -17,7 +17,7 @@ _SPREADS = sys.platform == "linux"
 
 
 def bound_to(host: str, port: int) -> socket.socket:
-    """A socket bound there, which does not listen yet.
+    """Return a socket bound there, which does not listen yet.
 
     Raises:
         OptionInvalid: there can be none; says why.
@@ -46,7 +46,7 @@ def alone(bound: socket.socket, backlog: int, unacknowledged_seconds: float) -> 
 def share_socket(
     bound: socket.socket, backlog: int, unacknowledged_seconds: float
 ) -> socket.socket:
-    """What several processes can be given to listen on: each makes a socket of its own of it.
+    """Return what several processes can be given to listen on: each makes a socket of its own of it.
 
     A process listens from when it is ready until it ends, so none that starts or has died is sent
     anybody. Only now may others bind the port: one who had it before us has been noticed.

@@ -71,7 +71,7 @@ class _Process(Process):
 
 
 def refusal(name: str) -> int:
-    """The exit code of an application that did not start; the log says why."""
+    """Return the exit code of an application that did not start; the log says why."""
     app = import_from_string(name)
     error: type[SextantError] | SextantError = getattr(
         getattr(app, "state", None), "refused", SextantError

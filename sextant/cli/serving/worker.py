@@ -69,7 +69,7 @@ async def _work(concurrency: int | None, where: tuple[str, int] | None) -> None:
 def _serving_metrics(
     rag: Sextant, where: tuple[str, int] | None
 ) -> AbstractAsyncContextManager[str | None]:
-    """Metrics at this address, if one is named."""
+    """Return metrics at this address, if one is named."""
     if where is None:
         return nullcontext()
     # By name: the server is above the command line.

@@ -16,7 +16,7 @@ _HOT_PART = 32
 
 
 def _wide_enough(width: int, info: ValidationInfo) -> int:
-    """The width of a build, if pgvector takes it: it must be at least twice the neighbours."""
+    """Return the width of a build, if pgvector takes it: it must be at least twice the neighbours."""
     neighbours = str(info.field_name).replace("ef_construction", "m")
     most = info.data.get(neighbours)
     if most is not None and width < 2 * most:

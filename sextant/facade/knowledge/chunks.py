@@ -82,7 +82,7 @@ class Chunks:
         self.reading = ChunkReader(database, scope)
 
     async def search(self, request: SearchRequest) -> ChunkSearchResponse:
-        """The best chunks with their semantic metadata; see `sextant.retrievers.chunk_search.search`.
+        """Return the best chunks with their semantic metadata; see `sextant.retrievers.chunk_search.search`.
 
         Raises:
             QuestionInvalid, OptionInvalid: the request is at fault.
@@ -112,7 +112,7 @@ class Chunks:
     async def shown(
         self, items: Iterable[RetrievedItem], *, neighbors: bool = False, debug: bool = False
     ) -> tuple[tuple[SearchHit, ...], list[str]]:
-        """Chunks that a mode has found, as `search` shows its own; with warnings.
+        """Return chunks that a mode has found, as `search` shows its own; with warnings.
 
         Args:
             items: what was found; reports are left out.
@@ -126,7 +126,7 @@ class Chunks:
         return shown, warnings
 
     async def structure(self, document_id: UUID | str) -> StructureNode:
-        """The section tree of a document, from its root, with what every section is about.
+        """Return the section tree of a document, from its root, with what every section is about.
 
         Raises:
             DocumentNotFound: the knowledge base has no such document, or nothing of it yet.
@@ -207,7 +207,7 @@ class Chunks:
 
     @property
     def by_model(self) -> bool:
-        """Whether the settings let a chat model describe (`ingestion.metadata` is `llm`)."""
+        """Return whether the settings let a chat model describe (`ingestion.metadata` is `llm`)."""
         return self._database.settings.ingestion.metadata == "llm"
 
     async def _describe(
@@ -245,7 +245,7 @@ class Chunks:
             yield ModelDescriber(self._database, chat, self._database.settings)
 
     async def searches(self, limit: int = 50) -> list[LoggedSearch]:
-        """The last searches that were logged, newest first."""
+        """Return the last searches that were logged, newest first."""
         return await self._log.list(self._scope, limit)
 
     async def forget_searches(self) -> int:
@@ -281,7 +281,7 @@ class Chunks:
 
 
 def tree(sections: Iterable[Section]) -> StructureNode:
-    """The sections as a tree; they come in reading order, parents first."""
+    """Return the sections as a tree; they come in reading order, parents first."""
     inside: dict[UUID | None, list[Section]] = {}
     for section in sections:
         inside.setdefault(section.parent_id, []).append(section)

@@ -65,7 +65,7 @@ class Communities:
         self._upkeep = upkeep
 
     async def all(self, level: int | None = None) -> list[Community]:
-        """Those of a level (0 is the coarsest) or all, by level, rating falling, id.
+        """Return those of a level (0 is the coarsest) or all, by level, rating falling, id.
 
         Raises:
             OptionInvalid: the level is no number that there can be.
@@ -82,7 +82,7 @@ class Communities:
         parent_id: UUID | None = None,
         after: CommunityCursor | None = None,
     ) -> list[ListedCommunity]:
-        """The next of `all` after a place, without their members; of a level, or directly inside one.
+        """Return the next of `all` after a place, without their members; of a level, or directly inside one.
 
         Raises:
             OptionInvalid: the level or the limit is no number that there can be.
@@ -94,7 +94,7 @@ class Communities:
         )
 
     async def show(self, named: str) -> CommunityView:
-        """One community by its id, or by as much of the id's beginning as no other has.
+        """Return one community by its id, or by as much of the id's beginning as no other has.
 
         Raises:
             OptionInvalid: there is none of that id, or more than one.

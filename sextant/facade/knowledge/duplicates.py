@@ -26,7 +26,7 @@ class Duplicates:
 async def duplicates(
     names: ResolutionStore, scope: Scope, limit: int, cursor: str | None
 ) -> Duplicates:
-    """The pairs of a knowledge base after a page of them.
+    """Return the pairs of a knowledge base after a page of them.
 
     Args:
         names: where they are.

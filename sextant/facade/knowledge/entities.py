@@ -100,7 +100,7 @@ class Entities:
         self._chunks = ChunkStore(database)
 
     async def top(self, limit: int = 50) -> list[Entity]:
-        """The entities with most relations.
+        """Return the entities with most relations.
 
         Raises:
             OptionInvalid: the limit is no number that there can be; also in what follows.
@@ -108,11 +108,11 @@ class Entities:
         return await self._graph.top_entities(self._scope, in_range(limit, "limit"))
 
     async def search(self, text: str, limit: int = 20) -> list[EntityHit]:
-        """Entities whose names share words with `text`, best first."""
+        """Return entities whose names share words with `text`, best first."""
         return await self._graph.entities_by_text(self._scope, text, in_range(limit, "limit"))
 
     async def show(self, entity: str, limit: int = 20) -> EntityView:
-        """An entity with its relations, passages and what was merged into it.
+        """Return an entity with its relations, passages and what was merged into it.
 
         Args:
             entity: a name, alias or id, or the user's own id of it.
@@ -142,7 +142,7 @@ class Entities:
         return await self._view(found[0], in_range(limit, "limit"))
 
     async def duplicates(self, limit: int = 50, cursor: str | None = None) -> Duplicates:
-        """Pairs that may be one thing, for `merge` to decide; likeliest first.
+        """Pair that may be one thing, for `merge` to decide; likeliest first.
 
         Args:
             limit: pairs on the page.
@@ -281,7 +281,7 @@ class Entities:
         return await self._graph.get_entities(self._scope, [one.id for one in known.values()])
 
     async def _own_id(self, named: str, found: Entity) -> UUID:
-        """The entity that bears the name itself, which may be merged into `found`."""
+        """Return the entity that bears the name itself, which may be merged into `found`."""
         try:
             own = UUID(named)
         except ValueError:

@@ -73,7 +73,7 @@ class KnowledgeGraph:
         self._scope = scope
 
     async def status(self) -> GraphStatus:
-        """How large the graph is, and how far Neo4j has followed; if it is down, the reason."""
+        """Return how large the graph is, and how far Neo4j has followed; if it is down, the reason."""
         record = GraphRecord(self._database)
         counts, version = await record.counts(self._scope), await record.version(self._scope)
         async with open_projector(self._database) as projector:
@@ -102,7 +102,7 @@ class KnowledgeGraph:
             return await _require_projector(projector).rebuild(self._scope, on_progress)
 
     async def around(self, name: str, *, depth: int = 1, per_node: int = 10) -> SubGraph:
-        """The part of the graph around an entity.
+        """Return the part of the graph around an entity.
 
         Args:
             name: its name, an alias, or its id.
@@ -181,12 +181,12 @@ class KnowledgeGraph:
 
 
 def _each_once(entities: Sequence[Entity]) -> dict[UUID, Entity]:
-    """Entities by their ids; one that was merged since its id was read is the one that it was merged into."""
+    """Return entities by their ids; one that was merged since its id was read is the one that it was merged into."""
     return {one.id: one for one in entities}
 
 
 def _between(hops: Sequence[Hop], ids: Collection[UUID]) -> tuple[Hop, ...]:
-    """The relations both of whose ends are there."""
+    """Return the relations both of whose ends are there."""
     there = frozenset(ids)
     return tuple(hop for hop in hops if {hop.source_id, hop.target_id} <= there)
 

@@ -34,7 +34,7 @@ class EntityQuote:
 
 
 def mentioning(found: MentioningPassage) -> EntityQuote:
-    """The sentence of a mention; of a passage that is only titled so, the first."""
+    """Return the sentence of a mention; of a passage that is only titled so, the first."""
     spans = _spans(found.text)
     start, end = next((span for span in spans if span[0] <= found.start < span[1]), spans[0])
     return EntityQuote(
@@ -51,7 +51,7 @@ def mentioning(found: MentioningPassage) -> EntityQuote:
 
 
 def stating(chunk: StoredChunk, names: Iterable[str]) -> EntityQuote:
-    """The sentence that names most of a relation's ends, the first of several."""
+    """Return the sentence that names most of a relation's ends, the first of several."""
     wanted = [name.casefold() for name in names]
 
     def named(span: tuple[int, int]) -> int:

@@ -69,7 +69,7 @@ class ChunkReader:
         self._scope = scope
 
     async def chunk(self, chunk_id: UUID | str) -> StoredChunk:
-        """One chunk.
+        """Return one chunk.
 
         Raises:
             ChunkNotFound: the knowledge base has no such chunk.
@@ -80,7 +80,7 @@ class ChunkReader:
         return found[0]
 
     async def related(self, chunk_id: UUID | str, limit: int = 10) -> list[NeighbourChunk]:
-        """The chunks related to one, by the section tree first and nearest first, then by the graph.
+        """Return the chunks related to one, by the section tree first and nearest first, then by the graph.
 
         The graph has a third of the places where there are enough of both.
 
@@ -111,7 +111,7 @@ class ChunkReader:
         ]
 
     async def preview(self, chunk_id: UUID | str, chars: int = 1000) -> Preview:
-        """A chunk with its section and what is written around it.
+        """Return a chunk with its section and what is written around it.
 
         Args:
             chunk_id: the chunk.
@@ -142,7 +142,7 @@ class ChunkReader:
         )
 
     async def text(self, document_id: UUID, chars: int) -> str:
-        """How a document begins: up to so many characters.
+        """Return how a document begins: up to so many characters.
 
         Raises:
             DocumentNotFound: the knowledge base has no such document.
@@ -155,7 +155,7 @@ class ChunkReader:
         return await self._documents.text(self._scope, chunk.document_id, start, end)
 
     async def _shared(self, own: UUID, others: Sequence[UUID]) -> dict[UUID, tuple[str, ...]]:
-        """The entities that each of the others mentions as well, the rarest first."""
+        """Return the entities that each of the others mentions as well, the rarest first."""
         if not others:
             return {}
         told = await entities_of(self._database, self._scope, [own, *others], _COMPARED)
@@ -179,7 +179,7 @@ def _chunk_id(given: UUID | str) -> UUID:
 
 
 def _not_found(chunk_id: UUID | str) -> ChunkNotFound:
-    """One error for a chunk that does not exist and for one of another user, so that neither can be told."""
+    """Return one error for a chunk that does not exist and for one of another user, so that neither can be told."""
     return ChunkNotFound(
         f"No passage {str(chunk_id)[:80]} in this knowledge base.",
         next_step="Search again, in the same knowledge base: a changed document has other passages.",

@@ -62,7 +62,7 @@ class FactPassage(NamedTuple):
 
 
 def document_of(subject: Subject) -> DocumentLine:
-    """The document that has the passages of an entity; its id is the same in every import."""
+    """Return the document that has the passages of an entity; its id is the same in every import."""
     key = subject.key
     if len(key) > _LONGEST_KEY:
         key = sha256(key.encode()).hexdigest()
@@ -78,7 +78,7 @@ def document_of(subject: Subject) -> DocumentLine:
 def passages_of(
     subject: Subject, facts: Iterable[Fact], aliases: Sequence[str] = ()
 ) -> Iterator[FactPassage]:
-    """The passages of an entity: its description, its other names, then its facts in the order of their types.
+    """Yield the passages of an entity: its description, its other names, then its facts in the order of their types.
 
     Args:
         subject: the entity.
@@ -105,7 +105,7 @@ def passages_of(
 
 
 def _in_passages(facts: Iterable[Fact]) -> Iterator[list[Fact]]:
-    """Facts of one type as passages tell them: one with a description by itself, others together."""
+    """Yield facts of one type as passages tell them: one with a description by itself, others together."""
     some, length = list[Fact](), 0
     for fact in facts:
         if fact.description.strip():
@@ -121,7 +121,7 @@ def _in_passages(facts: Iterable[Fact]) -> Iterator[list[Fact]]:
 
 
 def _chunk(document: str, text: str, stated: str, entities: Sequence[str] = ()) -> ChunkLine:
-    """A passage whose id is made from all that it says: if a fact of it changes, it is another one."""
+    """Return a passage whose id is made from all that it says: if a fact of it changes, it is another one."""
     digest = sha256(f"{stated}\0{text}".encode()).hexdigest()[:16]
     return ChunkLine(
         id=f"{document} {digest}", document_id=document, text=text, entities=[*entities]
@@ -129,7 +129,7 @@ def _chunk(document: str, text: str, stated: str, entities: Sequence[str] = ()) 
 
 
 def _pieces(description: str) -> list[str]:
-    """A description as passages of whole sentences, each on one line; a longer sentence is cut."""
+    """Return a description as passages of whole sentences, each on one line; a longer sentence is cut."""
     text = " ".join(description.split())
     pieces, start, end = list[str](), 0, 0
     for begin, stop in sentence_spans(text):

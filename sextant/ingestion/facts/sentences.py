@@ -45,7 +45,7 @@ _LONGEST_PHRASE = 80  # characters; what is longer is hard to read in brackets
 def sentence(
     subject: str, relation_type: str, targets: Sequence[str], description: str = ""
 ) -> str:
-    """What relations of one type from one subject say, as one sentence.
+    """Return what relations of one type from one subject say, as one sentence.
 
     What a description adds stands in brackets where it is a phrase; whole sentences follow.
 
@@ -65,7 +65,7 @@ def sentence(
 
 
 def also_called(name: str, aliases: Sequence[str]) -> str:
-    """What else an entity is called, as a sentence."""
+    """Return what else an entity is called, as a sentence."""
     if has_cjk(name):
         return end_sentence(
             _together(name, "又称", _join_names(aliases, chinese=True)), chinese=True
@@ -76,7 +76,7 @@ def also_called(name: str, aliases: Sequence[str]) -> str:
 
 
 def describe_entity(name: str, description: str) -> str:
-    """A description that says of whom it is: as it stands where it names its entity."""
+    """Return a description that says of whom it is: as it stands where it names its entity."""
     own = re.escape(normalise(name))
     if re.search(own if has_cjk(name) else rf"(?<!\w){own}(?!\w)", normalise(description)):
         return end_sentence(description)
@@ -86,7 +86,7 @@ def describe_entity(name: str, description: str) -> str:
 
 @lru_cache(maxsize=4096)
 def readable(relation_type: str) -> str:
-    """A relation's type as one would say it: `ACTED_IN` is "acted in", `birthPlace` "birth place".
+    """Return a relation's type as one would say it: `ACTED_IN` is "acted in", `birthPlace` "birth place".
 
     What has spaces is somebody's words already and stays; so do Chinese, and codes like P57.
     """
@@ -116,7 +116,7 @@ def _clause(subject: str, said: str, objects: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _predicate(said: str) -> str:
-    """An English type as it stands between subject and object; empty for a noun."""
+    """Return an English type as it stands between subject and object; empty for a noun."""
     words = said.lower().split()
     first, last = words[0], words[-1]
     if first in _PARTICIPLES and last in _PREPOSITIONS and len(words) > 1:
@@ -134,7 +134,7 @@ def _predicate(said: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _is_chinese_verb(said: str) -> bool:
-    """Whether a Chinese type stands between subject and object (治疗, 毕业于), or is what the subject has."""
+    """Return whether a Chinese type stands between subject and object (治疗, 毕业于), or is what the subject has."""
     if said.endswith(_CHINESE_JOINTS):
         return True
     word, tag = cut_tagged_words(said)[-1]
@@ -153,7 +153,7 @@ def _join_names(names: Sequence[str], *, chinese: bool) -> str:
 
 
 def _together(*parts: str) -> str:
-    """Chinese parts without spaces between them, others with one: 张三毕业于 MIT."""
+    """Return Chinese parts without spaces between them, others with one: 张三毕业于 MIT."""
     text = ""
     for part in parts:
         gap = text and part and (_is_latin(text[-1]) or _is_latin(part[0]))

@@ -78,12 +78,12 @@ class EntityFacts(NamedTuple):
 
     @property
     def unchanged(self) -> bool:
-        """Whether all is stored already: ids of passages are made from all that they say."""
+        """Return whether all is stored already: ids of passages are made from all that they say."""
         wanted = {passage.line.id for passage in self.passages}
         return self.there is not None and wanted == set(self.there.passages)
 
     def holds(self, now: EntityFacts | None) -> bool:
-        """Whether this is still what the graph says, and all of it stored; `now`: as it is read anew."""
+        """Return whether this is still what the graph says, and all of it stored; `now`: as it is read anew."""
         if now is None:
             return True  # nobody speaks of the entity any more
         stored = now.unchanged if now.passages else now.there is None
@@ -99,7 +99,7 @@ class Stored(NamedTuple):
 
     @property
     def id(self) -> UUID:
-        """The entity's."""
+        """Return the entity's."""
         return self.facts.id
 
 
@@ -180,7 +180,7 @@ class FactVerbaliser:
         return Subject(_key(one), one.name, one.external_id, one.description.strip(), plain)
 
     def _documents_of(self, subject: Subject) -> list[str]:
-        """The name of its document; and that of the one which it had before the user gave it an id."""
+        """Return the name of its document; and that of the one which it had before the user gave it an id."""
         names = [document_of(subject).id]
         if subject.own_id and subject.plain:
             names.append(document_of(Subject(_key_of("", subject.name), subject.name)).id)
@@ -237,7 +237,7 @@ class FactVerbaliser:
 def _facts(
     words: Sequence[UserStatement], targets: dict[UUID, Profile]
 ) -> defaultdict[UUID, list[Fact]]:
-    """What each entity is to others, by type and name."""
+    """Return what each entity is to others, by type and name."""
     facts = defaultdict[UUID, list[Fact]](list)
     for word in words:
         if (target := targets.get(word.target_id)) is not None:
@@ -254,7 +254,7 @@ def _aliases(subject: Subject, names: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _evidence(stored: Sequence[Stored]) -> GraphEvidence:
-    """What passages state, and the entities that they mention."""
+    """Return what passages state, and the entities that they mention."""
     mentions, relations = list[MentionRow](), list[RelationRow]()
     for one, document, _ in stored:
         if document is None:
@@ -282,5 +282,5 @@ def _key(one: Profile) -> str:
 
 
 def _key_of(own_id: str, name: str) -> str:
-    """What tells an entity from all others: the user's own id, else its name."""
+    """Return what tells an entity from all others: the user's own id, else its name."""
     return f"id {own_id}" if own_id else f"name {normalise_name(name)}"

@@ -125,7 +125,7 @@ class GraphIndexer:
         return [None] * len(documents)
 
     async def _known(self, writer: GraphWriter) -> _GraphNames:
-        """The names as the writer sees them, removed from the cache, since a failure would leave them wrong."""
+        """Return the names as the writer sees them, removed from the cache, since a failure would leave them wrong."""
         version, known = self._names.pop(writer.scope_id, (-1, None))
         if known is not None and version == writer.version:
             return known
@@ -141,7 +141,7 @@ class GraphIndexer:
 def _document_evidence(
     scope: Scope, document: Indexed, tagger: EntityTagger | None
 ) -> GraphEvidence:
-    """What a document says by itself: its titles and its terms.
+    """Return what a document says by itself: its titles and its terms.
 
     What tells a graph's facts has none: what these are about has names, which passages are linked by, and the
     words of relations (症状, use) would be entities that everything is related to.

@@ -222,7 +222,7 @@ def _next(
     old: Sequence[CommunityGroup],
     follows: Follows | None,
 ) -> tuple[list[CommunityGroup], Follows, bool]:
-    """The communities now, what they reflect, and whether they were built from scratch or joined to.
+    """Return the communities now, what they reflect, and whether they were built from scratch or joined to.
 
     Without `follows` they are built from scratch.
     """
@@ -251,7 +251,7 @@ def _groups(arrays: GraphArrays, standing: Sequence[StoredCommunity]) -> list[Co
 def _changes(
     arrays: GraphArrays, old: Sequence[CommunityGroup], groups: Sequence[CommunityGroup]
 ) -> tuple[list[Change], list[UUID]]:
-    """Communities that are new or have changed, and those that are gone."""
+    """Return communities that are new or have changed, and those that are gone."""
     before, changes = {group.id: group for group in old}, []
     for group in groups:
         known = before.pop(group.id, None)

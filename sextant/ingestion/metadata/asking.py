@@ -36,7 +36,7 @@ _PROMPTS = {DescribedKind.PASSAGES: DESCRIBE, DescribedKind.SECTIONS: DESCRIBE_S
 
 
 def _objects(value: object) -> object:
-    """What can be read of a list, or of an object with a passage under each number; the rest says nothing."""
+    """Return what can be read of a list, or of an object with a passage under each number; the rest says nothing."""
     if isinstance(value, dict):
         value = [{"passage": key} | one for key, one in value.items() if isinstance(one, dict)]
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else value
@@ -93,7 +93,7 @@ class Call:
     need: Usage
 
     def said(self, told: Told) -> list[ModelDescription]:
-        """What an answer says of these; of one that it leaves out nothing."""
+        """Return what an answer says of these; of one that it leaves out nothing."""
         by_number = _index_replies(told.passages, len(self.asked))
         (_, instructions), (_, data) = self.prompt
         echo = _Echo(Vocabulary(instructions), Vocabulary(data))
@@ -105,7 +105,7 @@ class Call:
 
 
 def calls_of(kind: DescribedKind, found: Iterable[ToAsk], settings: Settings) -> Iterator[Call]:
-    """The calls that ask about these, each in one language.
+    """Yield the calls that ask about these, each in one language.
 
     What the model has failed at is asked about alone, so that nothing else fails with it again.
     """
@@ -119,7 +119,7 @@ def calls_of(kind: DescribedKind, found: Iterable[ToAsk], settings: Settings) ->
 
 
 def copy_only_part(section: ToAsk) -> ModelDescription | None:
-    """What the only part of a section says of it; None where there are more, or the model did not say it."""
+    """Return what the only part of a section says of it; None where there are more, or the model did not say it."""
     if len(section.parts) != 1 or not section.parts[0].by_model:
         return None
     (part,) = section.parts
@@ -129,7 +129,7 @@ def copy_only_part(section: ToAsk) -> ModelDescription | None:
 
 
 def has_description(section: ToAsk) -> bool:
-    """Whether the model said something of what is in a section."""
+    """Return whether the model said something of what is in a section."""
     return any(part.by_model for part in section.parts)
 
 
@@ -142,7 +142,7 @@ def need_of(prompt_tokens: int, number: int, settings: Settings) -> Usage:
 def prompt_of(
     kind: DescribedKind, language: str, titles: Iterable[str], texts: Iterable[str]
 ) -> Messages:
-    """What the model is sent about texts of some documents."""
+    """Return what the model is sent about texts of some documents."""
     title = as_data(" / ".join(dict.fromkeys(titles)))
     return _PROMPTS[kind].messages(language, title=title, passages=number_texts(texts))
 
@@ -155,7 +155,7 @@ def tokens_of(prompt: Messages) -> int:
 
 
 def _index_replies(told: Sequence[_SectionReply], asked: int) -> dict[int, _SectionReply]:
-    """What was said by number from 1; a model may count from 0, or number nothing where it leaves nothing out."""
+    """Return what was said by number from 1; a model may count from 0, or number nothing where it leaves nothing out."""
     if len(told) == asked and all(one.passage is None for one in told):
         return dict(enumerate(told, 1))
     by_number = {number: one for one in told if (number := one.passage) is not None}
@@ -173,7 +173,7 @@ def _call(
 
 
 def _share(shown: tuple[ToAsk, str]) -> int:
-    """How much of a call's room one takes."""
+    """Return how much of a call's room one takes."""
     one, text = shown
     return _CALL_CHARS if one.tries else max(len(text), _CALL_CHARS // TOGETHER)
 

@@ -67,12 +67,12 @@ class DescribedByModel:
 
     @property
     def asked(self) -> int:
-        """How many descriptions there are now, or could not be had."""
+        """Return how many descriptions there are now, or could not be had."""
         return self.passages + self.sections + self.failed
 
     @property
     def told(self) -> str:
-        """What was described, in words."""
+        """Return what was described, in words."""
         return f"{count_noun(self.passages, 'passage')} and {count_noun(self.sections, 'section')} described by the chat model"
 
 
@@ -84,7 +84,7 @@ class _Answer:
 
     @property
     def came(self) -> bool:
-        """Whether the endpoint answers at all; that a prompt is too long is an answer."""
+        """Return whether the endpoint answers at all; that a prompt is too long is an answer."""
         return not isinstance(self.error, ModelUnavailable) or isinstance(
             self.error, ContextTooLong
         )
@@ -102,7 +102,7 @@ class _DescribingRun:
     unanswered: int = 0
 
     def gone(self, answers: Sequence[_Answer]) -> bool:
-        """Whether the endpoint gives no answers: none to the first calls of the run, or to several in a row."""
+        """Return whether the endpoint gives no answers: none to the first calls of the run, or to several in a row."""
         if any(answer.came for answer in answers):
             self.answered, self.unanswered = True, 0
         else:
@@ -191,7 +191,7 @@ class ModelDescriber:
             raise error
 
     async def _ask(self, kind: DescribedKind, call: Call) -> _Answer | None:
-        """What the model says to a call; None where the budget does not allow it."""
+        """Return what the model says to a call; None where the budget does not allow it."""
         async with self._turns:
             if not self.budget.reserve(call.need):
                 return None
@@ -213,7 +213,7 @@ def _worth_asking(kind: DescribedKind, one: ToAsk) -> bool:
 
 
 def _paid(error: SextantError) -> Usage | None:
-    """What a call that failed took, where that is known."""
+    """Return what a call that failed took, where that is known."""
     return error.usage if isinstance(error, ModelOutputInvalid | ModelUnavailable) else None
 
 

@@ -62,13 +62,13 @@ class _Worths:
         self.spelled: dict[str, str] = {}
 
     def of(self, term: Term) -> tuple[str, float]:
-        """A term's normal form and its worth."""
+        """Return a term's normal form and its worth."""
         name = normalise_name(term.name)
         self.spelled.setdefault(name, term.name)
         return name, term.weight * self._rarity[name]
 
     def best(self, worths: Mapping[str, float], number: int) -> tuple[str, ...]:
-        """The most telling, in the spelling that came first; equal ones in the order of the text."""
+        """Return the most telling, in the spelling that came first; equal ones in the order of the text."""
         ranked = sorted(worths, key=lambda name: -worths[name])
         return tuple(self.spelled[name] for name in ranked[:number])
 
@@ -120,7 +120,7 @@ def _sum_weights(
     by_chunk: Mapping[UUID, Mapping[str, float]],
     above: Mapping[UUID, Sequence[UUID]],
 ) -> dict[UUID, Counter[str]]:
-    """How much each term tells in a section and below: the sum over the chunks."""
+    """Return how much each term tells in a section and below: the sum over the chunks."""
     sums: defaultdict[UUID, Counter[str]] = defaultdict(Counter)
     for chunk in chunks:
         for section in above.get(chunk.section_id, ()):
@@ -129,7 +129,7 @@ def _sum_weights(
 
 
 def _lines_of(sections: Iterable[Section]) -> dict[UUID, tuple[UUID, ...]]:
-    """Every section with those above it, itself first; parents come before their children."""
+    """Return every section with those above it, itself first; parents come before their children."""
     above: dict[UUID, tuple[UUID, ...]] = {}
     for section in sections:
         higher = above.get(section.parent_id, ()) if section.parent_id else ()
@@ -138,7 +138,7 @@ def _lines_of(sections: Iterable[Section]) -> dict[UUID, tuple[UUID, ...]]:
 
 
 def _summary(chunk: Chunk, terms: Sequence[Term], worths: Mapping[str, float]) -> _Summary:
-    """The sentence whose terms tell most for its length; of a table its columns."""
+    """Return the sentence whose terms tell most for its length; of a table its columns."""
     spans = sentences_of(chunk.text)
     if not spans:
         return _Summary("", 0.0)
@@ -160,18 +160,18 @@ def _summary(chunk: Chunk, terms: Sequence[Term], worths: Mapping[str, float]) -
 
 
 def _columns(line: str) -> str:
-    """A table's first line without its bars: `| item | price |` is `item · price`."""
+    """Return a table's first line without its bars: `| item | price |` is `item · price`."""
     return " · ".join(cell for part in line.split("|") if (cell := part.strip()))
 
 
 def short(sentence: str, chars: int = SUMMARY_CHARS) -> str:
-    """A text on one line, with a mark where it was cut."""
+    """Return a text on one line, with a mark where it was cut."""
     line = " ".join(sentence.split())
     return line if len(line) <= chars else line[: chars - 1].rstrip() + "…"
 
 
 def _keywords(chunk: Chunk, terms: tuple[str, ...]) -> tuple[str, ...]:
-    """The terms; English prose without names and repeated phrases has few, so its words join them."""
+    """Return the terms; English prose without names and repeated phrases has few, so its words join them."""
     if len(terms) >= _FEW or has_cjk(chunk.text):
         return terms
     counted = Counter(normalise(word) for word in _WORD.findall(chunk.text))
@@ -183,7 +183,7 @@ def _keywords(chunk: Chunk, terms: tuple[str, ...]) -> tuple[str, ...]:
 def _words_of(
     chunks: Sequence[Chunk], above: Mapping[UUID, Sequence[UUID]]
 ) -> defaultdict[UUID, dict[str, None]]:
-    """The keywords of the chunks in every section and below, in the order of the text."""
+    """Return the keywords of the chunks in every section and below, in the order of the text."""
     words: defaultdict[UUID, dict[str, None]] = defaultdict(dict)
     for chunk in chunks:
         for section in above.get(chunk.section_id, ()):
@@ -192,7 +192,7 @@ def _words_of(
 
 
 def _fill_terms(terms: tuple[str, ...], words: Iterable[str]) -> tuple[str, ...]:
-    """The terms; few of them are followed by keywords of the chunks."""
+    """Return the terms; few of them are followed by keywords of the chunks."""
     more = words if len(terms) < _FEW else ()
     return tuple(dict.fromkeys((*terms, *more)))[:KEYWORDS]
 
@@ -207,7 +207,7 @@ def _labels(chunk: Chunk, topics: Sequence[str]) -> tuple[str, ...]:
 
 
 def _kind(parsed: ParsedDocument) -> tuple[str, ...]:
-    """What the whole document is: tags that the user gave it, its language, its format."""
+    """Return what the whole document is: tags that the user gave it, its language, its format."""
     given = parsed.metadata.get("tags", ())
     own = [given] if isinstance(given, str) else given if isinstance(given, list | tuple) else []
     words = [*own, parsed.language, parsed.metadata.get("format", "")]
@@ -219,7 +219,7 @@ def _form(modality: Modality) -> tuple[str, ...]:
 
 
 def _neighbours(chunks: Sequence[Chunk]) -> dict[UUID, tuple[UUID, ...]]:
-    """The chunk before and the one after each in its section."""
+    """Return the chunk before and the one after each in its section."""
     rows: defaultdict[UUID, list[UUID]] = defaultdict(list)
     for chunk in sorted(chunks, key=lambda one: one.ordinal):
         rows[chunk.section_id].append(chunk.id)
@@ -237,7 +237,7 @@ def _sections(
     keywords: Mapping[UUID, tuple[str, ...]],
     above: Mapping[UUID, Sequence[UUID]],
 ) -> tuple[Section, ...]:
-    """Sections with the most telling summary of their chunks, the tags that these have, and their keywords."""
+    """Return sections with the most telling summary of their chunks, the tags that these have, and their keywords."""
     best: dict[UUID, _Summary] = {}
     tags: defaultdict[UUID, dict[str, None]] = defaultdict(dict)
     for chunk in chunks:

@@ -51,7 +51,7 @@ async def estimate_descriptions(
 
 
 def _of_sections(asked: Iterable[tuple[int, int]], settings: Settings) -> Iterator[Usage]:
-    """The calls about sections of so many parts each, level by level."""
+    """Yield the calls about sections of so many parts each, level by level."""
     frame = tokens_of(prompt_of(DescribedKind.SECTIONS, "en", (), ()))
     levels = defaultdict[int, list[int]](list)
     for level, parts in asked:

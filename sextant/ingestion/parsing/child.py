@@ -41,7 +41,7 @@ _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000  # clone(2)
 
 
 def answer(content: bytes, filename: str, limits: Limits) -> bytes:
-    """One JSON line that says how it went; after success the draft follows."""
+    """Return one JSON line that says how it went; after success the draft follows."""
     try:
         return b'{"ok":true}\n' + to_wire(parse(content, filename, limits))
     except FileRejected as error:

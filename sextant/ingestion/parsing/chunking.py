@@ -41,7 +41,7 @@ class Cut:
 
 
 def cut_chunks(structure: Structure, max_tokens: int) -> list[Cut]:
-    """Chunks of at most `max_tokens` estimated tokens (see `sextant.text.characters.estimate_tokens`)."""
+    """Return chunks of at most `max_tokens` estimated tokens (see `sextant.text.characters.estimate_tokens`)."""
     cutter = _Cutter(structure.text, max_tokens)
     pieces = [*_with_captions(structure), *_lonely_headings(structure)]
     pieces.sort(key=lambda piece: piece.span.start)
@@ -192,7 +192,7 @@ def _split(text: str, room: int) -> Iterator[TextSpan]:
 
 
 def _fitting(text: str, room: int) -> int:
-    """The length of the longest beginning of `text` within `room` tokens, at a pause if it has one."""
+    """Return the length of the longest beginning of `text` within `room` tokens, at a pause if it has one."""
     fitting = bisect_right(
         range(1, len(text)), room, key=lambda length: estimate_tokens(text[:length])
     )

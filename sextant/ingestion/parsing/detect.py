@@ -107,19 +107,19 @@ SUPPORTED = "Supported are TXT, Markdown, HTML, PDF, DOCX, PPTX, XLSX, CSV, JSON
 
 
 def type_of_name(filename: str) -> FileType | None:
-    """The format that the file's extension stands for, if it is one of ours."""
+    """Return the format that the file's extension stands for, if it is one of ours."""
     return EXTENSIONS.get(PurePath(filename).suffix.lower())
 
 
 def media_type(filename: str) -> str:
-    """The media type by name alone, for the record; parsing goes by content."""
+    """Return the media type by name alone, for the record; parsing goes by content."""
     named = type_of_name(filename)
     image = _IMAGES.get(PurePath(filename).suffix.lower(), "application/octet-stream")
     return MEDIA_TYPES[named] if named else image
 
 
 def detect(content: bytes, filename: str) -> FileType:
-    """The format to parse a file as.
+    """Return the format to parse a file as.
 
     A clear signature in the content wins over the name: a PDF called `notes.txt` is a PDF. Text
     has no signature, so the name tells Markdown from CSV, and text called `report.pdf` is refused.
@@ -145,7 +145,7 @@ def detect(content: bytes, filename: str) -> FileType:
 
 
 def _is_really(magic: bytes, content: bytes) -> bool:
-    """Short signatures of letters could begin a text as well: then only if binary data follows."""
+    """Return short signatures of letters could begin a text as well: then only if binary data follows."""
     return not magic.isalnum() or is_binary(content[:4096].decode("latin-1"))
 
 

@@ -59,7 +59,7 @@ def draft(blocks: Blocks, filename: str, max_tokens: int) -> DocumentDraft:
 
 
 def _title(structure: Structure, own: str, filename: str) -> str:
-    """The title line, else what the file's metadata say, else a heading at its top, else its name.
+    """Return the title line, else what the file's metadata say, else a heading at its top, else its name.
 
     Metadata come second because programs fill them with templates' and files' names.
     """
@@ -75,7 +75,7 @@ def _title(structure: Structure, own: str, filename: str) -> str:
 
 
 def to_wire(made: DocumentDraft) -> bytes:
-    """JSON without field names for what comes in thousands."""
+    """Return JSON without field names for what comes in thousands."""
     return orjson.dumps(
         {
             "title": made.title,
@@ -110,7 +110,7 @@ def to_wire(made: DocumentDraft) -> bytes:
 
 
 def from_wire(data: bytes) -> DocumentDraft:
-    """The opposite of `to_wire`."""
+    """Return the opposite of `to_wire`."""
     plain = orjson.loads(data)
     return DocumentDraft(
         title=plain["title"],

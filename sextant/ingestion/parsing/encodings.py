@@ -92,7 +92,7 @@ class Decoded:
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What is kept of a document in it."""
+        """Return what is kept of a document in it."""
         return {"encoding": self.encoding}
 
 
@@ -114,7 +114,7 @@ def decode(content: bytes, declared: str | None = None) -> Decoded:
 
 
 def is_binary(text: str) -> bool:
-    """Whether decoded text is no text after all: more than one control character, and one in a hundred.
+    """Return whether decoded text is no text after all: more than one control character, and one in a hundred.
 
     A stray NUL in a short note is taken out (`clean_text`), not held against it.
     """
@@ -139,7 +139,7 @@ def _by_declaration(content: bytes, declared: str | None) -> str | None:
 
 
 def _by_content(content: bytes) -> tuple[str, bool]:
-    """The encoding that a text's signs speak for, and whether they do so clearly."""
+    """Return the encoding that a text's signs speak for, and whether they do so clearly."""
     sample = content[:_SAMPLE]
     if _ISO_2022.search(sample) and _decodes(sample, "iso2022_jp") is not None:
         return "iso2022_jp", True
@@ -156,7 +156,7 @@ def _by_content(content: bytes) -> tuple[str, bool]:
 
 
 def _is_utf8(sample: bytes) -> bool:
-    """Whether the sample is UTF-8, up to a few damaged bytes; control characters speak for UTF-16."""
+    """Return whether the sample is UTF-8, up to a few damaged bytes; control characters speak for UTF-16."""
     text = sample.decode("utf-8", errors="replace")
     foreign = len(text) - len(text.encode("ascii", errors="ignore"))
     # One more is allowed for the character that the sample's end cuts.
@@ -177,7 +177,7 @@ def _by_normalizer(sample: bytes) -> tuple[str, bool]:
 
 
 def _latin(sample: bytes) -> tuple[str, float]:
-    """The encoding of a European text: the one whose accented letters are those of one of its languages."""
+    """Return the encoding of a European text: the one whose accented letters are those of one of its languages."""
     rated = {
         name: _accents(_decodes(sample, name) or "", languages)
         for name, languages in _LATIN.items()
@@ -204,7 +204,7 @@ def _letters(language: str) -> frozenset[str]:
 
 
 def _decodes(sample: bytes, encoding: str) -> str | None:
-    """The sample's text, where a character cut off at its end is no fault; None on any other."""
+    """Return the sample's text, where a character cut off at its end is no fault; None on any other."""
     try:
         whole = len(sample) < _SAMPLE
         return codecs.getincrementaldecoder(encoding)("strict").decode(sample, final=whole)
@@ -264,14 +264,14 @@ def _cyrillicness(sample: bytes, encoding: str) -> float:
 
 
 def _non_ascii(sample: bytes, encoding: str) -> str:
-    """The signs of a text that ASCII has not; none where it is no text in that encoding."""
+    """Return the signs of a text that ASCII has not; none where it is no text in that encoding."""
     text = _decodes(sample, encoding) or ""
     return "" if is_binary(text) else "".join(char for char in text if char > "\x7f")
 
 
 @cache
 def _common(charset: str, lead_bytes: range) -> frozenset[str]:
-    """The everyday characters of a charset: its first level of ideographs, and its punctuation.
+    """Return the everyday characters of a charset: its first level of ideographs, and its punctuation.
 
     Both GB 2312 and Big5 put the frequent ideographs into a first level of rows (16–55 and
     A440–C67E), which covers over 99 % of running text.

@@ -28,7 +28,7 @@ class Region:
 
     @property
     def width(self) -> int:
-        """How many columns it has."""
+        """Return how many columns it has."""
         return self.right - self.left
 
 
@@ -51,7 +51,7 @@ def sheet_blocks(rows: Rows, merged: Merged) -> Iterator[Block]:
 
 
 def _preamble(rows: Rows, region: Region) -> int:
-    """How many rows above a table's names are none of it: with at most half as many cells as most rows, or remarks."""
+    """Return how many rows above a table's names are none of it: with at most half as many cells as most rows, or remarks."""
     if region.width < 3 or len(region.rows) < 3:
         return 0
     if len(find_filled_cells(rows, region, region.rows[0])) == region.width:
@@ -74,7 +74,7 @@ def _preamble(rows: Rows, region: Region) -> int:
 
 
 def _has_remarks(cells: Sequence[str]) -> bool:
-    """Whether all that a row says are values beside their own names: "Date: 1 June"."""
+    """Return whether all that a row says are values beside their own names: "Date: 1 June"."""
     filled = list(filter(None, map(str.strip, cells)))
     return bool(filled) and all(map(_REMARK.fullmatch, filled))
 
@@ -120,7 +120,7 @@ def find_regions(rows: Rows) -> Iterator[Region]:
 
 
 def _plain(rows: Rows, width: int) -> Region | None:
-    """The whole of a sheet whose rows follow each other under a full one, without a remark below; else None."""
+    """Return the whole of a sheet whose rows follow each other under a full one, without a remark below; else None."""
     numbers = tuple(sorted(rows))
     whole = Region(numbers, 0, width)
     follow = numbers[-1] - numbers[0] + 1 == len(numbers)
@@ -148,7 +148,7 @@ def _trim(rows: Rows, region: Region) -> Region:
 
 
 def _cut(rows: Rows, region: Region) -> list[Region]:
-    """The parts of a region: by lines around its table, else by blank rows, else by blank columns."""
+    """Return the parts of a region: by lines around its table, else by blank rows, else by blank columns."""
     for cut in (_around, _below, _split_side_by_side):
         parts = cut(rows, region)
         if len(parts) > 1:
@@ -172,7 +172,7 @@ def _around(rows: Rows, region: Region) -> list[Region]:
 
 
 def _is_note(rows: Rows, region: Region) -> bool:
-    """Whether the last row is a remark: one cell, by its words or longer than any other of its column."""
+    """Return whether the last row is a remark: one cell, by its words or longer than any other of its column."""
     *above, last = region.rows
     columns = find_filled_cells(rows, region, last)
     if len(columns) != 1 or len(above) < 2:
@@ -195,7 +195,7 @@ def _below(rows: Rows, region: Region) -> list[Region]:
 
 
 def _runs(numbers: Iterable[int]) -> Iterator[list[int]]:
-    """Runs of numbers that follow each other."""
+    """Yield runs of numbers that follow each other."""
     run = list[int]()
     for number in numbers:
         if run and number != run[-1] + 1:
@@ -207,7 +207,7 @@ def _runs(numbers: Iterable[int]) -> Iterator[list[int]]:
 
 
 def _goes_on(rows: Rows, above: Region, below: Region) -> bool:
-    """Whether a block of rows goes on with the table above the blank rows."""
+    """Return whether a block of rows goes on with the table above the blank rows."""
     if below.rows[0] - above.rows[-1] - 1 > _MOST_BLANK_ROWS:
         return False
     one, other = _columns(rows, above), _columns(rows, below)
@@ -225,7 +225,7 @@ def _columns(rows: Rows, region: Region) -> set[int]:
 
 
 def _begins_with_names(rows: Rows, above: Region, below: Region, columns: Sequence[int]) -> bool:
-    """Whether the block below begins with names: words, once more or where its or the other's columns have values."""
+    """Return whether the block below begins with names: words, once more or where its or the other's columns have values."""
     first = below.rows[0]
     names = [_at(rows, first, at) for at in columns if _at(rows, first, at)]
     if any(_is_value(name) for name in names) or len(names) * 2 <= len(columns):
@@ -252,7 +252,7 @@ def _split_side_by_side(rows: Rows, region: Region) -> list[Region]:
 
 
 def _are_two_tables(rows: Rows, left: Region, right: Region) -> bool:
-    """Whether two blocks beside each other are two tables: they end on different rows, or both begin with a key.
+    """Return whether two blocks beside each other are two tables: they end on different rows, or both begin with a key.
 
     A block that begins with values, on rows that the other has, needs the names of these rows.
     """
@@ -269,7 +269,7 @@ def _are_two_tables(rows: Rows, left: Region, right: Region) -> bool:
 
 
 def _has_key(rows: Rows, region: Region) -> bool:
-    """Whether a block's first column has words, each once and in every row, before columns of values."""
+    """Return whether a block's first column has words, each once and in every row, before columns of values."""
     first, *others = (
         [_at(rows, number, at) for number in region.rows] for at in range(region.left, region.right)
     )

@@ -90,7 +90,7 @@ def _check_entry(entry: zipfile.ZipInfo) -> None:
 
 
 def _inflate(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, room: int, limits: Limits) -> int:
-    """Inflate one entry piece by piece and return its true size, stopping past any limit."""
+    """Return inflate one entry piece by piece and return its true size, stopping past any limit."""
     is_xml = _XML_PART.search(entry.filename) is not None
     size = 0
     prolog = _Prolog(entry.filename) if is_xml else None

@@ -32,7 +32,7 @@ class _HeadingStyle:
 
 
 def infer_levels(lines: Sequence[Styled]) -> list[int | None]:
-    """The heading level of each line, None for body text, 0 for the document's title.
+    """Return the heading level of each line, None for body text, 0 for the document's title.
 
     A short line without final stop is a heading when it is larger than the body, or stands alone
     and is bold in a body that is not, or has a strong number (第三章, 3.1). Larger stands above
@@ -64,7 +64,7 @@ def _number(looks: Sequence[_HeadingStyle | None], lines: Sequence[Styled]) -> l
 
 
 def _is_title(looks: Sequence[_HeadingStyle | None], lines: Sequence[Styled]) -> bool:
-    """Whether the first heading is the one highest, has no number, and opens the document."""
+    """Return whether the first heading is the one highest, has no number, and opens the document."""
     first = next(index for index, look in enumerate(looks) if look)
     highest = min(look for look in looks if look)
     return looks[first] == highest and first < 10 and number_rank(lines[first].text) is None

@@ -80,7 +80,7 @@ def _load(filename: str) -> None:
 
 
 def _head(channel: socket.socket) -> bytes:
-    """The next request without its file; nothing when the other side has closed the socket."""
+    """Return the next request without its file; nothing when the other side has closed the socket."""
     return bytes(receive(channel, int.from_bytes(receive(channel, 4))))
 
 
@@ -107,7 +107,7 @@ def _serve(channel: socket.socket, request: _Request) -> bytes:
 
 
 def _is_light(request: _Request, content: bytes | None = None) -> bool:
-    """Whether it is a small text: by its name, and by its content where that is known."""
+    """Return whether it is a small text: by its name, and by its content where that is known."""
     filename = request["filename"]
     if request["size"] > SMALL_FILE or type_of_name(filename) not in _LIGHT:
         return False
@@ -117,7 +117,7 @@ def _is_light(request: _Request, content: bytes | None = None) -> bool:
 
 
 def _in_fork(work: Callable[[], bytes]) -> bytes:
-    """What `work` returns in a forked process. Ends like that one unless it ends well: 128 + n for signal n."""
+    """Return what `work` returns in a forked process. Ends like that one unless it ends well: 128 + n for signal n."""
     gc.freeze()  # what is loaded is left alone from here on, so the two processes share it
     reading, writing = os.pipe()
     number = os.fork()

@@ -37,7 +37,7 @@ class HostEnded(Exception):
 
     @property
     def killed(self) -> bool:
-        """Whether the host itself was killed; it ends by itself where its file brought a parser down."""
+        """Return whether the host itself was killed; it ends by itself where its file brought a parser down."""
         return self.status < 0
 
 
@@ -56,7 +56,7 @@ class ParserHosts:
         _end_all(self._idle)
 
     async def parse(self, content: bytes, filename: str, limits: Limits) -> bytes:
-        """What `sextant.ingestion.parsing.child.answer` says to a file.
+        """Return what `sextant.ingestion.parsing.child.answer` says to a file.
 
         A host that has not answered, because its file was hostile or this call was cancelled, is
         killed with all its descendants. One that was killed by somebody else, perhaps before it had
@@ -85,7 +85,7 @@ class ParserHosts:
         return answer
 
     async def _ready(self) -> _Host:
-        """An idle host, unless it has ended meanwhile; else a new one."""
+        """Return an idle host, unless it has ended meanwhile; else a new one."""
         while self._idle:
             host = self._idle.pop()
             if await host.is_ready():
@@ -155,7 +155,7 @@ class _Host:
         return bytes(data)
 
     def wait(self) -> int:
-        """The exit status of a host that is about to end."""
+        """Return the exit status of a host that is about to end."""
         status: int = self._process.wait()
         return status
 
@@ -168,7 +168,7 @@ class _Host:
 
 
 async def _start() -> _Host:
-    """A new host; if this call is cancelled while it starts, it is ended."""
+    """Return a new host; if this call is cancelled while it starts, it is ended."""
     starting = asyncio.ensure_future(asyncio.to_thread(_Host))
     try:
         return await asyncio.shield(starting)

@@ -34,7 +34,7 @@ class Captions:
 
 
 def image_in(address: str | None, alt: str) -> Image | None:
-    """The image that an address holds itself (a data URI in base64); no other is looked at."""
+    """Return the image that an address holds itself (a data URI in base64); no other is looked at."""
     head, _, data = (address or "").partition(",")
     head = head.strip().lower()
     if not (head.startswith("data:image/") and head.endswith(";base64")):
@@ -66,7 +66,7 @@ def with_captions(blocks: Blocks, limits: Limits) -> tuple[Blocks, list[FoundIma
 
 
 def not_looked_at(images: int) -> tuple[str, ...]:
-    """The warning that so many images of a document were passed over."""
+    """Return the warning that so many images of a document were passed over."""
     if not images:
         return ()
     return (Missing.IMAGES_NOT_LOOKED_AT.told(images=count_noun(images, "image")),)

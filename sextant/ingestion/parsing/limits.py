@@ -44,7 +44,7 @@ class Limits:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """The limits that `settings` asks for."""
+        """Return the limits that `settings` asks for."""
         limits, multimodal = settings.limits, settings.multimodal
         return cls(
             file_bytes=limits.file_bytes,

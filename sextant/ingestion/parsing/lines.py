@@ -23,7 +23,7 @@ _SENTENCE_END = tuple("。！？!?.；;：:…”」』")
 
 
 def join_lines(lines: Iterable[str]) -> str:
-    """One paragraph from its lines.
+    """Return one paragraph from its lines.
 
     No space where a Chinese or Japanese character meets the break; an English word divided by a
     hyphen is closed up when its second half is in lower case; self-test, MC- and 200 keep theirs.
@@ -50,17 +50,17 @@ def with_fields(lines: Iterable[str]) -> str:
 
 
 def ends_in_hyphen(line: str) -> bool:
-    """Whether a line breaks off inside a word or a code like MC-200."""
+    """Return whether a line breaks off inside a word or a code like MC-200."""
     return _HYPHEN.search(line[-2:]) is not None
 
 
 def starts_item(line: str) -> bool:
-    """Whether a line begins a list item or a numbered heading, so that it continues nothing."""
+    """Return whether a line begins a list item or a numbered heading, so that it continues nothing."""
     return _BULLET.match(line) is not None or is_strong(number_rank(line))
 
 
 def ends_sentence(line: str) -> bool:
-    """Whether a line ends as sentences do."""
+    """Return whether a line ends as sentences do."""
     return line.rstrip().endswith(_SENTENCE_END)
 
 

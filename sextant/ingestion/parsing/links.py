@@ -46,7 +46,7 @@ class LinkedText:
 
 
 def _is_letter(char: str) -> bool:
-    """Whether a character would run together with one beside it; ideographs stand by themselves."""
+    """Return whether a character would run together with one beside it; ideographs stand by themselves."""
     return char.isalnum() and char < "\u2e80"
 
 
@@ -55,7 +55,7 @@ def _is_mail(address: str) -> bool:
 
 
 def _bare(address: str) -> str:
-    """What two ways to write one address share."""
+    """Return what two ways to write one address share."""
     bare = "".join(address.split()).lower().rstrip("/")
     for scheme in _SCHEMES:
         bare = bare.removeprefix(scheme)

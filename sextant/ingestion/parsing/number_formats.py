@@ -53,7 +53,7 @@ class _Section:
     condition: tuple[str, Decimal] | None
 
     def has(self, *kinds: str) -> bool:
-        """Whether it has a token of these kinds."""
+        """Return whether it has a token of these kinds."""
         return any(token.kind in kinds for token in self.tokens)
 
 
@@ -117,7 +117,7 @@ def _tokens(code: str) -> Iterator[_Token]:
 
 
 def _bracket(text: str) -> _Token:
-    """What stands in brackets: `$€-407` is a currency, `h` counts hours beyond a day, the rest shows nothing."""
+    """Return what stands in brackets: `$€-407` is a currency, `h` counts hours beyond a day, the rest shows nothing."""
     if text.startswith("$"):
         return _Token("literal", text[1:].rpartition("-")[0] if "-" in text else text[1:])
     return _Token("elapsed" if _ELAPSED.fullmatch(text) else "bracket", text.lower())
@@ -135,7 +135,7 @@ def _format_text(value: str, sections: Sequence[_Section]) -> str:
 
 
 def _choose(sections: Sequence[_Section], number: Decimal) -> tuple[_Section, Decimal]:
-    """The section for a number, and the number as it is written there: without its sign where the section has one."""
+    """Return the section for a number, and the number as it is written there: without its sign where the section has one."""
     if any(section.condition for section in sections):
         for section in sections:
             if section.condition is None or _COMPARES[section.condition[0]](
@@ -183,7 +183,7 @@ def _is_fraction(tokens: Sequence[_Token], slash: int) -> bool:
 
 
 def _decimals(number: Decimal, tokens: Sequence[_Token]) -> str:
-    """Digits in their places, literals between them; the first place takes all digits in front of it."""
+    """Return digits in their places, literals between them; the first place takes all digits in front of it."""
     places = [at for at, token in enumerate(tokens) if token.kind == "digit"]
     point = next((at for at, t in enumerate(tokens) if t == _Token("sign", ".")), len(tokens))
     whole, part = [at for at in places if at < point], [at for at in places if at > point]
@@ -215,7 +215,7 @@ def _decimals(number: Decimal, tokens: Sequence[_Token]) -> str:
 
 
 def _run_behind(commas: Sequence[int], last: int) -> list[int]:
-    """The commas directly behind the last digit: each divides by a thousand."""
+    """Return the commas directly behind the last digit: each divides by a thousand."""
     run = list[int]()
     while last + len(run) + 1 in commas:
         run.append(last + len(run) + 1)
@@ -223,7 +223,7 @@ def _run_behind(commas: Sequence[int], last: int) -> list[int]:
 
 
 def _fill(integer: str, places: Sequence[_Token]) -> list[str]:
-    """The digits of a whole number for its places from left to right."""
+    """Return the digits of a whole number for its places from left to right."""
     if not places:
         return []
     digits = integer.rjust(len(places))
@@ -295,12 +295,12 @@ def _format_date(value: Shown, section: _Section) -> str:
 
 
 def _kinds(tokens: Sequence[_Token]) -> set[str]:
-    """What a format shows of a date: y, m, d, h, n (minutes), s."""
+    """Return what a format shows of a date: y, m, d, h, n (minutes), s."""
     return {kind for kind, _ in _date_parts(tokens)} - {""}
 
 
 def _date_parts(tokens: Sequence[_Token]) -> Iterator[tuple[str, _Token]]:
-    """Each token with its kind; `m` beside hours or seconds stands for minutes."""
+    """Yield each token with its kind; `m` beside hours or seconds stands for minutes."""
     dates = [token for token in tokens if token.kind in {"date", "elapsed"}]
     minutes = set[int]()
     for one, other in pairwise(dates):
@@ -332,7 +332,7 @@ def _seconds(value: Shown) -> float:
 
 
 def _times(tokens: Sequence[_Token], seconds: float, section: _Section) -> str:
-    """Hours, minutes and seconds; those in brackets count on beyond a day, an hour or a minute."""
+    """Return hours, minutes and seconds; those in brackets count on beyond a day, an hour or a minute."""
     sign, seconds = ("-" if seconds < 0 else ""), round(abs(seconds), 3)
     has_seconds = any(kind == "s" for kind, _ in _date_parts(tokens))
     whole = int(seconds + 1e-6) if has_seconds else int(seconds + 0.5)
@@ -363,7 +363,7 @@ def _times(tokens: Sequence[_Token], seconds: float, section: _Section) -> str:
 
 
 def _format_date_name(tokens: Sequence[_Token], day: dt.date) -> str:
-    """A month or a day of the week by its name, or a number of either."""
+    """Return a month or a day of the week by its name, or a number of either."""
     forms = {
         "m": {1: f"{day.month}", 2: f"{day:%m}", 3: f"{day:%b}", 4: f"{day:%B}", 5: f"{day:%b}"[0]},
         "d": {1: f"{day.day}", 2: f"{day:%d}", 3: f"{day:%a}", 4: f"{day:%A}"},

@@ -22,7 +22,7 @@ _STOPS = tuple("。；，、：:;,.!?！？…")
 
 
 def number_rank(line: str) -> int | None:
-    """How high a numbered line stands: 0 for 第一编, 1 for 第一章, …, 6 + depth for 3.1; else None.
+    """Return how high a numbered line stands: 0 for 第一编, 1 for 第一章, …, 6 + depth for 3.1; else None.
 
     Only the order of ranks means anything; a document's own levels come from those it uses.
     """
@@ -35,7 +35,7 @@ def number_rank(line: str) -> int | None:
 
 
 def without_number(line: str) -> str:
-    """A heading without the number that it begins with: 付款节点 of "3.1 付款节点"; as it is where it is only that."""
+    """Return a heading without the number that it begins with: 付款节点 of "3.1 付款节点"; as it is where it is only that."""
     line = line.strip()
     found = (pattern.match(line) for pattern in (*_KINDS, _DECIMAL))
     number = next(filter(None, found), None)
@@ -43,7 +43,7 @@ def without_number(line: str) -> str:
 
 
 def is_strong(rank: int | None) -> bool:
-    """Whether a number of this rank makes a heading by itself: list items have none of these.
+    """Return whether a number of this rank makes a heading by itself: list items have none of these.
 
     `1. apples` and `（一）` number lists as often as headings; 第三章, 一、 and 3.1 rarely do.
     """
@@ -51,7 +51,7 @@ def is_strong(rank: int | None) -> bool:
 
 
 def could_be_heading(line: str) -> bool:
-    """Whether a line is short, says something, and does not end as a sentence or clause does."""
+    """Return whether a line is short, says something, and does not end as a sentence or clause does."""
     line = line.strip()
     if len(line) > _MAX_WIDTH:  # a whole paragraph: its width need not be counted
         return False
@@ -61,5 +61,5 @@ def could_be_heading(line: str) -> bool:
 
 
 def width(text: str) -> int:
-    """Columns a text takes in a fixed-width font; East Asian characters take two."""
+    """Return columns a text takes in a fixed-width font; East Asian characters take two."""
     return len(text) + sum(char >= "\u2e80" for char in text)

@@ -72,7 +72,7 @@ def write_raised(blocks: Iterable[Block]) -> list[Block]:
 
 
 def _mark(kind: str, text: str) -> str:
-    """Blanks around the text stay outside, so that they go on parting words."""
+    """Return blanks around the text stay outside, so that they go on parting words."""
     inner = _LEFT_OVER.sub("", text).strip()
     return text.replace(text.strip(), f"{kind}{inner}{_END}", 1) if inner else text
 
@@ -107,7 +107,7 @@ def _rewritten(block: Block, notes: Set[str]) -> Block:
 
 
 def _labels(text: str) -> Sequence[str]:
-    """The labels of the notes that a mark may refer to: 1 and 2 of "[1], 2"; none where it holds anything else."""
+    """Return the labels of the notes that a mark may refer to: 1 and 2 of "[1], 2"; none where it holds anything else."""
     parts = [part.strip(_BRACKETS) for part in re.split(r"[,，、;\s]+|(?<=\])(?=\[)", text)]
     return parts if all(map(_LABEL.fullmatch, parts)) else ()
 
@@ -133,7 +133,7 @@ def _write(text: str, notes: Set[str]) -> str:
 
 
 def _join_touching(found: re.Match[str]) -> str:
-    """One mark of several that touch: a minus sign and its figure may be drawn apart."""
+    """Return one mark of several that touch: a minus sign and its figure may be drawn apart."""
     return f"{found[1]}{_LEFT_OVER.sub('', found[2])}{_END}"
 
 
@@ -145,7 +145,7 @@ def _is_reference(before: str, after: str, labels: Sequence[str], notes: Set[str
 
 
 def _parts_from_unit(before: str, after: str, labels: Sequence[str]) -> bool:
-    """Whether a mark stands between a number and its unit ("25¹ days"), where nobody writes a power."""
+    """Return whether a mark stands between a number and its unit ("25¹ days"), where nobody writes a power."""
     number, counted = _NUMBER.search(before), _COUNTED.match(after)
     if not (labels and labels[0].isdigit() and number and counted) or _POWER_BASE.search(before):
         return False

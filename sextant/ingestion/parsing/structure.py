@@ -171,7 +171,7 @@ class _DocumentWriter:
 
 
 def render_table(table: Table) -> tuple[list[str], int]:
-    """A table as Markdown pipe rows, and how many of the lines are its header (rule included).
+    """Return a table as Markdown pipe rows, and how many of the lines are its header (rule included).
 
     Empty rows and columns are dropped. A header of several rows is one line, in which each column has the words
     of all of them, so that a name can be read by itself; a title row in it stays above that.
@@ -208,7 +208,7 @@ def _without_empty(rows: Sequence[list[str]]) -> list[list[str]]:
 
 
 def _mark_group(cells: list[str], at: int, table: Table) -> list[str]:
-    """The cells of a row, marked if below the names one cell stands across all columns."""
+    """Return the cells of a row, marked if below the names one cell stands across all columns."""
     is_across = len(cells) > 1 and all(
         not cell and (at, column) in table.repeated for column, cell in enumerate(cells) if column
     )
@@ -227,7 +227,7 @@ def _cell(text: str) -> str:
 
 
 def _tidy(text: str) -> str:
-    """Storable text with plain line ends and spaces, without blanks around it or its lines' ends."""
+    """Return storable text with plain line ends and spaces, without blanks around it or its lines' ends."""
     text = (
         _INVISIBLE.sub("", clean_text(text))
         .replace("\r\n", "\n")

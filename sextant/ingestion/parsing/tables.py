@@ -28,7 +28,7 @@ class SpannedCell:
 
 
 def lay_out(cells: Iterable[SpannedCell], budget: CellBudget) -> list[list[str]]:
-    """Rows of equal length; a merged cell's text stands in every row and column it spans.
+    """Return rows of equal length; a merged cell's text stands in every row and column it spans.
 
     So each row can be read by itself. A cell across the whole width (a title row) stands once.
     """
@@ -47,7 +47,7 @@ def lay_out(cells: Iterable[SpannedCell], budget: CellBudget) -> list[list[str]]
 
 
 def repeated_cells(cells: Iterable[SpannedCell]) -> frozenset[tuple[int, int]]:
-    """The places (row, column) where a merged cell's text stands again, all but its first."""
+    """Return the places (row, column) where a merged cell's text stands again, all but its first."""
     return frozenset(
         (row, column)
         for cell in cells
@@ -59,7 +59,7 @@ def repeated_cells(cells: Iterable[SpannedCell]) -> frozenset[tuple[int, int]]:
 
 
 def rows_across(cells: Iterable[SpannedCell], width: int) -> frozenset[int]:
-    """The rows with a cell that is merged across several columns, but not across all."""
+    """Return the rows with a cell that is merged across several columns, but not across all."""
     return frozenset(
         row
         for cell in cells
@@ -69,20 +69,20 @@ def rows_across(cells: Iterable[SpannedCell], width: int) -> frozenset[int]:
 
 
 def title_rows(rows: Sequence[Sequence[str]]) -> int:
-    """How many rows of one filled cell stand above rows of several: the table's title, and no row of it."""
+    """Return how many rows of one filled cell stand above rows of several: the table's title, and no row of it."""
     filled = [sum(map(bool, map(str.strip, row))) for row in rows]
     several = next((at for at, cells in enumerate(filled) if cells > 1), 0)
     return several if all(filled[:several]) else 0
 
 
 def column_names(header: Sequence[Sequence[str]]) -> list[str]:
-    """The name of each column: the words of all the header's rows, each once."""
+    """Return the name of each column: the words of all the header's rows, each once."""
     columns = zip_longest(*header, fillvalue="")
     return [" ".join(dict.fromkeys(filter(None, map(str.strip, cells)))) for cells in columns]
 
 
 def header_rows(rows: Sequence[Sequence[str]], across: Collection[int] = ()) -> int:
-    """How many rows name the columns: 1 when the first has words in most columns, each once, and more rows follow.
+    """Return how many rows name the columns: 1 when the first has words in most columns, each once, and more rows follow.
 
     With the row below it, where its cells name groups of columns and that row names their columns, or where that
     row has the units of columns of numbers. Years, and
@@ -111,7 +111,7 @@ def header_rows(rows: Sequence[Sequence[str]], across: Collection[int] = ()) -> 
 
 
 def _is_of_units(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
-    """Whether a row has words only above numbers, and so says what these are counted in."""
+    """Return whether a row has words only above numbers, and so says what these are counted in."""
     columns = [at for at, cell in enumerate(row) if cell]
     return (
         bool(columns)
@@ -123,7 +123,7 @@ def _is_of_units(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
 
 
 def _has_names(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
-    """Whether the cells of a row can be names: words, and of numbers only such as no row below has."""
+    """Return whether the cells of a row can be names: words, and of numbers only such as no row below has."""
     columns = [at for at, cell in enumerate(row) if _NUMBER.match(cell)]
     if not columns:
         return True
@@ -135,7 +135,7 @@ def _has_names(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
 
 
 def _series(cells: Sequence[str]) -> Decimal | str | None:
-    """How numbers go on: as years, or by which even step (1, 2, 3; 5 %, 10 %, 15 %); None: in no way that names do."""
+    """Return how numbers go on: as years, or by which even step (1, 2, 3; 5 %, 10 %, 15 %); None: in no way that names do."""
     if all(_YEAR.fullmatch(cell) for cell in cells):
         return "years"
     values = [read_value(cell) for cell in dict.fromkeys(cells)]
@@ -147,7 +147,7 @@ def _series(cells: Sequence[str]) -> Decimal | str | None:
 
 
 def fill_group_names(rows: Sequence[Sequence[str]]) -> list[list[str]] | None:
-    """The rows with the names of groups repeated, where the first row names groups of the second's columns.
+    """Return the rows with the names of groups repeated, where the first row names groups of the second's columns.
 
     As two rows of names are written without merged cells: a name of the first row stands for the blank cells on
     its right, and those of the second row are not told apart without it. None where that is not so.
@@ -171,7 +171,7 @@ def fill_group_names(rows: Sequence[Sequence[str]]) -> list[list[str]] | None:
 
 
 def _is_of_groups(groups: Sequence[str], below: Sequence[str]) -> bool:
-    """Whether a row names the columns of groups above it: elsewhere it says nothing new, as a row of data does."""
+    """Return whether a row names the columns of groups above it: elsewhere it says nothing new, as a row of data does."""
     grouped = {
         column
         for left, (one, other) in enumerate(pairwise(groups))

@@ -12,7 +12,7 @@ T = TypeVar("T")
 async def next_of(
     items: Iterator[T], number: int, size: Callable[[T], int] = lambda _: 0, room: int = 0
 ) -> list[T]:
-    """The next items, fetched off the loop; empty at the end.
+    """Return the next items, fetched off the loop; empty at the end.
 
     Args:
         items: from these.

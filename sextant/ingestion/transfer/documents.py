@@ -32,7 +32,7 @@ _MARK = b'{"format":"sextant-document"}\n'
 
 
 def pack(document: DocumentLine, chunks: Sequence[ChunkLine]) -> bytes:
-    """A document with its chunks as bytes for the store; equal content gives equal bytes."""
+    """Return a document with its chunks as bytes for the store; equal content gives equal bytes."""
     lines = [document, *chunks]
     return _MARK + b"\n".join(
         orjson.dumps(line.wire(), option=orjson.OPT_SORT_KEYS) for line in lines
@@ -40,7 +40,7 @@ def pack(document: DocumentLine, chunks: Sequence[ChunkLine]) -> bytes:
 
 
 def upload(line: DocumentLine, chunks: Sequence[ChunkLine]) -> Upload:
-    """A document as the store takes it: with its chunks, or as the text that it is."""
+    """Return a document as the store takes it: with its chunks, or as the text that it is."""
     named = PurePath(line.filename).name or line.title or line.id
     if chunks:
         filename = named[:LONGEST_FILENAME]
@@ -59,12 +59,12 @@ def upload(line: DocumentLine, chunks: Sequence[ChunkLine]) -> Upload:
 
 
 def is_packed(content: bytes) -> bool:
-    """Whether `pack` made these bytes."""
+    """Return whether `pack` made these bytes."""
     return content.startswith(_MARK)
 
 
 def unpack(content: bytes, document_id: UUID) -> ParsedDocument:
-    """What `pack` was given, as a parsed document.
+    """Return what `pack` was given, as a parsed document.
 
     Raises:
         FileBroken: these are not such bytes.
@@ -78,7 +78,7 @@ def unpack(content: bytes, document_id: UUID) -> ParsedDocument:
 
 
 def apply_dates(parsed: ParsedDocument, metadata: Mapping[str, Any]) -> ParsedDocument:
-    """A document whose chunks are as old as its metadata say it is, where they do."""
+    """Return a document whose chunks are as old as its metadata say it is, where they do."""
     written = created_at(metadata)
     if written is None:
         return parsed
@@ -87,14 +87,14 @@ def apply_dates(parsed: ParsedDocument, metadata: Mapping[str, Any]) -> ParsedDo
 
 
 def chunk_id(document_id: UUID, external_id: str) -> UUID:
-    """The id of an imported chunk."""
+    """Return the id of an imported chunk."""
     return uuid5(document_id, f"chunk {external_id}")
 
 
 def join_chunks(
     document: DocumentLine, chunks: Sequence[ChunkLine], document_id: UUID
 ) -> ParsedDocument:
-    """A document of these chunks, with the sections that it names.
+    """Return a document of these chunks, with the sections that it names.
 
     If it names none, titled chunks are sections of their own under the root. Chunks lie where they
     say, else where the document's text has them, looked for in order; those that it does not have
@@ -130,7 +130,7 @@ def join_chunks(
 
 
 def align_chunks(text: str, chunks: Sequence[ChunkLine]) -> tuple[str, list[int]]:
-    """A document's text with the chunks that it does not have appended, and where each chunk starts in it."""
+    """Return a document's text with the chunks that it does not have appended, and where each chunk starts in it."""
     starts, parts, length, cursor = list[int](), [text] if text else [], len(text), 0
     for line in chunks:
         piece, start = line.text, -1 if line.start is None else line.start
@@ -149,7 +149,7 @@ def align_chunks(text: str, chunks: Sequence[ChunkLine]) -> tuple[str, list[int]
 
 
 def _tree(document: DocumentLine, document_id: UUID, root: Section) -> Iterator[Section]:
-    """The sections that a document names; each lies in the last before it of a lower level."""
+    """Yield the sections that a document names; each lies in the last before it of a lower level."""
     above = [root]
     for ordinal, line in enumerate(document.sections):
         while above[-1].level >= line.level:

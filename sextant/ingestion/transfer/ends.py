@@ -41,7 +41,7 @@ class Ends:
         self._shared: set[str] = set()
 
     async def find(self, named: Collection[str]) -> dict[str, End]:
-        """The entities of these names or ids that are there."""
+        """Return the entities of these names or ids that are there."""
         ends = await asyncio.to_thread(self._of_import, named)
         for look in (self._by_id, self._by_name, self._by_alias):
             if lost := [end for end in named if end not in ends]:
@@ -49,13 +49,13 @@ class Ends:
         return ends
 
     def lost(self, end: str) -> str:
-        """Why an end is none of what was found, as a sentence."""
+        """Return why an end is none of what was found, as a sentence."""
         if end in self._shared:
             return f"Several entities have the alias {end!r:.80}; give the id of the one you mean."
         return f"There is no entity {end!r:.80}."
 
     def _of_import(self, named: Collection[str]) -> dict[str, End]:
-        """The entities that this import brings under these ids; once all are noted they stay so."""
+        """Return the entities that this import brings under these ids; once all are noted they stay so."""
         if len(self._met) > _MOST_MET:
             self._met.clear()
         new = [end for end in named if end not in self._met]
@@ -76,7 +76,7 @@ class Ends:
         return {name: End(one, name) for name, one in ids.items() if one in there}
 
     async def _by_alias(self, names: Sequence[str]) -> dict[str, End]:
-        """The entities that have one of these aliases from the user; an alias of several means none of them."""
+        """Return the entities that have one of these aliases from the user; an alias of several means none of them."""
         norms = {name: normalise_name(name) for name in names}
         found = defaultdict[str, dict[UUID, str]](dict)
         here = await asyncio.to_thread(self._lines.bearers, list(norms.values()))

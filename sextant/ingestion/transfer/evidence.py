@@ -134,7 +134,7 @@ class EvidenceWriter:
         owners: Mapping[UUID, Known],
         known: Mapping[str, Known],
     ) -> tuple[GraphEvidence, list[UUID], list[LineProblem]]:
-        """Entities as the user names them.
+        """Return entities as the user names them.
 
         In between: those of which a line says all that there is to say, also what else they are called.
         """
@@ -185,7 +185,7 @@ class EvidenceWriter:
         return problems
 
     async def _with_passages(self, evidence: GraphEvidence) -> GraphEvidence:
-        """Relations by the user's own word, each with the passage that states it, if one does."""
+        """Return relations by the user's own word, each with the passage that states it, if one does."""
         own = {
             relation_id(row.source_id, row.target_id, row.relation_type): row
             for row in evidence.relations
@@ -217,7 +217,7 @@ class EvidenceWriter:
         ends: Mapping[str, End],
         chunks: Mapping[str, UUID],
     ) -> tuple[GraphEvidence, list[LineProblem]]:
-        """What relations say, and that their passages mention both ends."""
+        """Return what relations say, and that their passages mention both ends."""
         problems, mentions, relations = list[LineProblem](), list[MentionRow](), list[RelationRow]()
         for number, line in batch:
             rows, reasons = self._stated(line, ends, chunks)
@@ -280,7 +280,7 @@ class EvidenceWriter:
     async def _resolved(
         self, batch: Sequence[Numbered[SpooledRelation]]
     ) -> tuple[Mapping[str, End], dict[str, UUID]]:
-        """The entities and chunks that relations name: of this import, else stored before."""
+        """Return the entities and chunks that relations name: of this import, else stored before."""
         named = list({one for _, line in batch for one in line.chunk_ids})
         ends = await self._ends.find(_collect_names(batch))
         chunks = await asyncio.to_thread(
@@ -292,7 +292,7 @@ class EvidenceWriter:
 
 
 def line_evidence(scope: Scope, chunk: UUID, line: ChunkLine) -> GraphEvidence:
-    """What a chunk line says: it mentions its entities and both ends of its triples.
+    """Return what a chunk line says: it mentions its entities and both ends of its triples.
 
     Its entities come last, so that their types and descriptions hold.
     """

@@ -29,7 +29,7 @@ def identify_entities(
     owners: Mapping[UUID, Known],
     known: Mapping[str, Known],
 ) -> Iterator[Identified]:
-    """The lines of one name; the first of them, stored or in this import, has the name's id.
+    """Yield the lines of one name; the first of them, stored or in this import, has the name's id.
 
     Args:
         scope: the knowledge base.
@@ -52,7 +52,7 @@ def identify_entities(
 
 
 def id_taken(known: Mapping[str, Known], line: EntityLine) -> str:
-    """Why a line whose id is another entity's is left out."""
+    """Return why a line whose id is another entity's is left out."""
     before = known[line.id or ""]
     return (
         f"The id {before.external_id!r:.80} is that of {before.name!r:.80}. Give {line.name!r:.80} as "
@@ -61,7 +61,7 @@ def id_taken(known: Mapping[str, Known], line: EntityLine) -> str:
 
 
 def _of_owner(line: EntityLine, owner: Known | None) -> EntityLine:
-    """A line without an id speaks of the entity of that name; what it leaves open stays as it was said."""
+    """Return a line without an id speaks of the entity of that name; what it leaves open stays as it was said."""
     if line.id or owner is None or owner.external_id is None:
         return line
     kind = owner.entity_type if line.entity_type == "TERM" else line.entity_type

@@ -76,7 +76,7 @@ def _check_filled(text: str) -> str:
 
 
 def _number(value: object) -> object:
-    """JSON's true and false are no numbers, which Python takes them for."""
+    """Return JSON's true and false are no numbers, which Python takes them for."""
     if isinstance(value, bool):
         raise ValueError("must be a number")  # noqa: TRY004 - what pydantic reports
     return value
@@ -105,7 +105,7 @@ _A_DAY = timedelta(days=1)
 
 
 def _check_zone(time: datetime) -> datetime:
-    """A time without zone is UTC, as in filters. One that some zone has no year for could not be read again."""
+    """Return a time without zone is UTC, as in filters. One that some zone has no year for could not be read again."""
     zoned = time if time.tzinfo else time.replace(tzinfo=UTC)
     try:
         for day in (-_A_DAY, _A_DAY):
@@ -125,7 +125,7 @@ class _ImportLine(BaseModel):
     )
 
     def wire(self) -> dict[str, Any]:
-        """The line as it is written: camelCase, known keys only, without what says nothing."""
+        """Return the line as it is written: camelCase, known keys only, without what says nothing."""
         said = self.model_dump(mode="json", by_alias=True, exclude=set(self.model_extra or ()))
         return {key: value for key, value in said.items() if value not in (None, "", [], {})}
 
@@ -162,14 +162,14 @@ class DocumentLine(_ImportLine):
         return [section.wire() for section in sections]
 
     def stored_metadata(self) -> dict[str, Any]:
-        """The metadata as it is kept with the document, from which `stored` makes the line again."""
+        """Return the metadata as it is kept with the document, from which `stored` makes the line again."""
         if self.created_at is None:
             return self.metadata
         return {**self.metadata, _CREATED: self.created_at.isoformat()}
 
     @classmethod
     def stored(cls, metadata: Mapping[str, Any], **values: object) -> DocumentLine:
-        """The line of a stored document; `values` are its other fields."""
+        """Return the line of a stored document; `values` are its other fields."""
         own = dict(metadata)
         return cls.model_validate(
             {"created_at": own.pop(_CREATED, None), "metadata": own, **values}
@@ -177,7 +177,7 @@ class DocumentLine(_ImportLine):
 
 
 def created_at(metadata: Mapping[str, Any]) -> datetime | None:
-    """When a stored document was made, by its author's word (`DocumentLine.stored_metadata`)."""
+    """Return when a stored document was made, by its author's word (`DocumentLine.stored_metadata`)."""
     said = metadata.get(_CREATED)
     with suppress(ValueError):
         return _check_zone(datetime.fromisoformat(said)) if isinstance(said, str) else None
@@ -286,7 +286,7 @@ _LINES: TypeAdapter[Line] = TypeAdapter(Annotated[Line, Field(discriminator="typ
 
 
 def read_line(raw: bytes | Mapping[str, Any]) -> tuple[Line, list[Remark]]:
-    """One line, and remarks on what was passed over in it.
+    """Return one line, and remarks on what was passed over in it.
 
     A triple whose ends are one entity is left out, and so are triples, entities and aliases that cannot be
     used; a key that is not known is too, with the known key that it resembles.
@@ -310,7 +310,7 @@ def read_line(raw: bytes | Mapping[str, Any]) -> tuple[Line, list[Remark]]:
 
 
 def _checked(said: Mapping[str, Any]) -> tuple[Line, list[Remark]]:
-    """The line without those items of its lists that cannot be used, and what is wrong with each."""
+    """Return the line without those items of its lists that cannot be used, and what is wrong with each."""
     try:
         return _LINES.validate_python(said), []
     except ValidationError as error:
@@ -349,7 +349,7 @@ def check_sections(sections: Sequence[SectionLine], length: int | None) -> None:
 
 
 def _overlaps(sections: Sequence[SectionLine]) -> Iterator[str]:
-    """A remark on each section that begins inside the one before it on its level.
+    """Yield a remark on each section that begins inside the one before it on its level.
 
     No fault: passages that overlap, each with a title, are stored as such sections, and exported so.
     """
@@ -392,7 +392,7 @@ def _object(raw: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _parsed(raw: bytes) -> object:
-    """What Python's own reader finds, in a seventh of its time for most lines."""
+    """Return what Python's own reader finds, in a seventh of its time for most lines."""
     try:
         found = orjson.loads(raw)
     except orjson.JSONDecodeError:  # NaN, a byte order mark, another encoding: it may know better
@@ -403,7 +403,7 @@ def _parsed(raw: bytes) -> object:
 
 
 def _reason(fault: Mapping[str, Any]) -> str:
-    """A fault as a sentence, with the key it is in."""
+    """Return a fault as a sentence, with the key it is in."""
     if fault["type"] in ("union_tag_invalid", "union_tag_not_found"):
         return "type: must be document, chunk, entity, relation or decision."
     # The first place is the kind of line that was tried; an entity's is followed by what it was given as.
@@ -422,7 +422,7 @@ def _unknown_keys(line: _ImportLine) -> Iterator[str]:
 
 
 def _too_long(text: str) -> Iterator[str]:
-    """A remark on a passage whose vector cannot stand for all of it."""
+    """Yield a remark on a passage whose vector cannot stand for all of it."""
     # Most have fewer characters than that, and so fewer tokens.
     if len(text) > LONG_PASSAGE and estimate_tokens(text) > LONG_PASSAGE:
         yield (

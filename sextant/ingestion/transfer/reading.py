@@ -70,7 +70,7 @@ async def _batches(source: Source) -> AsyncIterator[list[tuple[int, Raw]]]:
 
 
 def _read(path: Path) -> Iterator[tuple[int, Raw]]:
-    """The lines of a file or a pipe, with their numbers; it is closed with this generator."""
+    """Yield the lines of a file or a pipe, with their numbers; it is closed with this generator."""
     with path.open("rb") as raw:
         packed = raw.peek(2).startswith(b"\x1f\x8b")  # RFC 1952
         with gzip.GzipFile(fileobj=raw) if packed else raw as file:

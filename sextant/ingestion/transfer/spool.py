@@ -73,7 +73,7 @@ DOCUMENTS_ROOM = 4_000_000
 
 
 def size_of(document: tuple[Numbered[DocumentLine], list[ChunkLine]]) -> int:
-    """Characters of a document and its chunks."""
+    """Return characters of a document and its chunks."""
     (_, line), chunks = document
     return len(line.text or "") + sum(len(chunk.text) for chunk in chunks)
 
@@ -136,12 +136,12 @@ class Spool:
         return found[0] if found else None
 
     def count(self, table: str) -> int:
-        """How many lines of a kind there are."""
+        """Return how many lines of a kind there are."""
         found: int = self._rows.execute(f"select count(*) from {table}").fetchone()[0]
         return found
 
     def document_count(self) -> int:
-        """How many documents there are, lone chunks included."""
+        """Return how many documents there are, lone chunks included."""
         lone = self._rows.execute("select count(*) from chunk where document_id is null")
         return self.count("document") + int(lone.fetchone()[0])
 
@@ -157,7 +157,7 @@ class Spool:
         ]
 
     def documents(self) -> Iterator[tuple[Numbered[DocumentLine], list[ChunkLine]]]:
-        """Each document with its chunks in the order of their lines; lone chunks come last."""
+        """Yield each document with its chunks in the order of their lines; lone chunks come last."""
         for number, body in self._rows.execute("select line, body from document order by line"):
             document = DocumentLine.model_validate(orjson.loads(body))
             chunks = self._rows.execute(
@@ -180,7 +180,7 @@ class Spool:
         )
 
     def entities(self) -> Iterator[list[Numbered[EntityLine]]]:
-        """The entities of each name in turn, ordered by id."""
+        """Yield the entities of each name in turn, ordered by id."""
         rows = self._rows.execute("select norm, line, body from entity order by norm, key")
         for _, group in groupby(rows, key=lambda row: row[0]):
             yield [
@@ -204,7 +204,7 @@ class Spool:
         )
 
     def bearers(self, norms: Collection[str]) -> list[tuple[str, UUID, str]]:
-        """Those of this import that have these normalised names: that name, entity, and own name."""
+        """Return those of this import that have these normalised names: that name, entity, and own name."""
         found = self._rows.execute(
             "select norm, entity, name from alias where norm in (select value from json_each(?))",
             (orjson.dumps([*norms]).decode(),),
@@ -212,12 +212,12 @@ class Spool:
         return [(norm, UUID(bytes=entity), name) for norm, entity, name in found]
 
     def relations(self) -> Iterator[Numbered[SpooledRelation]]:
-        """All relations, in order."""
+        """Yield all relations, in order."""
         for number, body in self._rows.execute("select line, body from relation order by line"):
             yield Numbered(number, SpooledRelation(*orjson.loads(body)))
 
     def decisions(self) -> Iterator[Numbered[DecisionLine]]:
-        """All decisions, in order."""
+        """Yield all decisions, in order."""
         for number, body in self._rows.execute("select line, body from decision order by line"):
             yield Numbered(number, DecisionLine.model_validate(orjson.loads(body)))
 
@@ -230,7 +230,7 @@ class Spool:
         self._rows.execute("commit")
 
     def subjects(self) -> Iterator[UUID]:
-        """The entities that were noted, each once."""
+        """Yield the entities that were noted, each once."""
         for (one,) in self._rows.execute("select entity from subject order by entity"):
             yield UUID(bytes=one)
 
@@ -243,12 +243,12 @@ class Spool:
         ]
 
     def chunk(self, external_id: str) -> UUID | None:
-        """The id of a chunk of this import."""
+        """Return the id of a chunk of this import."""
         found = self._one("select uuid from chunk where id = ?", external_id)
         return UUID(bytes=found[0]) if found and found[0] else None
 
     def entities_by_id(self, external_ids: Collection[str]) -> dict[str, tuple[UUID, str]]:
-        """The ids and names of those entities taken from this import that have these ids of the user's."""
+        """Return the ids and names of those entities taken from this import that have these ids of the user's."""
         found = self._rows.execute(
             "select wanted.value, e.uuid, e.name from json_each(?) as wanted "
             "cross join entity e on e.key = 'id ' || wanted.value and e.uuid is not null",
@@ -257,7 +257,7 @@ class Spool:
         return {own: (UUID(bytes=one), name) for own, one, name in found}
 
     def mentioned(self, entity_id: UUID) -> bool:
-        """Whether a line of this import names the entity."""
+        """Return whether a line of this import names the entity."""
         query = (
             "select 1 where exists (select 1 from mention where entity = ?1) "
             "or exists (select 1 from entity where uuid = ?1)"
@@ -275,7 +275,7 @@ def _body(line: Line) -> bytes:
 
 @contextmanager
 def spool() -> Iterator[Spool]:
-    """A spool that is gone afterwards.
+    """Provide a spool that is gone afterwards.
 
     Raises:
         DependencyError: where temporary files are kept is no room left.

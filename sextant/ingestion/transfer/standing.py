@@ -22,7 +22,7 @@ class ImportUpkeep:
 
     @property
     def is_there(self) -> bool:
-        """Whether it was there when last looked at."""
+        """Return whether it was there when last looked at."""
         return bool(self._begun)
 
     async def check(self) -> None:

@@ -35,7 +35,7 @@ class Allowance:
 
     @property
     def left(self) -> int:
-        """Requests that may still be made."""
+        """Request that may still be made."""
         left = self.most - self.made
         return left if self.outer is None else min(left, self.outer.left)
 
@@ -79,7 +79,7 @@ def keeping(calls: int) -> Iterator[None]:
 
 
 def another_may_be_made() -> bool:
-    """Whether the allowance, if there is one, lets one more request be made."""
+    """Return whether the allowance, if there is one, lets one more request be made."""
     current = _current.get()
     return current is None or current.left > 0
 

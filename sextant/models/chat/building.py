@@ -21,7 +21,7 @@ _CONNECT_SECONDS = 5.0  # an endpoint that is there takes connections at once
 
 
 async def open_chat_model(settings: Settings, stack: AsyncExitStack) -> ChatModel | None:
-    """What `build_chat_model` builds, off the event loop; `stack` closes its connections.
+    """Return what `build_chat_model` builds, off the event loop; `stack` closes its connections.
 
     Raises:
         SettingsInvalid: a model is named, but neither a key nor a base URL.
@@ -33,7 +33,7 @@ async def open_chat_model(settings: Settings, stack: AsyncExitStack) -> ChatMode
 
 
 def build_chat_model(settings: Settings, *, vision: bool = False) -> ChatModel | None:
-    """The chat model that the settings name, or None when they name none: Sextant is offline then.
+    """Return the chat model that the settings name, or None when they name none: Sextant is offline then.
 
     The first call imports `langchain_openai` (about a second): call it off the event loop.
     Connections belong to the loop that first uses them, so build one model per event loop.
@@ -74,7 +74,7 @@ def build_chat_model(settings: Settings, *, vision: bool = False) -> ChatModel |
 
 
 def _endpoint(settings: Settings, model: str) -> tuple[ChatOpenAI, Callable[[], Awaitable[None]]]:
-    """LangChain's client of the model, and what closes its connections."""
+    """Return LangChain's client of the model, and what closes its connections."""
     from langchain_openai import ChatOpenAI
     from openai import DefaultAsyncHttpxClient, Timeout
 

@@ -79,13 +79,13 @@ class _JsonRequest:
     after: tuple[BaseMessage, ...] = ()
 
     def messages(self, form: RequestForm) -> list[BaseMessage]:
-        """The prompt, which states the schema where the request does not."""
+        """Return the prompt, which states the schema where the request does not."""
         stated = self.dialect.states_schema(form)
         text = instruction(self.schema, self.language, with_schema=not stated)
         return [*_with_instruction(self.prompt, text), *self.after]
 
     def options(self, form: RequestForm) -> dict[str, Any]:
-        """The options that go with the call."""
+        """Return the options that go with the call."""
         return self.dialect.json_options(self.schema, form)
 
 
@@ -128,17 +128,17 @@ class ChatModel:
 
     @property
     def llm(self) -> BaseChatModel:
-        """The LangChain model that is asked."""
+        """Return the LangChain model that is asked."""
         return self._llm
 
     @property
     def name(self) -> str:
-        """The model's name as its provider knows it."""
+        """Return the model's name as its provider knows it."""
         named = getattr(self._llm, "model_name", None) or getattr(self._llm, "model", None)
         return str(named or type(self._llm).__name__)
 
     async def complete(self, messages: Messages) -> ChatCompletion:
-        """The model's whole answer to `messages`.
+        """Return the model's whole answer to `messages`.
 
         Raises:
             ModelUnavailable: no answer came (`ModelRejected`: none will come for this request).
@@ -152,7 +152,7 @@ class ChatModel:
     async def structured(
         self, messages: Messages, schema: type[T], *, repair: bool = True, patient: bool = True
     ) -> tuple[T, Usage]:
-        """The model's answer as an object of `schema`, read tolerantly and repaired at most once.
+        """Return the model's answer as an object of `schema`, read tolerantly and repaired at most once.
 
         Without `repair`, or where no further call may be made (`allowance`), it costs one call at most. Whoever
         can do without the answer is not `patient`: a call that met with silence is not repeated then, for the
@@ -204,7 +204,7 @@ class ChatModel:
         return error
 
     async def stream(self, messages: Messages) -> AsyncIterator[str | Restart | Usage]:
-        """The answer's text piece by piece as it comes, then its `Usage` as the last item.
+        """Yield the answer's text piece by piece as it comes, then its `Usage` as the last item.
 
         Where a thought ends that no tag had opened, a `Restart` withdraws the pieces before it. Further answers of
         that model are held back until their thoughts end.
@@ -313,7 +313,7 @@ class ChatModel:
                 return tally
 
     def _tried_next(self, form: RequestForm, refused: RequestForm) -> RequestForm:
-        """`form`; where no call is left for it, the next answer begins with it."""
+        """Return `form`; where no call is left for it, the next answer begins with it."""
         if not another_may_be_made():
             self._dialect.worked(form, refused)
         return form
@@ -376,7 +376,7 @@ def _with_instruction(prompt: list[BaseMessage], text: str) -> list[BaseMessage]
 
 
 def as_chat_model(llm: BaseChatModel | ChatModel) -> ChatModel:
-    """`llm` itself, or any LangChain chat model wrapped.
+    """Return `llm` itself, or any LangChain chat model wrapped.
 
     A LangChain model that already retries (`max_retries` > 0) keeps doing so and is not retried
     here as well, since the two would multiply.
@@ -400,7 +400,7 @@ def as_chat_model(llm: BaseChatModel | ChatModel) -> ChatModel:
 
 
 def _told(tally: Tally) -> Usage:
-    """What an answer has cost, told to whoever measures it."""
+    """Return what an answer has cost, told to whoever measures it."""
     usage = tally.usage()
     emit(ModelCalled(usage.prompt_tokens, usage.completion_tokens, EventOutcome.OK))
     return usage

@@ -95,13 +95,13 @@ class Dialect:
 
     @property
     def form(self) -> RequestForm:
-        """What a call begins with: with everything, or what worked after refusals."""
+        """Return what a call begins with: with everything, or what worked after refusals."""
         known = self._learnt
         return known.form if known.form and time.monotonic() < known.until else self._whole
 
     @property
     def thinks_unopened(self) -> bool:
-        """Whether answers begin with a thought that ends in a tag but does not begin with one."""
+        """Return whether answers begin with a thought that ends in a tag but does not begin with one."""
         return self._learnt.thinks_unopened
 
     @thinks_unopened.setter
@@ -124,15 +124,15 @@ class Dialect:
         self._learnt.until = time.monotonic() + _BELIEVED
 
     def options(self, form: RequestForm) -> dict[str, Any]:
-        """Options for a call that answers in one piece."""
+        """Return options for a call that answers in one piece."""
         return self._carrying({}, self._text_tokens, form) if self._speaks_openai else {}
 
     def states_schema(self, form: RequestForm) -> bool:
-        """Whether a call for JSON carries the schema beside its messages."""
+        """Return whether a call for JSON carries the schema beside its messages."""
         return self._speaks_openai and _JSON_FORMATS[form.json_format] == "json_schema"
 
     def json_options(self, schema: type[BaseModel], form: RequestForm) -> dict[str, Any]:
-        """Options for a call that shall answer with JSON of `schema`."""
+        """Return options for a call that shall answer with JSON of `schema`."""
         if not self._speaks_openai:
             return {}
         kind = _JSON_FORMATS[form.json_format]
@@ -146,7 +146,7 @@ class Dialect:
         return {"stream": False} | self._carrying(body, self._json_tokens, form)
 
     def stream_options(self, form: RequestForm) -> dict[str, Any]:
-        """Options for a streamed call."""
+        """Return options for a streamed call."""
         if not self._speaks_openai:
             return {}
         return {"stream_usage": form.stream_usage} | self._carrying({}, self._text_tokens, form)
@@ -154,7 +154,7 @@ class Dialect:
     def lesser(
         self, error: Exception, options: dict[str, Any], form: RequestForm
     ) -> RequestForm | None:
-        """The form to repeat a call in, if `error` may be about one of its `options`."""
+        """Return the form to repeat a call in, if `error` may be about one of its `options`."""
         if status_of(error) not in _INVALID_REQUEST or is_too_long(error):
             return None
         body = options.get("extra_body", {})
@@ -171,13 +171,13 @@ class Dialect:
     def _carrying(
         self, body: dict[str, Any], tokens: int | None, form: RequestForm
     ) -> dict[str, Any]:
-        """`body` with the token limit and what the model sends with every call, as an option."""
+        """Return `body` with the token limit and what the model sends with every call, as an option."""
         limit = {form.limits[0]: tokens} if tokens and form.limits else {}
         body = self._body | limit | body
         return {"extra_body": body} if body else {}
 
 
 def _has_limit(llm: BaseChatModel, body: dict[str, Any]) -> bool:
-    """Whether the model itself says how long its answers may be."""
+    """Return whether the model itself says how long its answers may be."""
     sent = body.keys() | (getattr(llm, "model_kwargs", None) or {}).keys()
     return bool(getattr(llm, "max_tokens", None)) or not sent.isdisjoint(RequestForm().limits)

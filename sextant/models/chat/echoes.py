@@ -44,7 +44,7 @@ class Echoes:
         self._folded_data: str | None = None
 
     def includes(self, text: str) -> bool:
-        """Whether `text` is a piece of the instructions, or has a clause of them in it, and is not in the data."""
+        """Return whether `text` is a piece of the instructions, or has a clause of them in it, and is not in the data."""
         if text in self._choices:
             return False
         folded = _fold_text(text)
@@ -71,7 +71,7 @@ class Echoes:
 
 
 def _fold_text(text: str) -> str:
-    """The letters and digits of `text`, whatever stands between them."""
+    """Return the letters and digits of `text`, whatever stands between them."""
     return _NO_WORD.sub("", normalise(text))
 
 

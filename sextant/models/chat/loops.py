@@ -21,7 +21,7 @@ _MOST_IDLE = 100  # connections that such clients keep
 async def invoke_on_loop(
     llm: BaseChatModel, prompt: list[BaseMessage], config: RunnableConfig, options: dict[str, Any]
 ) -> AIMessage:
-    """The whole answer of `llm`."""
+    """Return the whole answer of `llm`."""
     for _ in range(_MOST_IDLE):
         try:
             return await llm.ainvoke(prompt, config, **options)
@@ -34,7 +34,7 @@ async def invoke_on_loop(
 async def stream_on_loop(
     llm: BaseChatModel, prompt: list[BaseMessage], options: dict[str, Any]
 ) -> AsyncGenerator[AIMessageChunk]:
-    """The answer of `llm` chunk by chunk; closing the generator closes the model's."""
+    """Yield the answer of `llm` chunk by chunk; closing the generator closes the model's."""
     left, begun = _MOST_IDLE, False
     while True:
         answer = cast("AsyncGenerator[AIMessageChunk]", llm.astream(prompt, **options))
@@ -52,7 +52,7 @@ async def stream_on_loop(
 
 
 def _is_of_another_loop(error: RuntimeError) -> bool:
-    """Whether asyncio says so; it has neither a class nor a code for that."""
+    """Return whether asyncio says so; it has neither a class nor a code for that."""
     said = str(error)
     return (
         "different event loop" in said or "different loop" in said or said == "Event loop is closed"

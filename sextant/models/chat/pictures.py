@@ -47,22 +47,22 @@ class EncodedPicture:
 
     @property
     def sha256(self) -> str:
-        """What names it in a cache."""
+        """Return what names it in a cache."""
         return hashlib.sha256(self.jpeg).hexdigest()
 
     @property
     def data_uri(self) -> str:
-        """The form in which a chat API takes it (RFC 2397)."""
+        """Return the form in which a chat API takes it (RFC 2397)."""
         return f"data:image/jpeg;base64,{b64encode(self.jpeg).decode('ascii')}"
 
 
 def is_picture(content: bytes) -> bool:
-    """Whether the content begins as one of the formats that are read."""
+    """Return whether the content begins as one of the formats that are read."""
     return content.startswith(_MAGIC) or (content[:4] == b"RIFF" and content[8:12] == b"WEBP")
 
 
 def size_of(content: bytes) -> tuple[int, int]:
-    """Width and height as an image file's head says; (0, 0) of what is no image. Nothing is decoded."""
+    """Return width and height as an image file's head says; (0, 0) of what is no image. Nothing is decoded."""
     from PIL import Image
 
     try:

@@ -31,13 +31,13 @@ _NAMES = ("name", "text", "question", "query", "keyword", "entity", "value", "ti
 
 
 def _words(value: object) -> list[str]:
-    """Words or phrases; a lone string is a list with commas."""
+    """Return words or phrases; a lone string is a list with commas."""
     found = list(_texts(value))
     return _each_once(_COMMA.split(found[0]) if len(found) == 1 else found)
 
 
 def _sentences(value: object) -> list[str]:
-    """Sentences, which may hold commas; a lone string is one a line."""
+    """Return sentences, which may hold commas; a lone string is one a line."""
     return _each_once([line for text in _texts(value) for line in text.splitlines()])
 
 
@@ -72,7 +72,7 @@ def _whole(value: str | int | float) -> list[int]:
 
 
 def _weight(value: object) -> float:
-    """The first number that is said, 0 for none."""
+    """Return the first number that is said, 0 for none."""
     said = None if isinstance(value, bool) else _WEIGHT.search(str(value))
     return float(said.group()) if said else 0.0
 
@@ -90,7 +90,7 @@ def _sentence(value: object) -> str:
 
 
 def _number(value: object) -> int | None:
-    """The first number that is said; None for none."""
+    """Return the first number that is said; None for none."""
     return next(iter(_numbers(value)), None)
 
 

@@ -61,13 +61,13 @@ class Declared:
 
 @cache
 def json_schema(reply: type[BaseModel]) -> dict[str, Any]:
-    """The schema of `reply` for a chat model, made once: each making takes 2 ms."""
+    """Return the schema of `reply` for a chat model, made once: each making takes 2 ms."""
     whole = reply.model_json_schema()
     return _describe_field(whole, whole.get("$defs", {}))
 
 
 def _describe_field(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a schema's node the model is told, references put in their places."""
+    """Return what of a schema's node the model is told, references put in their places."""
     if reference := node.get("$ref"):
         return _describe_field(definitions[str(reference).rpartition("/")[2]], definitions)
     told: dict[str, Any] = {}
@@ -90,7 +90,7 @@ def _describe_field(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> 
 
 
 def enumerated(schema: Mapping[str, Any]) -> frozenset[str]:
-    """All words that a schema lets a model choose from."""
+    """Return all words that a schema lets a model choose from."""
     inner = [*schema.get("properties", {}).values(), *schema.get("anyOf", ())]
     inner += [schema["items"]] if "items" in schema else []
     chosen = frozenset(map(str, schema.get("enum", ())))

@@ -60,7 +60,7 @@ class DoesNotFit(Exception):
 
 @cache
 def instruction(schema: type[BaseModel], language: str = "en", *, with_schema: bool = True) -> str:
-    """The sentences that ask for JSON of `schema`, to append to a prompt in `language`.
+    """Return the sentences that ask for JSON of `schema`, to append to a prompt in `language`.
 
     Without the schema where the endpoint is given it beside the prompt.
     """
@@ -71,12 +71,12 @@ def instruction(schema: type[BaseModel], language: str = "en", *, with_schema: b
 
 
 def repair_request(problem: DoesNotFit, language: str = "en") -> str:
-    """The message that sends a model back to mend its answer."""
+    """Return the message that sends a model back to mend its answer."""
     return _REPAIR[language].format(problem=problem)
 
 
 def read_structured(text: str, schema: type[T], is_echo: Callable[[str], bool] | None = None) -> T:
-    """The object of `schema` that `text` means to give: the last that is whole, else the first.
+    """Return the object of `schema` that `text` means to give: the last that is whole, else the first.
 
     Args:
         text: what the model wrote.
@@ -107,7 +107,7 @@ def read_structured(text: str, schema: type[T], is_echo: Callable[[str], bool] |
 
 
 def _json_values(text: str) -> Iterator[tuple[object, bool]]:
-    """Every JSON object or array in `text`: as it stands (and whether it does), or with its slips mended."""
+    """Yield every JSON object or array in `text`: as it stands (and whether it does), or with its slips mended."""
     position = 0
     for _ in range(_MOST_STARTS):
         start = _START.search(text, position)
@@ -133,7 +133,7 @@ _CUT_OFF = object()
 
 
 def _repair_json(text: str) -> tuple[str, bool]:
-    """`text` with slips outside of strings put right, and whether it ends amid its values."""
+    """Return `text` with slips outside of strings put right, and whether it ends amid its values."""
     pieces, length = list[str](), 0
     open_brackets: list[tuple[str, int]] = []  # what closes each, and where it stands
     for match in _PIECES.finditer(text):
@@ -150,7 +150,7 @@ def _repair_json(text: str) -> tuple[str, bool]:
 
 
 def _close_brackets(text: str, open_brackets: list[tuple[str, int]]) -> str:
-    """`text` without what its end leaves unfinished, and with brackets that close what is open."""
+    """Return `text` without what its end leaves unfinished, and with brackets that close what is open."""
     closing = [bracket for bracket, _ in open_brackets]
     for depth in range(2, len(closing)):
         if closing[depth - 1 : depth + 1] == ["]", "}"]:  # an object of a list of the answer
@@ -177,7 +177,7 @@ def _has_content(value: object) -> bool:
 
 
 def _clean_value(value: object, is_echo: Callable[[str], bool]) -> object:
-    """`value` with clean strings, empty where they are echoes: JSON's escapes can write what `clean_text` took out."""
+    """Return `value` with clean strings, empty where they are echoes: JSON's escapes can write what `clean_text` took out."""
     if isinstance(value, str):
         text = clean_text(value)
         return "" if is_echo(text) else text
@@ -193,7 +193,7 @@ def _no_echo(_text: str) -> bool:
 
 
 def _fit_value(value: object, schema: type[BaseModel]) -> dict[str, Any]:
-    """`value` unwrapped and with top-level fields in the shape that `schema` declares."""
+    """Return `value` unwrapped and with top-level fields in the shape that `schema` declares."""
     if value is _CUT_OFF:
         raise DoesNotFit("it was cut off before it said anything.")
     names = {field.alias or name: field for name, field in schema.model_fields.items()}
@@ -216,7 +216,7 @@ def _fit_value(value: object, schema: type[BaseModel]) -> dict[str, Any]:
 
 
 def _bare_list(value: object, names: Mapping[str, FieldInfo]) -> list[Any]:
-    """The objects that a schema of one list asks for, where they came without its key or under another."""
+    """Return the objects that a schema of one list asks for, where they came without its key or under another."""
     if isinstance(value, dict) and len(value) == 1 and not names.keys() & value.keys():
         (value,) = value.values()
     objects = value if isinstance(value, list) else []
@@ -226,14 +226,14 @@ def _bare_list(value: object, names: Mapping[str, FieldInfo]) -> list[Any]:
 
 
 def _as_list(value: object, field: FieldInfo) -> object:
-    """A lone string where a list is wanted becomes a list of it."""
+    """Return a lone string where a list is wanted becomes a list of it."""
     if isinstance(value, str) and get_origin(field.annotation) in (list, tuple):
         return [value] if value.strip() else []
     return value
 
 
 def _as_name(error: ValidationError) -> str:
-    """Pydantic's findings in one line each, without its documentation links."""
+    """Return pydantic's findings in one line each, without its documentation links."""
     return "; ".join(
         f"{field_at(finding['loc']) or 'the object'}: {finding['msg']}"
         for finding in error.errors(include_url=False, include_input=False)[:8]

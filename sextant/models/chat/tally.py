@@ -53,17 +53,17 @@ class Tally:
 
     @property
     def text(self) -> str:
-        """The answer so far, without thoughts."""
+        """Return the answer so far, without thoughts."""
         return "".join(self._pieces)
 
     @property
     def restarts(self) -> int:
-        """How often what had been given out turned out to be thought."""
+        """Return how often what had been given out turned out to be thought."""
         return self._thoughts.restarts
 
     @property
     def thought_unopened(self) -> bool:
-        """Whether the text began with a thought that no tag opened."""
+        """Return whether the text began with a thought that no tag opened."""
         return self._thoughts.ended_unopened
 
     def add(self, message: AIMessage) -> str:
@@ -80,7 +80,7 @@ class Tally:
         return self._keep(piece)
 
     def _within(self, raw: str) -> str:
-        """What of a chunk is not beyond the limit: an endpoint that ignores limits may send any amount at once."""
+        """Return what of a chunk is not beyond the limit: an endpoint that ignores limits may send any amount at once."""
         self._chars += len(raw)
         if self._most_chars is None or self._chars <= self._most_chars:
             return raw
@@ -88,7 +88,7 @@ class Tally:
         return raw[: max(0, len(raw) - (self._chars - self._most_chars))]
 
     def finish(self) -> str:
-        """The rest of the answer, once no more chunks come."""
+        """Return the rest of the answer, once no more chunks come."""
         return self._keep(self._thoughts.finish())
 
     def add_whole(self, message: AIMessage) -> None:
@@ -97,7 +97,7 @@ class Tally:
         self.finish()
 
     def usage(self) -> Usage:
-        """The tokens as the endpoint reports them, or else estimated."""
+        """Return the tokens as the endpoint reports them, or else estimated."""
         if self._reported is None or not self._reported["input_tokens"]:
             asked = sum(estimate_tokens(m.text) + _MESSAGE_OVERHEAD for m in self.prompt)
             return Usage(
@@ -117,7 +117,7 @@ class Tally:
 
 
 def _add_usage(before: UsageMetadata | None, reported: UsageMetadata) -> UsageMetadata:
-    """What a stream has cost so far: some endpoints tell parts, others the total again with each chunk."""
+    """Return what a stream has cost so far: some endpoints tell parts, others the total again with each chunk."""
     if before and reported["input_tokens"] >= before["input_tokens"] > 0:
         return reported
     return add_usage(before, reported)

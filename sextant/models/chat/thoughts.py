@@ -30,7 +30,7 @@ _LONGEST_END = max(map(len, _ENDS.values()))
 
 
 def ends_a_thought(text: str) -> bool:
-    """Whether a text speaks of the end of a thought, so that an answer to it may, too."""
+    """Return whether a text speaks of the end of a thought, so that an answer to it may, too."""
     return _END.search(text) is not None
 
 
@@ -59,7 +59,7 @@ class ThoughtFilter:
         self._answering = False
 
     def add(self, piece: str) -> str:
-        """The part of the text up to the end of `piece` that is now known to be answer."""
+        """Return the part of the text up to the end of `piece` that is now known to be answer."""
         self._held += piece
         if self._answering:
             return self._answered()
@@ -78,7 +78,7 @@ class ThoughtFilter:
         return self._answered()
 
     def finish(self) -> str:
-        """What is still held when the text ends; thoughts that never ended are dropped."""
+        """Return what is still held when the text ends; thoughts that never ended are dropped."""
         return "" if self._end else (self._held if self._answering else self._held.lstrip())
 
     def _answered(self) -> str:
@@ -100,7 +100,7 @@ class ThoughtFilter:
         return text
 
     def _after_unopened(self) -> str:
-        """What follows the thought that the text began with; nothing as long as that goes on."""
+        """Return what follows the thought that the text began with; nothing as long as that goes on."""
         *_, last = [None, *_END.finditer(self._held)]
         if last is None:
             return ""

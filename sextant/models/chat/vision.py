@@ -29,13 +29,13 @@ class VisionModel:
 
     @property
     def name(self) -> str:
-        """The model's name at its endpoint."""
+        """Return the model's name at its endpoint."""
         return self._chat.name
 
     async def describe(
         self, picture: EncodedPicture, prompt: list[tuple[str, str]]
     ) -> ChatCompletion:
-        """What the model says of a picture, at most 4,000 characters.
+        """Return what the model says of a picture, at most 4,000 characters.
 
         Args:
             picture: what it is shown.
@@ -58,7 +58,7 @@ class VisionModel:
 
 
 def build_vision_model(settings: Settings) -> VisionModel | None:
-    """The model that `settings.vision_model` names, at the endpoint of the chat model; or None.
+    """Return the model that `settings.vision_model` names, at the endpoint of the chat model; or None.
 
     As with `build_chat_model`: call it off the event loop, build one per loop.
 
@@ -70,6 +70,6 @@ def build_vision_model(settings: Settings) -> VisionModel | None:
 
 
 def picture_limits(settings: Settings) -> PictureLimits:
-    """The limits of `settings.multimodal` on one picture."""
+    """Return the limits of `settings.multimodal` on one picture."""
     limits = settings.multimodal
     return PictureLimits(limits.image_bytes, limits.image_pixels, limits.image_edge)

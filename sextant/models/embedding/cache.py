@@ -33,7 +33,7 @@ class CachedEmbedder:
 
     @property
     def dimension(self) -> int:
-        """Length of one vector."""
+        """Return length of one vector."""
         return self._embedder.dimension
 
     async def warm_up(self) -> None:
@@ -41,14 +41,14 @@ class CachedEmbedder:
         await self._embedder.warm_up()
 
     def known(self, text: str) -> Vectors | None:
-        """The question's vector, shape (dimension,) and read-only, if it is in the cache; else None."""
+        """Return the question's vector, shape (dimension,) and read-only, if it is in the cache; else None."""
         vector = self._vectors.get(text)
         if vector is not None:
             self._vectors.move_to_end(text)
         return vector
 
     async def embed_query(self, text: str) -> Vectors:
-        """The question's vector, shape (dimension,) and read-only, from the cache if it is there; raises what the embedder does."""
+        """Return the question's vector, shape (dimension,) and read-only, from the cache if it is there; raises what the embedder does."""
         key = (asyncio.get_running_loop(), text)
         while (vector := self.known(text)) is None:
             pending = self._pending.get(key)
@@ -61,7 +61,7 @@ class CachedEmbedder:
         return vector
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """The passages' vectors, shape (len(texts), dimension), not cached; raises what the embedder does."""
+        """Return the passages' vectors, shape (len(texts), dimension), not cached; raises what the embedder does."""
         return await self._embedder.embed_passages(texts)
 
     async def _computed(self, key: _Key) -> Vectors:

@@ -9,7 +9,7 @@ from sextant.models.protocols import Embedder
 
 
 def build_embedder(settings: Settings) -> CachedEmbedder:
-    """The embedder that `settings.embedding` names, with a cache of query vectors.
+    """Return the embedder that `settings.embedding` names, with a cache of query vectors.
 
     Nothing is loaded or called yet; a missing model shows on first use.
 

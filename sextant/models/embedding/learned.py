@@ -16,7 +16,7 @@ class LearnedDimension(ABC):
 
     @property
     def dimension(self) -> int:
-        """Length of one vector, known after `warm_up` or the first vector.
+        """Return length of one vector, known after `warm_up` or the first vector.
 
         Raises:
             RuntimeError: it is not known yet.
@@ -36,9 +36,9 @@ class LearnedDimension(ABC):
 
     @abstractmethod
     async def embed_query(self, text: str) -> Vectors:
-        """The vector of a question, shape (dimension,); sets the dimension."""
+        """Return the vector of a question, shape (dimension,); sets the dimension."""
 
     async def _no_vectors(self) -> Vectors:
-        """Those of no texts."""
+        """Return those of no texts."""
         await self.warm_up()
         return np.empty((0, self.dimension), np.float32)

@@ -46,7 +46,7 @@ class LocalEmbedder(LearnedDimension):
         return f"folder:{_fingerprint(folder)}" if folder.is_dir() else self._local.name
 
     async def embed_query(self, text: str) -> Vectors:
-        """The vector of a question, shape (dimension,).
+        """Return the vector of a question, shape (dimension,).
 
         Raises:
             ModelUnavailable: the extra is not installed, or the model cannot be loaded.
@@ -55,7 +55,7 @@ class LocalEmbedder(LearnedDimension):
         return vector
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of passages, shape (len(texts), dimension).
+        """Return the vectors of passages, shape (len(texts), dimension).
 
         Raises:
             ModelUnavailable: the extra is not installed, or the model cannot be loaded.

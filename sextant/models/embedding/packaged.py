@@ -50,7 +50,7 @@ class PackagedEmbedder:
         await asyncio.get_running_loop().run_in_executor(self._queries, self._load)
 
     async def embed_query(self, text: str) -> Vectors:
-        """The vector of a question, shape (dimension,); it gets the prefix `query: `.
+        """Return the vector of a question, shape (dimension,); it gets the prefix `query: `.
 
         Raises:
             ModelUnavailable: the package with the weights is missing or damaged.
@@ -59,7 +59,7 @@ class PackagedEmbedder:
         return await loop.run_in_executor(self._queries, self._embed, f"query: {text}")
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of passages, shape (len(texts), dimension); each gets the prefix `passage: `.
+        """Return the vectors of passages, shape (len(texts), dimension); each gets the prefix `passage: `.
 
         A passage longer than 512 tokens is the mean over windows of that length, of which the first 16
         count.
@@ -119,7 +119,7 @@ def _load_model() -> Encoder:
 
 
 def _cpus() -> int:
-    """CPUs that this process may use."""
+    """Return CPUs that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

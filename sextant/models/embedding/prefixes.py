@@ -34,6 +34,6 @@ _KNOWN: tuple[tuple[re.Pattern[str], Prefixes], ...] = (
 
 
 def prefixes_of(model: str) -> Prefixes:
-    """The prefixes that the model of this name or path was trained with; empty where none is known."""
+    """Return the prefixes that the model of this name or path was trained with; empty where none is known."""
     name = model.casefold()
     return next((prefixes for pattern, prefixes in _KNOWN if pattern.search(name)), Prefixes())

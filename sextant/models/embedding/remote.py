@@ -69,7 +69,7 @@ class RemoteEmbedder(LearnedDimension):
         return self._model
 
     async def embed_query(self, text: str) -> Vectors:
-        """The vector of a question, shape (dimension,).
+        """Return the vector of a question, shape (dimension,).
 
         Raises:
             ModelUnavailable: the endpoint gives no vector.
@@ -78,7 +78,7 @@ class RemoteEmbedder(LearnedDimension):
         return vector
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of passages, shape (len(texts), dimension).
+        """Return the vectors of passages, shape (len(texts), dimension).
 
         Raises:
             ModelUnavailable: the endpoint gives no vectors, or not one of the same length for each.

@@ -40,15 +40,15 @@ class AskedKind:
     of_sections: bool = False
 
     def tells(self, text: str, item: RetrievedItem) -> bool:
-        """Whether a sentence of the passage, or the heading over it, has one."""
+        """Return whether a sentence of the passage, or the heading over it, has one."""
         return self.told_by(text) or bool(self.heading_of(item))
 
     def only_under(self, text: str, item: RetrievedItem) -> str:
-        """The heading that has one where the sentence has none, else ""."""
+        """Return the heading that has one where the sentence has none, else ""."""
         return "" if self.told_by(text) else self.heading_of(item)
 
     def heading_of(self, item: RetrievedItem) -> str:
-        """The nearest heading that is a version or day and has one; not that of the whole document."""
+        """Return the nearest heading that is a version or day and has one; not that of the whole document."""
         path: Sequence[str] = (
             (item.metadata.get("section_path") or ())[1:] if self.of_sections else ()
         )
@@ -60,7 +60,7 @@ _ANY = AskedKind(lambda _: True)
 
 
 def asked_kind(question: str) -> AskedKind:
-    """The kind of thing that `question` asks for; any text has it where none can tell by its form that it has one."""
+    """Return the kind of thing that `question` asks for; any text has it where none can tell by its form that it has one."""
     if quantity := find_asked_quantity(question):
         return AskedKind(quantity.told_by, quantity.of_sections)
     if not asks_who(question):
@@ -70,7 +70,7 @@ def asked_kind(question: str) -> AskedKind:
 
 
 def _attendance(question: str) -> Callable[[str], bool]:
-    """Whether a text says who was there, or was not, where `question` asks for that: minutes have a line for each."""
+    """Return whether a text says who was there, or was not, where `question` asks for that: minutes have a line for each."""
     plain = plain_of(question)
     asked = [
         word
@@ -87,7 +87,7 @@ def _attendance(question: str) -> Callable[[str], bool]:
 
 
 def speaks_of_counted(question: str, passages: Sequence[RetrievedItem]) -> bool:
-    """Whether the passages have a word for what `question` asks the number of; true where it asks no number.
+    """Return whether the passages have a word for what `question` asks the number of; true where it asks no number.
 
     Of 94 public questions the passage that answers lacks it for six, and for two of these it is "people".
     """

@@ -97,7 +97,7 @@ def asked_themselves(ranked: Sequence[_Said], question: str) -> list[_Said]:
 def rows_instead(
     ranked: Sequence[Candidate], asked: Collection[str], otherwise: Otherwise
 ) -> list[Candidate]:
-    """The rows that answer where the best is a row of a table that has none for what is asked.
+    """Return the rows that answer where the best is a row of a table that has none for what is asked.
 
     The row for all others ("Other cities"). Or all rows, in the table's order, where the head has what is
     asked and no row a word of it: how many days of leave a newcomer gets is told by the row for less than a
@@ -122,7 +122,7 @@ def rows_instead(
 def rows_together(
     best: Candidate, ranked: Sequence[Candidate], items: Sequence[RetrievedItem], question: str
 ) -> list[Candidate]:
-    """The rows of the best's table that answer together, in its order; none where single ones may.
+    """Return the rows of the best's table that answer together, in its order; none where single ones may.
 
     Args:
         best: the best of `ranked`.
@@ -135,7 +135,7 @@ def rows_together(
 
 
 def _rows_alike(best: Candidate, ranked: Sequence[Candidate], question: str) -> list[Candidate]:
-    """The rows that have all that the best one has of the question, where it asks for all that are so.
+    """Return the rows that have all that the best one has of the question, where it asks for all that are so.
 
     "Which trains go from Vienna to Graz?" is answered by each of them, in the table's order; none where
     one row alone has it.
@@ -157,7 +157,7 @@ def _rows_alike(best: Candidate, ranked: Sequence[Candidate], question: str) -> 
 
 
 def _columns_named(question: str, row: Candidate) -> list[str]:
-    """The words of the question that name a column: "which cities" singles out no row, "Other cities" neither."""
+    """Return the words of the question that name a column: "which cities" singles out no row, "Other cities" neither."""
     asked = normalise(question)
     head = cells_of(normalise(row.meaning.partition("\n")[0]))
     spans = filter(None, (find_whole(asked, name) for name in head))
@@ -167,7 +167,7 @@ def _columns_named(question: str, row: Candidate) -> list[str]:
 def _rows_within(
     best: Candidate, ranked: Sequence[Candidate], items: Sequence[RetrievedItem], question: str
 ) -> list[Candidate]:
-    """The rows of the best's table that keep the bounds which the question sets, in the table's order.
+    """Return the rows of the best's table that keep the bounds which the question sets, in the table's order.
 
     Or those in whose range a number of the question lies ("up to 5,000"), or those with the largest or
     smallest value, where it asks for that and the passage has the whole table. None where the question asks
@@ -204,14 +204,14 @@ def _heads(item: RetrievedItem) -> list[list[str]]:
 
 
 def _most_told(rows: Sequence[Candidate], question: str) -> list[Candidate]:
-    """Those of `rows` that have most of the question: of all with five years of service, the drivers'."""
+    """Return those of `rows` that have most of the question: of all with five years of service, the drivers'."""
     words, otherwise = content_words(question), statement_synonyms(question)
     told = [len(_told(row, words, otherwise)) for row in rows]
     return [row for row, many in zip(rows, told, strict=True) if many == max(told)]
 
 
 def is_beside_computed(row: _HasText, question: str) -> bool:
-    """Whether a row cannot be the answer to a question for those that keep a bound, or for the most of all.
+    """Return whether a row cannot be the answer to a question for those that keep a bound, or for the most of all.
 
     "Which parts cost more than 100?" is not answered by part 100, "Which have no stock?" by any that does not
     say so, "Which are due before May?" by any, nor "Which part is the dearest?" by any part: where no row is
@@ -232,20 +232,20 @@ def is_beside_computed(row: _HasText, question: str) -> bool:
 
 
 def _is_bounded_by_date(asked: str) -> bool:
-    """Whether a question asks for what is before or after a date, and not for what is of it."""
+    """Return whether a question asks for what is before or after a date, and not for what is of it."""
     bounds = Counter(span for span, *_ in dates_in(asked, ANY_YEAR))
     return 1 in bounds.values()
 
 
 def _within(table: DataTable, asked: Asked) -> Sequence[int]:
-    """The rows that keep the question's bounds."""
+    """Return the rows that keep the question's bounds."""
     bounded = any(condition.number is not None for condition in asked.conditions)
     listed = asked.operation in (Operation.VALUE, Operation.COUNT)
     return matching(table, asked.conditions) if bounded and listed else ()
 
 
 def _outermost(table: DataTable, asked: Asked, question: str) -> Sequence[int]:
-    """The rows with the largest or smallest value of a column that the question names."""
+    """Return the rows with the largest or smallest value of a column that the question names."""
     if asked.column is None or asked.grouped:
         return ()
     if set(terms(table.names[asked.column])).isdisjoint(terms(question)):
@@ -256,7 +256,7 @@ def _outermost(table: DataTable, asked: Asked, question: str) -> Sequence[int]:
 
 
 def only_beside(row: Candidate, chosen: Sequence[Candidate], asked: Collection[str]) -> bool:
-    """Whether `row` stands beside a chosen row that is asked for, and is not asked for itself.
+    """Return whether `row` stands beside a chosen row that is asked for, and is not asked for itself.
 
     One that is called like a chosen row, and has as much of the question, is: "Drivers, 0–4 years" beside
     "Drivers, 5 or more".
@@ -269,14 +269,14 @@ def only_beside(row: Candidate, chosen: Sequence[Candidate], asked: Collection[s
 
 
 def _is_of_one(row: Candidate, other: Candidate) -> bool:
-    """Whether the first cells of two rows say the same."""
+    """Return whether the first cells of two rows say the same."""
     return cells_of(normalise(row.text))[0] == cells_of(normalise(other.text))[0]
 
 
 def only_another_field(
     line: Candidate, chosen: Sequence[Candidate], asked: Collection[str]
 ) -> bool:
-    """Whether `line` is a field (`乙方：…`) beside a chosen one whose name is asked for, and its own is not."""
+    """Return whether `line` is a field (`乙方：…`) beside a chosen one whose name is asked for, and its own is not."""
     named = [_field(one) for one in chosen if one.source == line.source]
     own = _field(line)
     return (
@@ -287,7 +287,7 @@ def only_another_field(
 
 
 def _field(line: Candidate) -> str:
-    """What a line says before its colon, where that is short enough to be the name of a field."""
+    """Return what a line says before its colon, where that is short enough to be the name of a field."""
     match = _FIELD.match(normalise(line.text))
     return match[1] if match else ""
 

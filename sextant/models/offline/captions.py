@@ -15,7 +15,7 @@ _ENDS_SENTENCE = re.compile(r"[.。!！?？]\W*$")
 
 
 def with_rows_told(items: Sequence[RetrievedItem], spans: Sequence[Span]) -> list[Span]:
-    """`spans` with the rows of a small table for its caption where that is first; none beside a row of its table."""
+    """Return `spans` with the rows of a small table for its caption where that is first; none beside a row of its table."""
     if not spans:
         return []
     first, *others = spans
@@ -29,7 +29,7 @@ def with_rows_told(items: Sequence[RetrievedItem], spans: Sequence[Span]) -> lis
 
 
 def _told_by(items: Sequence[RetrievedItem], span: Span) -> list[Span]:
-    """The sentence itself; if it is the caption of a small table, the rows of that."""
+    """Return the sentence itself; if it is the caption of a small table, the rows of that."""
     source, *_ = span
     if (below := _rows_below(items, span)) is None:
         return [span]
@@ -39,7 +39,7 @@ def _told_by(items: Sequence[RetrievedItem], span: Span) -> list[Span]:
 
 
 def _is_told_below(items: Sequence[RetrievedItem], span: Span, others: Sequence[Span]) -> bool:
-    """Whether it is no sentence, and one of the others is a row of the table below it."""
+    """Return whether it is no sentence, and one of the others is a row of the table below it."""
     source, start, end = span
     below = _rows_below(items, span)
     if below is None or _ENDS_SENTENCE.search(items[source].text[start:end]):
@@ -48,7 +48,7 @@ def _is_told_below(items: Sequence[RetrievedItem], span: Span, others: Sequence[
 
 
 def _rows_below(items: Sequence[RetrievedItem], span: Span) -> tuple[int, int] | None:
-    """Where the rows of the table right below a line are; None where there is none, or it is a row itself."""
+    """Return where the rows of the table right below a line are; None where there is none, or it is a row itself."""
     source, start, end = span
     text = items[source].text
     below = None if is_row(text[start:end]) else _BELOW.match(text, end)

@@ -23,7 +23,7 @@ _SAME = 0.7
 
 
 def distinct(compared: Sequence[Compared], question: str) -> list[Candidate]:
-    """The best, then those nearly as good that say something else."""
+    """Return the best, then those nearly as good that say something else."""
     asked = frozenset(terms(question))
     words = [*content_words(question), *marks_in(normalise(question))]
     instead = asked_instead(question) & compared[0].candidate.terms
@@ -52,12 +52,12 @@ def _as_written(chosen: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _speaks_of(asked: frozenset[str], candidate: Candidate) -> bool:
-    """Whether it has a word of the question besides names, which all sentences of a document share."""
+    """Return whether it has a word of the question besides names, which all sentences of a document share."""
     return not asked or not asked.isdisjoint(candidate.terms.union(terms(candidate.meaning)))
 
 
 def _bar(candidate: Candidate, chosen: Sequence[Candidate], asked: frozenset[str]) -> float:
-    """The share of the best score that `candidate` needs to stand beside those chosen."""
+    """Return the share of the best score that `candidate` needs to stand beside those chosen."""
     told = frozenset[str]().union(*(other.terms for other in chosen))
     if (candidate.terms & asked) - told:
         return _SOMETHING_NEW
@@ -66,6 +66,6 @@ def _bar(candidate: Candidate, chosen: Sequence[Candidate], asked: frozenset[str
 
 
 def _says_other(one: Candidate, other: Candidate, asked: frozenset[str]) -> bool:
-    """Whether it says something else than `other`: by its words, what is asked for, or its values."""
+    """Return whether it says something else than `other`: by its words, what is asked for, or its values."""
     alike = len(one.terms & other.terms) / (len(one.terms | other.terms) or 1)
     return alike < _SAME or bool(one.terms & asked - other.terms) or restates(one, other)

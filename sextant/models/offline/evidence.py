@@ -27,7 +27,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 def convinces(best: Compared, question: str, usual: float | None) -> bool:
-    """Whether the best sentence answers the question.
+    """Return whether the best sentence answers the question.
 
     Args:
         best: the sentence.
@@ -52,7 +52,7 @@ def convinces(best: Compared, question: str, usual: float | None) -> bool:
 
 
 def _is_astray(candidate: Candidate) -> bool:
-    """Whether a short question asks of something else: who asks for the speed of light is not told of belts."""
+    """Return whether a short question asks of something else: who asks for the speed of light is not told of belts."""
     if not candidate.things:  # "How tall is he?"
         return True
     beside_it = candidate.unowned or gives_no_reason(candidate)
@@ -60,12 +60,12 @@ def _is_astray(candidate: Candidate) -> bool:
 
 
 def gives_no_reason(candidate: Candidate) -> bool:
-    """Whether a short question why is not answered by it; longer ones may be, by what says so in other words."""
+    """Return whether a short question why is not answered by it; longer ones may be, by what says so in other words."""
     return candidate.unreasoned and candidate.things <= _SHORT
 
 
 def in_language_of(question: str, candidate: Candidate) -> bool:
-    """Whether words can compare the two: a row of a table may be in both languages."""
+    """Return whether words can compare the two: a row of a table may be in both languages."""
     if language_of(question) == language_of(candidate.meaning):
         return True
     return has_cjk(question) and has_cjk(candidate.text)

@@ -142,7 +142,7 @@ class ExtractiveAnswerer:
         about: Collection[int],
         written: Written,
     ) -> Extraction:
-        """What answers of the ranked sentences, or of those in the other language."""
+        """Return what answers of the ranked sentences, or of those in the other language."""
         named = [one for one in ranked if one.source in about]
         compared = await self._meanings.compared((named or ranked)[:_COMPARED], written)
         kind = asked_kind(question)
@@ -184,7 +184,7 @@ class ExtractiveAnswerer:
         written: Written,
         known: float,
     ) -> list[Foreign]:
-        """The sentences in the other language that answer; none without a known scale of cosines.
+        """Return the sentences in the other language that answer; none without a known scale of cosines.
 
         `known`: the share of the question's words that a document in its own language has.
         """
@@ -211,17 +211,17 @@ class ExtractiveAnswerer:
 
 
 def _known_at_home(ranked: Sequence[Candidate], question: str) -> float:
-    """The share of the question's words that one document in its own language has."""
+    """Return the share of the question's words that one document in its own language has."""
     return max((1 - one.missing for one in ranked if in_language_of(question, one)), default=0.0)
 
 
 def _are_alike(one: Candidate, other: Candidate) -> bool:
-    """Whether two are in one language, so that their scores tell which answers better."""
+    """Return whether two are in one language, so that their scores tell which answers better."""
     return language_of(one.meaning) == language_of(other.meaning)
 
 
 def _as_spelled(question: str, items: Sequence[RetrievedItem]) -> str:
-    """The question with words as the passages spell them."""
+    """Return the question with words as the passages spell them."""
     texts = [f"{names_above(item)} {item.text}" for item in items]
     return with_joined(respell(question, [item.text for item in items]), texts)
 

@@ -42,7 +42,7 @@ class Gaps:
         self._compounds = compounds(question)
 
     def torn(self, held: frozenset[str]) -> float:
-        """The share of the question's compounds of which it has the head alone: of sick leave "leave"."""
+        """Return the share of the question's compounds of which it has the head alone: of sick leave "leave"."""
         torn = sum(head in held and kind not in held for kind, head in self._compounds)
         return torn / (len(self._compounds) or 1)
 

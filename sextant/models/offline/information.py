@@ -43,11 +43,11 @@ class Information:
         ]
 
     def share(self, held: frozenset[str]) -> float:
-        """How much of the question's information `held` has, 0..1."""
+        """Return how much of the question's information `held` has, 0..1."""
         return sum(weight for term, weight in self._weights.items() if term in held)
 
     def beyond_name(self, source: int, held: frozenset[str]) -> float:
-        """How much of what the question asks beyond the name of passage `source`'s document `held` has, 0..1.
+        """Return how much of what the question asks beyond the name of passage `source`'s document `held` has, 0..1.
 
         Words of the name choose the document; a sentence that repeats them answers no better.
         """
@@ -58,7 +58,7 @@ class Information:
 def _weights(
     asked: frozenset[str], instead: frozenset[str], sentences: Sequence[frozenset[str]]
 ) -> dict[str, float]:
-    """The share of the question's information that each of its terms carries; they sum to 1."""
+    """Return the share of the question's information that each of its terms carries; they sum to 1."""
     frequency = Counter(term for held in sentences for term in asked & held)
     rarity = {
         term: math.log(1 + (len(sentences) + 1) / (frequency[term] + 0.5))

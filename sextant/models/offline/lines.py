@@ -34,17 +34,17 @@ class Line:
 
     @property
     def is_marked(self) -> bool:
-        """Whether it is an item of a list."""
+        """Return whether it is an item of a list."""
         return self.begins > self.start
 
     @property
     def is_fence(self) -> bool:
-        """Whether it begins or ends code."""
+        """Return whether it begins or ends code."""
         return self.text.startswith(FENCE)
 
     @property
     def said(self) -> str:
-        """What it says behind its mark."""
+        """Return what it says behind its mark."""
         return self.text[self.begins - self.start :]
 
 
@@ -61,17 +61,17 @@ class Listing:
     items: tuple[tuple[int, int], ...]
 
     def holds(self, place: int) -> bool:
-        """Whether what begins at `place` is of one of the items."""
+        """Return whether what begins at `place` is of one of the items."""
         return any(start <= place < end for start, end in self.items)
 
 
 def lines_of(text: str) -> list[Line]:
-    """The lines of `text` that are not blank."""
+    """Return the lines of `text` that are not blank."""
     return [_line(match) for match in _LINE.finditer(text) if match[0].strip()]
 
 
 def items_of(lines: Sequence[tuple[Line, int]]) -> tuple[tuple[int, int], ...]:
-    """Items of a list by their lines and ends; of many only those that are indented least."""
+    """Return items of a list by their lines and ends; of many only those that are indented least."""
     least = min((line.indent for line, _ in lines), default=0)
     few = len(lines) <= MOST_ITEMS
     return tuple((line.begins, end) for line, end in lines if few or line.indent == least)

@@ -16,7 +16,7 @@ _INTRODUCES = re.compile(r"[:：][*_]*$")
 
 
 def listings(text: str) -> list[Listing]:
-    """The lists in `text`, code that a line introduces, and scenarios.
+    """Return the lists in `text`, code that a line introduces, and scenarios.
 
     A list comes with the sentence above it that ends in a colon; what is indented below an item belongs to it.
     """
@@ -39,7 +39,7 @@ def listings(text: str) -> list[Listing]:
 
 
 def steps_under_heading(item: RetrievedItem, asked: Collection[str]) -> Listing | None:
-    """The list with which a passage begins, if its heading has one of the terms `asked`, whose steps are asked for."""
+    """Return the list with which a passage begins, if its heading has one of the terms `asked`, whose steps are asked for."""
     if frozenset(asked).isdisjoint(terms(heading_over(item))):
         return None
     first = next(iter(quotable_spans(item.text)), None)
@@ -48,7 +48,7 @@ def steps_under_heading(item: RetrievedItem, asked: Collection[str]) -> Listing 
 
 
 def first_step(item: RetrievedItem, asked: Collection[str]) -> int | None:
-    """Where the first of these steps begins."""
+    """Return where the first of these steps begins."""
     steps = steps_under_heading(item, asked)
     return steps.items[0][0] if steps else None
 
@@ -56,7 +56,7 @@ def first_step(item: RetrievedItem, asked: Collection[str]) -> int | None:
 def with_lists_told(
     question: str, items: Sequence[RetrievedItem], spans: Sequence[Span]
 ) -> list[Span]:
-    """`spans` with the whole list that the first of them introduces or is of.
+    """Return `spans` with the whole list that the first of them introduces or is of.
 
     An item stands for its list where the line that introduces it is quoted, too, or where it has no word of the
     question itself: it answers by what stands over it, as all the others do. So it does where the steps are asked
@@ -85,7 +85,7 @@ def with_lists_told(
 
 
 def _items(lines: Sequence[Line], place: int) -> tuple[tuple[int, int], ...]:
-    """The items of a list that begins with a line; those of lists within it, too, unless they are many."""
+    """Return the items of a list that begins with a line; those of lists within it, too, unless they are many."""
     first = lines[place]
     found: list[tuple[Line, int]] = []
     for line in map(lines.__getitem__, range(place, len(lines))):
@@ -99,7 +99,7 @@ def _items(lines: Sequence[Line], place: int) -> tuple[tuple[int, int], ...]:
 
 
 def _code(lines: Sequence[Line], place: int) -> tuple[tuple[int, int], ...]:
-    """The lines of code from a line up to its end; none where it has no end here, or is longer than an answer."""
+    """Return the lines of code from a line up to its end; none where it has no end here, or is longer than an answer."""
     for end, line in enumerate(lines[place : place + MOST_ITEMS + 1], place):
         if line.is_fence:
             return tuple((one.start, one.end) for one in lines[place:end])

@@ -42,7 +42,7 @@ class Written:
     items: Sequence[RetrievedItem]
 
     def meaning_of(self, found: Candidate | Foreign) -> str:
-        """What stands for the sentence where meanings are compared."""
+        """Return what stands for the sentence where meanings are compared."""
         own = self.items[found.source].text[found.start : found.end]
         return found.meaning.replace(found.text, own)
 
@@ -68,11 +68,11 @@ class Meanings:
         self._usual = _USUAL_COSINES.get(embedder.name) if embedder else None
 
     def usual(self, asked: str, said: str) -> float | None:
-        """The usual cosine of a question in one language to a sentence in another, if the model's scale is known."""
+        """Return the usual cosine of a question in one language to a sentence in another, if the model's scale is known."""
         return None if self._usual is None else self._usual[asked, said]
 
     async def cosines(self, question: str, texts: Sequence[str]) -> Vectors | None:
-        """The cosine of each text to the question, of shape (len(texts),); None without a model, or if it fails."""
+        """Return the cosine of each text to the question, of shape (len(texts),); None without a model, or if it fails."""
         if self._embedder is None:
             return None
         try:
@@ -85,7 +85,7 @@ class Meanings:
         return offered @ asked
 
     async def compared(self, candidates: Sequence[Candidate], written: Written) -> list[Compared]:
-        """The candidates by words and meaning, best first; by words alone where no meanings are compared."""
+        """Return the candidates by words and meaning, best first; by words alone where no meanings are compared."""
         # Codes are compared letter by letter, and whole documents are about one: "it" means the same.
         question = written.question
         codes = codes_in(question)

@@ -19,7 +19,7 @@ _SENTENCES = 3
 def with_opening_told(
     question: str, items: Sequence[RetrievedItem], spans: Sequence[Span]
 ) -> list[Span]:
-    """`spans` with the first sentences of a passage for one that has no word of the question.
+    """Return `spans` with the first sentences of a passage for one that has no word of the question.
 
     Such a sentence answers by its heading alone, and no better than those it follows. Nor does any under the
     name of what is asked about.
@@ -42,13 +42,13 @@ def with_opening_told(
 
 
 def is_name_of_asked(heading: str, question: str) -> bool:
-    """Whether a heading names all that is asked about, and one thing: "Week 3", "ORA-00942"."""
+    """Return whether a heading names all that is asked about, and one thing: "Week 3", "ORA-00942"."""
     named = bool(designators_in(heading) or identifiers(heading))
     return named and set(content_words(heading)) == set(content_words(question))
 
 
 def _is_told_by(text: str, words: frozenset[str], otherwise: Otherwise) -> bool:
-    """Whether a text has one of the words, or says one otherwise."""
+    """Return whether a text has one of the words, or says one otherwise."""
     if not words.isdisjoint(terms(text)):
         return True
     plain = normalise(text)

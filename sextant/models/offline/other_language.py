@@ -118,7 +118,7 @@ class Foreign:
 
 
 def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[Foreign]:
-    """The sentences of `passages` that are not in the question's language, in their order.
+    """Return the sentences of `passages` that are not in the question's language, in their order.
 
     Where the question has identifiers, only what is about one of them. Code is in no language, and a name or a title
     in the other one is no sentence of it, so neither is taken from passages in the question's own.
@@ -200,25 +200,25 @@ class TranslatedWords:
         }
 
     def by(self, text: str) -> int:
-        """How many of them `text` has."""
+        """Return how many of them `text` has."""
         plain = normalise(text)
         same = self._letters.intersection(terms(text))
         return len(same.union(word for word, form in self._otherwise.items() if form.search(plain)))
 
     def lacking(self, text: str) -> float:
-        """The share of the words with a known translation that `text` lacks; 0 where none has one."""
+        """Return the share of the words with a known translation that `text` lacks; 0 where none has one."""
         plain = normalise(text)
         lacked = sum(not form.search(plain) for form in self._otherwise.values())
         return lacked / (len(self._otherwise) or 1)
 
 
 def _is_name(text: str, own: str) -> bool:
-    """Whether `text` in a passage of the language `own` is but a name, or names in a sentence of it."""
+    """Return whether `text` in a passage of the language `own` is but a name, or names in a sentence of it."""
     return own == "zh" and not is_row(text) and (has_cjk(text) or len(text.split()) < _FEWEST_WORDS)
 
 
 def _bonus(text: str, named: float, *, wants_number: bool) -> float:
-    """What the sentence's form adds to its cosine."""
+    """Return what the sentence's form adds to its cosine."""
     return (
         _NAMED_BONUS * named
         + _NUMBER_BONUS * (wants_number and holds_number(text))
@@ -228,13 +228,13 @@ def _bonus(text: str, named: float, *, wants_number: bool) -> float:
 
 
 def _says_little(text: str) -> bool:
-    """Whether a Chinese text has hardly a word besides dates and versions."""
+    """Return whether a Chinese text has hardly a word besides dates and versions."""
     words = "".join(_CHINESE.findall(text))
     return bool(words) and len(_OF_DATES.sub("", words)) < _FEWEST_IDEOGRAPHS
 
 
 def _tells_only_a_day(text: str) -> bool:
-    """Whether an English text has a word besides a day at most: "Date: 2 June 2026." is near to any short question."""
+    """Return whether an English text has a word besides a day at most: "Date: 2 June 2026." is near to any short question."""
     plain = normalise(text)
     rest = without_dates(plain)
     words = [word for word in _PLAIN_WORD.findall(rest) if word not in ENGLISH_STOP_WORDS]
@@ -242,7 +242,7 @@ def _tells_only_a_day(text: str) -> bool:
 
 
 def without_identifiers(question: str) -> str:
-    """What a question asks of the things that it names by `E47` or the like."""
+    """Return what a question asks of the things that it names by `E47` or the like."""
     for name in identifiers(question):
         question = re.sub(re.escape(name), " ", question, flags=re.IGNORECASE)
     return " ".join(question.split())
@@ -255,7 +255,7 @@ def answering(
     *,
     known_beside: float | None,
 ) -> list[Foreign]:
-    """The sentences that answer, best first; none where the best is not near enough, or no nearer than the others.
+    """Return the sentences that answer, best first; none where the best is not near enough, or no nearer than the others.
 
     Args:
         sentences: the candidates, in their order.
@@ -285,12 +285,12 @@ def answering(
 
 
 def _lead(scores: Sequence[float]) -> float:
-    """How far the best of some scores is before their median."""
+    """Return how far the best of some scores is before their median."""
     return max(scores) - median(scores) if len(scores) >= _FEWEST_OFFERED else _USUAL_LEAD
 
 
 def _scores(sentences: Sequence[Foreign], cosines: Sequence[float], *, beside: bool) -> list[float]:
-    """How well each sentence answers, on the scale of cosines; an answer has its question's."""
+    """Return how well each sentence answers, on the scale of cosines; an answer has its question's."""
     found = list[float]()
     for place, (one, near) in enumerate(zip(sentences, cosines, strict=True)):
         before = sentences[place - 1] if place else None
@@ -302,7 +302,7 @@ def _scores(sentences: Sequence[Foreign], cosines: Sequence[float], *, beside: b
 
 
 def _sentences(passage: RetrievedItem) -> Iterator[tuple[int, int, str]]:
-    """Each sentence's place, and it under what stands over it; no heads, titles, fields of one word, names in code."""
+    """Yield each sentence's place, and it under what stands over it; no heads, titles, fields of one word, names in code."""
     heads = table_heads(passage)
     titles = item_titles(passage.text)
     for start, end in quotable_spans(passage.text):
@@ -316,7 +316,7 @@ def _sentences(passage: RetrievedItem) -> Iterator[tuple[int, int, str]]:
 
 
 def _named(asked: Sequence[str], passage: RetrievedItem, text: str) -> float:
-    """How far the sentence is about the question's identifiers, 0..1.
+    """Return how far the sentence is about the question's identifiers, 0..1.
 
     What has such a name or stands under it is about it, what stands beside it half; a row speaks for itself, and what
     names E5 instead of E3 is about that.
@@ -339,7 +339,7 @@ def _named(asked: Sequence[str], passage: RetrievedItem, text: str) -> float:
 
 
 def _is_of_another(name: str, said: str) -> bool:
-    """Whether a sentence names what differs from `name` in numbers alone, and not that: E5, where E3 is asked of."""
+    """Return whether a sentence names what differs from `name` in numbers alone, and not that: E5, where E3 is asked of."""
     alike = {
         code for code in identifiers(said) if _NUMBERS.sub("0", code) == _NUMBERS.sub("0", name)
     }

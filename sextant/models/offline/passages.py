@@ -68,16 +68,16 @@ class ItemTitle:
     until: int
 
     def has(self, place: int) -> bool:
-        """Whether what begins at `place` is the title."""
+        """Return whether what begins at `place` is the title."""
         return self.start <= place < self.end
 
     def stands_over(self, place: int) -> bool:
-        """Whether what begins at `place` is said under it."""
+        """Return whether what begins at `place` is said under it."""
         return self.end <= place < self.until
 
 
 def item_titles(text: str) -> list[ItemTitle]:
-    """The titles of items in `text`, in their order: "Membership." of "3. Membership. Numbers are up to 118."."""
+    """Return the titles of items in `text`, in their order: "Membership." of "3. Membership. Numbers are up to 118."."""
     return [
         ItemTitle(match["title"], match.start("title"), match.end("title"), match.end())
         for match in _ITEM_TITLE.finditer(text)
@@ -94,53 +94,53 @@ def told_by_documents(passages: Sequence[RetrievedItem]) -> list[str]:
 
 
 def document_of(passage: RetrievedItem) -> str:
-    """The id of the passage's document; of a passage without one its own."""
+    """Return the id of the passage's document; of a passage without one its own."""
     return passage.document_id or passage.id
 
 
 def told_by(passage: RetrievedItem) -> str:
-    """What a passage says with its headings and context, normalised."""
+    """Return what a passage says with its headings and context, normalised."""
     context = passage.metadata.get("context") or ""
     return normalise(f"{names_above(passage)} {context} {passage.text}\n")
 
 
 def heading_over(passage: RetrievedItem) -> str:
-    """The heading of the section that the passage stands in; "" without one."""
+    """Return the heading of the section that the passage stands in; "" without one."""
     path: Sequence[str] = passage.metadata.get("section_path") or ("",)
     return path[-1]
 
 
 def titles_above(passage: RetrievedItem) -> str:
-    """The titles of the passage itself and of the sections it stands in."""
+    """Return the titles of the passage itself and of the sections it stands in."""
     path = passage.metadata.get("section_path") or ()
     return " ".join(f"{part} " for part in (passage.metadata.get("title"), *path) if part)
 
 
 def names_above(passage: RetrievedItem) -> str:
-    """The names of the passage's document and of the sections it stands in."""
+    """Return the names of the passage's document and of the sections it stands in."""
     return f"{names_of_document(passage)} {titles_above(passage)}"
 
 
 def names_of_document(passage: RetrievedItem) -> str:
-    """The names of the passage's document in one text: its title, and its file's."""
+    """Return the names of the passage's document in one text: its title, and its file's."""
     return f"{passage.metadata.get('document_title') or ''} {file_of(passage)}"
 
 
 def file_of(passage: RetrievedItem) -> str:
-    """The name of the document's file, without the extension."""
+    """Return the name of the document's file, without the extension."""
     return str(passage.metadata.get("filename") or "").rpartition(".")[0]
 
 
 def is_row(text: str) -> bool:
-    """Whether a text is a row of a table, by the bars between its cells."""
+    """Return whether a text is a row of a table, by the bars between its cells."""
     return "|" in text
 
 
 def table_heads(passage: RetrievedItem) -> list[str]:
-    """The head rows of tables in the passage, or of the table whose later rows it holds."""
+    """Return the head rows of tables in the passage, or of the table whose later rows it holds."""
     return heads_in(f"{passage.metadata.get('context') or ''}\n{passage.text}")
 
 
 def heads_in(text: str) -> list[str]:
-    """The head rows of the tables that begin in `text`."""
+    """Return the head rows of the tables that begin in `text`."""
     return _TABLE_HEAD.findall(text)

@@ -31,22 +31,22 @@ class QuestionWords:
         self.asked = frozenset(terms(without_asking_for_news(question))).union(self._broken)
 
     def said_by(self, text: str) -> frozenset[str]:
-        """The terms of `text`, and those of the question that it has in other words."""
+        """Return the terms of `text`, and those of the question that it has in other words."""
         said = undisclaimed(text, self._disclaimed)
         whole = [word for word in self._broken if word in said]
         return frozenset(terms(said)).union(whole, *map(terms, self._meant_by(text)))
 
     def missing_of(self, things: Sequence[Sequence[str]], text: str) -> float:
-        """The share of `things`, each some words of the question, that a normalised text does not hold."""
+        """Return the share of `things`, each some words of the question, that a normalised text does not hold."""
         return lacking(things, " ".join([in_digits(text), *self._meant_by(text)]))
 
     def name(self, cell: str) -> bool:
-        """Whether the question has the words of a cell; 3, "no" or 是 are in questions of something else."""
+        """Return whether the question has the words of a cell; 3, "no" or 是 are in questions of something else."""
         telling = len(cell) > 1 and not cell.isdigit() and cell not in ENGLISH_STOP_WORDS
         return telling and find_whole(self._question, cell) is not None
 
     def _meant_by(self, text: str) -> list[str]:
-        """The question's words that `text` has in other words, or as a number with its unit."""
+        """Return the question's words that `text` has in other words, or as a number with its unit."""
         if not self._otherwise:
             return []
         plain = normalise(text)
@@ -54,10 +54,10 @@ class QuestionWords:
 
 
 def cells_of(row: str) -> list[str]:
-    """The cells of a row, normalised; of any other text one."""
+    """Return the cells of a row, normalised; of any other text one."""
     return normalise(row).split(_BETWEEN_CELLS)
 
 
 def undisclaimed(text: str, disclaimed: re.Pattern[str] | None) -> str:
-    """`text` without the mentions that only say that it is about something else."""
+    """Return `text` without the mentions that only say that it is about something else."""
     return text if disclaimed is None else disclaimed.sub(" ", normalise(text))

@@ -25,7 +25,7 @@ _AS_MUCH = 0.75
 
 
 def restates(one: Candidate, other: Candidate) -> bool:
-    """Whether two sentences of different passages say the same of other values."""
+    """Return whether two sentences of different passages say the same of other values."""
     values, others = _values(one.text), _values(other.text)
     if one.source == other.source or not (values and others) or values == others:
         return False
@@ -36,7 +36,7 @@ def restates(one: Candidate, other: Candidate) -> bool:
 def newest_first(
     chosen: Sequence[Candidate], items: Sequence[RetrievedItem], question: str
 ) -> list[Candidate]:
-    """`chosen`, and what the newest edition says before what the best of them says, which is an earlier one's.
+    """Return `chosen`, and what the newest edition says before what the best of them says, which is an earlier one's.
 
     Args:
         chosen: the sentences to be quoted, best first.

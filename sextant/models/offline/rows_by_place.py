@@ -29,7 +29,7 @@ _LAST = -1
 
 
 def asked_place(question: str) -> int | None:
-    """The place, from 0, or -1 for the last, that a follow-up asks for and nothing else."""
+    """Return the place, from 0, or -1 for the last, that a follow-up asks for and nothing else."""
     own = own_part(question)
     if own == question:
         return None
@@ -46,7 +46,7 @@ def asked_place(question: str) -> int | None:
 def row_at(
     place: int, ranked: Sequence[Candidate], items: Sequence[RetrievedItem]
 ) -> Candidate | None:
-    """The row at `place` of the best row's table; None where it has none there, or is not wholly at hand.
+    """Return the row at `place` of the best row's table; None where it has none there, or is not wholly at hand.
 
     Args:
         place: from 0; -1 is the last.

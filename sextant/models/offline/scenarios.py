@@ -19,7 +19,7 @@ _BETWEEN = 6
 
 
 def scenarios(lines: Sequence[Line]) -> list[Listing]:
-    """What is so in each scenario, introduced by what happens in it; of passages that have both."""
+    """Return what is so in each scenario, introduced by what happens in it; of passages that have both."""
     keys = [_key(line) for line in lines]
     found: list[Listing] = []
     for at, key in enumerate(keys):
@@ -44,24 +44,24 @@ def given_in(text: str) -> list[tuple[int, int]]:
 
 
 def is_label(line: Line) -> bool:
-    """Whether a line has a keyword and nothing else."""
+    """Return whether a line has a keyword and nothing else."""
     match = _KEYWORD.match(line.said)
     return match is not None and match.end() == len(line.said)
 
 
 def _key(line: Line) -> str:
-    """Which keyword a line begins with; "" with none."""
+    """Return which keyword a line begins with; "" with none."""
     match = _KEYWORD.match(line.said)
     return (match.lastgroup or "") if match else ""
 
 
 def _goes_on(line: Line, key: str) -> bool:
-    """Whether a line adds to what the keyword before it says."""
+    """Return whether a line adds to what the keyword before it says."""
     return key == "more" or (not key and line.is_marked)
 
 
 def _then(keys: Sequence[str], at: int) -> int | None:
-    """Where it is said what is so when that line is."""
+    """Return where it is said what is so when that line is."""
     for place in range(at + 1, min(at + 1 + _BETWEEN, len(keys))):
         if keys[place] == "then":
             return place
@@ -71,7 +71,7 @@ def _then(keys: Sequence[str], at: int) -> int | None:
 
 
 def _outcome(lines: Sequence[Line], keys: Sequence[str], then: int) -> Iterator[tuple[Line, int]]:
-    """The lines that say what is so, and their ends."""
+    """Yield the lines that say what is so, and their ends."""
     for place in range(then, len(lines)):
         line, key = lines[place], keys[place]
         if place > then and not _goes_on(line, key):

@@ -30,12 +30,12 @@ _ALL_OTHERS = re.compile(
 
 
 def is_for_all_others(row: str) -> bool:
-    """Whether a row is for all that no other row of its table is for."""
+    """Return whether a row is for all that no other row of its table is for."""
     return _ALL_OTHERS.match(row) is not None
 
 
 def points_to_table(text: str) -> bool:
-    """Whether `text` points to a table above or below."""
+    """Return whether `text` points to a table above or below."""
     return _POINTS_TO_TABLE.search(text) is not None
 
 
@@ -51,12 +51,12 @@ class SentenceForm:
         self._wants_orders = asks_of_orders(question)
 
     def cost(self, text: str) -> float:
-        """What a sentence that states nothing loses of its score."""
+        """Return what a sentence that states nothing loses of its score."""
         nothing = is_question(text) or self._only_labels(text) or self.orders(text)
         return _STATES_NOTHING * nothing
 
     def orders(self, text: str) -> bool:
-        """Whether a text orders how to answer, and the question asks for nothing of the kind."""
+        """Return whether a text orders how to answer, and the question asks for nothing of the kind."""
         return not self._wants_orders and orders_answerer(text)
 
     def _only_labels(self, text: str) -> bool:

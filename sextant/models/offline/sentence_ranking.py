@@ -102,7 +102,7 @@ def rank_sentences(
 
 
 def about_what_is_named(question: str, passages: Sequence[RetrievedItem]) -> frozenset[int]:
-    """The passages whose documents have most of the things that `question` names by E47, Heron 3.
+    """Return the passages whose documents have most of the things that `question` names by E47, Heron 3.
 
     None, where one of these is in no passage at all; all, where nothing is named so.
     """
@@ -161,7 +161,7 @@ class _Ranking:
         self._gaps = Gaps(question, self._words, self._standing, passages)
 
     def candidates(self) -> Iterator[Candidate]:
-        """Every sentence with its score, but for those that only repeat their heading or the question."""
+        """Yield every sentence with its score, but for those that only repeat their heading or the question."""
         for place, (source, start, end) in enumerate(self._standing.spans):
             held, text = self._terms[place], self._standing.texts[place]
             if self._repeats(place, source, held):
@@ -194,7 +194,7 @@ class _Ranking:
             )
 
     def _repeats(self, place: int, source: int, held: frozenset[str]) -> bool:
-        """Whether a sentence has only the words of its heading or, where that does not tell, of the question."""
+        """Return whether a sentence has only the words of its heading or, where that does not tell, of the question."""
         repeated = frozenset[str]() if self._told_above[source] else self._repeated
         field = _FIELD.fullmatch(self._standing.texts[place])
         if field and not (repeated <= held or repeated & frozenset(terms(field["label"]))):
@@ -202,7 +202,7 @@ class _Ranking:
         return held <= self._headings[source] or _without_pairs(held) <= repeated
 
     def _covered(self, place: int) -> float:
-        """How much of the question a sentence speaks of with what stands over it."""
+        """Return how much of the question a sentence speaks of with what stands over it."""
         source, held = self._standing.spans[place][0], self._terms[place]
         tabled = bool(self._standing.table_heads[source])
         titled = self._words.said_by(self._standing.titled[place])
@@ -217,7 +217,7 @@ class _Ranking:
         )
 
     def _score(self, place: int, covered: float) -> float:
-        """What a sentence covers, with all that speaks for and against it."""
+        """Return what a sentence covers, with all that speaks for and against it."""
         source, start, _ = self._standing.spans[place]
         standing = self._standing
         return (
@@ -236,16 +236,16 @@ class _Ranking:
         )
 
     def _is_of_reasons(self, passage: RetrievedItem) -> bool:
-        """Whether a passage in the question's language stands under a heading that promises reasons."""
+        """Return whether a passage in the question's language stands under a heading that promises reasons."""
         own = language_of(passage.text) == self._language
         return own and is_of_reasons(heading_over(passage))
 
     def _is_reasoned(self, place: int) -> bool:
-        """Whether a sentence or a neighbour gives a reason."""
+        """Return whether a sentence or a neighbour gives a reason."""
         return any(self._reasons[other] for other in self._standing.beside(place))
 
     def _pointing(self) -> dict[tuple[str, ...], frozenset[str]]:
-        """What each section says where it points to a table, over which this stands like a title."""
+        """Return what each section says where it points to a table, over which this stands like a title."""
         found = defaultdict[tuple[str, ...], frozenset[str]](frozenset)
         for (source, *_), text, held in zip(
             self._standing.spans, self._standing.texts, self._terms, strict=True
@@ -255,14 +255,14 @@ class _Ranking:
         return found
 
     def _asked_before(self, place: int) -> frozenset[str]:
-        """The terms of a question right before this sentence, which stands over it like a title."""
+        """Return the terms of a question right before this sentence, which stands over it like a title."""
         before = place - 1
         beside = before in self._standing.beside(place)
         is_asked = beside and is_question(self._standing.texts[before])
         return self._terms[before] if is_asked else frozenset()
 
     def _only_set_in(self, text: str, held: frozenset[str]) -> float:
-        """How much of the question a sentence has only in its opening adjunct, 0..1.
+        """Return how much of the question a sentence has only in its opening adjunct, 0..1.
 
         It is set in that and not about it, unless the question asks of the setting, too.
         """
@@ -271,7 +271,7 @@ class _Ranking:
         return self._information.share(only)
 
     def _surroundings(self, place: int) -> float:
-        """What passage and neighbours add: sentences lean on what was said around them."""
+        """Return what passage and neighbours add: sentences lean on what was said around them."""
         source = self._standing.spans[place][0]
         # The head of a table stands over all its rows, not only beside the first.
         tabled = self._standing.table_heads[source]
@@ -285,7 +285,7 @@ class _Ranking:
         return _NEIGHBOUR_WEIGHT * max(beside) + _PASSAGE_WEIGHT * passage - _RANK_COST * source
 
     def _manner(self, text: str) -> float:
-        """What the sentence's form adds or costs."""
+        """Return what the sentence's form adds or costs."""
         cells = cells_of(text)
         named = len(cells) > 1 and any(map(self._words.name, cells))
         wanted_number = self._wants_number and holds_number(text)
@@ -301,5 +301,5 @@ class _Ranking:
 
 
 def _without_pairs(held: frozenset[str]) -> frozenset[str]:
-    """Terms without pairs of ideographs: what has the words of another text in another order says no more than it."""
+    """Return terms without pairs of ideographs: what has the words of another text in another order says no more than it."""
     return frozenset(term for term in held if len(term) == 1 or not has_cjk(term))

@@ -88,7 +88,7 @@ class Siblings:
 
 
 def _names(question: str, passages: Sequence[RetrievedItem]) -> Iterator[tuple[str, str]]:
-    """Patterns of each name in a question, and of the others of its kind."""
+    """Yield patterns of each name in a question, and of the others of its kind."""
     asked = plain_of(question)
     texts = [asked, *(plain_of(passage.text) for passage in passages)]
     for code in codes_in(question):
@@ -114,7 +114,7 @@ def _names(question: str, passages: Sequence[RetrievedItem]) -> Iterator[tuple[s
 
 
 def _kinds(code: str, texts: Sequence[str]) -> set[str]:
-    """The words that stand directly before a code."""
+    """Return the words that stand directly before a code."""
     before = (
         _KIND.search(text[max(found.start() - 20, 0) : found.start()])
         for text in texts

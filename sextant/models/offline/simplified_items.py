@@ -10,7 +10,7 @@ from sextant.text.simplified import simplify
 
 
 def in_simplified(item: RetrievedItem) -> RetrievedItem:
-    """The passage in simplified characters, whichever it is written in; offsets stay."""
+    """Return the passage in simplified characters, whichever it is written in; offsets stay."""
     if not has_cjk(f"{item.text}{item.metadata}"):
         return item
     metadata = {name: _plain(value) for name, value in item.metadata.items()}

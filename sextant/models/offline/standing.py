@@ -69,27 +69,27 @@ class Standing:
         self._code = [code_spans(passage.text) for passage in passages]
 
     def beside(self, place: int) -> list[int]:
-        """The places of a sentence and its neighbours in the passage."""
+        """Return the places of a sentence and its neighbours in the passage."""
         around = range(max(0, place - 1), min(len(self.spans), place + 2))
         return [other for other in around if self.spans[other][0] == self.spans[place][0]]
 
     def introduces_list(self, place: int) -> bool:
-        """Whether a list stands below it."""
+        """Return whether a list stands below it."""
         source, _, end = self.spans[place]
         return (source, end) in self._introductions
 
     def is_code(self, place: int) -> bool:
-        """Whether it stands in a block of code."""
+        """Return whether it stands in a block of code."""
         source, start, _ = self.spans[place]
         return any(begin <= start < close for begin, close in self._code[source])
 
     def points_to_table(self, place: int) -> bool:
-        """Whether it points to a table that is at hand."""
+        """Return whether it points to a table that is at hand."""
         section = self.sections[self.spans[place][0]]
         return section in self._tabled and points_to_table(self.texts[place])
 
     def rows(self) -> list[tuple[int, str]]:
-        """The rows of tables, heads apart, each with its source."""
+        """Return the rows of tables, heads apart, each with its source."""
         return [
             (source, text)
             for (source, *_), text in zip(self.spans, self.texts, strict=True)
@@ -125,6 +125,6 @@ class Standing:
             self.noted[place] = referring[key].strip()
 
     def _within(self, source: int, span: tuple[int, int]) -> range:
-        """The places of the sentences that begin within a part of a passage."""
+        """Return the places of the sentences that begin within a part of a passage."""
         first, behind = (bisect_left(self.spans, (source, at)) for at in span)
         return range(first, behind)

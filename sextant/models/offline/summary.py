@@ -52,7 +52,7 @@ _FIELD = re.compile(r"[^\s:：]{1,20}(?: [^\s:：]{1,12})?[:：](?!//)")
 
 
 def summary_of_named(question: str, items: Sequence[RetrievedItem]) -> list[Span]:
-    """The quotations that sum up the document which `question` asks a summary of; none where it asks for none.
+    """Return the quotations that sum up the document which `question` asks a summary of; none where it asks for none.
 
     Args:
         question: the question.
@@ -65,7 +65,7 @@ def summary_of_named(question: str, items: Sequence[RetrievedItem]) -> list[Span
 
 
 def named_for_summary(question: str, items: Sequence[RetrievedItem]) -> str | None:
-    """The id of the document which `question` asks a summary of; None where it asks for none, or names none alone."""
+    """Return the id of the document which `question` asks a summary of; None where it asks for none, or names none alone."""
     asked = _MONTH.sub(lambda one: str(_MONTHS.index(one[1]) + 1), plain_of(question))
     if not (_ASKS.search(asked) or _ASKS_OF_WHOLE.search(asked)):
         return None
@@ -83,7 +83,7 @@ def is_summary_of_topic(question: str, items: Sequence[RetrievedItem]) -> bool:
 
 
 def _told(words: Sequence[str], item: RetrievedItem) -> float:
-    """The share of `words` that the names of a passage's document have, days and numbers as numbers."""
+    """Return the share of `words` that the names of a passage's document have, days and numbers as numbers."""
     names = plain_of(names_of_document(item))
     numbers = {int(number) for number in _NUMBER.findall(names)}
     told = [int(word) in numbers if word.isdecimal() else word in names for word in words]
@@ -91,7 +91,7 @@ def _told(words: Sequence[str], item: RetrievedItem) -> float:
 
 
 def _leads(passages: Sequence[int], items: Sequence[RetrievedItem], *, decided: bool) -> list[Span]:
-    """The first sentences of the passages by turns, or what says that something was decided, in their order."""
+    """Return the first sentences of the passages by turns, or what says that something was decided, in their order."""
     told = [[(place, *span) for span in _telling(items[place].text)] for place in passages]
     if decided:
         decisions = [
@@ -115,7 +115,7 @@ def _spread(told: list[list[Span]]) -> list[list[Span]]:
 
 
 def _telling(text: str) -> Iterator[tuple[int, int]]:
-    """What says something: no row and what points to it, no head of a letter, nothing of a word or two."""
+    """Yield what says something: no row and what points to it, no head of a letter, nothing of a word or two."""
     for start, end in quotable_spans(text):
         said = text[start:end]
         long_enough = len(said) >= 10 if has_cjk(said) else len(said.split()) > 3

@@ -138,7 +138,7 @@ def terms(text: str) -> list[str]:
 
 
 def content_words(question: str) -> list[str]:
-    """What a question is about: the segmenter's words and the stems, without what it asks for."""
+    """Return what a question is about: the segmenter's words and the stems, without what it asks for."""
     words: list[str] = []
     for token in WORD.findall(normalise(without_asking_for_news(question))):
         if _CHINESE.match(token):
@@ -158,12 +158,12 @@ def content_words(question: str) -> list[str]:
 
 
 def without_asking_for_news(question: str) -> str:
-    """A question without "what is new in" before a version, which nothing that stands under that version says."""
+    """Return a question without "what is new in" before a version, which nothing that stands under that version says."""
     return _OF_VERSION.sub(lambda match: f" {match['version'] or ''} ", question)
 
 
 def without_empty_words(question: str) -> str:
-    """A question without what no answer need repeat: "a new blade" as "a blade", "version 2.4" as "2.4".
+    """Return a question without what no answer need repeat: "a new blade" as "a blade", "version 2.4" as "2.4".
 
     Nor that a thing named E47 or HTTP 502 is to be dealt with.
     """
@@ -174,7 +174,7 @@ def without_empty_words(question: str) -> str:
 
 
 def broken_words(question: str) -> list[str]:
-    """The Chinese words of a question that lose a character to the stop words: 所有权 and 所得税 would be 权 and 税."""
+    """Return the Chinese words of a question that lose a character to the stop words: 所有权 and 所得税 would be 权 and 税."""
     return [
         word
         for word in content_words(question)
@@ -183,7 +183,7 @@ def broken_words(question: str) -> list[str]:
 
 
 def own_part(question: str) -> str:
-    """A follow-up without what it borrowed; any other question as it is.
+    """Return a follow-up without what it borrowed; any other question as it is.
 
     "What about sick leave? (days, employees)": what was asked before stands in brackets at the end
     (`sextant.nodes.question.follow_up`).
@@ -193,12 +193,12 @@ def own_part(question: str) -> str:
 
 
 def own_words(question: str) -> list[str]:
-    """What a follow-up is about by itself, if it says so; else all that the question is about."""
+    """Return what a follow-up is about by itself, if it says so; else all that the question is about."""
     return content_words(own_part(question)) or content_words(question)
 
 
 def asked_things(question: str, named: Collection[str] = ()) -> list[list[str]]:
-    """The words of `own_words`, those of a full name together, for they name one thing.
+    """Return the words of `own_words`, those of a full name together, for they name one thing.
 
     `named`: further names that the question has, such as "office staff", which a row is for.
     """
@@ -212,7 +212,7 @@ def asked_things(question: str, named: Collection[str] = ()) -> list[list[str]]:
 
 
 def owner_asked(question: str) -> list[str]:
-    """The words of what a question asks a property of: "light" of "the speed of light"; none of a name or number."""
+    """Return the words of what a question asks a property of: "light" of "the speed of light"; none of a name or number."""
     match = _PROPERTY_OF.search(plain_of(question))
     if match is None or not content_words(match["what"] or match["zh_what"]):
         return []
@@ -220,7 +220,7 @@ def owner_asked(question: str) -> list[str]:
 
 
 def compounds(question: str) -> list[tuple[str, str]]:
-    """The words of English compounds, two and two: "parental leave", "chief financial officer".
+    """Return the words of English compounds, two and two: "parental leave", "chief financial officer".
 
     Of names they are parts of one thing.
     """
@@ -234,13 +234,13 @@ def compounds(question: str) -> list[tuple[str, str]]:
 
 
 def lacking(things: Sequence[Sequence[str]], text: str) -> float:
-    """The share of `things` that a normalised text lacks, 0..1; of a name it may have a part."""
+    """Return the share of `things` that a normalised text lacks, 0..1; of a name it may have a part."""
     shares = [sum(word not in text for word in words) / len(words) for words in things]
     return sum(shares) / (len(shares) or 1)
 
 
 def asked_instead(question: str) -> frozenset[str]:
-    """The terms of what a follow-up asks in place of what it borrowed; none where it points back to that."""
+    """Return the terms of what a follow-up asks in place of what it borrowed; none where it points back to that."""
     own = own_part(question)
     before = question[: question.rfind(" (")] if own != question else ""
     if not _INSTEAD.search(before) or _POINTS_BACK.search(own) or _BY_PLACE.search(own):
@@ -249,31 +249,31 @@ def asked_instead(question: str) -> frozenset[str]:
 
 
 def identifiers(question: str) -> list[str]:
-    """The names in `question` that stand for one thing and no other, such as `e47`."""
+    """Return the names in `question` that stand for one thing and no other, such as `e47`."""
     return [token for token in WORD.findall(normalise(question)) if IDENTIFIER.match(token)]
 
 
 def is_question(sentence: str) -> bool:
-    """Whether a sentence ends as a question does."""
+    """Return whether a sentence ends as a question does."""
     return _QUESTION.search(sentence) is not None
 
 
 def asks_for_number(question: str) -> bool:
-    """Whether a number or a date would answer `question`."""
+    """Return whether a number or a date would answer `question`."""
     return _ASKS_FOR_NUMBER.search(question) is not None
 
 
 def asks_for_several(question: str) -> bool:
-    """Whether a question asks which there are, so that a list would answer it."""
+    """Return whether a question asks which there are, so that a list would answer it."""
     return _ASKS_FOR_SEVERAL.search(question) is not None
 
 
 def steps_asked(question: str) -> frozenset[str]:
-    """The terms of what a question asks the steps of; none where it does not ask how something is done."""
+    """Return the terms of what a question asks the steps of; none where it does not ask how something is done."""
     rest = _ASKS_FOR_STEPS.sub(" ", question)
     return frozenset(terms(" ".join(content_words(rest)))) if rest != question else frozenset()
 
 
 def holds_number(text: str) -> bool:
-    """Whether `text` has a number, in digits or Chinese."""
+    """Return whether `text` has a number, in digits or Chinese."""
     return _NUMBER.search(text) is not None

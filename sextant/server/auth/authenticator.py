@@ -67,7 +67,7 @@ class Authenticator:
         self._open_until = 0.0
 
     async def login_required(self) -> bool:
-        """Whether a key or token is asked for: one is configured, or a key was ever made.
+        """Return whether a key or token is asked for: one is configured, or a key was ever made.
 
         Raises:
             DatabaseUnavailable: nobody knows whether there are keys.
@@ -103,7 +103,7 @@ class Authenticator:
         return await self._by_token(self._tokens, credential)
 
     def known(self, connection: HTTPConnection) -> Principal | None:
-        """Who asks, as far as that can be said at once; a stranger is None.
+        """Return who asks, as far as that can be said at once; a stranger is None.
 
         A key or token counts that held when it was last looked at, however long ago: it lets nobody in.
         A token that comes for the first time is verified, if what it is verified with is at hand.
@@ -160,7 +160,7 @@ class Authenticator:
         return Principal(self._settings.user_id, frozenset(Permission), login=False)
 
     async def _key(self, digest: bytes, address: str) -> KeyInUse | None:
-        """The key, asked for once however many requests wait for it, and again after a while."""
+        """Return the key, asked for once however many requests wait for it, and again after a while."""
         known = self._known.get(digest)
         if known is None and digest in self._wrong:
             return None
@@ -207,7 +207,7 @@ class Authenticator:
         return known
 
     async def _strange(self, digest: bytes, address: str) -> KeyInUse | None:
-        """A key that was not seen lately; whoever brings many that do not hold is not heard.
+        """Return a key that was not seen lately; whoever brings many that do not hold is not heard.
 
         Those that are known go on working from the same address.
         """
@@ -225,14 +225,14 @@ class Authenticator:
 
 
 def _principal_of(key: KeyInUse) -> Principal | None:
-    """Whom a key stands for until it expires."""
+    """Return whom a key stands for until it expires."""
     if key.expires_at is not None and key.expires_at <= datetime.now(UTC):
         return None
     return Principal(key.user_id, with_lesser(key.permissions), key.id)
 
 
 def _neighbourhood(connection: HTTPConnection) -> str:
-    """The address that a request comes from; of IPv6 the part that its owner cannot change (RFC 6177)."""
+    """Return the address that a request comes from; of IPv6 the part that its owner cannot change (RFC 6177)."""
     if connection.client is None:
         return ""
     try:
@@ -245,7 +245,7 @@ def _neighbourhood(connection: HTTPConnection) -> str:
 
 
 def _credential(connection: HTTPConnection) -> str:
-    """The one key or token that a request brings.
+    """Return the one key or token that a request brings.
 
     Raises:
         Unauthorised: it brings none, or several that differ.

@@ -25,12 +25,12 @@ class Principal:
 
     @property
     def quota_key(self) -> str:
-        """What is counted together against a quota: a key, or all tokens of a user."""
+        """Return what is counted together against a quota: a key, or all tokens of a user."""
         return self.key_id or f"user {self.user_id}"
 
 
 def unauthorized_error(sentence: str = "The key or token does not hold.") -> Unauthorised:
-    """The answer to a caller we do not know; it tells nobody what was wrong with a key."""
+    """Return the answer to a caller we do not know; it tells nobody what was wrong with a key."""
     return Unauthorised(
         sentence,
         next_step="Send `Authorization: Bearer sxt_...` with a key of `sextant keys create`.",

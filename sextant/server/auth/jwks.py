@@ -70,7 +70,7 @@ class PublicKeys:
         return self._keys[wanted]
 
     def kept(self, kid: object, algorithm: str) -> jwt.PyJWK | None:
-        """The key that a token names, if it is here; asks nobody."""
+        """Return the key that a token names, if it is here; asks nobody."""
         return self._keys.get(_name(kid, algorithm))
 
     async def close(self) -> None:
@@ -117,7 +117,7 @@ def _name(kid: object, algorithm: str) -> tuple[str | None, str]:
 
 
 def _usable(keys: list[Mapping[str, Any]]) -> Iterator[tuple[tuple[str | None, str], jwt.PyJWK]]:
-    """Keys that verify signatures; a shared secret among public keys is a trap, and left out."""
+    """Yield keys that verify signatures; a shared secret among public keys is a trap, and left out."""
     for one in keys:
         if one.get("kty") not in _TYPES or one.get("use", "sig") != "sig":
             continue

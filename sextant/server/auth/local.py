@@ -41,7 +41,7 @@ def require_local(connection: HTTPConnection, pages: Container[str] = ()) -> Non
 
 
 def _name(host: str) -> str:
-    """A host without its port; nothing where it is none."""
+    """Return a host without its port; nothing where it is none."""
     try:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:

@@ -32,7 +32,7 @@ class Rates:
         self._whole_at: OrderedDict[str, float] = OrderedDict()
 
     def __len__(self) -> int:
-        """Callers that do not have their whole burst."""
+        """Return callers that do not have their whole burst."""
         return len(self._whole_at)
 
     def count(self, caller: str) -> None:

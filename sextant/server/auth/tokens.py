@@ -71,7 +71,7 @@ class Tokens:
             raise unauthorized_error() from None
 
     def principal_at_once(self, token: str) -> Principal | None:
-        """Whom a token stands for, if it holds and the login service need not be asked for its keys.
+        """Return whom a token stands for, if it holds and the login service need not be asked for its keys.
 
         One that was refused a moment ago is not looked at again: who asks in earnest calls `principal`.
         """

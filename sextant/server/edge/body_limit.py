@@ -93,7 +93,7 @@ class _Counted:
         return self._late or self._seen > self._most
 
     async def _in_time(self, receive: Receive) -> Message:
-        """The next part. What the application does between parts does not count."""
+        """Return the next part. What the application does between parts does not count."""
         began = time.monotonic()
         try:
             async with asyncio.timeout(_PATIENCE + self._seen / _LEAST_RATE - self._waited):

@@ -120,7 +120,7 @@ async def _require_permission(scope: Scope, permission: Permission) -> None:
 
 
 def _is_preflight(scope: Scope) -> bool:
-    """Whether a browser asks what it may ask; LangGraph's CORS layer answers that before any route."""
+    """Return whether a browser asks what it may ask; LangGraph's CORS layer answers that before any route."""
     headers = Headers(scope=scope)
     return (
         scope.get("method") == "OPTIONS"

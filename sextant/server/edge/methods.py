@@ -49,7 +49,7 @@ class Methods:
 
 
 def _allowed_methods(scope: Scope) -> str:
-    """The methods of a path; none where nothing is."""
+    """Return the methods of a path; none where nothing is."""
     found = {method for route in _routes(scope) for method in route.methods or ()}
     if "GET" in found and not scope["path"].endswith(_STREAMS):
         found.add("HEAD")
@@ -57,7 +57,7 @@ def _allowed_methods(scope: Scope) -> str:
 
 
 def _routes(scope: Scope) -> list[RouteContext]:
-    """What a path may mean, as they are tried."""
+    """Return what a path may mean, as they are tried."""
     app: FastAPI = scope["app"]
     path: str = scope["path"].removeprefix(scope.get("root_path", ""))
     return [

@@ -44,5 +44,5 @@ class RequestId:
 
 
 def is_request_id(given: str | None) -> str | None:
-    """The id that a caller gave, if it is one."""
+    """Return the id that a caller gave, if it is one."""
     return given if given is not None and _HARMLESS.fullmatch(given) else None

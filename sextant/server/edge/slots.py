@@ -62,7 +62,7 @@ class Slots:
             expected.give_up()
 
     def _expected(self, scope: Scope) -> Expected | None:
-        """What is kept for the request meanwhile, if anything.
+        """Return what is kept for the request meanwhile, if anything.
 
         Raises:
             Overloaded: there is no room for it.
@@ -88,6 +88,6 @@ def _path(scope: Scope) -> str:
 
 
 def _asking(scope: Scope) -> tuple[Serving, Principal | None]:
-    """What serves, and who asks, as far as that can be said at once."""
+    """Return what serves, and who asks, as far as that can be said at once."""
     serving = cast("Serving", scope["app"].state.serving)
     return serving, serving.authenticator.known(HTTPConnection(scope))

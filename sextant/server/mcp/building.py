@@ -65,7 +65,7 @@ class Naming(StrEnum):
     COMPAT = "compat"
 
     def of(self, verb: str) -> str:
-        """The name of the tool that does this."""
+        """Return the name of the tool that does this."""
         return f"kb{'.' if self is Naming.DOTTED else '_'}{verb}"
 
 
@@ -127,7 +127,7 @@ def build_server(caller_of: CallerOf, naming: Naming = Naming.DOTTED) -> Knowled
 
 def _add_resources(server: KnowledgeServer, caller_of: CallerOf) -> None:
     async def read_passage(document: str, chunk: str, call: Call) -> str:
-        """A passage by its address, which the preview of it tells."""
+        """Return a passage by its address, which the preview of it tells."""
         with _error_text():
             chunks = await _chunks(caller_of(call).rag, document)
             found = await chunks.reading.chunk(chunk)
@@ -136,7 +136,7 @@ def _add_resources(server: KnowledgeServer, caller_of: CallerOf) -> None:
             return found.text
 
     async def read_document(document: str, call: Call) -> str:
-        """How a document begins."""
+        """Return how a document begins."""
         with _error_text():
             chunks = await _chunks(caller_of(call).rag, document)
             return await chunks.reading.text(document_id_of(document), _RESOURCE_CHARS)
@@ -146,7 +146,7 @@ def _add_resources(server: KnowledgeServer, caller_of: CallerOf) -> None:
 
 
 async def _chunks(rag: Sextant, document: str) -> Chunks:
-    """The chunks of the knowledge base that a document is in."""
+    """Return the chunks of the knowledge base that a document is in."""
     standing = await rag.library().standing(document_id_of(document))
     return await rag.chunks(standing.graph_id)
 
@@ -163,7 +163,7 @@ def _error_text() -> Iterator[None]:
 
 
 def _cause(name: str, error: ToolError) -> SextantError:
-    """What a failed call tells; of an exception that nobody foresaw, no more than that."""
+    """Return what a failed call tells; of an exception that nobody foresaw, no more than that."""
     cause = error.__cause__
     match cause:
         case SextantError():
@@ -180,7 +180,7 @@ def _cause(name: str, error: ToolError) -> SextantError:
 
 
 def _failure_result(error: SextantError, *, field: str | None = None) -> CallToolResult:
-    """The result of a failed call; its problem goes beside the content.
+    """Return the result of a failed call; its problem goes beside the content.
 
     `field` is one at fault as the caller wrote it: it is no name of ours, to be told as requests have it.
 

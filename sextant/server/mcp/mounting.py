@@ -85,7 +85,7 @@ def _caller_of(call: Call) -> Caller:
 
 
 async def _in_slot(runs: Runs, principal: Principal, ask: Ask) -> AsyncGenerator[Event]:
-    """The events of an answer that has a slot of its own while it lasts; raises what `start` does."""
+    """Yield the events of an answer that has a slot of its own while it lasts; raises what `start` does."""
     queue = asyncio.Queue[Event]()
 
     def told(event: Event, _: str) -> bytes:
@@ -117,7 +117,7 @@ class _Handled(Response):
 @router.post("/mcp")
 @router.post("/mcp-compat")
 async def mcp(request: Request, principal: Reader) -> Response:
-    """The tools `kb.search`, `kb.related`, `kb.preview` and `kb.ask`, or `kb_search` and so on."""
+    """Return the tools `kb.search`, `kb.related`, `kb.preview` and `kb.ask`, or `kb_search` and so on."""
     serving = serving_of(request)
     run = partial(_in_slot, serving.runs, principal)
     place = partial(serving.searches.place, principal.quota_key)

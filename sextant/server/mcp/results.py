@@ -113,23 +113,23 @@ class Answered(Wire):
 
 
 def resource_of(document_id: object, chunk_id: object) -> str:
-    """The address under which a passage can be read as a resource."""
+    """Return the address under which a passage can be read as a resource."""
     return f"kb://doc/{document_id}#{chunk_id}"
 
 
 def passage_of(chunk: StoredChunk) -> FoundPassage:
-    """A stored chunk as the tools show it."""
+    """Return a stored chunk as the tools show it."""
     return FoundPassage.shown(chunk, **_of_passage(chunk))
 
 
 def related_items(one: NeighbourChunk) -> RelatedPassage:
-    """A related chunk as the tools show it."""
+    """Return a related chunk as the tools show it."""
     own = _of_passage(one.chunk)
     return RelatedPassage.shown(one.chunk, **own, relation=one.relation, shared_entities=one.shared)
 
 
 def preview_text(graph_id: str, found: Preview) -> Previewed:
-    """A preview as the tools show it."""
+    """Return a preview as the tools show it."""
     section = found.section
     return Previewed.shown(
         found,
@@ -147,7 +147,7 @@ def preview_text(graph_id: str, found: Preview) -> Previewed:
 
 
 def answer_result(graph_id: str, found: Answer, *, debug: bool) -> Answered:
-    """An answer as the tools show it; `debug` adds times, the model's cost and the graph's part."""
+    """Return an answer as the tools show it; `debug` adds times, the model's cost and the graph's part."""
     told = {
         "timings": dict(found.timings),
         "usage": on_wire(found.usage),

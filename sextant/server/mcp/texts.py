@@ -28,7 +28,7 @@ R = TypeVar("R", bound=BaseModel)
 
 
 def fitting(results: Sequence[R]) -> tuple[R, ...]:
-    """The first of `results` that are together within a host's limit; always the first one."""
+    """Return the first of `results` that are together within a host's limit; always the first one."""
     kept, left = list[R](), _SAFE_TOKENS
     for one in results:
         left -= estimate_tokens(one.model_dump_json(by_alias=True))
@@ -39,7 +39,7 @@ def fitting(results: Sequence[R]) -> tuple[R, ...]:
 
 
 def left_out_text(kept: int, found: int) -> str | None:
-    """What to tell when not all fit."""
+    """Return what to tell when not all fit."""
     if kept == found:
         return None
     return (
@@ -49,7 +49,7 @@ def left_out_text(kept: int, found: int) -> str | None:
 
 
 def shorten_text(found: Previewed) -> Previewed:
-    """The preview with as much of what surrounds the passage as fits; the passage itself stays whole.
+    """Return the preview with as much of what surrounds the passage as fits; the passage itself stays whole.
 
     What is nearest to the passage stays.
     """
@@ -71,7 +71,7 @@ def shorten_text(found: Previewed) -> Previewed:
 
 
 def search_text(found: FoundPage) -> str:
-    """A page of passages."""
+    """Return a page of passages."""
     head = f"{count_noun(len(found.results), 'passage')}, of {found.total} found, in {found.graph_id!r}."
     more = found.next_cursor and f"There are more: cursor {found.next_cursor}"
     told = [_hit(rank, hit) for rank, hit in enumerate(found.results, start=1)]
@@ -85,7 +85,7 @@ def format_related(found: RelatedPassages) -> str:
 
 
 def preview_text(found: Previewed) -> str:
-    """A passage in its place; what surrounds it stands in the order of the document."""
+    """Return a passage in its place; what surrounds it stands in the order of the document."""
     section = found.section
     summary = f"The section: {section.summary}" if section and section.summary else None
     near = f"previous: {found.previous_chunk_id or 'none'}, next: {found.next_chunk_id or 'none'}"
@@ -105,7 +105,7 @@ def preview_text(found: Previewed) -> str:
 
 
 def answer_text(found: Answered) -> str:
-    """The answer, then its sources by their markers."""
+    """Return the answer, then its sources by their markers."""
     is_weak = found.citations and not (found.grounded or found.declined)
     support = "Not every sentence is supported." if is_weak else ""
     sources = map(_source, found.sources)

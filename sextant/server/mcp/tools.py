@@ -215,7 +215,7 @@ class Tools:
 
 
 def _progress(call: Call) -> Callable[[Event], Awaitable[None]]:
-    """Tells whoever called of each step, and of the first token only."""
+    """Return tells whoever called of each step, and of the first token only."""
     steps, writing = count(1), False
 
     async def told(event: Event) -> None:

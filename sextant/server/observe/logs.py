@@ -24,7 +24,7 @@ request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
 
 def log_config(settings: Settings) -> dict[str, Any]:
-    """The configuration of Python's logging, which uvicorn sets up in each of its processes.
+    """Return the configuration of Python's logging, which uvicorn sets up in each of its processes.
 
     It needs nothing but this dict, so it also reaches processes that are started afresh.
     """
@@ -50,7 +50,7 @@ def log_config(settings: Settings) -> dict[str, Any]:
 
 
 def formatter(*, as_json: bool | None = None) -> structlog.stdlib.ProcessorFormatter:
-    """What makes lines of records; JSON unless standard error is a terminal.
+    """Return what makes lines of records; JSON unless standard error is a terminal.
 
     Args:
         as_json: whether to write JSON in any case, or in none.

@@ -110,5 +110,5 @@ class Metrics:
         self.queue_age.set(float("nan"))
 
     def text(self) -> bytes:
-        """All of them, in Prometheus' text format."""
+        """Return all of them, in Prometheus' text format."""
         return generate_latest(self._registry)

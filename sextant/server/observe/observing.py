@@ -31,7 +31,7 @@ class ObservedProcess:
     searches: FairSemaphore | None = None
 
     async def measured(self) -> bytes:
-        """All metrics, with the gauges as they stand."""
+        """Return all metrics, with the gauges as they stand."""
         for one in await self.readiness.dependencies():
             if one.state is not DependencyState.OFF:
                 up = one.state is not DependencyState.DOWN
@@ -65,5 +65,5 @@ async def observing(
 
 
 def observed_process(request: Request) -> ObservedProcess:
-    """What watches the running server, for a route."""
+    """Return what watches the running server, for a route."""
     return cast("ObservedProcess", cast("FastAPI", request.app).state.observed)

@@ -90,7 +90,7 @@ class ReadinessProbe:
         }
 
     async def dependencies(self) -> list[Dependency]:
-        """How each is now, or was a moment ago."""
+        """Return how each is now, or was a moment ago."""
         now = time.monotonic()
         asked = [self._asked(*one) for one in self._known.items() if now >= one[1].until]
         if asked:
@@ -103,7 +103,7 @@ class ReadinessProbe:
         ]
 
     def _asked(self, name: str, known: _RememberedState) -> asyncio.Task[None]:
-        """One question at a time, however many wait for its answer."""
+        """Return one question at a time, however many wait for its answer."""
         if known.asking is None or known.asking.done():
             known.asking = asyncio.create_task(self._ask(name, known))
         return known.asking
@@ -153,12 +153,12 @@ class ReadinessProbe:
 
 
 def is_ready(dependencies: list[Dependency]) -> bool:
-    """Whether nothing is down that the server cannot do without."""
+    """Return whether nothing is down that the server cannot do without."""
     return not any(one.required and one.state is DependencyState.DOWN for one in dependencies)
 
 
 def _state_of(found: doctor.Examination) -> DependencyState:
-    """What a finding means; raises why it is down, for the log."""
+    """Return what a finding means; raises why it is down, for the log."""
     if found.health is doctor.Health.OFF:
         return DependencyState.OFF
     if found.health is not doctor.Health.OK:
@@ -167,7 +167,7 @@ def _state_of(found: doctor.Examination) -> DependencyState:
 
 
 async def _reachable(url: str) -> DependencyState:
-    """Whether something listens there; it is asked for nothing, which would cost tokens."""
+    """Return whether something listens there; it is asked for nothing, which would cost tokens."""
     parts = urlsplit(url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     _, writer = await asyncio.open_connection(parts.hostname, port)

@@ -74,7 +74,7 @@ class _Request:
 
     @property
     def seconds(self) -> float:
-        """How long it took: to the answer's last byte, or until it broke off.
+        """Return how long it took: to the answer's last byte, or until it broke off.
 
         What comes behind that byte is not waited for by who asked: the rest of a body that was refused.
         """
@@ -82,13 +82,13 @@ class _Request:
 
     @property
     def method(self) -> str:
-        """The method; any that is none of HTTP's is `other`, since it is a label."""
+        """Return the method; any that is none of HTTP's is `other`, since it is a label."""
         method: str = self._scope["method"]
         return method if method in _METHODS else "other"
 
     @property
     def route(self) -> str:
-        """The template of the path, never the path itself: ids would make a series each."""
+        """Return the template of the path, never the path itself: ids would make a series each."""
         route = self._scope.get("route")
         return getattr(route, "path_format", None) or getattr(route, "path", None) or "unmatched"
 
@@ -105,7 +105,7 @@ class _Request:
             self._last = time.perf_counter()
 
     def log_fields(self, status: int, seconds: float) -> dict[str, Any]:
-        """The fields of the request's line in the log."""
+        """Return the fields of the request's line in the log."""
         principal = self._scope.get("state", {}).get("principal")
         fields: dict[str, Any] = {
             "method": self.method,
@@ -124,5 +124,5 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 
 def user_hash(user_id: str) -> str:
-    """The same short text for the same user, so that lines can be joined without naming anybody."""
+    """Return the same short text for the same user, so that lines can be joined without naming anybody."""
     return hashlib.sha256(user_id.encode()).hexdigest()[:12]

@@ -24,7 +24,7 @@ from sextant.server.observe.observing import observing
 
 
 def is_scraper(request: Request, settings: Settings) -> bool:
-    """Whether the request has the token for metrics; nobody has it where none is set."""
+    """Return whether the request has the token for metrics; nobody has it where none is set."""
     token = settings.observe.metrics_token
     given = request.headers.get("authorization", "").encode()
     return bool(token) and hmac.compare_digest(

@@ -68,7 +68,7 @@ class RequestSpan:
 
 @contextmanager
 def request_span(scope: Scope) -> Iterator[RequestSpan]:
-    """The span of a request, which goes on what the caller has begun (W3C Trace Context)."""
+    """Provide the span of a request, which goes on what the caller has begun (W3C Trace Context)."""
     if _tracer is None:
         yield RequestSpan(None)
         return

@@ -39,7 +39,7 @@ class CompletionWriter:
     created: int = field(default_factory=lambda: int(time.time()))
 
     def whole(self, answer: Answer) -> dict[str, Any]:
-        """The answer in one piece."""
+        """Return the answer in one piece."""
         message = {"role": "assistant", "content": self._text(answer), "refusal": None}
         choice = {
             "index": 0,
@@ -51,18 +51,18 @@ class CompletionWriter:
         return self._envelope("chat.completion") | {"choices": [choice]} | about
 
     def encoder(self) -> _Chunks:
-        """What encodes its stream."""
+        """Return what encodes its stream."""
         return _Chunks(self)
 
     def chunk(
         self, delta: Mapping[str, Any], finish: str | None = None, **more: object
     ) -> dict[str, Any]:
-        """A piece of the answer."""
+        """Return a piece of the answer."""
         choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
         return self._envelope(_CHUNK) | {"choices": [choice]} | more
 
     def end(self, answer: Answer) -> bytes:
-        """What follows the text: the list of sources, the citations, the tokens."""
+        """Return what follows the text: the list of sources, the citations, the tokens."""
         rest = sources_list(answer.sources, answer.answer) if self.list_sources else ""
         chunks = [self.chunk({"content": rest})] if rest else []
         chunks.append(self.chunk({}, _finish(answer), **_ours(answer)))
@@ -96,7 +96,7 @@ class _Chunks:
         self._before, self._after = around.split(orjson.dumps("\0"))
 
     def __call__(self, event: Event, _: str = "") -> bytes:
-        """The event as it is sent, if at all."""
+        """Return the event as it is sent, if at all."""
         match event:
             case Token(text=text):
                 self._held += text

@@ -15,12 +15,12 @@ from sextant.server.problems import MEDIA_TYPE
 
 
 def errors(*statuses: int) -> Responses:
-    """The `responses=` of a route under `/v1/` for errors beyond those of any route."""
+    """Return the `responses=` of a route under `/v1/` for errors beyond those of any route."""
     return {status: describe_failure(status) for status in statuses}
 
 
 def describe_failure(status: int) -> dict[str, Any]:
-    """An error as the OpenAPI document tells of it."""
+    """Return an error as the OpenAPI document tells of it."""
     example = error_body(code_of(status), SAID[status], status)
     return {
         "description": SAID[status],
@@ -73,7 +73,7 @@ class _Turned:
 
 
 def _as_sent(field: str | None, detail: str) -> tuple[str | None, str]:
-    """The field at fault as requests have it here, `graph_id`, and the sentence about it; images come in messages."""
+    """Return the field at fault as requests have it here, `graph_id`, and the sentence about it; images come in messages."""
     if not field:
         return field, detail
     if field.startswith("multimodalContent"):

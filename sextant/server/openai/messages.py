@@ -28,7 +28,7 @@ class Conversation:
 
 
 def read(messages: Sequence[ChatMessage], most_turns: int) -> Conversation:
-    """What the messages ask.
+    """Return what the messages ask.
 
     Instructions (`system`, `developer`) stay at the head of the history, however long it is. Lists
     of sources that we put below answers are taken out again; another model's calls of tools and

@@ -18,7 +18,7 @@ class ModelNotFound(NotFound):
 
 
 def chosen_by(model: str, graph_id: str | None) -> tuple[str, str]:
-    """The mode and the knowledge base that a model's name says.
+    """Return the mode and the knowledge base that a model's name says.
 
     Args:
         model: `sextant`, then `-` and a mode if not `auto`, then `:` and a knowledge base if not the
@@ -40,16 +40,16 @@ def chosen_by(model: str, graph_id: str | None) -> tuple[str, str]:
 
 
 def names() -> list[str]:
-    """The models for the default knowledge base."""
+    """Return the models for the default knowledge base."""
     return [_NAME, *(f"{_NAME}-{mode}" for mode in Mode)]
 
 
 def models_response(graphs: Iterable[str]) -> list[dict[str, Any]]:
-    """The models as the API lists them: those of the default knowledge base, one for each other."""
+    """Return the models as the API lists them: those of the default knowledge base, one for each other."""
     others = [f"{_NAME}:{graph}" for graph in graphs if graph != DEFAULT_GRAPH]
     return [model_response(name) for name in (*names(), *others)]
 
 
 def model_response(name: str) -> dict[str, Any]:
-    """One model as the API describes it."""
+    """Return one model as the API describes it."""
     return {"id": name, "object": "model", "created": 0, "owned_by": _OWNER}

@@ -49,7 +49,7 @@ class MessagePart(_Theirs):
 
 
 def _parts(content: Any) -> Any:  # noqa: ANN401 - whatever was sent
-    """A text as its one part: of two ways to write content, errors would tell of both."""
+    """Return a text as its one part: of two ways to write content, errors would tell of both."""
     if content is None:
         return ()
     return ({"type": "text", "text": content},) if isinstance(content, str) else content

@@ -32,6 +32,6 @@ SCHEMA: dict[str, Any] = {
 
 
 def error_body(code: str, message: str, status: int, field: str | None = None) -> dict[str, Any]:
-    """An error as OpenAI's API writes it."""
+    """Return an error as OpenAI's API writes it."""
     kind = _TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
     return {"error": {"message": message, "type": kind, "param": field, "code": code}}

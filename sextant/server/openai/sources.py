@@ -17,7 +17,7 @@ _NAME_CHARS = 120
 
 
 def sources_list(sources: Sequence[Source], answer: str) -> str:
-    """What follows `answer`: a line for each source, or nothing."""
+    """Return what follows `answer`: a line for each source, or nothing."""
     if not sources:
         return ""
     lines = "".join(f"\n- [{source.marker}] {_source_location(source)}" for source in sources)
@@ -25,7 +25,7 @@ def sources_list(sources: Sequence[Source], answer: str) -> str:
 
 
 def without_list(text: str) -> str:
-    """An answer that comes back as history, as it was before its sources were listed."""
+    """Return an answer that comes back as history, as it was before its sources were listed."""
     *_, head = [None, *_HEAD.finditer(text)]
     if head is None:
         return text

@@ -118,7 +118,7 @@ async def _accept(request: Request, principal: Principal, received: Received) ->
 async def list_documents(
     request: Request, principal: Reader, asked: Annotated[DocumentsQuery, Query()]
 ) -> DocumentPage:
-    """The documents of a knowledge base, oldest first, each with its newest ingestion."""
+    """Return the documents of a knowledge base, oldest first, each with its newest ingestion."""
     listing = ListingKey.of("documents", principal.user_id, asked.graph_id)
     after = None
     if asked.cursor:
@@ -144,7 +144,7 @@ async def list_documents(
 async def get_document(
     request: Request, principal: Reader, document_id: DocumentId
 ) -> DocumentBody:
-    """A document, and how far its ingestion is."""
+    """Return a document, and how far its ingestion is."""
     document, standing = await _library(request, principal).get(document_id)
     return DocumentBody.of(standing.graph_id, document, standing)
 
@@ -207,7 +207,7 @@ async def cancel_document(
 async def document_events(
     request: Request, principal: Reader, document_id: DocumentId
 ) -> EventStream:
-    """How far the ingestion of a document is, as server-sent events until it has ended."""
+    """Return how far the ingestion of a document is, as server-sent events until it has ended."""
     first = await _library(request, principal).standing(document_id)
     serving = serving_of(request)
     watch = serving.watching.begin(principal.user_id, first)
@@ -216,7 +216,7 @@ async def document_events(
 
 
 async def _frame_events(watch: Watch, request_id: str | None) -> AsyncIterator[bytes]:
-    """The events of a stream; whatever ends it, its place is given back."""
+    """Yield the events of a stream; whatever ends it, its place is given back."""
     number = 0
     try:
         async for standing in watch.standings():
@@ -237,7 +237,7 @@ async def get_text(
     document_id: DocumentId,
     asked: Annotated[SliceQuery, Query()],
 ) -> SliceBody:
-    """A part of a document's text, such as the surroundings of a citation."""
+    """Return a part of a document's text, such as the surroundings of a citation."""
     start, end = asked.bounds
     text = await _library(request, principal).text(document_id, start, end)
     return SliceBody(document_id=document_id, start=start, end=start + len(text), text=text)
@@ -251,7 +251,7 @@ async def get_text(
 async def get_file(
     request: Request, principal: Reader, document_id: DocumentId
 ) -> StreamingResponse:
-    """The file that a document was made from, byte by byte as it was uploaded."""
+    """Return the file that a document was made from, byte by byte as it was uploaded."""
     file = await _library(request, principal).file(document_id)
     headers = {
         "Content-Length": str(file.size_bytes),

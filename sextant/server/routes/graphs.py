@@ -69,7 +69,7 @@ _EXPORT: dict[int | str, dict[str, Any]] = {
 async def list_graphs(
     request: Request, principal: Reader, asked: Annotated[GraphQuery, Query()]
 ) -> GraphPage:
-    """The knowledge bases with their sizes, by name."""
+    """Return the knowledge bases with their sizes, by name."""
     listing = ListingKey.of("graphs", principal.user_id)
     after = str(listing.after(asked.cursor, (str,))[0]) if asked.cursor else ""
     known = sorted(await rag_of(request, principal).graphs(), key=lambda one: one.graph_id)
@@ -88,7 +88,7 @@ async def example_questions(
     graph_id: GraphId,
     asked: Annotated[ExamplesQuery, Query()],
 ) -> ExamplesBody:
-    """Questions to begin with, from headings of the documents; empty before there are any."""
+    """Question to begin with, from headings of the documents; empty before there are any."""
     found = await rag_of(request, principal).examples(
         graph_id, language=asked.language or "", limit=asked.limit
     )
@@ -151,7 +151,7 @@ async def _to_their_end(lines: AsyncIterator[bytes], read: asyncio.Event) -> Asy
     response_class=StreamingResponse,
 )
 async def export_graph(request: Request, principal: Reader, graph_id: GraphId) -> StreamingResponse:
-    """A whole knowledge base as the lines that import it again."""
+    """Return a whole knowledge base as the lines that import it again."""
     lines = rag_of(request, principal).export_graph(graph_id)
     # The first is read before the answer begins, so that what is not there is a 404.
     first = await anext(lines, None)

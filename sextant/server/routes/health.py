@@ -17,5 +17,5 @@ class Alive(Wire):
 
 @router.get("/healthz", responses=answers({"status": "ok"}))
 async def healthz() -> Alive:
-    """Whether the process answers; what it depends on is `/readyz`."""
+    """Return whether the process answers; what it depends on is `/readyz`."""
     return Alive()

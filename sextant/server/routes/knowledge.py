@@ -45,7 +45,7 @@ async def search_entities(request: Request, principal: Reader, asked: Asked) -> 
 async def list_duplicates(
     request: Request, principal: Reader, asked: Annotated[DuplicatesQuery, Query()]
 ) -> DuplicatePage:
-    """Pairs of entities that may be one thing, the likeliest first; `decision` lines of an import decide."""
+    """Return pairs of entities that may be one thing, the likeliest first; `decision` lines of an import decide."""
     entities = await rag_of(request, principal).entities(asked.graph_id)
     async with search_turn(request, principal):  # compares all vectors of names
         return DuplicatePage.of(await entities.duplicates(asked.limit, asked.cursor))
@@ -55,7 +55,7 @@ async def list_duplicates(
 async def get_entity(
     request: Request, principal: Reader, entity_id: EntityId, asked: Annotated[EntityQuery, Query()]
 ) -> EntityDetail:
-    """An entity with its relations, the passages that mention it, and its communities."""
+    """Return an entity with its relations, the passages that mention it, and its communities."""
     entities = await rag_of(request, principal).entities(asked.graph_id)
     return EntityDetail.of_view(await entities.get(entity_id, asked.limit))
 
@@ -64,7 +64,7 @@ async def get_entity(
 async def get_graph(
     request: Request, principal: Reader, asked: Annotated[SubGraphQuery, Query()]
 ) -> SubGraphBody:
-    """A part of the graph that is small enough to be drawn."""
+    """Return a part of the graph that is small enough to be drawn."""
     graph = await rag_of(request, principal).graph(asked.graph_id)
     part = await graph.part(asked.seed, depth=asked.depth, limit=asked.limit)
     return SubGraphBody.of(part)
@@ -74,7 +74,7 @@ async def get_graph(
 async def list_communities(
     request: Request, principal: Reader, asked: Annotated[CommunityQuery, Query()]
 ) -> CommunityPage:
-    """The communities of entities with their reports, the coarsest level first."""
+    """Return the communities of entities with their reports, the coarsest level first."""
     communities = await rag_of(request, principal).communities(asked.graph_id)
     listing = ListingKey.of(
         "communities", principal.user_id, asked.graph_id, asked.level, asked.parent_id

@@ -61,7 +61,7 @@ class Scraper(Requires):
 
 @router.get("/readyz", responses=_READY)
 async def readyz(request: Request, response: Response) -> Readiness:
-    """Whether the server can work, and which dependency is down; why, says its log."""
+    """Return whether the server can work, and which dependency is down; why, says its log."""
     found = await observed_process(request).readiness.dependencies()
     ready = is_ready(found)
     response.status_code = 200 if ready else 503
@@ -79,5 +79,5 @@ async def readyz(request: Request, response: Response) -> Readiness:
 async def metrics(
     request: Request, _: Annotated[Principal, Depends(Scraper(Permission.ADMIN))]
 ) -> Response:
-    """The metrics of this process in Prometheus' text format, for an administrator or a scraper."""
+    """Return the metrics of this process in Prometheus' text format, for an administrator or a scraper."""
     return Response(await observed_process(request).measured(), media_type=MEDIA_TYPE)

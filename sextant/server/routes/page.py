@@ -29,7 +29,7 @@ _KEPT = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
 def _page() -> str:
-    """The page with the addresses of its parts.
+    """Return the page with the addresses of its parts.
 
     A module names those that it needs only once it is there, five round trips until the last one comes;
     so the page names them all.
@@ -48,13 +48,13 @@ _PACKED = {
 
 @router.get("/", include_in_schema=False, response_class=HTMLResponse)
 async def page(request: Request) -> Response:
-    """The page itself."""
+    """Return the page itself."""
     return _send_file(request, "index.html", "text/html", {})
 
 
 @router.get("/static/{version}/{name}", include_in_schema=False)
 async def part(request: Request, version: str, name: str) -> Response:
-    """Its style, its icon and its scripts; of another version, those of today."""
+    """Return its style, its icon and its scripts; of another version, those of today."""
     media_type = _TYPES.get(name.rpartition(".")[2])
     if name not in _PACKED or media_type is None:
         raise HTTPException(404, "There is no such part of the page.")
@@ -62,7 +62,7 @@ async def part(request: Request, version: str, name: str) -> Response:
 
 
 def _send_file(request: Request, name: str, media_type: str, headers: dict[str, str]) -> Response:
-    """A file of the page, packed where the browser unpacks."""
+    """Return a file of the page, packed where the browser unpacks."""
     content, headers = _PACKED[name], headers | {"Vary": "Accept-Encoding"}
     if "gzip" in request.headers.get("accept-encoding", ""):
         headers["Content-Encoding"] = "gzip"

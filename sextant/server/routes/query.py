@@ -116,7 +116,7 @@ _PLACE = re.compile(r"([0-9a-f]{32})-([0-9]{1,9})")
 
 
 def _last_event_of(event_id: str) -> tuple[str, int]:
-    """The run that an event is of, and its number there, from 1."""
+    """Return the run that an event is of, and its number there, from 1."""
     found = _PLACE.fullmatch(event_id)
     if found is None:
         raise RunNotFound("No event has this id.", next_step="Ask the question again.")
@@ -139,7 +139,7 @@ class _Trace:
 
 
 def _frame_events(trace: _Trace, event: Event, event_id: str) -> bytes:
-    """The event as it is sent."""
+    """Return the event as it is sent."""
     trace.note(event)
     if isinstance(event, Done):
         return frame(event.type, answer_on_wire(event.answer, trace.steps), event_id)

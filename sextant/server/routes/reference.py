@@ -19,17 +19,17 @@ _STYLE = (_PAGES / "reference.css").read_text("utf-8")
 
 @router.get("/docs", include_in_schema=False)
 async def reference() -> HTMLResponse:
-    """The page; it loads nothing from elsewhere."""
+    """Return the page; it loads nothing from elsewhere."""
     return HTMLResponse(_HTML)
 
 
 @router.get("/docs/reference.js", include_in_schema=False)
 async def reference_script() -> Response:
-    """What fills the page."""
+    """Return what fills the page."""
     return Response(_SCRIPT, media_type="text/javascript")
 
 
 @router.get("/docs/reference.css", include_in_schema=False)
 async def reference_style() -> Response:
-    """How it looks."""
+    """Return how it looks."""
     return Response(_STYLE, media_type="text/css")

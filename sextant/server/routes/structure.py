@@ -24,7 +24,7 @@ async def get_structure(
     document_id: DocumentId,
     asked: Annotated[OfAnyGraph, Query()],
 ) -> StructureBody:
-    """The sections of a document, and what each is about."""
+    """Return the sections of a document, and what each is about."""
     rag = rag_of(request, principal)
     graph_id = asked.graph_id or (await rag.library().standing(document_id)).graph_id
     root = await (await rag.chunks(graph_id)).structure(document_id)

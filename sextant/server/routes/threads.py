@@ -27,7 +27,7 @@ ThreadId = Annotated[
 async def list_threads(
     request: Request, principal: Reader, asked: Annotated[ThreadQuery, Query()]
 ) -> ThreadPage:
-    """The conversations of the caller, the latest first."""
+    """Return the conversations of the caller, the latest first."""
     listing = ListingKey.of("threads", principal.user_id)
     after = _read_page(listing, asked.cursor) if asked.cursor else None
     known = await rag_of(request, principal).conversations().known(asked.limit + 1, after)
@@ -40,7 +40,7 @@ async def list_threads(
 
 @router.get("/{threadId:path}", responses=answers(examples.THREAD, 404))
 async def get_thread(request: Request, principal: Reader, thread_id: ThreadId) -> TurnsBody:
-    """What was said in a conversation, the oldest first."""
+    """Return what was said in a conversation, the oldest first."""
     turns = await rag_of(request, principal).conversations().turns(thread_id)
     return TurnsBody.of(thread_id, turns)
 
@@ -54,7 +54,7 @@ async def forget_thread(request: Request, principal: Reader, thread_id: ThreadId
 
 
 def _read_page(listing: ListingKey, cursor: str) -> Thread:
-    """The entry that a page ended with, as far as the order needs it."""
+    """Return the entry that a page ended with, as far as the order needs it."""
     updated_at, thread_id = listing.after(cursor, (str, str))
     try:
         at = datetime.fromisoformat(str(updated_at))

@@ -65,7 +65,7 @@ Admin = Annotated[Principal, Depends(Requires(Permission.ADMIN))]
 
 
 def guards_of(dependant: Dependant) -> Iterator[Requires]:
-    """What a route demands of its callers, wherever among its dependencies."""
+    """Yield what a route demands of its callers, wherever among its dependencies."""
     if isinstance(dependant.call, Requires):
         yield dependant.call
     for needed in dependant.dependencies:
@@ -73,12 +73,12 @@ def guards_of(dependant: Dependant) -> Iterator[Requires]:
 
 
 def rag_of(request: Request, principal: Principal) -> Sextant:
-    """The knowledge bases of the caller."""
+    """Return the knowledge bases of the caller."""
     return serving_of(request).rag.as_user(principal.user_id)
 
 
 def search_turn(request: Request, principal: Principal) -> AbstractAsyncContextManager[None]:
-    """A place among the searches of this process; a client that leaves waits for none.
+    """Return a place among the searches of this process; a client that leaves waits for none.
 
     Raises:
         Overloaded: none was free in time.

@@ -52,12 +52,12 @@ class Route(APIRoute):
 
 
 def operation_id(route: APIRoute) -> str:
-    """How clients that are made from the OpenAPI document call the route."""
+    """Return how clients that are made from the OpenAPI document call the route."""
     return to_camel(route.name)
 
 
 def router(tag: str, *, prefix: str = "", in_schema: bool = True) -> APIRouter:
-    """A router for one subject."""
+    """Return a router for one subject."""
     return APIRouter(
         prefix=prefix,
         tags=[tag],

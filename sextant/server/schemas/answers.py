@@ -131,7 +131,7 @@ class QueryResponse(Wire):
 
 
 def on_wire(value: Any) -> Any:  # noqa: ANN401 - whatever answers are made of
-    """`value` with the fields of dataclasses in camelCase; keys of mappings stay.
+    """Return `value` with the fields of dataclasses in camelCase; keys of mappings stay.
 
     Instead of pydantic, which would check again what we made: a tenth of the time.
     """
@@ -143,7 +143,7 @@ def on_wire(value: Any) -> Any:  # noqa: ANN401 - whatever answers are made of
 
 
 def answer_on_wire(answer: Answer, trace: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
-    """The body of `QueryResponse`."""
+    """Return the body of `QueryResponse`."""
     body: dict[str, Any] = on_wire(answer)
     costs = answer.costs.items()
     body["costs"] = {node: {to_camel(name): n for name, n in one.items()} for node, one in costs}

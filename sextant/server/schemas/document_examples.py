@@ -87,7 +87,7 @@ EVENTS = (
 
 
 def upload_body(text: type[BaseModel]) -> dict[str, Any]:
-    """The two bodies that an upload may have; `text` is the one as JSON."""
+    """Return the two bodies that an upload may have; `text` is the one as JSON."""
     form = {
         "type": "object",
         "required": ["files"],

@@ -46,7 +46,7 @@ class UploadOptions(Wire):
 
     @property
     def replaces(self) -> bool:
-        """Whether the upload takes the place of one of its name."""
+        """Return whether the upload takes the place of one of its name."""
         return self.replace or self.external_id is not None
 
 
@@ -108,7 +108,7 @@ class JobBody(Wire):
 
     @classmethod
     def of(cls, standing: UploadStatus) -> JobBody | None:
-        """The body for the job of a document; None where there never was a job."""
+        """Return the body for the job of a document; None where there never was a job."""
         if standing.job_id is None or standing.stage is None:
             return None
         counts = {name: getattr(standing, name) or 0 for name in ("done", "total", "attempts")}
@@ -128,7 +128,7 @@ class ProgressBody(Wire):
 
     @classmethod
     def of(cls, standing: UploadStatus) -> ProgressBody:
-        """The body for how far a document is."""
+        """Return the body for how far a document is."""
         return cls.shown(standing, job=JobBody.of(standing))
 
 
@@ -162,7 +162,7 @@ class DocumentBody(Wire):
     def of(
         cls, graph_id: str, document: Document, standing: UploadStatus | None = None
     ) -> DocumentBody:
-        """The body for a document."""
+        """Return the body for a document."""
         job = JobBody.of(standing) if standing else None
         return cls.shown(document, document_id=document.id, graph_id=graph_id, job=job)
 

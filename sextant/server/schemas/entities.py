@@ -48,7 +48,7 @@ class EntitySearchBody(Wire):
     debug: bool = Field(default=False, description="Say how each score came about.")
 
     def options(self) -> SearchOptions:
-        """The options of the search.
+        """Return the options of the search.
 
         Raises:
             OptionInvalid: the weights cannot be used.
@@ -142,7 +142,7 @@ class EntityDetail(EntityNode):
 
     @classmethod
     def of_view(cls, view: EntityView) -> EntityDetail:
-        """The body for an entity."""
+        """Return the body for an entity."""
         return cls.shown(
             view.entity,
             relations=view.relations,
@@ -178,7 +178,7 @@ class DuplicatePage(Wire):
 
     @classmethod
     def of(cls, page: Duplicates) -> DuplicatePage:
-        """The body for a page."""
+        """Return the body for a page."""
         return cls.shown(page, pairs=tuple(map(DuplicateBody.shown, page.pairs)))
 
 
@@ -216,7 +216,7 @@ class SubGraphBody(Wire):
 
     @classmethod
     def of(cls, part: DrawnGraph) -> SubGraphBody:
-        """The body for a part of a graph."""
+        """Return the body for a part of a graph."""
         edges = [
             EdgeBody.shown(hop, id=hop.relation_id, source=hop.source_id, target=hop.target_id)
             for hop in part.hops

@@ -54,5 +54,5 @@ class SearchBody(Wire):
     debug: bool = Field(default=False, description="Say how each score came about.")
 
     def request(self) -> SearchRequest:
-        """The request to the search of chunks."""
+        """Return the request to the search of chunks."""
         return SearchRequest(**{name: getattr(self, name) for name in SearchRequest.model_fields})

@@ -33,7 +33,7 @@ class StructureBody(Wire):
 
     @classmethod
     def of(cls, document_id: UUID, graph_id: str, root: StructureNode) -> StructureBody:
-        """The body for the section tree of a document."""
+        """Return the body for the section tree of a document."""
         return cls(document_id=document_id, graph_id=graph_id, sections=tuple(_sections(root)))
 
 

@@ -77,7 +77,7 @@ class TurnsBody(Wire):
 
     @classmethod
     def of(cls, thread_id: str, turns: Iterable[ConversationTurn]) -> TurnsBody:
-        """The body for the turns of a conversation."""
+        """Return the body for the turns of a conversation."""
         bodies = [on_wire(turn) for turn in turns]
         for source in (source for body in bodies for source in body["sources"]):
             for name in _NOT_KEPT:

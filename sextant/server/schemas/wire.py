@@ -53,13 +53,13 @@ class Wire(BaseModel):
 
     @classmethod
     def shown(cls, value: object, **told: object) -> Self:
-        """What `value` is over the wire: its attributes of our fields' names, and what else is `told`."""
+        """Return what `value` is over the wire: its attributes of our fields' names, and what else is `told`."""
         own = {name: getattr(value, name) for name in cls.model_fields if hasattr(value, name)}
         return cls.model_validate(own | told, from_attributes=True)
 
 
 def _unknown(name: str, model: type[Wire]) -> PydanticCustomError:
-    """What is said of a field that a model lacks: the one of nearly this name, else all that it has."""
+    """Return what is said of a field that a model lacks: the one of nearly this name, else all that it has."""
     fields = {field.casefold(): field for field in map(to_camel, model.model_fields)}
     written = name.replace("_", "").casefold()
     near = difflib.get_close_matches(written, fields, n=1)

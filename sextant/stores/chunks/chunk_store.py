@@ -62,7 +62,7 @@ class ChunkStore:
     async def vector_search(
         self, scope: Scope, vector: Vectors, k: int, filters: ChunkFilters | None = None
     ) -> list[ChunkHit]:
-        """The `k` nearest chunks; score = cosine similarity, best first.
+        """Return the `k` nearest chunks; score = cosine similarity, best first.
 
         Returns exactly min(k, chunks of the scope that the filters let through) hits: a scope in the
         shared partition, and whatever passes filters, is scanned exactly, and an HNSW search that
@@ -96,7 +96,7 @@ class ChunkStore:
                 return await _hits(connection, "vector_search", filters, values)
 
     async def nearest(self, scope: Scope, vector: Vectors, k: int) -> Nearest:
-        """The `k` nearest chunks as `vector_search` finds them, best first, by id and cosine only.
+        """Return the `k` nearest chunks as `vector_search` finds them, best first, by id and cosine only.
 
         Raises:
             DatabaseUnavailable: no answer within the lane's time.
@@ -155,7 +155,7 @@ class ChunkStore:
         return np.ascontiguousarray(vector, dtype=np.float32), k, width
 
     async def holding(self, scope: Scope, keywords: Sequence[str], k: int) -> Nearest:
-        """The best `k` chunks as `keyword_search` finds them, by id and score only.
+        """Return the best `k` chunks as `keyword_search` finds them, by id and score only.
 
         Raises:
             DatabaseUnavailable: no answer within the lane's time.
@@ -165,7 +165,7 @@ class ChunkStore:
         return Nearest(halves(b"".join(one for one, _ in best)), scores)
 
     async def held(self, scope: Scope, keywords: Sequence[str], k: int) -> Scored:
-        """The same with ids as text."""
+        """Return the same with ids as text."""
         return Scored.of(await self._most_held(scope, keywords, k))
 
     async def _most_held(
@@ -178,7 +178,7 @@ class ChunkStore:
         return most_common_terms(held or b"", k)
 
     def keyword_statement(self, scope: Scope, keywords: Sequence[str], k: int) -> str:
-        """What `holding` asks the server at first, for a log."""
+        """Return what `holding` asks the server at first, for a log."""
         values = (*word_values(fold_words(keywords)), _LOOKED * k, k)
         _, function = _SQL["held"].splitlines()
         return f"select {function} -- {(scope.user_id, scope.graph_id, *values)}"
@@ -188,7 +188,7 @@ class ChunkStore:
 
     @property
     def database(self) -> Database:
-        """Where the chunks are."""
+        """Return where the chunks are."""
         return self._database
 
     def _lane_asked(
@@ -207,7 +207,7 @@ class ChunkStore:
         k: int,
         filters: ChunkFilters | None = None,
     ) -> list[ChunkHit]:
-        """Chunks that contain keywords, in the sense of ILIKE, most distinct keywords first.
+        """Return chunks that contain keywords, in the sense of ILIKE, most distinct keywords first.
 
         Ties are ordered by density (bytes of the keywords found ÷ bytes of the text searched), then by
         id. score = number of keywords + density ÷ (1 + density).
@@ -228,7 +228,7 @@ class ChunkStore:
             return await _hits(connection, "keyword_search", filters, values)
 
     async def matching(self, scope: Scope, filters: ChunkFilters) -> npt.NDArray[np.uint64]:
-        """The chunks that the filters let through, as halves of shape (n, 2), in the order of ids."""
+        """Return the chunks that the filters let through, as halves of shape (n, 2), in the order of ids."""
         async with self._filtered(scope) as (connection, found):
             if found is None:
                 return halves(None)
@@ -238,7 +238,7 @@ class ChunkStore:
             return halves(row[0] if row else None)
 
     async def unknown(self, scope: Scope, filters: ChunkFilters) -> list[str]:
-        """The documents and sections that the filters name and the scope does not have, as they name them."""
+        """Return the documents and sections that the filters name and the scope does not have, as they name them."""
         if not (filters.document_ids or filters.section_id):
             return []
         async with self._database.transaction(scope.user_id) as connection:
@@ -251,7 +251,7 @@ class ChunkStore:
     async def unknown_types(
         self, scope: Scope, types: Sequence[str]
     ) -> tuple[list[str], list[str]]:
-        """Those types of entities, in lower case, that the scope does not have; and where some are, its own.
+        """Return those types of entities, in lower case, that the scope does not have; and where some are, its own.
 
         Its own come as they are written, those of most entities first.
         """
@@ -266,29 +266,29 @@ class ChunkStore:
             return unknown, await cursor.fetchall()
 
     async def get(self, scope: Scope, ids: Sequence[UUID]) -> list[StoredChunk]:
-        """The chunks of these ids, in this order; ids that the scope does not have are left out."""
+        """Return the chunks of these ids, in this order; ids that the scope does not have are left out."""
         values = key_of(scope) | {"ids": id_array(ids)}
         rows = await self._database.read(scope.user_id, _GET, values)
         return [read_stored_chunk(row) for row in rows]
 
     async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """What results show of the chunks of these ids, in this order, as rows: half the cost of `get`."""
+        """Return what results show of the chunks of these ids, in this order, as rows: half the cost of `get`."""
         octets = bytes.fromhex("".join(ids).replace("-", ""))
         return rows_from_json(await self._database.call(scope, _SQL["contents"], octets))
 
     async def count(self, scope: Scope) -> int:
-        """How many chunks of the scope can be found."""
+        """Return how many chunks of the scope can be found."""
         return sum(await rows_of(self._database, scope, scalar_row, _SQL["count"]))
 
     async def documents(self, scope: Scope) -> dict[UUID, str]:
-        """The documents, each with a text that changes whenever its searchable chunks do."""
+        """Return the documents, each with a text that changes whenever its searchable chunks do."""
         rows = await self._database.read(scope.user_id, _DOCUMENTS, key_of(scope))
         return {row["id"]: row["state"] for row in rows}
 
     async def passages(
         self, scope: Scope, documents: Sequence[UUID] | None = None
     ) -> list[IndexPassage]:
-        """Every chunk in the order of ids: where it stands, a table's header, its text.
+        """Return every chunk in the order of ids: where it stands, a table's header, its text.
 
         Args:
             scope: whose chunks.
@@ -304,7 +304,7 @@ class ChunkStore:
             return [IndexPassage(*row) async for row in cursor]
 
     async def vectors(self, scope: Scope, documents: Sequence[UUID]) -> Embedded:
-        """The vectors of the chunks of some documents, in no order."""
+        """Return the vectors of the chunks of some documents, in no order."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             if found is None:
@@ -318,7 +318,7 @@ class ChunkStore:
             return read_embedded([row[0] async for row in cursor])
 
     async def stamp(self, scope: Scope) -> Stamp:
-        """What changes whenever the scope's passages, graph or reports do."""
+        """Return what changes whenever the scope's passages, graph or reports do."""
         return await stamp_of(self._database, scope)
 
     def stamp_asked(self, scope: Scope) -> AbstractContextManager[StampAnswer]:
@@ -327,7 +327,7 @@ class ChunkStore:
 
     @asynccontextmanager
     async def _filtered(self, scope: Scope) -> AsyncIterator[tuple[Connection, ScopeRow | None]]:
-        """A snapshot that is set up for a search inside filters, and the scope's row."""
+        """Provide a snapshot that is set up for a search inside filters, and the scope's row."""
         timeout = {"timeout": f"{self._settings.lane_timeout * 1000:.0f}"}
         async with self._database.transaction(scope.user_id, snapshot=True) as connection:
             found = await find_scope(connection, scope)
@@ -337,7 +337,7 @@ class ChunkStore:
     async def _whole(
         self, scope: Scope, ids: npt.NDArray[np.uint64], scores: Sequence[float]
     ) -> list[ChunkHit]:
-        """The chunks of ids with their scores; without those that are gone by now."""
+        """Return the chunks of ids with their scores; without those that are gone by now."""
         wanted = [UUID(int=high << 64 | low) for high, low in ids.tolist()]
         score = dict(zip(wanted, scores, strict=True))
         return [ChunkHit(chunk, score[chunk.id]) for chunk in await self.get(scope, wanted)]

@@ -21,17 +21,17 @@ _NUMBER = (
 
 
 def filter_condition(name: str) -> LiteralString:
-    """The query of that name in `filters.sql`; takes its own values and those of `filter_values`."""
+    """Return the query of that name in `filters.sql`; takes its own values and those of `filter_values`."""
     return _SQL[name].replace("%(matching)s", _SQL["matching"])
 
 
 def custom_plans() -> LiteralString:
-    """Sets, for a transaction, that plans are made for the values; takes a `timeout` in ms."""
+    """Set for a transaction, that plans are made for the values; takes a `timeout` in ms."""
     return _SQL["options"]
 
 
 def filter_values(filters: ChunkFilters) -> dict[str, Any]:
-    """The values of the filters; null where they bound nothing."""
+    """Return the values of the filters; null where they bound nothing."""
     return {
         "document_ids": [one for one in map(_id, filters.document_ids) if one is not None],
         "sources": list(filters.document_ids) or None,
@@ -47,7 +47,7 @@ def filter_values(filters: ChunkFilters) -> dict[str, Any]:
 
 
 def filter_ids(filters: ChunkFilters) -> dict[str, Any]:
-    """What the filters name by id or source: each name of a document beside the id that it may be."""
+    """Return what the filters name by id or source: each name of a document beside the id that it may be."""
     return {
         "names": list(filters.document_ids),
         "ids": [_id(name) for name in filters.document_ids],
@@ -56,7 +56,7 @@ def filter_ids(filters: ChunkFilters) -> dict[str, Any]:
 
 
 def title_pattern(title: str) -> str:
-    """A regular expression for titles that begin so, in the part that Python and PostgreSQL share.
+    """Return a regular expression for titles that begin so, in the part that Python and PostgreSQL share.
 
     A number is whole: `3` and `3.1` do not find `3.10`; nor does a Latin word find a longer one.
     """

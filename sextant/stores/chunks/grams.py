@@ -52,7 +52,7 @@ def fold(text: str) -> str:
 
 
 def fold_words(keywords: Iterable[str]) -> list[str]:
-    """The distinct keywords, folded, in their order, without those that no stored text can hold.
+    """Return the distinct keywords, folded, in their order, without those that no stored text can hold.
 
     PostgreSQL stores neither NUL nor half of a surrogate pair, and refuses to be asked for one.
     """
@@ -61,7 +61,7 @@ def fold_words(keywords: Iterable[str]) -> list[str]:
 
 
 def salt_grams(folded: Sequence[str], scope_id: int) -> list[Grams]:
-    """The distinct grams of each folded text as the index stores them.
+    """Return the distinct grams of each folded text as the index stores them.
 
     A gram is the scope's number in the high 17 and a hash in the low 15 bits. The salt makes one
     index serve all tenants: without it a common gram lists every tenant's chunks. Two grams with one
@@ -88,7 +88,7 @@ def salt_grams(folded: Sequence[str], scope_id: int) -> list[Grams]:
 
 
 def word_grams(folded: str) -> list[int]:
-    """The grams of one short text as numbers of 21 bits a character: a tenth of the time of arrays."""
+    """Return the grams of one short text as numbers of 21 bits a character: a tenth of the time of arrays."""
     if folded.isascii() and folded.isalnum():
         plain = folded.encode()
         triples = zip(plain, plain[1:], plain[2:], strict=False)
@@ -110,7 +110,7 @@ def word_grams(folded: str) -> list[int]:
 
 
 def gram_hashes(folded: str) -> set[int]:
-    """The grams of one short text without a salt."""
+    """Return the grams of one short text without a salt."""
     return {
         ((gram ^ gram >> _HALF_BITS) * _GOLDEN & _WORD) >> _HASH_SHIFT
         for gram in word_grams(folded)
@@ -118,7 +118,7 @@ def gram_hashes(folded: str) -> set[int]:
 
 
 def _keys(codes: _Codes, owner: _Keys, mask: _Mask, length: int) -> _Keys:
-    """Which text, and the hash, of each window of `length` characters that `mask` marks."""
+    """Return which text, and the hash, of each window of `length` characters that `mask` marks."""
     (starts,) = np.nonzero(mask)
     packed = np.zeros(len(starts), np.uint64)
     for offset in range(length):
@@ -130,7 +130,7 @@ def _keys(codes: _Codes, owner: _Keys, mask: _Mask, length: int) -> _Keys:
 
 
 def is_ideograph(codes: _Codes) -> _Mask:
-    """CJK ideographs, as `sextant.text.characters.is_cjk` knows them."""
+    """Return CJK ideographs, as `sextant.text.characters.is_cjk` knows them."""
     mask = np.zeros(len(codes), np.bool_)
     for first, last in _IDEOGRAPHS:
         mask |= (codes >= first) & (codes <= last)
@@ -138,7 +138,7 @@ def is_ideograph(codes: _Codes) -> _Mask:
 
 
 def is_word(codes: _Codes) -> _Mask:
-    """Letters and digits, as `str.isalnum` knows them."""
+    """Return letters and digits, as `str.isalnum` knows them."""
     basic = _basic_words()
     mask = basic[np.minimum(codes, len(basic) - 1)]
     (astral,) = np.nonzero(codes >= len(basic))

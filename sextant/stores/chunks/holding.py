@@ -13,7 +13,7 @@ _HELD = Struct(">16sid")
 
 
 def word_values(words: Sequence[str]) -> tuple[object, ...]:
-    """Words as `held_chunks` takes them: all, the grams and octets of those that have any, the others.
+    """Return words as `held_chunks` takes them: all, the grams and octets of those that have any, the others.
 
     Args:
         words: folded, no two the same.
@@ -30,7 +30,7 @@ def word_values(words: Sequence[str]) -> tuple[object, ...]:
 
 
 def most_common_terms(held: bytes, wanted: int) -> list[tuple[bytes, float]]:
-    """The best of the chunks looked into, with scores: most words, then highest density, then by id."""
+    """Return the best of the chunks looked into, with scores: most words, then highest density, then by id."""
     ranked = sorted((-number, -density, one) for one, number, density in _HELD.iter_unpack(held))
     return [
         (one, -number - density / (1 - density))

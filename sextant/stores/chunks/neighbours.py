@@ -27,7 +27,7 @@ class MentionedInChunk:
 async def entities_of(
     database: Database, scope: Scope, ids: Sequence[UUID], most: int = 10
 ) -> dict[UUID, tuple[MentionedInChunk, ...]]:
-    """The entities that chunks mention, the rarest first, `most` of each; of none nothing.
+    """Return the entities that chunks mention, the rarest first, `most` of each; of none nothing.
 
     Raises:
         DatabaseUnavailable: the server does not answer within the time of a lane.
@@ -40,7 +40,7 @@ async def entities_of(
 async def linked_chunks(
     database: Database, scope: Scope, ids: Sequence[UUID], most: int = 3
 ) -> dict[UUID, tuple[UUID, ...]]:
-    """The chunks that share the most telling entities with each, best first, `most` of each.
+    """Return the chunks that share the most telling entities with each, best first, `most` of each.
 
     Raises:
         DatabaseUnavailable: the server does not answer within the time of a lane.
@@ -55,7 +55,7 @@ async def linked_chunks(
 async def neighbour_chunks(
     database: Database, scope: Scope, chunk_id: UUID, most: int
 ) -> dict[UUID, str]:
-    """The chunks around one in its document, nearest first, and how each is related to it.
+    """Return the chunks around one in its document, nearest first, and how each is related to it.
 
     `previous` and `next` in reading order, `section` in the same section, `parent` right in the one
     above. Of a chunk that the scope does not have, none.

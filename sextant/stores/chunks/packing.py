@@ -61,7 +61,7 @@ class Unpacked:
     _whose: Mapping[str, int]
 
     async def blocks(self) -> AsyncIterator[Block]:
-        """Its chunks."""
+        """Yield its chunks."""
         after: UUID | None = None
         for _ in range(0, self.chunks, _AT_ONCE):
             cursor = self._connection.cursor(row_factory=dict_row, binary=True)
@@ -78,13 +78,13 @@ class Unpacked:
 
 
 async def stamp_of_chunks(database: Database, scope: Scope) -> str:
-    """What changes whenever the scope's chunks, their texts or vectors do; one round trip."""
+    """Return what changes whenever the scope's chunks, their texts or vectors do; one round trip."""
     return _stamp_text(await database.call(scope, _SQL["stamp"]))
 
 
 @asynccontextmanager
 async def open_packing(database: Database, scope: Scope) -> AsyncIterator[Unpacked | None]:
-    """The scope as it is now; None when the user has no such knowledge base.
+    """Provide the scope as it is now; None when the user has no such knowledge base.
 
     Raises:
         DatabaseUnavailable: the server does not answer.

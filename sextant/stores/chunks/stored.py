@@ -71,7 +71,7 @@ _FIELDS = [(field.name, _COLUMNS.get(field.name, field.name)) for field in field
 
 
 def read_stored_chunk(row: dict[str, Any]) -> StoredChunk:
-    """A row of `found_chunks`."""
+    """Return a row of `found_chunks`."""
     values: dict[str, Any] = {
         name: tuple(row[column]) if name in _TUPLES else row[column] for name, column in _FIELDS
     }

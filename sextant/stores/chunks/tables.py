@@ -20,7 +20,7 @@ class TableStore:
         self._database = database
 
     async def parts(self, scope: Scope, chunk_id: str) -> list[TablePart]:
-        """All passages of tables in the section of this one, in reading order.
+        """Return all passages of tables in the section of this one, in reading order.
 
         None, where there are more than 2,000, or the document is still being stored.
 

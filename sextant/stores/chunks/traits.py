@@ -37,7 +37,7 @@ class Traits:
 
 
 async def traits_of(database: Database, scope: Scope, ids: Iterable[str]) -> list[Traits]:
-    """The traits of the chunks of these ids, in this order; ids that the scope does not have are left out.
+    """Return the traits of the chunks of these ids, in this order; ids that the scope does not have are left out.
 
     Raises:
         DatabaseUnavailable: the server does not answer within the time of a lane.
@@ -49,7 +49,7 @@ async def traits_of(database: Database, scope: Scope, ids: Iterable[str]) -> lis
 async def read_traits(
     database: Database, scope: Scope, ids: Iterable[str]
 ) -> tuple[bytes, list[int]]:
-    """The traits of these chunks as JSON objects, one after the other, and the octets of each: 0 where there is none.
+    """Return the traits of these chunks as JSON objects, one after the other, and the octets of each: 0 where there is none.
 
     Raises:
         DatabaseUnavailable: the server does not answer within the time of a lane.
@@ -59,5 +59,5 @@ async def read_traits(
 
 
 def traits_from(row: dict[str, Any]) -> Traits:
-    """One JSON object of `read_traits`, read."""
+    """Return one JSON object of `read_traits`, read."""
     return Traits(**row | {"created_at": datetime.fromisoformat(row["created_at"])})

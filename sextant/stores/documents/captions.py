@@ -22,7 +22,7 @@ class CaptionStore:
     async def known(
         self, scope: Scope, model: str, language: str, images: Iterable[str]
     ) -> dict[str, str]:
-        """Captions by the sha256 of their images; "" for one that could not be described."""
+        """Return captions by the sha256 of their images; "" for one that could not be described."""
         values = {"model": model, "language": language, "images": list(images)}
         async with self._database.transaction(scope.user_id) as connection:
             cursor = await connection.execute(_SQL["known"], key_of(scope) | values)

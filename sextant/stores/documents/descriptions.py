@@ -31,11 +31,11 @@ class Descriptions:
         self._documents = DocumentReader(database)
 
     async def undescribed(self) -> list[UUID]:
-        """Documents with chunks that were stored before anything described them."""
+        """Document with chunks that were stored before anything described them."""
         return [row["id"] for row in await self._rows("undescribed", {})]
 
     async def document(self, document_id: UUID) -> ParsedDocument:
-        """A stored document, without its text, as its parser would give it.
+        """Return a stored document, without its text, as its parser would give it.
 
         Raises:
             DocumentNotFound: it was deleted meanwhile.

@@ -63,7 +63,7 @@ class DocumentStore(DocumentReader):
         return registered
 
     async def register_all(self, scope: Scope, uploads: Sequence[Upload]) -> list[Registered]:
-        """The same for several files, all or none, in order."""
+        """Return the same for several files, all or none, in order."""
         async with self._database.transaction(scope.user_id) as connection:
             return await register(connection, scope, uploads)
 
@@ -134,7 +134,7 @@ class DocumentStore(DocumentReader):
         await settle(self._database, scope)
 
     async def store_all(self, scope: Scope, ready: Sequence[ReadyVersion]) -> list[None]:
-        """The same for several, all or none.
+        """Return the same for several, all or none.
 
         Raises:
             ConflictError: one of them is not waiting for its first version, or has stored some of it.

@@ -36,12 +36,12 @@ class VectorSpace(Protocol):
 
     @property
     def name(self) -> str:
-        """The space's name; equal names mean comparable vectors."""
+        """Return the space's name; equal names mean comparable vectors."""
         ...
 
     @property
     def dimension(self) -> int:
-        """Length of one vector."""
+        """Return length of one vector."""
         ...
 
 
@@ -134,7 +134,7 @@ def reembedding_alone(database: Database) -> AbstractAsyncContextManager[None]:
 async def chunks_without_vectors(
     database: Database, scope: Scope, *, after: UUID | None = None, limit: int = 256
 ) -> list[StoredChunk]:
-    """The next chunks of a scope that have no vector, by id; `after` is the last id seen."""
+    """Return the next chunks of a scope that have no vector, by id; `after` is the last id seen."""
     async with database.transaction(scope.user_id) as connection:
         found = await find_scope(connection, scope)
         if found is None:

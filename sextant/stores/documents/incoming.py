@@ -65,7 +65,7 @@ async def copy_incoming(
 
 
 def search_text(chunk: Chunk) -> str:
-    """What the keyword lane looks in."""
+    """Return what the keyword lane looks in."""
     return f"{chunk.context}\n{chunk.text}" if chunk.context else chunk.text
 
 
@@ -76,7 +76,7 @@ class _GramsDumper(Dumper):
     format = Format.BINARY
 
     def dump(self, obj: Grams) -> bytes:
-        """Dimensions, no nulls, element type; then length and lower bound; then size and value each."""
+        """Return dimensions, no nulls, element type; then length and lower bound; then size and value each."""
         if not len(obj):
             return pack("!iiI", 0, 0, types["int4"].oid)
         elements = np.empty(len(obj), [("size", ">i4"), ("value", ">i4")])

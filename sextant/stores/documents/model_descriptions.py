@@ -92,13 +92,13 @@ class ModelDescriptions:
     async def to_ask(
         self, kind: DescribedKind, after: DescribingOrder | None, tries: int, limit: int
     ) -> list[ToAsk]:
-        """The next by place that no chat model has described in fewer than `tries` tries."""
+        """Return the next by place that no chat model has described in fewer than `tries` tries."""
         values = {"tries": tries, "limit": limit, "chars": _TEXT_CHARS, "most": _PARTS}
         values |= (after or _FIRST)._asdict()
         return [_to_ask(row) for row in await self._rows(f"{kind}_to_ask", **values)]
 
     async def waiting(self, kind: DescribedKind, tries: int) -> int:
-        """How many there are to ask about."""
+        """Return how many there are to ask about."""
         rows = await self._rows(f"{kind}_waiting", tries=tries)
         return int(rows[0]["count"]) if rows else 0
 

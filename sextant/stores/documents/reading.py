@@ -60,7 +60,7 @@ class DocumentReader:
         self._database = database
 
     async def get(self, scope: Scope, document_id: UUID) -> Document:
-        """One document.
+        """Return one document.
 
         Raises:
             DocumentNotFound: no such document in this scope.
@@ -71,14 +71,14 @@ class DocumentReader:
     async def list(
         self, scope: Scope, after: tuple[datetime, UUID] | None = None, most: int | None = None
     ) -> builtins.list[Document]:
-        """The documents of a scope, oldest first; `most` of those `after` a time and an id."""
+        """Return the documents of a scope, oldest first; `most` of those `after` a time and an id."""
         time, last = after or (None, None)
         place = {"document_id": None, "after": time, "after_id": last, "most": most}
         rows = await self._rows("describe", scope.user_id, key_of(scope) | place)
         return [_document(row) for row in rows]
 
     async def structure(self, scope: Scope, document_id: UUID) -> tuple[Section, ...]:
-        """The section tree in reading order, parents before children.
+        """Return the section tree in reading order, parents before children.
 
         Raises:
             DocumentNotFound: no such document in this scope.
@@ -92,13 +92,13 @@ class DocumentReader:
     async def headings(
         self, scope: Scope, *, documents: int, each: int
     ) -> builtins.list[DocumentHeading]:
-        """Headings of the newest `documents` that serve, so many of `each`, in reading order."""
+        """Return headings of the newest `documents` that serve, so many of `each`, in reading order."""
         bounds = {"documents": documents, "each": each, "longest": _LONG, "least": _SHORT}
         rows = await self._rows("headings", scope.user_id, key_of(scope) | bounds)
         return [DocumentHeading(**row) for row in rows]
 
     async def text(self, scope: Scope, document_id: UUID, start: int, end: int) -> str:
-        """Characters `start` to `end` of the live version's text.
+        """Return characters `start` to `end` of the live version's text.
 
         Raises:
             DocumentNotFound: no such document in this scope.
@@ -108,7 +108,7 @@ class DocumentReader:
         return str((await self._one("text", scope, document_id, part))["text"])
 
     async def original(self, scope: Scope, document_id: UUID, *, head: int) -> Original:
-        """The file that a document was made from, with its first `head` bytes.
+        """Return the file that a document was made from, with its first `head` bytes.
 
         Raises:
             DocumentNotFound: no such document in this scope.
@@ -127,7 +127,7 @@ class DocumentReader:
         return bytes((await self._one("original_part", scope, document_id, part))["part"])
 
     async def graph_of(self, user_id: str, document_id: UUID) -> str:
-        """The knowledge base that a document of this user is in.
+        """Return the knowledge base that a document of this user is in.
 
         Raises:
             DocumentNotFound: the user has no such document.
@@ -138,7 +138,7 @@ class DocumentReader:
         raise not_found(document_id)
 
     async def given(self, scope: Scope, document_id: UUID) -> Given:
-        """What there is to ingest: the pending version, else the live one.
+        """Return what there is to ingest: the pending version, else the live one.
 
         Raises:
             DocumentNotFound: no such document in this scope.
@@ -146,7 +146,7 @@ class DocumentReader:
         return Given(**await self._one("given", scope, document_id, {}))
 
     async def is_live(self, scope: Scope, document_id: UUID, version: int) -> bool:
-        """Whether this version has been published, and is not replaced or deleted since."""
+        """Return whether this version has been published, and is not replaced or deleted since."""
         key = key_of(scope) | {"document_id": document_id, "version": version}
         return bool(await self._rows("is_live", scope.user_id, key))
 
@@ -178,7 +178,7 @@ def _section(row: DictRow) -> Section:
 
 
 def document_id_of(given: UUID | str) -> UUID:
-    """The id as such.
+    """Return the id as such.
 
     Raises:
         DocumentNotFound: no document has an id like this.
@@ -190,7 +190,7 @@ def document_id_of(given: UUID | str) -> UUID:
 
 
 def not_found(document_id: UUID | str) -> DocumentNotFound:
-    """One error for a document that does not exist and for one of another user, so that neither can be told."""
+    """Return one error for a document that does not exist and for one of another user, so that neither can be told."""
     return DocumentNotFound(
         f"No document {document_id} in this knowledge base.",
         next_step="List the documents; it may have been deleted.",

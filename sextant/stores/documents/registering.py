@@ -49,7 +49,7 @@ class Upload:
 
     @property
     def given(self) -> Given:
-        """What there is to ingest."""
+        """Return what there is to ingest."""
         return Given(self.content, self.metadata or {})
 
 
@@ -109,7 +109,7 @@ async def register(
 async def _make(
     connection: Connection, scope: Scope, row: ScopeRow, new: _New
 ) -> dict[str, Registered]:
-    """New documents by their sources."""
+    """Return new documents by their sources."""
     if not new.uploads:
         return {}
     key = {"scope_id": row.scope_id, "user_id": scope.user_id, "sources": list(new.uploads)}
@@ -238,7 +238,7 @@ async def release_document(
 async def open_again(
     connection: Connection, scope: Scope, row: ScopeRow, document_id: UUID, *, live: bool
 ) -> Registered:
-    """The bytes are known: searchable already, under way, or to be tried once more."""
+    """Return the bytes are known: searchable already, under way, or to be tried once more."""
     key = {"scope_id": row.scope_id, "user_id": scope.user_id, "document_id": document_id}
     if live:
         await drop_pending(connection, row, document_id)

@@ -54,7 +54,7 @@ class ReadyVersion:
 async def fetch_one(
     connection: Connection, query: str, values: dict[str, Any]
 ) -> dict[str, Any] | None:
-    """The first row of a statement of `documents.sql`, as a dict."""
+    """Return the first row of a statement of `documents.sql`, as a dict."""
     cursor = connection.cursor(row_factory=dict_row)
     return await (await cursor.execute(_SQL[query], values, binary=True)).fetchone()
 
@@ -138,7 +138,7 @@ async def end_job(
 
 
 def reason_of(error: BaseException | None) -> dict[str, str | None]:
-    """What a job's record says of an error, by column."""
+    """Return what a job's record says of an error, by column."""
     if error is None:
         return {"error_code": None, "error": None}
     code = error.code if isinstance(error, SextantError) else "internal_error"
@@ -346,7 +346,7 @@ def _section_values(section: Section) -> dict[str, Any]:
 
 
 def require_scope(row: ScopeRow | None, document_id: UUID) -> ScopeRow:
-    """`row`, unless the scope does not exist, and so neither does a document in it."""
+    """Return `row`, unless the scope does not exist, and so neither does a document in it."""
     if row is None:
         raise not_found(document_id)
     return row

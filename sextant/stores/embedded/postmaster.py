@@ -39,7 +39,7 @@ def running(root: Path) -> Postmaster | None:
 
 
 def answers(socket_dir: Path) -> bool:
-    """Whether a postmaster listens: true from its start until its end, also while it recovers."""
+    """Return whether a postmaster listens: true from its start until its end, also while it recovers."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         try:
             probe.connect(str(socket_dir / ".s.PGSQL.5432"))
@@ -70,7 +70,7 @@ def clear_stale(root: Path, found: Postmaster) -> None:
 
 
 def _running_processes(root: Path, postmaster: int) -> set[int]:
-    """Processes of the server that still run: itself and its children, all of which work in its folder."""
+    """Return processes of the server that still run: itself and its children, all of which work in its folder."""
     import psutil
 
     cluster, left = str(root / "postgres"), set[int]()

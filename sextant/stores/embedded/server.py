@@ -123,7 +123,7 @@ class EmbeddedServer:
                 raise _cannot_start(self.data_dir, error) from error
 
     def conninfo(self, user: str, database: str = "postgres") -> dict[str, Any]:
-        """Keywords for `psycopg.connect` as `user`; the socket folder's mode is the lock."""
+        """Return keywords for `psycopg.connect` as `user`; the socket folder's mode is the lock."""
         return {"host": str(self.socket_dir), "user": user, "dbname": database}
 
     def stop(self) -> None:
@@ -142,7 +142,7 @@ class EmbeddedServer:
 
 
 def is_running(data_dir: Path) -> bool:
-    """Whether a server of `data_dir` accepts connections; starts nothing."""
+    """Return whether a server of `data_dir` accepts connections; starts nothing."""
     found = running(_absolute(data_dir))
     return found is not None and answers(found.socket_dir)
 
@@ -168,7 +168,7 @@ def _open_shared(path: Path) -> int:
 
 
 def _join(root: Path) -> Path | None:
-    """The socket folder of the server that already runs, if one does."""
+    """Return the socket folder of the server that already runs, if one does."""
     found = running(root)
     if found is None:
         return None
@@ -242,7 +242,7 @@ def _socket_folder(owner: Mapping[str, Any]) -> Path:
 
 
 def _cluster(root: Path, owner: Mapping[str, Any]) -> Path:
-    """The data folder of the server; created under another name first, so it is whole or absent."""
+    """Return the data folder of the server; created under another name first, so it is whole or absent."""
     cluster, fresh = root / "postgres", root / "postgres.new"
     if cluster.exists():
         return cluster

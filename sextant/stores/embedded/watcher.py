@@ -47,7 +47,7 @@ def _trim(root: Path) -> None:
 
 
 def private(path: str, flags: int) -> int:
-    """Opens a file that is its owner's alone: what the server logs names users."""
+    """Open a file that is its owner's alone: what the server logs names users."""
     return os.open(path, flags, 0o600)
 
 

@@ -70,28 +70,28 @@ class GraphArrays:
     alias_entity: Indices
 
     def chunk_id(self, index: int) -> UUID:
-        """The id of a chunk's number."""
+        """Return the id of a chunk's number."""
         return _uuid(self.chunks[index])
 
     def entity_id(self, index: int) -> UUID:
-        """The id of an entity's number."""
+        """Return the id of an entity's number."""
         return _uuid(self.entities[index])
 
     def entity_indices(self, ids: Sequence[UUID]) -> Indices:
-        """The numbers of entities, -1 where the graph has none of that id."""
+        """Return the numbers of entities, -1 where the graph has none of that id."""
         return index_of(self.entities, halves_of(ids))
 
     def chunk_indices(self, ids: Sequence[UUID]) -> Indices:
-        """The numbers of chunks, -1 where the scope has none of that id."""
+        """Return the numbers of chunks, -1 where the scope has none of that id."""
         return index_of(self.chunks, halves_of(ids))
 
     def entity_places(self, ids: Ids) -> Indices:
-        """The same for ids as `Ids`."""
+        """Return the same for ids as `Ids`."""
         return index_of(self.entities, ids)
 
     @property
     def titled(self) -> npt.NDArray[np.bool_]:
-        """Whether a chunk, section or document is titled with an entity's name, for every entity: shape (entities,)."""
+        """Return whether a chunk, section or document is titled with an entity's name, for every entity: shape (entities,)."""
         mask = np.zeros(len(self.entities), np.bool_)
         mask[self.mention_entity[self.mention_kind == KINDS.index(MentionKind.TITLE)]] = True
         return mask
@@ -114,26 +114,26 @@ class IdTable:
         return len(self.halves)
 
     def __getitem__(self, row: int) -> UUID:
-        """The id of a row."""
+        """Return the id of a row."""
         return _uuid(self.halves[row])
 
     def bytes_of(self, rows: Sequence[int] | Indices | npt.NDArray[np.intp]) -> list[bytes]:
-        """The ids of some rows as 16 bytes each."""
+        """Return the ids of some rows as 16 bytes each."""
         joined = self.halves[rows].astype(">u8").tobytes()
         return [joined[start : start + 16] for start in range(0, len(joined), 16)]
 
     def texts_of(self, rows: Sequence[int] | Indices | npt.NDArray[np.intp]) -> list[str]:
-        """The ids of some rows as text."""
+        """Return the ids of some rows as text."""
         digits = self.halves[rows].astype(">u8").tobytes().hex()
         return [id_text(digits[start : start + 32]) for start in range(0, len(digits), 32)]
 
     def row_of(self, wanted: UUID) -> int | None:
-        """The row of an id; None when it is not among them."""
+        """Return the row of an id; None when it is not among them."""
         rows = self.rows_of(halves_of([wanted]))
         return int(rows[0]) if len(rows) else None
 
     def rows_of(self, wanted: Ids) -> Indices:
-        """The rows of those ids that are among them, in the order asked."""
+        """Return the rows of those ids that are among them, in the order asked."""
         rows = index_of(self.halves, wanted)
         return rows[rows >= 0]
 
@@ -181,7 +181,7 @@ async def read_arrays(
 
 
 async def read_order(connection: Connection, scope_id: int) -> Ids:
-    """The ids of all chunks, documents by name and each from its beginning."""
+    """Return the ids of all chunks, documents by name and each from its beginning."""
     rows = await _fetch(connection, "reading_order", {"scope_id": scope_id})
     return _rows([row for row in rows if row[0]], id=_UUID)["id"]
 
@@ -269,19 +269,19 @@ _COLUMNS: dict[str, dict[str, np.dtype[Any]]] = {
 
 
 def _rows(blocks: Blocks, **columns: np.dtype[Any]) -> dict[str, npt.NDArray[Any]]:
-    """The columns of rows that lie one after the other in the first value of each block."""
+    """Return the columns of rows that lie one after the other in the first value of each block."""
     row = np.dtype(list(columns.items()))
     rows = np.frombuffer(b"".join(block[0] for block in blocks), row)
     return {name: rows[name].astype(kind.base.newbyteorder("=")) for name, kind in columns.items()}
 
 
 def _lines(blocks: Blocks, column: int) -> list[str]:
-    """The lines of one value of each block."""
+    """Return the lines of one value of each block."""
     return [line for block in blocks for line in block[column].split("\n")]
 
 
 def index_of(known: Ids, wanted: Ids) -> Indices:
-    """Where each wanted id is among the known, which are sorted; -1 where it is not."""
+    """Return where each wanted id is among the known, which are sorted; -1 where it is not."""
     if not len(known):
         return np.full(len(wanted), -1, np.int32)
     places = _clip_index(np.searchsorted(known[:, 0], wanted[:, 0]), known)
@@ -299,14 +299,14 @@ def _clip_index(found: npt.NDArray[np.intp], known: Ids) -> npt.NDArray[np.intp]
 def _keys(
     source: Indices, target: Indices, kind: Indices, shape: tuple[int, int]
 ) -> npt.NDArray[np.int64]:
-    """A number for each relation among so many entities and types, -1 for one that lacks an end."""
+    """Return a number for each relation among so many entities and types, -1 for one that lacks an end."""
     entities, types = shape
     key = (source.astype(np.int64) * entities + target) * types + kind
     return np.where((source >= 0) & (target >= 0), key, -1)
 
 
 def _find(known: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> Indices:
-    """Where each wanted key is among the known, which are sorted; -1 where it is not."""
+    """Return where each wanted key is among the known, which are sorted; -1 where it is not."""
     if not len(known):
         return np.full(len(wanted), -1, np.int32)
     places = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
@@ -314,7 +314,7 @@ def _find(known: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> Indice
 
 
 def _resolve(ids: Ids, graph: GraphRows) -> Ids:
-    """The ids under which merged entities are known."""
+    """Return the ids under which merged entities are known."""
     if not len(graph.merged):
         return ids
     places = index_of(graph.merged, ids)
@@ -326,13 +326,13 @@ def _bytes(ids: Ids) -> npt.NDArray[np.bytes_]:
 
 
 def halves_of(ids: Iterable[UUID]) -> Ids:
-    """Ids as numbers, shape (n, 2)."""
+    """Return ids as numbers, shape (n, 2)."""
     joined = b"".join(one.bytes for one in ids)
     return np.frombuffer(joined, ">u8").reshape(-1, 2).astype(np.uint64)
 
 
 def halves_of_texts(ids: Iterable[str]) -> Ids:
-    """The same of ids as `str(UUID)` writes them, in a tenth of the time."""
+    """Return the same of ids as `str(UUID)` writes them, in a tenth of the time."""
     joined = bytes.fromhex("".join(ids).replace("-", ""))
     return np.frombuffer(joined, ">u8").reshape(-1, 2).astype(np.uint64)
 

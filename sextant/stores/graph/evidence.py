@@ -83,7 +83,7 @@ class RowProblem:
 
 
 def without(evidence: GraphEvidence, problems: Iterable[RowProblem]) -> GraphEvidence:
-    """The rows of `evidence` that none of these problems is about."""
+    """Return the rows of `evidence` that none of these problems is about."""
     out = {(problem.table, problem.index) for problem in problems}
 
     def left(table: str, rows: Sequence[Row]) -> list[Row]:
@@ -107,7 +107,7 @@ class Added:
 
 
 def one_line(text: str) -> str:
-    """A name as it is stored: storable characters, every run of white space one space."""
+    """Return a name as it is stored: storable characters, every run of white space one space."""
     return " ".join(clean_text(text).split())
 
 
@@ -172,7 +172,7 @@ class Accepted:
 
 
 def _mention_fault(row: MentionRow, name: str, entity_type: str) -> str:
-    """Why a row cannot be stored, as a sentence for the user; empty when it can."""
+    """Return why a row cannot be stored, as a sentence for the user; empty when it can."""
     if row.chunk_id is None and row.kind is not MentionKind.IMPORT:
         return f"A mention of kind {row.kind} needs a chunk."
     return name_fault(name) or type_fault(entity_type)
@@ -187,7 +187,7 @@ def _relation_fault(row: RelationRow, relation_type: str) -> str:
 
 
 def name_fault(name: str) -> str:
-    """Why a name, as `one_line` leaves it, cannot be stored; empty when it can."""
+    """Return why a name, as `one_line` leaves it, cannot be stored; empty when it can."""
     if not name:
         return "The name is empty."
     too_long = len(name) > LONGEST_NAME
@@ -195,7 +195,7 @@ def name_fault(name: str) -> str:
 
 
 def type_fault(name: str) -> str:
-    """The same of a type."""
+    """Return the same of a type."""
     if not name:
         return "The type is empty."
     return f"The type is longer than {LONGEST_TYPE} characters." if len(name) > LONGEST_TYPE else ""

@@ -68,7 +68,7 @@ class ExtractionStore:
     async def waiting(
         self, scope: Scope, *, document_id: UUID | None = None, attempts: int
     ) -> AsyncGenerator[PendingChunk]:
-        """Passages not read yet, and those that failed fewer than `attempts` times, by document."""
+        """Yield passages not read yet, and those that failed fewer than `attempts` times, by document."""
         last = (NIL, -1)
         while page := await self._page(scope, document_id, attempts, last):
             for passage in page:
@@ -76,14 +76,14 @@ class ExtractionStore:
             last = (page[-1].document_id, page[-1].ordinal)
 
     async def counts(self, scope: Scope, document_id: UUID | None = None) -> ExtractionCounts:
-        """How far extraction is."""
+        """Return how far extraction is."""
         query = _SQL["counts"]
         key = {"document_id": document_id}
         rows = await rows_of(self._database, scope, class_row(ExtractionCounts), query, **key)
         return rows[0] if rows else ExtractionCounts()
 
     async def failures(self, scope: Scope, document_id: UUID | None = None) -> list[Failures]:
-        """What went wrong, commonest first."""
+        """Return what went wrong, commonest first."""
         query = _SQL["failures"]
         return await rows_of(
             self._database, scope, class_row(Failures), query, document_id=document_id

@@ -52,14 +52,14 @@ class FactsDocument(NamedTuple):
 
 
 async def profiles(graph: GraphTransaction, ids: Collection[UUID]) -> dict[UUID, Profile]:
-    """The profiles of entities by id; those that are gone have none."""
+    """Return the profiles of entities by id; those that are gone have none."""
     return {row["id"]: Profile(**row) for row in await _rows(graph, "profiles", ids=[*ids])}
 
 
 async def other_names(
     graph: GraphTransaction, ids: Collection[UUID]
 ) -> defaultdict[UUID, list[tuple[str, str]]]:
-    """What else the user calls entities: each name normalised, and as it is spelled; in that order."""
+    """Return what else the user calls entities: each name normalised, and as it is spelled; in that order."""
     found = defaultdict[UUID, list[tuple[str, str]]](list)
     for row in await _rows(graph, "aliases", ids=[*ids]):
         found[row["id"]].append((row["norm"], row["name"]))
@@ -69,7 +69,7 @@ async def other_names(
 async def facts_documents(
     graph: GraphTransaction, sources: Sequence[str]
 ) -> dict[str, FactsDocument]:
-    """Those of these documents that tell of an entity, by name."""
+    """Return those of these documents that tell of an entity, by name."""
     rows = await _rows(graph, "documents", sources=[*sources])
     return {row["source"]: FactsDocument(**row) for row in rows}
 
@@ -77,7 +77,7 @@ async def facts_documents(
 async def find_user_statements(
     graph: GraphTransaction, ids: Collection[UUID], documents: Collection[UUID]
 ) -> list[UserStatement]:
-    """What the user says that these entities are to others, and no passage but of these documents states."""
+    """Return what the user says that these entities are to others, and no passage but of these documents states."""
     rows = await _rows(graph, "own_word", ids=[*ids], documents=[*documents])
     return [UserStatement(**row) for row in rows]
 
@@ -85,13 +85,13 @@ async def find_user_statements(
 async def passages_stating(
     graph: GraphTransaction, relations: Collection[UUID]
 ) -> dict[UUID, UUID]:
-    """Those of these relations that a passage states in the user's stead, with the passage."""
+    """Return those of these relations that a passage states in the user's stead, with the passage."""
     rows = await _rows(graph, "passages_stating", relations=[*relations])
     return {row["relation_id"]: row["chunk_id"] for row in rows}
 
 
 async def subjects_naming(graph: GraphTransaction, ids: Collection[UUID]) -> list[UUID]:
-    """The entities whose passages name these as what they are something to."""
+    """Return the entities whose passages name these as what they are something to."""
     return [row["source_id"] for row in await _rows(graph, "subjects_naming", ids=[*ids])]
 
 

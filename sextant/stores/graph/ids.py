@@ -24,7 +24,7 @@ _ASCII_RUNS = re.compile(
 
 @lru_cache(maxsize=65_536)  # a term is asked for by each of its mentions
 def entity_id(scope: Scope, name: str, homonym: str = "") -> UUID:
-    """The id of the entity that is called `name` in this knowledge base, in any spelling.
+    """Return the id of the entity that is called `name` in this knowledge base, in any spelling.
 
     `homonym` tells apart entities of one name that the user has given ids of his own.
     """
@@ -34,40 +34,40 @@ def entity_id(scope: Scope, name: str, homonym: str = "") -> UUID:
 
 @lru_cache(maxsize=1000)  # every word of every name is salted with it
 def graph_key(scope: Scope) -> UUID:
-    """The key of a knowledge base in a store that all tenants share: of its user and its name."""
+    """Return the key of a knowledge base in a store that all tenants share: of its user and its name."""
     return uuid5(_GRAPHS, f"{scope.user_id}\0{scope.graph_id}")
 
 
 def relation_id(source_id: UUID, target_id: UUID, relation_type: str) -> UUID:
-    """The id of the relation that says this (`relation_key` in SQL computes the same)."""
+    """Return the id of the relation that says this (`relation_key` in SQL computes the same)."""
     return UUID(bytes=relation_bytes(source_id.bytes, target_id.bytes, relation_type))
 
 
 def relation_bytes(source_id: bytes, target_id: bytes, relation_type: str) -> bytes:
-    """The same where ids are 16 bytes; many of them are made faster without the objects."""
+    """Return the same where ids are 16 bytes; many of them are made faster without the objects."""
     said = source_id + target_id + relation_type.encode()
     return hashlib.md5(said, usedforsecurity=False).digest()
 
 
 @lru_cache(maxsize=16_384)  # questions meet the same relations again and again
 def relation_text(source_id: bytes, target_id: bytes, relation_type: str) -> str:
-    """The same as text."""
+    """Return the same as text."""
     return id_text(relation_bytes(source_id, target_id, relation_type).hex())
 
 
 def id_text(digits: str) -> str:
-    """An id as `str(UUID)` writes it, from its 32 hexadecimal digits, in a quarter of the time."""
+    """Return an id as `str(UUID)` writes it, from its 32 hexadecimal digits, in a quarter of the time."""
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def name_digest(norm: str) -> int:
-    """64 bits of a normalised name, signed as PostgreSQL's bigint: a name of 5 KB fits no index."""
+    """Return 64 bits of a normalised name, signed as PostgreSQL's bigint: a name of 5 KB fits no index."""
     digest = hashlib.blake2b(norm.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 
 
 def name_tokens(text: str, scope_id: int) -> list[int]:
-    """The words of a name or a question as the index of names knows them.
+    """Return the words of a name or a question as the index of names knows them.
 
     Pairs of neighbouring CJK characters and whole words otherwise (as Lucene's CJKAnalyzer cuts),
     without stop words; salted with the scope, so that one index serves all tenants.

@@ -15,13 +15,13 @@ _SQL = load_queries("graph_names")
 
 
 async def read_names(writer: GraphWriter) -> list[tuple[UUID, str]]:
-    """Every entity that can be found by name, with the name, as each document spells it."""
+    """Return every entity that can be found by name, with the name, as each document spells it."""
     cursor = await writer.connection.execute(_SQL["names"], {"scope_id": writer.scope_id})
     return await cursor.fetchall()
 
 
 async def has_chunks(writer: GraphWriter) -> bool:
-    """Whether there are passages that names could be looked for in."""
+    """Return whether there are passages that names could be looked for in."""
     cursor = await writer.connection.execute(_SQL["has_chunks"], {"scope_id": writer.scope_id})
     return (await cursor.fetchone()) == (True,)
 
@@ -29,7 +29,7 @@ async def has_chunks(writer: GraphWriter) -> bool:
 async def chunks_containing(
     writer: GraphWriter, names: Sequence[str], *, outside: Sequence[UUID]
 ) -> list[tuple[UUID, str]]:
-    """Id and text of the chunks that contain one of `names` in the sense of ILIKE.
+    """Return id and text of the chunks that contain one of `names` in the sense of ILIKE.
 
     Found by the index of the keyword lane, however large the knowledge base; a name found only in a
     chunk's context counts too. The chunks of the documents `outside` are left out.
@@ -52,7 +52,7 @@ async def chunks_containing(
 
 
 async def live(writer: GraphWriter, versions: Mapping[UUID, int]) -> set[UUID]:
-    """The documents whose live version is the given one."""
+    """Return the documents whose live version is the given one."""
     key = {
         "scope_id": writer.scope_id,
         "document_ids": list(versions),

@@ -48,7 +48,7 @@ BEHIND = "Neo4j 尚未同步最新图谱，图检索改用 PostgreSQL (Neo4j is 
 
 @asynccontextmanager
 async def open_graph_store(settings: Settings, database: Database) -> AsyncIterator[GraphStore]:
-    """The graph store that the settings name; closes the connection to Neo4j."""
+    """Provide the graph store that the settings name; closes the connection to Neo4j."""
     async with AsyncExitStack() as stack:
         yield graph_store(settings, database, stack)
 
@@ -56,7 +56,7 @@ async def open_graph_store(settings: Settings, database: Database) -> AsyncItera
 def graph_store(
     settings: Settings, database: Database, stack: AsyncExitStack
 ) -> PostgresGraph | ProjectedGraph:
-    """The graph store that the settings name; `stack` closes its connection to Neo4j.
+    """Return the graph store that the settings name; `stack` closes its connection to Neo4j.
 
     Nothing is asked of Neo4j here: a server that is down holds nobody up.
     """
@@ -167,7 +167,7 @@ class ProjectedGraph:
         return await self._read_whole(self._copies.contents(scope, ids))
 
     async def _read_whole(self, reading: Awaitable[T]) -> T:
-        """What may take long: whoever reads it falls back, as only all of it together is of use."""
+        """Return what may take long: whoever reads it falls back, as only all of it together is of use."""
         try:
             return await reading
         except GraphStoreUnavailable as error:
@@ -185,7 +185,7 @@ class ProjectedGraph:
         return await question(self._record) if found is None else found[0]
 
     async def _tried(self, scope: Scope, question: Callable[[], Awaitable[T]]) -> tuple[T] | None:
-        """What Neo4j answers; None, which is told to the question, where the record has to."""
+        """Return what Neo4j answers; None, which is told to the question, where the record has to."""
         scope_id = await self._followed(scope)
         if scope_id is None:
             return None
@@ -221,7 +221,7 @@ class ProjectedGraph:
         self._behind.discard(scope)
 
     async def _followed(self, scope: Scope) -> int | None:
-        """The graph's number, if Neo4j may be asked and has taken over all there is."""
+        """Return the graph's number, if Neo4j may be asked and has taken over all there is."""
         if time.monotonic() < self._paused_until:
             notify(GONE, logged=False)
             return None

@@ -105,11 +105,11 @@ class PostgresGraph:
         return [entity_of(row) for row in await self.contents(scope, ids)]
 
     async def contents(self, scope: Scope, ids: Sequence[UUID | str]) -> list[dict[str, Any]]:
-        """What results show of entities, as rows, in the order of `ids`; as `get_entities`."""
+        """Return what results show of entities, as rows, in the order of `ids`; as `get_entities`."""
         return rows_from_json(await self._database.call(scope, _SQL["entities"], id_array(ids)))
 
     async def top_entities(self, scope: Scope, k: int) -> list[Entity]:
-        """The `k` entities with most relations, then mentions."""
+        """Return the `k` entities with most relations, then mentions."""
         return [entity_of(row) for row in await self._rows(scope, "top_entities", k=max(0, k))]
 
     async def get_relations(self, scope: Scope, ids: Sequence[UUID]) -> list[Relation]:
@@ -142,7 +142,7 @@ class PostgresGraph:
         return [_community(row) for row in await self._rows(scope, "communities", level=level)]
 
     async def reports(self, scope: Scope) -> tuple[list[Community], Embedded]:
-        """Every community as `communities` gives them, and the vectors that their reports have."""
+        """Return every community as `communities` gives them, and the vectors that their reports have."""
         rows = await self._rows(scope, "reports")
         vectors = read_embedded([row["vector"] for row in rows if row["vector"] is not None])
         return [_community(row) for row in rows], vectors
@@ -162,7 +162,7 @@ class PostgresGraph:
 
     @asynccontextmanager
     async def _reading(self, scope: Scope) -> AsyncIterator[tuple[Connection, int]]:
-        """A transaction and the scope's number, 0 when it has none."""
+        """Provide a transaction and the scope's number, 0 when it has none."""
         async with self._database.transaction(scope.user_id) as connection:
             await connection.execute(_SQL["options"], {"timeout": self._timeout})
             found = await find_scope(connection, scope)

@@ -48,7 +48,7 @@ class Hop:
     depth: int
 
     def other_end(self, end: UUID) -> UUID:
-        """The end that is not this one."""
+        """Return the end that is not this one."""
         return self.target_id if self.source_id == end else self.source_id
 
 
@@ -85,7 +85,7 @@ class EntityFilter:
     known_at: datetime | None = None
 
     def bounds(self) -> dict[str, object]:
-        """The values of the statements that look only among some entities, in SQL and in Cypher."""
+        """Return the values of the statements that look only among some entities, in SQL and in Cypher."""
         return {
             "types": list(self.entity_types) or None,
             "since": self.created_after,
@@ -105,14 +105,14 @@ class GraphStore(Protocol):
     """
 
     async def entities_by_alias(self, scope: Scope, names: Sequence[str]) -> list[EntityHit]:
-        """Entities that bear one of these names or aliases, in any spelling; score 1.
+        """Return entities that bear one of these names or aliases, in any spelling; score 1.
 
         In the order of `names`, then by id; `name` is the name as it was given. Homonyms all come.
         """
         ...
 
     async def entities_by_text(self, scope: Scope, text: str, k: int) -> list[EntityHit]:
-        """The `k` entities whose names share most words with `text`, best first, then by id.
+        """Return the `k` entities whose names share most words with `text`, best first, then by id.
 
         Words are Chinese character pairs and whole words otherwise, without stop words. score =
         2 × shared words ÷ (words of the name + words of the text), so a name that the text contains
@@ -123,7 +123,7 @@ class GraphStore(Protocol):
     async def entities_by_words(
         self, scope: Scope, words: Sequence[str], k: int, only: EntityFilter = EVERY_ENTITY
     ) -> list[EntityHit]:
-        """Full text: the `k` entities whose name or description holds all of these words.
+        """Return full text: the `k` entities whose name or description holds all of these words.
 
         Where none holds all, those that hold any. Best first, then by id; the name counts ten times
         as much as the description. English is stemmed and without stop words, Chinese is found
@@ -135,23 +135,23 @@ class GraphStore(Protocol):
     async def entities_by_vector(
         self, scope: Scope, vector: Vector, k: int, only: EntityFilter = EVERY_ENTITY
     ) -> list[EntityHit]:
-        """The `k` nearest entities that have a vector; score = cosine similarity, best first."""
+        """Return the `k` nearest entities that have a vector; score = cosine similarity, best first."""
         ...
 
     async def get_entities(
         self, scope: Scope, ids: Sequence[UUID], only: EntityFilter = EVERY_ENTITY
     ) -> list[Entity]:
-        """Entities in the order of `ids`, each once; ids that are not there are left out."""
+        """Return entities in the order of `ids`, each once; ids that are not there are left out."""
         ...
 
     async def get_relations(self, scope: Scope, ids: Sequence[UUID]) -> list[Relation]:
-        """Relations with description and chunks in the order of `ids`; absent ids are left out."""
+        """Return relations with description and chunks in the order of `ids`; absent ids are left out."""
         ...
 
     async def neighbourhood(
         self, scope: Scope, ids: Sequence[UUID], *, depth: int = 1, per_node: int = 10
     ) -> list[Hop]:
-        """The heaviest relations around entities.
+        """Return the heaviest relations around entities.
 
         From each start its `per_node` heaviest relations (ties by relation id), and with `depth` 2
         the same from each end reached so, unless it has more than `HUB_DEGREE` relations or was a
@@ -160,17 +160,17 @@ class GraphStore(Protocol):
         ...
 
     async def chunks_of(self, scope: Scope, entity_ids: Sequence[UUID], k: int) -> list[ChunkLink]:
-        """The `k` chunks that mention most of these entities, then by chunk id."""
+        """Return the `k` chunks that mention most of these entities, then by chunk id."""
         ...
 
     async def communities(self, scope: Scope, level: int | None = None) -> list[Community]:
-        """Communities of one level (0 is the coarsest) or of all, by level, rating falling, id."""
+        """Return communities of one level (0 is the coarsest) or of all, by level, rating falling, id."""
         ...
 
     async def communities_by_vector(
         self, scope: Scope, vector: Vector, k: int, *, level: int | None = None
     ) -> list[CommunityHit]:
-        """The `k` communities with the nearest reports, best first."""
+        """Return the `k` communities with the nearest reports, best first."""
         ...
 
 
@@ -178,15 +178,15 @@ class WholeGraph(Protocol):
     """Whole graphs, for indexes in memory; errors as of `GraphStore`."""
 
     async def arrays(self, scope: Scope) -> GraphArrays:
-        """Entities, relations, and the evidence for them."""
+        """Return entities, relations, and the evidence for them."""
         ...
 
     async def reports(self, scope: Scope) -> tuple[list[Community], Embedded]:
-        """Every community that has a report, and the vectors that reports have."""
+        """Return every community that has a report, and the vectors that reports have."""
         ...
 
     async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """What results show of entities, as rows (`sextant.stores.graph.rows.entity_of`)."""
+        """Return what results show of entities, as rows (`sextant.stores.graph.rows.entity_of`)."""
         ...
 
 
@@ -194,5 +194,5 @@ class GraphCopies(WholeGraph, Protocol):
     """Copies of graphs in a graph database, from which indexes in memory are read where they are current."""
 
     async def state(self, scope: Scope) -> str:
-        """A text that is another one when the copy has changed; empty where the record has to answer."""
+        """Return a text that is another one when the copy has changed; empty where the record has to answer."""
         ...

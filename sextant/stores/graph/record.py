@@ -46,7 +46,7 @@ class GraphRecord:
 
     @asynccontextmanager
     async def writing(self, scope: Scope, *, bare: bool = True) -> AsyncIterator[GraphWriter]:
-        """One transaction of one writer; the knowledge base is made when it is new.
+        """Provide one transaction of one writer; the knowledge base is made when it is new.
 
         Add as many batches as you like: what follows from them is derived once, at the end, and
         nothing of it is seen before.
@@ -65,7 +65,7 @@ class GraphRecord:
 
     @asynccontextmanager
     async def reading(self, scope: Scope) -> AsyncIterator[GraphReading]:
-        """One transaction of a reader; a graph that is not there is empty."""
+        """Provide one transaction of a reader; a graph that is not there is empty."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             yield GraphReading(connection, found.scope_id if found else 0)
@@ -91,7 +91,7 @@ class GraphRecord:
             return await unmerge(writer, from_ids)
 
     async def merges(self, scope: Scope) -> list[Merge]:
-        """The decisions in force, oldest first."""
+        """Return the decisions in force, oldest first."""
         return await rows_of(self._database, scope, class_row(Merge), MERGE_SQL["merges"])
 
     async def empty(self, scope: Scope) -> None:
@@ -108,7 +108,7 @@ class GraphRecord:
             await writer.execute(_SQL["project"], projected=projected)
 
     async def counts(self, scope: Scope) -> GraphCounts:
-        """How large the graph is; all 0 for one that is not there."""
+        """Return how large the graph is; all 0 for one that is not there."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             cursor = connection.cursor(row_factory=class_row(GraphCounts))
@@ -118,19 +118,19 @@ class GraphRecord:
         return counts
 
     async def version(self, scope: Scope) -> int:
-        """How often the graph has changed; 0 for one that is not there."""
+        """Return how often the graph has changed; 0 for one that is not there."""
         return sum(await rows_of(self._database, scope, scalar_row, _SQL["version"]))
 
     async def reports(self, scope: Scope) -> tuple[list[Community], Embedded]:
-        """Every community that has a report, and the vectors that reports have."""
+        """Return every community that has a report, and the vectors that reports have."""
         return await PostgresGraph(self._database).reports(scope)
 
     async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """What results show of entities, as rows (`sextant.stores.graph.rows.entity_of`)."""
+        """Return what results show of entities, as rows (`sextant.stores.graph.rows.entity_of`)."""
         return await PostgresGraph(self._database).contents(scope, ids)
 
     async def arrays(self, scope: Scope, graph: GraphRows | None = None) -> GraphArrays:
-        """The whole graph, all of one moment; 100,000 entities with 600,000 relations take seconds.
+        """Return the whole graph, all of one moment; 100,000 entities with 600,000 relations take seconds.
 
         `graph`: entities and relations of a copy, to which the evidence is added.
         """
@@ -142,7 +142,7 @@ class GraphRecord:
             return await read_arrays(connection, scope_id, row[0] if row else 0, graph)
 
     async def reading_order(self, scope: Scope) -> Ids:
-        """The ids of all chunks, documents by name and each from its beginning: the same when stored anew."""
+        """Return the ids of all chunks, documents by name and each from its beginning: the same when stored anew."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             return await read_order(connection, found.scope_id if found else 0)

@@ -12,12 +12,12 @@ Row = Mapping[str, Any]
 
 
 def as_uuid(value: UUID | str) -> UUID:
-    """An id, however a store gives it."""
+    """Return an id, however a store gives it."""
     return value if isinstance(value, UUID) else UUID(value)
 
 
 def entity_of(row: Row) -> Entity:
-    """An entity from columns or properties of its names."""
+    """Return an entity from columns or properties of its names."""
     return Entity(
         id=as_uuid(row["id"]),
         name=row["name"],
@@ -31,7 +31,7 @@ def entity_of(row: Row) -> Entity:
 
 
 def community_of(row: Row, findings: Iterable[Row], members: Iterable[UUID | str]) -> Community:
-    """A community from columns or properties of its names, with its findings and members."""
+    """Return a community from columns or properties of its names, with its findings and members."""
     return Community(
         id=as_uuid(row["id"]),
         level=row["level"],

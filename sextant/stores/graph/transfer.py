@@ -33,7 +33,7 @@ class GraphTransaction(Protocol):
 
     @property
     def scope_id(self) -> int:
-        """Whose graph; 0 where there is none."""
+        """Return whose graph; 0 where there is none."""
 
 
 class GraphReading(NamedTuple):
@@ -56,7 +56,7 @@ class Known(NamedTuple):
 async def entities_by_external_id(
     graph: GraphTransaction, external_ids: Sequence[str]
 ) -> dict[str, Known]:
-    """The entities that have these ids of the user's own."""
+    """Return the entities that have these ids of the user's own."""
     rows = await _rows(
         graph.connection, "entities_by_external_id", graph.scope_id, external_ids=[*external_ids]
     )
@@ -64,13 +64,13 @@ async def entities_by_external_id(
 
 
 async def find_known_entities(graph: GraphTransaction, ids: Sequence[UUID]) -> set[UUID]:
-    """Those of these entities that are there, as themselves or merged into another."""
+    """Return those of these entities that are there, as themselves or merged into another."""
     rows = await _rows(graph.connection, "known", graph.scope_id, ids=[*ids])
     return {row["id"] for row in rows}
 
 
 async def find_user_entities(graph: GraphTransaction, ids: Sequence[UUID]) -> dict[UUID, Known]:
-    """Those of these entities that the user has asserted."""
+    """Return those of these entities that the user has asserted."""
     rows = await _rows(graph.connection, "owners", graph.scope_id, ids=[*ids], nil=NIL)
     return {row["id"]: Known(**row) for row in rows}
 
@@ -78,7 +78,7 @@ async def find_user_entities(graph: GraphTransaction, ids: Sequence[UUID]) -> di
 async def find_entities_by_name(
     graph: GraphTransaction, norms: Sequence[str]
 ) -> list[tuple[str, UUID, str]]:
-    """The entities that the user gives one of these normalised names: that name, id, and own name."""
+    """Return the entities that the user gives one of these normalised names: that name, id, and own name."""
     key = {"norms": [*norms], "keys": [name_digest(norm) for norm in norms]}
     rows = await _rows(graph.connection, "bearers", graph.scope_id, nil=NIL, **key)
     return [(row["norm"], row["id"], row["name"]) for row in rows]
@@ -87,7 +87,7 @@ async def find_entities_by_name(
 async def chunks_by_external_id(
     graph: GraphTransaction, external_ids: Sequence[str]
 ) -> dict[str, UUID]:
-    """The chunks that have these ids of the user's own."""
+    """Return the chunks that have these ids of the user's own."""
     rows = await _rows(
         graph.connection, "chunks_by_external_id", graph.scope_id, external_ids=[*external_ids]
     )
@@ -120,7 +120,7 @@ class GraphPages:
         self._called: dict[UUID, str] = {}
 
     async def contents(self, document_ids: Sequence[UUID]) -> dict[UUID, ExportedContent]:
-        """What is in documents, all of one moment; those that are gone are left out."""
+        """Return what is in documents, all of one moment; those that are gone are left out."""
         async with self._database.transaction(self._scope.user_id, snapshot=True) as connection:
             found = await find_scope(connection, self._scope)
             if found is None:
@@ -137,19 +137,19 @@ class GraphPages:
         }
 
     def asserted_entities(self) -> AsyncIterator[list[Row]]:
-        """Entities by the user's own word, in pages."""
+        """Return entities by the user's own word, in pages."""
         return self._pages("asserted_entities", "entity_id")
 
     def asserted_relations(self) -> AsyncIterator[list[Row]]:
-        """Relations by the user's own word, in pages."""
+        """Return relations by the user's own word, in pages."""
         return self._pages("asserted_relations", "relation_id")
 
     async def decisions(self) -> list[Row]:
-        """What the user said of pairs of entities: `same`, or not."""
+        """Return what the user said of pairs of entities: `same`, or not."""
         return await self._ask("decisions")
 
     async def names(self, ids: Iterable[UUID]) -> dict[UUID, str]:
-        """The user's own id of each entity, else its name.
+        """Return the user's own id of each entity, else its name.
 
         Each is looked up once: for an entity that is mentioned everywhere, that means reading every mention.
         """

@@ -53,7 +53,7 @@ class EntityVectors:
         )
 
     async def count_to_embed(self, scope: Scope, *, most: int = 2**31 - 1) -> int:
-        """How many entities `to_embed` gives, by the same arguments, until all have their vectors."""
+        """Return how many entities `to_embed` gives, by the same arguments, until all have their vectors."""
         query, values = _SQL["count_to_embed"], {"most": most}
         return sum(await rows_of(self._database, scope, scalar_row, query, **values))
 

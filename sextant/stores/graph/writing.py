@@ -323,7 +323,7 @@ async def writing(connection: Connection, scope_id: int) -> AsyncIterator[GraphW
 
 
 async def hold_graph(connection: Connection, scope: Scope) -> ScopeRow | None:
-    """The row of `scope`, whose graph stays as it is until the transaction ends; None where there is no scope.
+    """Return the row of `scope`, whose graph stays as it is until the transaction ends; None where there is no scope.
 
     For who writes what hangs on entities or communities, in an order of their own: beside the graph's writer, which
     changes the same rows in another, each might wait for the other, or for a row that is about to go.

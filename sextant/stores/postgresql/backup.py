@@ -176,7 +176,7 @@ async def _send(reading: Process, to: asyncio.StreamWriter, on_bytes: OnBytes | 
 
 
 def _private(path: Path) -> BinaryIO:
-    """A new file that is its owner's alone: it holds every user's documents, and the hashes of keys."""
+    """Return a new file that is its owner's alone: it holds every user's documents, and the hashes of keys."""
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
@@ -187,12 +187,12 @@ def _settle(file: BinaryIO) -> None:
 
 
 async def count_graphs(database: Database) -> int:
-    """The number of knowledge bases of all users together."""
+    """Return the number of knowledge bases of all users together."""
     return await _count(database, _SQL["count_graphs"])
 
 
 async def _others(database: Database) -> int:
-    """Processes of ours beside this one; the server sees connections for a moment after their end."""
+    """Return processes of ours beside this one; the server sees connections for a moment after their end."""
     for wait in _ENDING_SECONDS:
         if not await _count(database, _SQL["others"]):
             return 0
@@ -214,7 +214,7 @@ def _newest() -> int:
 async def _program(
     database: Database | None, name: str, *arguments: str, reads: bool = False
 ) -> AsyncIterator[Process]:
-    """A program of PostgreSQL's, connected as the schema's owner; killed if it is left running."""
+    """Provide a program of PostgreSQL's, connected as the schema's owner; killed if it is left running."""
     environment = {**os.environ, "LC_ALL": "C.UTF-8"}
     if database is not None:
         parts = conninfo_to_dict(database.owner_conninfo)

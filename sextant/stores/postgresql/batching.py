@@ -36,7 +36,7 @@ class LatencyTracker:
         self._long: set[Hashable] = set()
 
     def is_long(self, key: Hashable) -> bool:
-        """Whether each of the key's statements is worth a trip of its own; False of a new key."""
+        """Return whether each of the key's statements is worth a trip of its own; False of a new key."""
         return key in self._long
 
     def took(self, key: Hashable, seconds: float, statements: int) -> None:
@@ -75,7 +75,7 @@ class QueryBatcher(Generic[K, T]):
         self._waiting: dict[tuple[asyncio.AbstractEventLoop, K], _Trip[K, T]] = {}
 
     async def ask(self, key: K, statement: Statement) -> T:
-        """The result of a statement.
+        """Return the result of a statement.
 
         Where several go together and fail, or take too long for `answer`, each is tried by itself, so
         that a failure reaches its own caller only, unless the server is gone.

@@ -36,7 +36,7 @@ class Scored(NamedTuple):
 
     @classmethod
     def of(cls, rows: Iterable[tuple[bytes, float]]) -> Scored:
-        """Rows of an id as sixteen bytes and a score; numpy would take twice as long."""
+        """Return rows of an id as sixteen bytes and a score; numpy would take twice as long."""
         ids, scores = list[str](), list[float]()
         for own, score in rows:
             one = own.hex()
@@ -54,30 +54,30 @@ class Embedded:
 
 
 def halves(ids: bytes | None) -> npt.NDArray[np.uint64]:
-    """Ids as pairs of numbers, high first, shape (n, 2)."""
+    """Return ids as pairs of numbers, high first, shape (n, 2)."""
     return np.frombuffer(ids or b"", ">u8").reshape(-1, 2).astype(np.uint64)
 
 
 def format_ids(ids: npt.NDArray[np.uint64]) -> list[str]:
-    """Ids given as halves, shape (n, 2), each as `str(UUID(…))`, in a tenth of the time."""
+    """Return ids given as halves, shape (n, 2), each as `str(UUID(…))`, in a tenth of the time."""
     digits = ids.astype(">u8").tobytes().hex()
     whole = [digits[start : start + 32] for start in range(0, len(digits), 32)]
     return [f"{one[:8]}-{one[8:12]}-{one[12:16]}-{one[16:20]}-{one[20:]}" for one in whole]
 
 
 def nearest_of(rows: bytes | None) -> Nearest:
-    """Rows of an id and a score."""
+    """Return rows of an id and a score."""
     near = np.frombuffer(rows or b"", _NEAR)
     return Nearest(near["id"].astype(np.uint64), near["cosine"].astype(np.float32))
 
 
 def read_scored(found: Nearest) -> Scored:
-    """The same as text."""
+    """Return the same as text."""
     return Scored(format_ids(found.ids), found.cosines.tolist())
 
 
 def read_few_scored(rows: bytes | None) -> Scored:
-    """The same rows, if they are few."""
+    """Return the same rows, if they are few."""
     return Scored.of(_NEAR_ROW.iter_unpack(rows or b""))
 
 
@@ -91,6 +91,6 @@ def read_embedded(blocks: Sequence[bytes]) -> Embedded:
 
 
 def rows_from_json(sent: bytes | None) -> list[dict[str, Any]]:
-    """Rows that a function of the server sent as one JSON array."""
+    """Return rows that a function of the server sent as one JSON array."""
     rows: list[dict[str, Any]] = orjson.loads(sent) if sent else []
     return rows

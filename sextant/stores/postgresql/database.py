@@ -39,7 +39,7 @@ class RoleRights:
 
     @property
     def safe(self) -> bool:
-        """Whether row-level security binds the serving role on every tenant table."""
+        """Return whether row-level security binds the serving role on every tenant table."""
         return not (self.unrestricted or self.owns_tables or self.unprotected_tables)
 
 
@@ -106,7 +106,7 @@ class Database(QueryConnection):
     async def transaction(
         self, user_id: str, *, snapshot: bool = False
     ) -> AsyncIterator[Connection]:
-        """A transaction that sees and changes only rows of `user_id`; commits unless it raises.
+        """Provide a transaction that sees and changes only rows of `user_id`; commits unless it raises.
 
         Args:
             user_id: the tenant, set for this transaction only.
@@ -129,7 +129,7 @@ class Database(QueryConnection):
 
     @asynccontextmanager
     async def owner(self) -> AsyncIterator[Connection]:
-        """A connection of the schema's owner, for maintenance only; commits unless it raises."""
+        """Provide a connection of the schema's owner, for maintenance only; commits unless it raises."""
         async with (
             self._answering(),
             await WatchedConnection.connect(self._owner_conninfo) as connection,
@@ -155,7 +155,7 @@ class Database(QueryConnection):
             raise
 
     async def _without_connection(self) -> DatabaseUnavailable:
-        """Why the pool had none: whoever waits for one that is made and whoever waits for his turn cannot tell."""
+        """Return why the pool had none: whoever waits for one that is made and whoever waits for his turn cannot tell."""
         if await server_answers(self.app_conninfo):
             return DatabaseUnavailable(
                 f"All connections to PostgreSQL ({self.settings.database_pool}) are in use.",
@@ -173,11 +173,11 @@ class Database(QueryConnection):
 
     @property
     def owner_conninfo(self) -> str:
-        """Opens a connection as the schema's owner, for programs that save or restore all of it."""
+        """Open a connection as the schema's owner, for programs that save or restore all of it."""
         return self._owner_conninfo
 
     async def role_rights(self) -> RoleRights:
-        """Who we are in the database, and whether row-level security binds us.
+        """Return who we are in the database, and whether row-level security binds us.
 
         Raises:
             DatabaseUnavailable: it is gone, or the role was dropped.

@@ -47,7 +47,7 @@ class DedicatedConnections:
         self._lock = Lock()
 
     def taken(self) -> Line | None:
-        """A line that nobody else has until it is given back; None where none is free."""
+        """Return a line that nobody else has until it is given back; None where none is free."""
         with self._lock:
             if self._free:
                 return self._free.pop()
@@ -130,7 +130,7 @@ class DedicatedConnections:
 
 
 def is_sent(line: Line, values: Sequence[object]) -> bool:
-    """Whether the statement of a line is on its way to the server."""
+    """Return whether the statement of a line is on its way to the server."""
     try:
         written, formats = encode_values(values)
         line.pgconn.send_query_prepared(_NAME, written, formats, result_format=BINARY)

@@ -21,7 +21,7 @@ _SESSION = (
 
 
 def logins(settings: Settings, server: EmbeddedServer | None) -> tuple[str, str]:
-    """Connection strings of the owner and of the serving role."""
+    """Return connection strings of the owner and of the serving role."""
     if server is not None:
         owner, app = server.conninfo(SUPERUSER), server.conninfo(APP_ROLE)
     else:

@@ -39,7 +39,7 @@ class Migration:
 
 @cache
 def migrations() -> tuple[Migration, ...]:
-    """The files of `sql/migrations/`, in order."""
+    """Return the files of `sql/migrations/`, in order."""
     folder = files("sextant.stores") / "sql" / "migrations"
     entries = sorted((entry for entry in folder.iterdir()), key=lambda entry: entry.name)
     found = []

@@ -33,7 +33,7 @@ class Attendance:
 
 
 async def queue_of(database: Database) -> Queue:
-    """How the queue stands, over all users.
+    """Return how the queue stands, over all users.
 
     Raises:
         DatabaseUnavailable: the server does not answer.
@@ -44,7 +44,7 @@ async def queue_of(database: Database) -> Queue:
 
 
 async def attendance_of(database: Database) -> Attendance:
-    """Who attends to the queue, over all users.
+    """Return who attends to the queue, over all users.
 
     Raises:
         DatabaseUnavailable: the server does not answer.
@@ -54,7 +54,7 @@ async def attendance_of(database: Database) -> Attendance:
 
 
 async def is_current(database: Database) -> bool:
-    """Whether the schema is the one that this version was made for.
+    """Return whether the schema is the one that this version was made for.
 
     Raises:
         DatabaseUnavailable: the server does not answer.

@@ -41,7 +41,7 @@ class Pools:
         self._closed = False
 
     async def here(self) -> AsyncConnectionPool[Connection]:
-        """The running loop's pool, opened on its first use.
+        """Return the running loop's pool, opened on its first use.
 
         Raises:
             PoolClosed: the pools have been closed.

@@ -21,7 +21,7 @@ _CYPHER = files("sextant.stores") / "cypher"
 
 @cache
 def load_queries(topic: str) -> Mapping[str, LiteralString]:
-    """The statements of `sql/queries/<topic>.sql` by name.
+    """Return the statements of `sql/queries/<topic>.sql` by name.
 
     They count as literal strings, because they come from our own files and from nowhere else.
     """
@@ -30,12 +30,12 @@ def load_queries(topic: str) -> Mapping[str, LiteralString]:
 
 @cache
 def load_cypher(topic: str) -> Mapping[str, LiteralString]:
-    """The statements of `cypher/<topic>.cypher` by name."""
+    """Return the statements of `cypher/<topic>.cypher` by name."""
     return _statements((_CYPHER / f"{topic}.cypher").read_text(encoding="utf-8"))
 
 
 def library_text(file: Path) -> LiteralString:
-    """A script that an installed library brings; as trusted as the library itself."""
+    """Return a script that an installed library brings; as trusted as the library itself."""
     return file.read_text(encoding="utf-8")
 
 
@@ -48,7 +48,7 @@ def _statements(text: str) -> Mapping[str, LiteralString]:
 
 
 def topics() -> list[str]:
-    """The names that `load_queries` knows."""
+    """Return the names that `load_queries` knows."""
     return sorted(
         entry.name.removesuffix(".sql")
         for entry in _FOLDER.iterdir()

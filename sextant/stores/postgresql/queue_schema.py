@@ -24,12 +24,12 @@ _SQL = load_queries("queue_schema")
 
 @cache
 def library_migrations() -> tuple[str, ...]:
-    """The names of the library's own migrations, in the order in which they are applied."""
+    """Return the names of the library's own migrations, in the order in which they are applied."""
     return tuple(sorted(file.name for file in (_folder() / "migrations").glob("*.sql")))
 
 
 async def is_current(owner: AsyncConnection[Any]) -> bool:
-    """Whether all of them were applied; True where our own schema is too old to have them."""
+    """Return whether all of them were applied; True where our own schema is too old to have them."""
     names = set(await asyncio.to_thread(library_migrations))
     return names <= await _read_applied(owner, otherwise=names)
 

@@ -55,12 +55,12 @@ class QueryConnection(ABC):
 
     @abstractmethod
     def _answering(self) -> AbstractAsyncContextManager[None]:
-        """Notice that the server has gone; before the next call, start an embedded one again."""
+        """Return notice that the server has gone; before the next call, start an embedded one again."""
 
     async def read(
         self, user_id: str, query: LiteralString, values: Mapping[str, object]
     ) -> list[DictRow]:
-        """The rows of one statement that sees only rows of `user_id`, in a single round trip.
+        """Return the rows of one statement that sees only rows of `user_id`, in a single round trip.
 
         A question asks several; as transactions of their own each would take five trips. Those asked
         at the same moment share a trip, and are answered in the order asked.
@@ -76,7 +76,7 @@ class QueryConnection(ABC):
         return await self._trips.ask(user_id, Statement(query, values))
 
     async def call(self, scope: Scope, function: LiteralString, *values: object) -> bytes | None:
-        """The value of a server's function for its tenant, which the statement sets, in a single round trip.
+        """Return the value of a server's function for its tenant, which the statement sets, in a single round trip.
 
         Those of a scope that are called at the same moment share a statement, and so a moment; if that
         fails or takes long, each goes by itself, so that none takes the others along.
@@ -111,7 +111,7 @@ class QueryConnection(ABC):
         values: Sequence[object],
         read: Callable[[bytes | None], T | None],
     ) -> asyncio.Future[T | None] | None:
-        """The same over a connection of its own, sent before this returns; see `Lines.ask`.
+        """Return the same over a connection of its own, sent before this returns; see `Lines.ask`.
 
         None, now or later: `lane` is to be asked. It is where the scope's lanes are short, or something
         else is under way.
@@ -127,7 +127,7 @@ class QueryConnection(ABC):
         return self.lines(function).ask((scope.user_id, scope.graph_id, *values), told)
 
     def lines(self, function: LiteralString, most: int = 1) -> DedicatedConnections:
-        """Connections beside the pool's for one function of a scope, at most so many; the same at each call."""
+        """Return connections beside the pool's for one function of a scope, at most so many; the same at each call."""
         lines = self._lines.get(function)
         if lines is None:  # two threads may come here at once
             made = DedicatedConnections(lambda: self.app_conninfo, function + _AS_TENANT, most)

@@ -28,7 +28,7 @@ _numbers = count()
 async def values_of(
     connection: Connection, query: LiteralString, values: Sequence[object]
 ) -> list[bytes | None]:
-    """The first row, in binary; the statement is prepared once for each connection.
+    """Return the first row, in binary; the statement is prepared once for each connection.
 
     Args:
         connection: nobody else's meanwhile.
@@ -49,13 +49,13 @@ async def values_of(
 
 
 def number_placeholders(query: LiteralString) -> bytes:
-    """A query with a placeholder `%s` for each value as the server numbers them."""
+    """Return a query with a placeholder `%s` for each value as the server numbers them."""
     head, *rest = query.split("%s")
     return (head + "".join(f"${place}{part}" for place, part in enumerate(rest, start=1))).encode()
 
 
 def encode_values(values: Sequence[object]) -> tuple[list[bytes | None], list[int]]:
-    """Values as the server reads them, and the format code of each; see `values_of`.
+    """Return values as the server reads them, and the format code of each; see `values_of`.
 
     Raises:
         psycopg.DataError: a text holds what PostgreSQL cannot.
@@ -65,7 +65,7 @@ def encode_values(values: Sequence[object]) -> tuple[list[bytes | None], list[in
 
 
 async def _prepare(connection: Connection, query: LiteralString) -> bytes:
-    """The name of a new statement, which is no earlier one's: that may be there still."""
+    """Return the name of a new statement, which is no earlier one's: that may be there still."""
     name = b"values %d" % next(_numbers)
     connection.pgconn.send_prepare(name, number_placeholders(query))
     await _result(connection)
@@ -90,7 +90,7 @@ async def _result(connection: Connection) -> PGresult:
 
 
 def _encode_value(value: object) -> bytes | None:
-    """A value as the server reads it."""
+    """Return a value as the server reads it."""
     if value is None or isinstance(value, bytes):
         return value
     if isinstance(value, np.ndarray):  # as pgvector receives one

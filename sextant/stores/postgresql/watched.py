@@ -93,7 +93,7 @@ class WatchedConnection(AsyncConnection[TupleRow]):
 
     @property
     def conninfo(self) -> str:
-        """Opens another connection like this one."""
+        """Return opens another connection like this one."""
         return make_conninfo(self.info.dsn, password=self.info.password or None)
 
 

@@ -33,12 +33,12 @@ class EntityStamp:
     dimension: int | None
 
     def of_copy(self, state: str) -> EntityStamp:
-        """The stamp of the same graph in a store that may change by itself."""
+        """Return the stamp of the same graph in a store that may change by itself."""
         versions = f"{self.version} {state}", f"{self.graph_version} {state}"
         return replace(self, version=versions[0], graph_version=versions[1])
 
 
 async def entity_stamp(database: Database, scope: Scope) -> EntityStamp | None:
-    """The stamp as it is now, in one round trip; None when the user has no such knowledge base."""
+    """Return the stamp as it is now, in one round trip; None when the user has no such knowledge base."""
     rows = await database.read(scope.user_id, _SQL["stamp"], key_of(scope))
     return EntityStamp(**rows[0]) if rows else None

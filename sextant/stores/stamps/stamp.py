@@ -26,11 +26,11 @@ class Stamp:
 
 
 async def stamp_of(database: Database, scope: Scope) -> Stamp:
-    """The stamp as it is now; one round trip, which what is called at the same moment shares."""
+    """Return the stamp as it is now; one round trip, which what is called at the same moment shares."""
     return stamp_from(await database.call(scope, STAMP))
 
 
 def stamp_from(sent: bytes | None) -> Stamp:
-    """A stamp from what the server sent."""
+    """Return a stamp from what the server sent."""
     [row] = rows_from_json(sent)
     return Stamp(**row)

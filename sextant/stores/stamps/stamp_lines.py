@@ -29,7 +29,7 @@ _PATIENCE = 0.1
 
 
 def stamp_lines(database: Database) -> DedicatedConnections:
-    """The lines over which stamps are asked for."""
+    """Return the lines over which stamps are asked for."""
     return database.lines(STAMP, _MOST)
 
 
@@ -75,7 +75,7 @@ class StampAnswer:
 
 
 def _next(line: Line) -> PGresult | None:
-    """The next result of what was asked; None after the last."""
+    """Return the next result of what was asked; None after the last."""
     link = line.pgconn
     while link.is_busy():
         if not _is_there(line, _PATIENCE):
@@ -85,7 +85,7 @@ def _next(line: Line) -> PGresult | None:
 
 
 def _has_come(line: Line) -> bool:
-    """Whether a result is there, or will not come any more."""
+    """Return whether a result is there, or will not come any more."""
     try:
         line.pgconn.consume_input()
     except Error:
@@ -94,14 +94,14 @@ def _has_come(line: Line) -> bool:
 
 
 def _is_there(line: Line, patience: float) -> bool:
-    """Whether the server says something within so many seconds."""
+    """Return whether the server says something within so many seconds."""
     poll = select.poll()
     poll.register(line.pgconn.socket, select.POLLIN)
     return bool(poll.poll(patience * 1000))
 
 
 async def _comes(line: Line) -> bool:
-    """The same, while others go on."""
+    """Return the same, while others go on."""
     loop, link = asyncio.get_running_loop(), line.pgconn.socket
     said = asyncio.Event()
     loop.add_reader(link, said.set)

@@ -66,7 +66,7 @@ class JobStore:
     async def claim_turn(
         self, worker: str, user_id: str, *, most: int, together: Batch
     ) -> builtins.list[Job]:
-        """The next job of a user; of small documents, up to so many of its knowledge base together.
+        """Return the next job of a user; of small documents, up to so many of its knowledge base together.
 
         Args:
             worker: a name for the log.
@@ -157,7 +157,7 @@ class JobStore:
         await self._mine(job, _SQL["release"], wait=timedelta(seconds=wait), **reason_of(error))
 
     async def is_mine(self, job: Job) -> bool:
-        """Whether the job is ours, open or done: not cancelled, deleted, replaced or taken over."""
+        """Return whether the job is ours, open or done: not cancelled, deleted, replaced or taken over."""
         key = {"user_id": job.scope.user_id, "job_id": job.id, "attempts": job.attempts}
         return bool(await self._dicts(job.scope.user_id, _SQL["is_mine"], key))
 
@@ -170,18 +170,18 @@ class JobStore:
             await connection.execute(_SQL["hurry"], {**key, **most})
 
     async def backlog(self, user_id: str | None = None) -> builtins.list[Backlog]:
-        """What waits and what runs, of everybody who has open jobs, or of one user."""
+        """Return what waits and what runs, of everybody who has open jobs, or of one user."""
         key = {"stale": timedelta(seconds=self._settings.job_stale), "user_id": user_id}
         return [Backlog(**row) for row in await self._dicts(user_id or "", _SQL["backlog"], key)]
 
     async def waiting(self, scope: Scope) -> int:
-        """How many jobs of a knowledge base run, or could."""
+        """Return how many jobs of a knowledge base run, or could."""
         key = {"user_id": scope.user_id, "graph_id": scope.graph_id}
         [row] = await self._dicts(scope.user_id, _SQL["open_jobs"], key)
         return int(row["number"])
 
     async def latest(self, user_id: str, document_ids: Sequence[UUID]) -> dict[UUID, Job]:
-        """The newest job of each of some documents of a user, by document."""
+        """Return the newest job of each of some documents of a user, by document."""
         key = {"user_id": user_id, "document_ids": list(document_ids)}
         jobs = await self._rows(user_id, _SQL["latest"], key)
         return {job.document_id: job for job in jobs}
@@ -207,12 +207,12 @@ class JobStore:
             await connection.execute(_SQL["take_from_dead"], {**key, "worker": job.worker})
 
     async def get(self, user_id: str, job_id: UUID) -> Job | None:
-        """One job, or None."""
+        """Return one job, or None."""
         jobs = await self._rows(user_id, _SQL["get"], {"user_id": user_id, "job_id": job_id})
         return jobs[0] if jobs else None
 
     async def list(self, scope: Scope) -> builtins.list[Job]:
-        """The jobs of a knowledge base, newest first."""
+        """Return the jobs of a knowledge base, newest first."""
         key = {"user_id": scope.user_id, "graph_id": scope.graph_id}
         return await self._rows(scope.user_id, _SQL["list"], key)
 

@@ -91,7 +91,7 @@ class Turns:
 
 
 def library(database: Database) -> App:
-    """The library over a database; connected once it is opened."""
+    """Return the library over a database; connected once it is opened."""
     from procrastinate import App, PsycopgConnector
 
     timeout = database.settings.database_timeout

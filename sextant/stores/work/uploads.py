@@ -49,7 +49,7 @@ class UploadStatus:
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing happens any more by itself."""
+        """Return whether nothing happens any more by itself."""
         return self.stage in {None, JobStage.DONE, JobStage.FAILED}
 
 
@@ -62,7 +62,7 @@ class UploadStore:
     async def standings(
         self, user_id: str, document_ids: Sequence[UUID]
     ) -> dict[UUID, UploadStatus]:
-        """Where some documents stand; those that are not there, or not this user's, are left out."""
+        """Return where some documents stand; those that are not there, or not this user's, are left out."""
         key = {"user_id": user_id, "document_ids": list(document_ids)}
         async with self._database.transaction(user_id) as connection:
             cursor = connection.cursor(row_factory=class_row(UploadStatus))

@@ -45,7 +45,7 @@ class _Above:
         return number in (self.total, self.since)
 
     def has_mean(self, number: Decimal) -> bool:
-        """Whether a number is the mean, to the digits that it shows."""
+        """Return whether a number is the mean, to the digits that it shows."""
         mean = _EXACT.divide(self.total, Decimal(len(self.numbers)))
         exponent = Decimal(1).scaleb(int(number.as_tuple().exponent))
         return mean.quantize(exponent, context=_EXACT) == number
@@ -55,7 +55,7 @@ _Own = Sequence[tuple[Decimal, _Above]]
 
 
 def repeats_names(names: Sequence[str], cells: Sequence[str]) -> bool:
-    """Whether a row says the names of the columns once more, as at the head of each printed page."""
+    """Return whether a row says the names of the columns once more, as at the head of each printed page."""
     return any(names) and list(map(normalise, names)) == list(map(normalise, cells))
 
 
@@ -118,7 +118,7 @@ def _are_outermost(own: _Own) -> bool:
 
 
 def _digits_summed(own: _Own) -> int:
-    """How many digits a row's numbers have together, if each is the sum of several above it; else 0."""
+    """Return how many digits a row's numbers have together, if each is the sum of several above it; else 0."""
     several = any(sum(map(bool, sums.numbers)) > 1 for _, sums in own)
     sums_all = all(number == sums.total for number, sums in own)
     sums_group = all(number == sums.since for number, sums in own)

@@ -73,11 +73,11 @@ class Condition:
 
     @property
     def bounds(self) -> bool:
-        """Whether it compares; else it is by words."""
+        """Return whether it compares; else it is by words."""
         return self.number is not None or self.other is not None
 
     def holds(self, value: CellValue, other: CellValue | None = None) -> bool:
-        """Whether a cell fulfils it, beside that of the other column; an empty cell only by `blanks`."""
+        """Return whether a cell fulfils it, beside that of the other column; an empty cell only by `blanks`."""
         if not self.bounds:
             text = value.text.strip()
             return (bool(text) or self.blanks) and (text in self.words) is not self.denied
@@ -86,7 +86,7 @@ class Condition:
 
 
 def _measure(value: CellValue) -> Decimal | None:
-    """What of a cell is compared."""
+    """Return what of a cell is compared."""
     if value.kind is ValueKind.NUMBER:
         return value.number
     return Decimal(value.date.toordinal()) if value.kind is ValueKind.DATE and value.date else None
@@ -110,7 +110,7 @@ class Result:
 
 
 def matching(table: DataTable, conditions: Sequence[Condition]) -> list[int]:
-    """The rows, from 0, that fulfil all conditions; of those that are records."""
+    """Return the rows, from 0, that fulfil all conditions; of those that are records."""
     rows = [row for row in range(len(table.rows)) if row not in table.asides]
     for condition in conditions:
         # A merged cell counts for every row that it spans.
@@ -183,12 +183,12 @@ def _outermost(operation: Operation, column: Column, rows: Sequence[int], left_o
 
 
 def difference(one: CellValue, other: CellValue) -> Decimal:
-    """How far two numbers are apart."""
+    """Return how far two numbers are apart."""
     return _EXACT.subtract(one.number, other.number).copy_abs()
 
 
 def sum_of(values: Sequence[CellValue]) -> Decimal:
-    """What some numbers add up to."""
+    """Return what some numbers add up to."""
     found = _EXACT.create_decimal(0)
     for value in values:
         found = _EXACT.add(found, value.number)
@@ -196,13 +196,13 @@ def sum_of(values: Sequence[CellValue]) -> Decimal:
 
 
 def total_of(column: Column, rows: Sequence[int]) -> Decimal:
-    """What the numbers of these rows add up to; cells that have none count for nothing."""
+    """Return what the numbers of these rows add up to; cells that have none count for nothing."""
     cells = (column.values[row] for row in rows)
     return sum_of([cell for cell in cells if cell.kind is ValueKind.NUMBER])
 
 
 def percentage(part: Decimal, whole: Decimal) -> tuple[str, bool]:
-    """The share of a part in a whole, to two digits, and whether that is rounded.
+    """Return the share of a part in a whole, to two digits, and whether that is rounded.
 
     Args:
         part: what is compared.
@@ -216,7 +216,7 @@ def percentage(part: Decimal, whole: Decimal) -> tuple[str, bool]:
 def in_order(
     operation: Operation, column: Column, rows: Sequence[int], last: int, *, only: bool
 ) -> list[int]:
-    """The rows with the `last` largest or smallest values, and those that equal the last of them.
+    """Return the rows with the `last` largest or smallest values, and those that equal the last of them.
 
     With `only`, those with the value at that place, equal values having one place.
     """
@@ -240,7 +240,7 @@ def _key(column: Column, row: int) -> Decimal:
 
 
 def _quotient(total: Decimal, count: int) -> tuple[Decimal, bool]:
-    """The exact quotient, or a rounded one when its digits do not end."""
+    """Return the exact quotient, or a rounded one when its digits do not end."""
     quotient = _DIVIDING.divide(total, Decimal(count))
     if _DIVIDING.multiply(quotient, Decimal(count)) == total and not _endless(quotient):
         return _plain(quotient), False
@@ -261,7 +261,7 @@ def _plain(number: Decimal) -> Decimal:
 
 
 def format_number(number: Decimal, column: Column) -> str:
-    """A number as the column's cells have it, with their unit."""
+    """Return a number as the column's cells have it, with their unit."""
     prefix, suffix = column.unit or ("", "")
     sign = "-" if number < 0 else ""
     gap = " " if suffix[:1].isascii() and suffix[:1].isalpha() else ""

@@ -14,7 +14,7 @@ _MONTHS = 12
 
 
 def with_local_dates(values: Sequence[CellValue]) -> tuple[CellValue, ...]:
-    """A column's values, its dates read where it is sure which number is the month.
+    """Return a column's values, its dates read where it is sure which number is the month.
 
     Points stand between day and month (DIN 1355, ÖNORM A 1080). Of others one date of the column must have a
     day past the twelfth; else, or where dates say both, all stay words.
@@ -40,7 +40,7 @@ def with_local_dates(values: Sequence[CellValue]) -> tuple[CellValue, ...]:
 
 
 def _day_first(numbers: Iterable[tuple[int, int]]) -> bool | None:
-    """Whether the first of two numbers is the day; None where that is not sure."""
+    """Return whether the first of two numbers is the day; None where that is not sure."""
     sure = {first > _MONTHS for first, second in numbers if (first > _MONTHS) != (second > _MONTHS)}
     return sure.pop() if len(sure) == 1 else None
 

@@ -46,7 +46,7 @@ class TableLine:
 
     @property
     def text(self) -> str:
-        """What stands there."""
+        """Return what stands there."""
         return self.part.text[self.start - self.part.start : self.end - self.part.start]
 
 
@@ -61,7 +61,7 @@ class StoredTable:
 
 
 def tables_of(parts: Sequence[TablePart]) -> list[StoredTable]:
-    """The tables whose rows `parts` hold, which follow each other in one section.
+    """Return the tables whose rows `parts` hold, which follow each other in one section.
 
     A table without names for its columns, or with a row that is cut in two or has another number of
     cells than the head, is left out: what was computed of it might be wrong.
@@ -127,7 +127,7 @@ def mark_across(cells: Sequence[str]) -> list[str]:
 
 
 def cells_of(row: str) -> list[str]:
-    """The cells of a row as it is stored, bars within them escaped; those at its ends may be missing."""
+    """Return the cells of a row as it is stored, bars within them escaped; those at its ends may be missing."""
     return [cell.removesuffix(_DITTO).removesuffix(_ACROSS) for cell in _split(row)]
 
 

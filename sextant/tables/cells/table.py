@@ -32,7 +32,7 @@ _CALLED = frozenset({"月", "月份", "号", "班", "年级", "季度", "组", "
 
 
 def names_one_of_many(value: CellValue) -> bool:
-    """Whether a cell is empty or calls its row by a number."""
+    """Return whether a cell is empty or calls its row by a number."""
     return value.kind is ValueKind.EMPTY or value.suffix in _CALLED
 
 
@@ -52,13 +52,13 @@ class Column:
 
     @property
     def repeats(self) -> bool:
-        """Whether several rows have the same value, be it in other letters."""
+        """Return whether several rows have the same value, be it in other letters."""
         texts = [plain_of(text) for value in self.values if (text := value.text.strip())]
         return len(set(texts)) < len(texts)
 
     @property
     def stands_for_blanks(self) -> bool:
-        """Whether a value may be that of the blank cells below it: of a first column that has each value once."""
+        """Return whether a value may be that of the blank cells below it: of a first column that has each value once."""
         return (
             self.index == 0
             and not self.repeats
@@ -83,21 +83,21 @@ class DataTable:
 
     @property
     def width(self) -> int:
-        """The number of columns."""
+        """Return the number of columns."""
         return len(self.names)
 
     def name(self, column: int) -> str:
-        """A column's name, or its number where it has none."""
+        """Return a column's name, or its number where it has none."""
         return self.names[column] or f"c{column + 1}"
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """All columns; their cells are read once."""
+        """Return all columns; their cells are read once."""
         return tuple(self._read(index) for index in range(self.width))
 
     @cached_property
     def asides(self) -> frozenset[int]:
-        """The rows, from 0, that are no records: names of columns or groups, and what sums up other rows."""
+        """Return the rows, from 0, that are no records: names of columns or groups, and what sums up other rows."""
         numbers = [one.values for one in self.columns if one.kind is ValueKind.NUMBER]
         words = [one.index for one in self.columns if one.kind is ValueKind.TEXT]
         groups = {
@@ -110,7 +110,7 @@ class DataTable:
 
     @cached_property
     def records(self) -> tuple[tuple[str, ...], ...]:
-        """The rows that are records."""
+        """Return the rows that are records."""
         return tuple(cells for row, cells in enumerate(self.rows) if row not in self.asides)
 
     @cached_property
@@ -125,7 +125,7 @@ class DataTable:
         return read_with_comma if has_decimal_commas(cells) else read_value
 
     def _units_beside(self, index: int) -> int | None:
-        """The next column on the right that says what each row is counted in, if the rows differ there."""
+        """Return the next column on the right that says what each row is counted in, if the rows differ there."""
         beside = range(index + 1, self.width)
         at = next((at for at in beside if _OF_UNITS.fullmatch(normalise(self.names[at]))), None)
         units = {plain_of(row[at].strip()) for row in self.rows if row[at].strip()} if at else ()

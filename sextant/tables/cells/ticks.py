@@ -11,7 +11,7 @@ _CROSS = "x"  # a tick where nothing else is filled in
 
 
 def find_tick(said: Mapping[str, set[str]]) -> set[str]:
-    """What such a column has where it is so; nothing where it says anything else. An empty cell says no.
+    """Return what such a column has where it is so; nothing where it says anything else. An empty cell says no.
 
     Args:
         said: what its cells say, normalised, and how that is written.

@@ -38,7 +38,7 @@ class CellValue:
 
     @property
     def unit(self) -> tuple[str, str]:
-        """What two numbers must share to be added or compared."""
+        """Return what two numbers must share to be added or compared."""
         return self.prefix, self.suffix
 
 
@@ -97,7 +97,7 @@ def read_value(text: str) -> CellValue:
 
 
 def year_of(value: CellValue) -> CellValue:
-    """A number of four digits from 1900 on as the first day of that year; any other value as it is."""
+    """Return a number of four digits from 1900 on as the first day of that year; any other value as it is."""
     number = value.number
     if value.kind is not ValueKind.NUMBER or value.unit not in {("", ""), ("", "年")}:
         return value
@@ -107,12 +107,12 @@ def year_of(value: CellValue) -> CellValue:
 
 
 def numbers_in(sentence: str) -> list[Decimal]:
-    """The numbers that a sentence states, in order, scales applied: `1.2万` is 12000."""
+    """Return the numbers that a sentence states, in order, scales applied: `1.2万` is 12000."""
     return [number for number, _ in numbers_with_rest(sentence)]
 
 
 def numbers_with_rest(sentence: str) -> list[tuple[Decimal, str]]:
-    """The numbers in a sentence, each with the text behind it, where its unit may be."""
+    """Return the numbers in a sentence, each with the text behind it, where its unit may be."""
     found, text = list[tuple[Decimal, str]](), unicodedata.normalize("NFKC", sentence)
     for match in _IN_TEXT.finditer(text):
         digits = match.group().replace("−", "-").lower()

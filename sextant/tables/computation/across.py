@@ -26,7 +26,7 @@ _FEWEST = 2
 
 
 def across_of(read: QuestionParts) -> Asked | None:
-    """The sum of the columns that a question names, or of all that are alike, in the one row that it names.
+    """Return the sum of the columns that a question names, or of all that are alike, in the one row that it names.
 
     None where it asks for anything else, or it is not sure which columns it means.
     """
@@ -45,7 +45,7 @@ def across_of(read: QuestionParts) -> Asked | None:
 
 
 def _alike(read: QuestionParts) -> list[int]:
-    """All columns of numbers: where each is called by its period, or they are the subjects that were examined."""
+    """Return all columns of numbers: where each is called by its period, or they are the subjects that were examined."""
     numbers = read.of_kind(ValueKind.NUMBER)
     if not read.telling:
         return []
@@ -60,5 +60,5 @@ def _alike(read: QuestionParts) -> list[int]:
 
 
 def without_periods(text: str) -> str:
-    """A normalised question without what only says that all periods or subjects are meant."""
+    """Return a normalised question without what only says that all periods or subjects are meant."""
     return _ALL_SUBJECTS.sub(" ", _ALL_PERIODS.sub(" ", text))

@@ -57,18 +57,18 @@ class QuestionParts:
 
     @property
     def named(self) -> list[int]:
-        """The columns that the question names, in its order."""
+        """Return the columns that the question names, in its order."""
         return [column for _, column in self.places]
 
     @property
     def bound(self) -> set[int]:
-        """The columns that conditions are on."""
+        """Return the columns that conditions are on."""
         both = ({condition.column, condition.other} for condition in self.conditions)
         return {column for one in both for column in one if column is not None}
 
     @property
     def subject(self) -> int | None:
-        """The column that names a row: one that the question names, else the first of words."""
+        """Return the column that names a row: one that the question names, else the first of words."""
         words = self.of_kind(ValueKind.TEXT)
         # All but one thing are called what that one is.
         denied = {one.column for one in self.conditions if one.denied} & set(words[:1])
@@ -77,27 +77,27 @@ class QuestionParts:
         return next(iter(chosen or free or words), None)
 
     def of_kind(self, kind: ValueKind) -> list[int]:
-        """The columns of one kind, of all that the table has."""
+        """Return the columns of one kind, of all that the table has."""
         return [column.index for column in self.columns if column.kind is kind]
 
     def named_of(self, kind: ValueKind) -> list[int]:
-        """The columns of one kind that the question names."""
+        """Return the columns of one kind that the question names."""
         return [at for at in dict.fromkeys(self.named) if self.columns[at].kind is kind]
 
     def repeats(self, column: int | None) -> bool:
-        """Whether several rows have the same value of a column."""
+        """Return whether several rows have the same value of a column."""
         return column is not None and self.columns[column].repeats
 
     def names_one(self, condition: Condition) -> bool:
-        """Whether a condition is by name on a column that names each row: how many rows there are is plain."""
+        """Return whether a condition is by name on a column that names each row: how many rows there are is plain."""
         return not condition.bounds and not self.repeats(condition.column)
 
     def is_of_one(self, condition: Condition) -> bool:
-        """Whether a condition leaves the one row that it names."""
+        """Return whether a condition leaves the one row that it names."""
         return self.names_one(condition) and len(condition.words) == 1 and not condition.denied
 
     def asks_besides(self, column: int, operation: Operation) -> bool:
-        """Whether a column is first named in a clause behind the one that asks for the most or least."""
+        """Return whether a column is first named in a clause behind the one that asks for the most or least."""
         word = OPERATIONS[operation].search(self.text)
         behind = _CLAUSE.search(self.text, word.end()) if word else None
         first = min((place for place, at in self.places if at == column), default=-1)
@@ -105,5 +105,5 @@ class QuestionParts:
 
     @property
     def grouped(self) -> bool:
-        """Whether the question asks for each of several groups."""
+        """Return whether the question asks for each of several groups."""
         return GROUPED.search(self.text) is not None

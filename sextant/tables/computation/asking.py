@@ -82,7 +82,7 @@ def _parts(
     about: str,
     conditions: tuple[Condition, ...],
 ) -> QuestionParts:
-    """What the question is made of, when all that it names is taken out of it."""
+    """Return what the question is made of, when all that it names is taken out of it."""
     unread = unborne(without_periods(reading.text), table, about)
     return QuestionParts(
         reading.text,
@@ -97,7 +97,7 @@ def _parts(
 
 
 def _counted(reading: Reading) -> frozenset[int]:
-    """The columns whose names stand beside "how many": "how many different suppliers", 供应商有多少家."""
+    """Return the columns whose names stand beside "how many": "how many different suppliers", 供应商有多少家."""
     asked = OPERATIONS[Operation.COUNT].search(reading.text)
     if asked is None:
         return frozenset()
@@ -110,7 +110,7 @@ def _counted(reading: Reading) -> frozenset[int]:
 
 
 def _group(reading: Reading) -> int | None:
-    """The column whose name stands behind "each": "per location", 每个供应商."""
+    """Return the column whose name stands behind "each": "per location", 每个供应商."""
     ends = [match.end() for match in GROUPED.finditer(reading.text)]
     return next(
         (
@@ -124,5 +124,5 @@ def _group(reading: Reading) -> int | None:
 
 
 def _of_several(question: str, text: str) -> bool:
-    """Whether a question asks for rows or for something computed of them, and not of one that it names."""
+    """Return whether a question asks for rows or for something computed of them, and not of one that it names."""
     return lists(question) or any(form.search(text) for form in OPERATIONS.values())

@@ -50,7 +50,7 @@ _OF_PERSONS = re.compile(
 
 
 def computation_of(read: QuestionParts, rank: Rank | None) -> Asked | None:
-    """The one computation that the parts of a question ask for, None if nothing is sure."""
+    """Return the one computation that the parts of a question ask for, None if nothing is sure."""
     return _ranked(read, rank) if rank else _unranked(read)
 
 
@@ -77,14 +77,14 @@ def _unranked(read: QuestionParts) -> Asked | None:
 
 
 def _over_rows(asked: Sequence[Operation]) -> list[Operation]:
-    """What is asked to be computed over rows: 一共有多少家 is how many in all, 平均多少次 so many on average."""
+    """Return what is asked to be computed over rows: 一共有多少家 is how many in all, 平均多少次 so many on average."""
     if Operation.MEAN in asked:
         return [one for one in asked if one is not Operation.COUNT]
     return [one for one in asked if one is not Operation.SUM or Operation.COUNT not in asked]
 
 
 def _distinct(read: QuestionParts) -> Asked | None:
-    """All values of a column of words, where a question asks for them and for nothing else.
+    """Return all values of a column of words, where a question asks for them and for nothing else.
 
     What the rows are called may stand before it: 课程分布在哪些校区.
     """
@@ -132,14 +132,14 @@ def _computation(
 def _says_otherwise(
     read: QuestionParts, over_rows: Operation | None, outermost: Operation | None, column: int
 ) -> bool:
-    """Whether a question asks whether ("is B the best?"), or for a sum of what does not add up and is not named."""
+    """Return whether a question asks whether ("is B the best?"), or for a sum of what does not add up and is not named."""
     whether = outermost is not None and any(map(read.is_of_one, read.conditions))
     guessed = over_rows is Operation.SUM and column not in read.named
     return whether or (guessed and not is_amount(read.columns[column]))
 
 
 def _rivals(read: QuestionParts, over_rows: Operation | None, outermost: Operation) -> Asked | None:
-    """Which of two that are named has more: one row of each, or the rows of each taken together."""
+    """Return which of two that are named has more: one row of each, or the rows of each taken together."""
     pair, column = pairs_of(read)[0].column, _target(read, outermost)
     if column is None or over_rows is Operation.COUNT:
         return None
@@ -154,14 +154,14 @@ def _rivals(read: QuestionParts, over_rows: Operation | None, outermost: Operati
 
 
 def _how_much(read: QuestionParts) -> Asked | None:
-    """The sum of a column of which a question asks how much it is, and does not say of what: "how much was spent?"."""
+    """Return the sum of a column of which a question asks how much it is, and does not say of what: "how much was spent?"."""
     amounts = [at for at in read.named_of(ValueKind.NUMBER) if at not in read.bound]
     asks = HOW_MUCH.search(read.text) is not None
     return summed(read, amounts[0]) if asks and len(amounts) == 1 else None
 
 
 def _besides(read: QuestionParts, column: int, subject: int | None) -> tuple[int, ...]:
-    """What else a question asks of the rows that it leads to: "and what is their no-show rate?"."""
+    """Return what else a question asks of the rows that it leads to: "and what is their no-show rate?"."""
     told = {column, subject, read.group, *read.bound}
     persons = [
         at
@@ -173,14 +173,14 @@ def _besides(read: QuestionParts, column: int, subject: int | None) -> tuple[int
 
 
 def _of_each(read: QuestionParts, column: int) -> bool:
-    """Whether the most of each group is asked for, or which row of it has that, and not which group."""
+    """Return whether the most of each group is asked for, or which row of it has that, and not which group."""
     if read.group in (None, column) or read.columns[column].kind is not ValueKind.NUMBER:
         return False
     return not _WHICH.search(read.text) or not {column, read.group}.issuperset(read.named)
 
 
 def _ranked(read: QuestionParts, rank: Rank) -> Asked | None:
-    """Rows in the order of a column; where rows are taken together, nothing is sure."""
+    """Return rows in the order of a column; where rows are taken together, nothing is sure."""
     said = [one for one, form in OPERATIONS.items() if form.search(read.text)]
     operation = next(iter(said), rank.operation)
     column, subject = _target(read, Operation.MAX), read.subject
@@ -196,7 +196,7 @@ def _ranked(read: QuestionParts, rank: Rank) -> Asked | None:
 
 
 def _look_up(read: QuestionParts) -> Asked | None:
-    """Single values of the rows that are named; or, with a bound alone or "which ones", which rows these are."""
+    """Return single values of the rows that are named; or, with a bound alone or "which ones", which rows these are."""
     if not read.conditions:
         return None
     subject, bound = read.subject, read.bound
@@ -227,13 +227,13 @@ def _look_up(read: QuestionParts) -> Asked | None:
 
 
 def _asks_other(read: QuestionParts, column: int) -> bool:
-    """Whether a question asks for somebody, a time, or by a word for just that for another kind of numbers."""
+    """Return whether a question asks for somebody, a time, or by a word for just that for another kind of numbers."""
     kinds = (*(form for form, _ in _OF_KIND), *(asks for asks, _ in IMPLIED))
     return any(form.search(read.text) for form in kinds) and column not in _implied(read, [column])
 
 
 def _counts_rows(read: QuestionParts, column: int) -> bool:
-    """Whether "the most employees" asks for the number of rows, and not for the most of a column."""
+    """Return whether "the most employees" asks for the number of rows, and not for the most of a column."""
     if not OF_ALL_ROWS.search(read.text):
         return False
     words = read.named_of(ValueKind.TEXT)
@@ -263,7 +263,7 @@ def _target(read: QuestionParts, operation: Operation) -> int | None:
 
 
 def _nearest(read: QuestionParts, columns: Sequence[int], operation: Operation) -> int:
-    """The one of several columns of which the most is asked: named right behind the word, in Chinese before it."""
+    """Return the one of several columns of which the most is asked: named right behind the word, in Chinese before it."""
     word = OPERATIONS[operation].search(read.text)
     if word is None or len(columns) == 1:
         return columns[0]
@@ -276,5 +276,5 @@ def _nearest(read: QuestionParts, columns: Sequence[int], operation: Operation) 
 
 
 def _implied(read: QuestionParts, columns: Sequence[int]) -> list[int]:
-    """The columns whose most or least the question asks for by their own word, as "cheapest" does for prices."""
+    """Return the columns whose most or least the question asks for by their own word, as "cheapest" does for prices."""
     return [at for at in columns if implied(read.text, plain_of(read.columns[at].name))]

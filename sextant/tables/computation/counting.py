@@ -16,7 +16,7 @@ _AMOUNT = re.compile(r"[^\w\s]?\s?\d")
 
 
 def count_of(read: QuestionParts, look_up: Callable[[QuestionParts], Asked | None]) -> Asked | None:
-    """Rows; "how many units" over a column of numbers asks for its value or its sum instead.
+    """Return rows; "how many units" over a column of numbers asks for its value or its sum instead.
 
     Args:
         read: the parts of a question that asks how many.
@@ -44,7 +44,7 @@ def count_of(read: QuestionParts, look_up: Callable[[QuestionParts], Asked | Non
 
 
 def summed(read: QuestionParts, column: int) -> Asked | None:
-    """What a column of amounts adds up to: the people of all departments in Graz, or what was sold in all.
+    """Return what a column of amounts adds up to: the people of all departments in Graz, or what was sold in all.
 
     Over all rows only where the question says nothing else, for that might be what keeps rows out.
     """
@@ -62,7 +62,7 @@ def _asks_outermost(text: str) -> bool:
 
 
 def _count_groups(read: QuestionParts) -> Asked | None:
-    """Rows, or what another column names, for each value of a column: "how many parts per supplier"."""
+    """Return rows, or what another column names, for each value of a column: "how many parts per supplier"."""
     group = read.group
     words = read.named_of(ValueKind.TEXT)
     others = [at for at in words if at != group]
@@ -73,7 +73,7 @@ def _count_groups(read: QuestionParts) -> Asked | None:
 
 
 def _tells_amounts(column: Column) -> bool:
-    """Whether most of a column's cells begin with a number, be it "12, pro rata"."""
+    """Return whether most of a column's cells begin with a number, be it "12, pro rata"."""
     filled = [text for value in column.values if (text := value.text.strip())]
     amounts = sum(_AMOUNT.match(text) is not None for text in filled)
     return column.kind is ValueKind.NUMBER or 2 * amounts > len(filled)

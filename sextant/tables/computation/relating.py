@@ -29,24 +29,24 @@ _WHICH = re.compile(r"谁|哪|\b(?:which|who)\b")
 
 
 def relation_of(read: QuestionParts) -> Asked | None:
-    """The difference or share that the parts of a question ask for; None where it is not sure, or they ask for none."""
+    """Return the difference or share that the parts of a question ask for; None where it is not sure, or they ask for none."""
     if SHARE.search(read.text):
         return _share(read)
     return _apart(read) if APART.search(read.text) or _asks_whether(read.text) else None
 
 
 def _asks_whether(text: str) -> bool:
-    """Whether a question asks whether one is more than another: "did C sell more than A?", C卖得比A多吗."""
+    """Return whether a question asks whether one is more than another: "did C sell more than A?", C卖得比A多吗."""
     return WHETHER.match(text) is not None
 
 
 def without_relating(text: str) -> str:
-    """What else a question says whose difference or share was understood."""
+    """Return what else a question says whose difference or share was understood."""
     return BESIDE.sub(" ", IS_IT.sub(" ", APART.sub(" ", SHARE.sub(" ", text))))
 
 
 def rival_of(read: QuestionParts) -> Operation | None:
-    """Which end is asked for where two things are named: "which sold more, A or B?", A和B哪个贵."""
+    """Return which end is asked for where two things are named: "which sold more, A or B?", A和B哪个贵."""
     if not _WHICH.search(read.text) or len(pairs_of(read)) != 1:
         return None
     larger, smaller = LARGER.search(read.text), SMALLER.search(read.text)
@@ -56,7 +56,7 @@ def rival_of(read: QuestionParts) -> Operation | None:
 
 
 def _apart(read: QuestionParts) -> Asked | None:
-    """How far two rows, both named by values of one column, are apart in a column; or two columns of one row."""
+    """Return how far two rows, both named by values of one column, are apart in a column; or two columns of one row."""
     rest = without_relating(read.text)
     others = any(form.search(rest) for form in OPERATIONS.values())
     if read.grouped or _RELATIVE.search(rest) or others or NOT_OURS.search(rest):
@@ -81,12 +81,12 @@ def _apart(read: QuestionParts) -> Asked | None:
 
 
 def pairs_of(read: QuestionParts) -> list[Condition]:
-    """The conditions by which two things are named, values of one column."""
+    """Return the conditions by which two things are named, values of one column."""
     return [one for one in read.conditions if len(one.words) == _PAIR and not one.denied]
 
 
 def _share(read: QuestionParts) -> Asked | None:
-    """What the rows of a condition have of all that a column adds up to, or what part of the rows they are."""
+    """Return what the rows of a condition have of all that a column adds up to, or what part of the rows they are."""
     rest = without_relating(read.text)
     asked = [one for one, form in OPERATIONS.items() if form.search(rest)]
     if set(asked) - {Operation.SUM} or NOT_OURS.search(rest) or read.grouped:

@@ -38,7 +38,7 @@ class Band:
     high: Decimal | None = None
 
     def holds(self, number: Decimal, beyond: int) -> bool:
-        """Whether a number lies within, ends included; or what is just above (1) or below (-1) it.
+        """Return whether a number lies within, ends included; or what is just above (1) or below (-1) it.
 
         Where two bands share an end, its number is in both: a table of "up to 5,000" and "5,000 to 30,000"
         does not say which it means.
@@ -49,7 +49,7 @@ class Band:
 
 
 def rows_of_band(table: DataTable, question: str) -> list[int]:
-    """The rows, from 0, in whose range the question's number lies: one, or two that share their end.
+    """Return the rows, from 0, in whose range the question's number lies: one, or two that share their end.
 
     None where the question has no number or several, or one in another unit, or where no column, or more
     than one, has ranges.
@@ -80,18 +80,18 @@ def rows_of_band(table: DataTable, question: str) -> list[int]:
 
 
 def _counts(name: str, behind: Sequence[str]) -> bool:
-    """Whether the word behind a number is in a column's name: six members, `Members of one company`."""
+    """Return whether the word behind a number is in a column's name: six members, `Members of one company`."""
     words = (found[0] for rest in behind if (found := _NAME_WORDS.match(rest.lstrip())))
     return any(find_whole(plain_of(name), word.removesuffix("s")) for word in words)
 
 
 def _has_no_numbers(table: DataTable) -> bool:
-    """Whether no other column can be what a bound without a unit is on."""
+    """Return whether no other column can be what a bound without a unit is on."""
     return all(column.kind is not ValueKind.NUMBER for column in table.columns)
 
 
 def _bands(table: DataTable, column: int) -> tuple[Sequence[Band | None], set[str]] | None:
-    """Each row's range, and the units of their ends; None where the column is none of ranges."""
+    """Return each row's range, and the units of their ends; None where the column is none of ranges."""
     found = [_band(cells[column]) for cells in table.rows]
     filled = sum(bool(cells[column].strip()) for cells in table.rows)
     many = sum(band is not None for band in found)
@@ -103,7 +103,7 @@ def _bands(table: DataTable, column: int) -> tuple[Sequence[Band | None], set[st
 
 
 def _units_named(name: str) -> set[str]:
-    """The units in a column's name, where its cells have none: `Years of service`, 工龄（年）."""
+    """Return the units in a column's name, where its cells have none: `Years of service`, 工龄（年）."""
     return set(filter(None, map(unit_of, _NAME_WORDS.findall(plain_of(name)))))
 
 

@@ -24,7 +24,7 @@ _OF_ANOTHER = re.compile(r"\0+\s+of\b")  # more than the price of BM-40
 
 
 def take_denials(reading: Reading, named: Sequence[Condition]) -> list[Condition]:
-    """The conditions `named`, with those turned round that the question denies: "not in Oslo", 不是白色."""
+    """Return the conditions `named`, with those turned round that the question denies: "not in Oslo", 不是白色."""
     told = list(named)
     for match in DENIED.finditer(reading.text):
         held = [column for at, column in reading.values if match.start() <= at < match.end()]
@@ -37,7 +37,7 @@ def take_denials(reading: Reading, named: Sequence[Condition]) -> list[Condition
 
 
 def take_dates(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition]:
-    """Conditions on dates, each on the column that the question names, else on the only one of dates."""
+    """Yield conditions on dates, each on the column that the question names, else on the only one of dates."""
     dated = [column for column in columns if column.kind is ValueKind.DATE]
     taken = {index for _, index in reading.columns}
     named = [one for one in dated if one.index in taken or names_column(reading.text, one.name)]
@@ -53,7 +53,7 @@ def take_dates(reading: Reading, columns: Sequence[Column]) -> Iterator[Conditio
 
 
 def take_comparisons(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition]:
-    """Conditions of one column against another: "below their minimum stock", 实际支出超过预算.
+    """Yield conditions of one column against another: "below their minimum stock", 实际支出超过预算.
 
     What is compared is named last before it; else its name is a part of the other's, or it is the only one
     that can be compared.
@@ -80,7 +80,7 @@ def take_comparisons(reading: Reading, columns: Sequence[Column]) -> Iterator[Co
 
 
 def take_none(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition]:
-    """Conditions for rows that have nothing of a column of numbers: 没有库存, "no stock"."""
+    """Yield conditions for rows that have nothing of a column of numbers: 没有库存, "no stock"."""
     for match in NONE_OF.finditer(reading.text):
         column = next((columns[at] for place, at in reading.columns if place == match.end()), None)
         if column is None or column.kind is not ValueKind.NUMBER:
@@ -92,21 +92,21 @@ def take_none(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition
 
 
 def _parts_of(other: Column, columns: Sequence[Column]) -> list[Column]:
-    """The columns whose name is a part of the other's: "Stock" of "Minimum stock"."""
+    """Return the columns whose name is a part of the other's: "Stock" of "Minimum stock"."""
     whole = plain_name(other.name)
     names = [(one, plain_name(one.name)) for one in columns if one.index != other.index]
     return [one for one, name in names if name and find_whole(whole, name)]
 
 
 def _comparable(one: Column, other: Column) -> bool:
-    """Whether two columns have values of one kind and unit, be it in their names: "Price (EUR)"."""
+    """Return whether two columns have values of one kind and unit, be it in their names: "Price (EUR)"."""
     same = one.kind is other.kind and one.unit == other.unit and one.unit is not None
     in_names = [UNIT.findall(plain_of(column.name)) for column in (one, other)]
     return same and one.index != other.index and in_names[0] == in_names[1]
 
 
 def take_bounds(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition]:
-    """Conditions on numbers, each on the column named last before it, else first after it.
+    """Yield conditions on numbers, each on the column named last before it, else first after it.
 
     Of several prices the one in the bound's unit is meant, named or not; but a share that is named stays
     the share, whatever else has percents.
@@ -136,6 +136,6 @@ def take_bounds(reading: Reading, columns: Sequence[Column]) -> Iterator[Conditi
 def _of_that_name(
     alone: Sequence[int], near: Sequence[int], columns: Sequence[Column]
 ) -> list[int]:
-    """The only column of its unit, unless what is named nearby has no unit and is called otherwise."""
+    """Return the only column of its unit, unless what is named nearby has no unit and is called otherwise."""
     close = {plain_name(columns[at].name) for at in near if not unit_counted(columns[at])}
     return [at for at in alone if not close or plain_name(columns[at].name) in close]

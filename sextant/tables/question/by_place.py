@@ -12,7 +12,7 @@ _ORDINALS = ORDINALS[:10]
 
 
 def _forms(english: str, chinese: str) -> re.Pattern[str]:
-    """How both languages call one by its place; the words are patterns."""
+    """Return how both languages call one by its place; the words are patterns."""
     return re.compile(
         rf"\b(?:(?P<word>{'|'.join(_ORDINALS)}|last)|(?P<nth>\d+)(?:st|nd|rd|th))[\s-]+{english}\b"
         rf"|\b{english}\s+(?:no\.?\s*|number\s+)?(?P<number>\d+)\b"
@@ -25,7 +25,7 @@ _ROW, _COLUMN = _forms("row", "行"), _forms("column", "[列栏]")
 
 
 def row_asked_for(question: str, table: DataTable) -> int | None:
-    """The place (from 0) of the row that `question` calls by its number; None without such a row."""
+    """Return the place (from 0) of the row that `question` calls by its number; None without such a row."""
     found = _ROW.search(question)
     place = _place(found, len(table.rows)) if found else -1
     return place if 0 <= place < len(table.rows) else None
@@ -34,19 +34,19 @@ def row_asked_for(question: str, table: DataTable) -> int | None:
 def columns_by_place(
     question: str, table: DataTable
 ) -> Iterator[tuple[tuple[int, int], int | None]]:
-    """Where `question` calls a column by its number, and which (from 0) that is; None: there is no such one."""
+    """Yield where `question` calls a column by its number, and which (from 0) that is; None: there is no such one."""
     for found in _COLUMN.finditer(question):
         place = _place(found, table.width)
         yield found.span(), place if 0 <= place < table.width else None
 
 
 def asks_by_place(question: str) -> bool:
-    """Whether a question asks for a row by its number."""
+    """Return whether a question asks for a row by its number."""
     return _ROW.search(question) is not None
 
 
 def _place(found: re.Match[str], count: int) -> int:
-    """The place, from 0, that one of `count` is called by."""
+    """Return the place, from 0, that one of `count` is called by."""
     word = (found["word"] or "").lower()
     if found["last"] or word == "last":
         return count - 1

@@ -30,7 +30,7 @@ _POINTS_BACK = re.compile(
 
 
 def clauses_in(question: str) -> list[str]:
-    """The clauses of a question, each of which asks and stands alone; [] where it is one, or one leans on another."""
+    """Return the clauses of a question, each of which asks and stands alone; [] where it is one, or one leans on another."""
     parts = [_JOINING.sub("", part.strip()) for part in _CUT.split(question)]
     parts = [part for part in parts if part]
     alone = all(_ASKS.search(part) for part in parts)
@@ -39,7 +39,7 @@ def clauses_in(question: str) -> list[str]:
 
 
 def each_of(question: str) -> list[str]:
-    """The questions that one joins: "the highest and the lowest price" asks for two computations."""
+    """Return the questions that one joins: "the highest and the lowest price" asks for two computations."""
     match = _SEVERAL.search(question)
     if match is None:
         return [question]

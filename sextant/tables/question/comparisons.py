@@ -103,7 +103,7 @@ def _number(stated: str) -> Decimal:
 
 
 def bounds_in(question: str) -> list[Bound]:
-    """The numeric conditions that a question states, none inside another's words."""
+    """Return the numeric conditions that a question states, none inside another's words."""
     found: list[Bound] = []
     for match in _BETWEEN.finditer(question):
         low, high = (numbers_in(group)[0] for group in match.groups() if group)
@@ -123,7 +123,7 @@ def bounds_in(question: str) -> list[Bound]:
 
 
 def against_in(question: str) -> list[tuple[tuple[int, int], Comparison]]:
-    """Where a question compares with a column, whose masked name begins at the end, and how."""
+    """Return where a question compares with a column, whose masked name begins at the end, and how."""
     found: list[tuple[tuple[int, int], Comparison]] = []
     for comparison, form in _AGAINST:
         for match in form.finditer(question):
@@ -135,5 +135,5 @@ def against_in(question: str) -> list[tuple[tuple[int, int], Comparison]]:
 def _is_apart(
     match: re.Match[str], found: Iterable[tuple[tuple[int, int], *tuple[object, ...]]]
 ) -> bool:
-    """Whether a match has no character of what was found before."""
+    """Return whether a match has no character of what was found before."""
     return not any(start < match.end() and match.start() < end for (start, end), *_ in found)

@@ -54,7 +54,7 @@ _FROM = re.compile(r"(?:\b(?:between|from)|从|自|在)\s*$")
 
 
 def dates_in(question: str, year: int | None = None) -> list[Bound]:
-    """The bounds by dates that a normalised question states; numbers are days, as ordinals.
+    """Return the bounds by dates that a normalised question states; numbers are days, as ordinals.
 
     A year or month has a first and a last day: after 2023 is from 2024 on. A date that no word relates
     to anything ("the 2024 budget") bounds nothing, but in Chinese, where it needs none (2024年入职).
@@ -78,7 +78,7 @@ def dates_in(question: str, year: int | None = None) -> list[Bound]:
 
 
 def without_dates(text: str) -> str:
-    """A normalised text without its dates, those of a month or a year included."""
+    """Return a normalised text without its dates, those of a month or a year included."""
     for start, end, *_ in sorted(_read(text, None), reverse=True):
         text = f"{text[:start]} {text[end:]}"
     return text
@@ -119,7 +119,7 @@ def _most(last: Decimal) -> tuple[Comparison, Decimal]:
 
 
 def _read(text: str, of_year: int | None) -> Iterator[tuple[int, int, Decimal, Decimal]]:
-    """Each date: where it stands, and its first and last day."""
+    """Yield each date: where it stands, and its first and last day."""
     stated = [(match, int(match["year"] or match["of"])) for match in _FORM.finditer(text)]
     if of_year is not None:
         stated += [(match, of_year) for match in _OF_THE_YEAR.finditer(text)]
@@ -141,6 +141,6 @@ def _number(month: str) -> int:
 
 
 def _before(first: date, months: int) -> date:
-    """The last day of so many months from the first of one."""
+    """Return the last day of so many months from the first of one."""
     after = first.year * 12 + first.month - 1 + months
     return date(after // 12, after % 12 + 1, 1) - timedelta(days=1)

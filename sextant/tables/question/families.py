@@ -40,7 +40,7 @@ for _at, _line in enumerate(
 
 
 def _anywhere(words: Sequence[str]) -> str:
-    """A pattern of the words in a normalised text: English ones whole, longest first."""
+    """Return a pattern of the words in a normalised text: English ones whole, longest first."""
     first = sorted(words, key=len, reverse=True)
     return "|".join(rf"(?<![\w-]){one}(?![\w-])" if one.isascii() else one for one in first)
 
@@ -51,7 +51,7 @@ _LISTED = re.compile(_anywhere(list(_FAMILIES)))
 def related_columns(
     text: str, columns: Sequence[Column], named: Collection[int] = ()
 ) -> list[tuple[tuple[int, int], int]]:
-    """Where a normalised question has a word of a column's family, and which; none where it may mean several.
+    """Return where a normalised question has a word of a column's family, and which; none where it may mean several.
 
     Of amounts and of money that one verb may mean, both, in the order in which it is likely to mean them. A word
     that is of the family of a column that is `named` already says that again.
@@ -77,13 +77,13 @@ def related_columns(
 
 
 def of_one_family(word: str, text: str) -> bool:
-    """Whether a normalised text has another word of a word's families."""
+    """Return whether a normalised text has another word of a word's families."""
     own = _FAMILIES.get(word, set())
     return any(own & families for _, families, _ in _words(text))
 
 
 def implied_of(text: str, columns: Sequence[Column]) -> list[int]:
-    """The columns of which a normalised question asks for the most or least by the word for just that.
+    """Return the columns of which a normalised question asks for the most or least by the word for just that.
 
     Else the only one of numbers.
     """
@@ -93,7 +93,7 @@ def implied_of(text: str, columns: Sequence[Column]) -> list[int]:
 
 
 def implied(text: str, column: str) -> bool:
-    """Whether a normalised question asks for the most or least of a column by the word for just that."""
+    """Return whether a normalised question asks for the most or least of a column by the word for just that."""
     return any(asks.search(text) and kind.search(column) for asks, kind in IMPLIED)
 
 
@@ -125,7 +125,7 @@ def _told_of(column: Column) -> str:
 
 
 def _words(text: str) -> Iterator[tuple[tuple[int, int], set[int], str]]:
-    """The words of a text that may be of a family: where each stands, its listed families, its root without endings."""
+    """Yield the words of a text that may be of a family: where each stands, its listed families, its root without endings."""
     for match in _LISTED.finditer(text):
         yield match.span(), _FAMILIES[match[0]], _root(match[0])
     listed = {match.start() for match in _LISTED.finditer(text)}

@@ -38,7 +38,7 @@ _TURNED = {Operation.MAX: Operation.MIN, Operation.MIN: Operation.MAX}
 
 
 def adds_up(column: Column, text: str) -> bool:
-    """Whether a normalised question for the most of a column means the sums over what names several rows.
+    """Return whether a normalised question for the most of a column means the sums over what names several rows.
 
     Sales are taken together unasked, prices are not; "the longest hours" are of one row.
     """
@@ -52,12 +52,12 @@ def adds_up(column: Column, text: str) -> bool:
 
 
 def is_code(column: Column) -> bool:
-    """Whether the numbers of a column only name its rows."""
+    """Return whether the numbers of a column only name its rows."""
     return _CODES.search(plain_of(column.name).strip()) is not None
 
 
 def is_amount(column: Column) -> bool:
-    """Whether a column may be one of amounts, which add up, as far as its name and its unit tell."""
+    """Return whether a column may be one of amounts, which add up, as far as its name and its unit tell."""
     name = plain_of(column.name)
     others = (
         _NO_AMOUNT.search(name) or _AGES.search(name) or _SCORED.search(name) or is_code(column)
@@ -66,7 +66,7 @@ def is_amount(column: Column) -> bool:
 
 
 def outermost_of(operation: Operation, column: Column, text: str) -> Operation | None:
-    """Which end of a column a normalised question means: the fastest has the smallest time.
+    """Return which end of a column a normalised question means: the fastest has the smallest time.
 
     None where its name does not tell: the best price is the lowest or the highest.
     """
@@ -79,7 +79,7 @@ def outermost_of(operation: Operation, column: Column, text: str) -> Operation |
 
 
 def is_by_period(column: int | None, columns: Sequence[Column], text: str) -> bool:
-    """Whether a normalised question asks for a column month by month, which only dates of other columns could tell.
+    """Return whether a normalised question asks for a column month by month, which only dates of other columns could tell.
 
     What "monthly cost" and 月费 are is asked for "per month" as it stands.
     """

@@ -70,7 +70,7 @@ class Rank:
 
 
 def rank_in(question: str) -> Rank | None:
-    """The rows of an order that a normalised question asks for; None where it asks for none."""
+    """Return the rows of an order that a normalised question asks for; None where it asks for none."""
     for operation, form, only in _RANKS:
         if match := form.search(question):
             said = match.groupdict()

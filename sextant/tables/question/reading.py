@@ -64,7 +64,7 @@ class Reading:
 
 
 def names_column(question: str, name: str) -> bool:
-    """Whether a question names a column, by a part of its name or in other words."""
+    """Return whether a question names a column, by a part of its name or in other words."""
     text, column = plain_of(question), plain_of(name)
     otherwise = synonym_patterns(question).values()
     return (
@@ -94,7 +94,7 @@ def take_names(reading: Reading, question: str, table: DataTable) -> list[Condit
 def _values_of(
     reading: Reading, question: str, table: DataTable, called: Sequence[_Called]
 ) -> tuple[_Values, set[int]]:
-    """What the question may name of word columns, and the columns that are ticked where it is so.
+    """Return what the question may name of word columns, and the columns that are ticked where it is so.
 
     Where rows are listed or counted, the name of a column that says yes or no is a value of it.
     """
@@ -149,7 +149,7 @@ def _take_places(reading: Reading, table: DataTable, names: Collection[str]) -> 
 
 
 def _written_values(question: str, table: DataTable) -> _Values:
-    """How the values of word columns are written, and what they are called in the question's language.
+    """Return how the values of word columns are written, and what they are called in the question's language.
 
     By what they say in any case and width, since people write one thing in several.
     """
@@ -167,13 +167,13 @@ def _written_values(question: str, table: DataTable) -> _Values:
 
 
 def _saying_so(values: _Values, column: int) -> set[str]:
-    """What a column that only says yes or no has where it is so: its name is a value, "which fields are required?"."""
+    """Return what a column that only says yes or no has where it is so: its name is a value, "which fields are required?"."""
     said = {plain: written for (plain, index), written in values.items() if index == column}
     return find_tick(said)
 
 
 def _wanted(reading: Reading, table: DataTable) -> list[tuple[str, int]]:
-    """The columns of numbers, by their names with units, where the question needs one and names none.
+    """Return the columns of numbers, by their names with units, where the question needs one and names none.
 
     "Which models cost over 300 EUR?" names the column `Model` and bounds the column `Price (EUR)`.
     """
@@ -187,7 +187,7 @@ def _wanted(reading: Reading, table: DataTable) -> list[tuple[str, int]]:
 
 
 def _also_called(name: str) -> list[str]:
-    """What else a column is called, in either language, but for words that ask for a computation."""
+    """Return what else a column is called, in either language, but for words that ask for a computation."""
     forms = (*OPERATIONS.values(), COMPARING)
     return [one for one in other_names(name) if not any(form.fullmatch(one) for form in forms)]
 
@@ -248,7 +248,7 @@ def _take_related(reading: Reading, table: DataTable) -> None:
 
 
 def _common(name: str, text: str) -> str:
-    """The longest part of a name that the text holds: a Latin word, or two ideographs and more.
+    """Return the longest part of a name that the text holds: a Latin word, or two ideographs and more.
 
     A header cell that is a line of code or a page of text is called by no part of it.
     """
@@ -267,12 +267,12 @@ def _common(name: str, text: str) -> str:
 
 
 def plain_name(name: str) -> str:
-    """A column's name without its unit, as questions have it."""
+    """Return a column's name without its unit, as questions have it."""
     return " ".join(UNIT.sub("", plain_of(name)).replace("_", " ").split())[:_LONGEST]
 
 
 def _find_value(text: str, question: str, written: Collection[str]) -> tuple[int, int] | None:
-    """Where a question has a value, by any of the ways in which the table writes it."""
+    """Return where a question has a value, by any of the ways in which the table writes it."""
     found = (_find_written(text, question, value) for value in sorted(written))
     return next(filter(None, found), None)
 
@@ -289,7 +289,7 @@ def _find_written(text: str, question: str, value: str) -> tuple[int, int] | Non
 
 
 def _find_capitals(text: str, question: str, value: str) -> tuple[int, int] | None:
-    """Where a word that commonly says nothing is a name, as its capitals tell: IT, US, A; not in "NO stock"."""
+    """Return where a word that commonly says nothing is a name, as its capitals tell: IT, US, A; not in "NO stock"."""
     alone = value == "A" and _ARTICLE.match(question)  # "A week has how many days?"
     found = find_whole(question, value) if value.isupper() and value != "I" and not alone else None
     named = found and text[slice(*found)] == value.lower() and not NONE_OF.match(text, found[0])
@@ -297,7 +297,7 @@ def _find_capitals(text: str, question: str, value: str) -> tuple[int, int] | No
 
 
 def _find_single(text: str, question: str, value: str, column: str) -> tuple[int, int] | None:
-    """Where a value of one ideograph stands as a word of its own: 甲, 甲级, 女员工; not in 最高 or 大学生."""
+    """Return where a value of one ideograph stands as a word of its own: 甲, 甲级, 女员工; not in 最高 or 大学生."""
     if len(value) != 1 or not has_cjk(value) or value in CHINESE_STOP_WORDS:
         return None
     at = 0
@@ -309,5 +309,5 @@ def _find_single(text: str, question: str, value: str, column: str) -> tuple[int
 
 
 def says_kind(noun: str, column: str) -> bool:
-    """Whether what follows a value in a word only says what it is a value of: 员工 in 女员工, 部 in 市场部."""
+    """Return whether what follows a value in a word only says what it is a value of: 员工 in 女员工, 部 in 市场部."""
     return not noun or noun in PERSONS or noun in _KINDS or noun in plain_of(column)

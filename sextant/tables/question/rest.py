@@ -53,7 +53,7 @@ _OF_ALL = 0.9
 
 
 def restricts(rest: str, table: DataTable, about: str) -> bool:
-    """Whether a part of a question that was not understood speaks of some of the rows only.
+    """Return whether a part of a question that was not understood speaks of some of the rows only.
 
     "The average salary of engineers", where a department is called Engineering, or the sales of March: what
     is computed over all rows then answers another question.
@@ -75,7 +75,7 @@ def restricts(rest: str, table: DataTable, about: str) -> bool:
 
 
 def unborne(rest: str, table: DataTable, about: str = "") -> set[str]:
-    """What a part of a question that was not understood speaks of and the table does not: pears, 护士.
+    """Return what a part of a question that was not understood speaks of and the table does not: pears, 护士.
 
     Whatever is computed then answers another question, unless a column that it names is what it asks for.
 
@@ -101,14 +101,14 @@ def unborne(rest: str, table: DataTable, about: str = "") -> set[str]:
 
 
 def marks_left(question: str, rest: str) -> bool:
-    """Whether a short name in capitals was not understood as a value: D, HR, R9."""
+    """Return whether a short name in capitals was not understood as a value: D, HR, R9."""
     found = ((mark[0], rest[mark.start() : mark.end()]) for mark in _MARK.finditer(question))
     left = {word for word, there in found if there == word.lower() and not unit_of(there)}
     return bool(left - {"I"}) and not question.isupper()
 
 
 def names_someone(question: str, rest: str, table: DataTable) -> bool:
-    """Whether a capitalised word of the question, not understood as a value, stands in a cell: Max, Count Basie."""
+    """Return whether a capitalised word of the question, not understood as a value, stands in a cell: Max, Count Basie."""
     names = {name for name in _CAPITALISED.findall(question) if name.lower() in rest}
     return any(re.search(rf"\b{name}\b", " ".join(cells)) for name in names for cells in table.rows)
 

@@ -25,7 +25,7 @@ _UNIT_BEHIND = re.compile(r"^\s?(?:[a-z%]{1,3}\b|euros?\b|dollars?\b|[元块圆�
 
 
 def computes(question: str) -> bool:
-    """Whether a question may ask for something computed, of whatever table: cheap, and often wrong."""
+    """Return whether a question may ask for something computed, of whatever table: cheap, and often wrong."""
     text = plain_of(question)
     forms = (*OPERATIONS.values(), *DATED.values(), COMPARING, LISTING, HAVING, APART)
     if any(form.search(text) for form in forms):
@@ -34,12 +34,12 @@ def computes(question: str) -> bool:
 
 
 def lists(question: str) -> bool:
-    """Whether a question asks for all rows that are so."""
+    """Return whether a question asks for all rows that are so."""
     return LISTING.search(plain_of(question)) is not None
 
 
 def without_asking(question: str, *, dated: bool, year: int | None = None) -> str:
-    """What a question speaks of, without the words that ask for something computed, and its bounds.
+    """Return what a question speaks of, without the words that ask for something computed, and its bounds.
 
     Args:
         question: the question.

@@ -11,7 +11,7 @@ _DONE = ("已", "已经")
 
 
 def other_states(value: str) -> Iterator[str]:
-    """What else a normalised value is called that tells whether something is done; nothing for any other."""
+    """Yield what else a normalised value is called that tells whether something is done; nothing for any other."""
     match = _STATE.fullmatch(value)
     if match is None:
         return

@@ -54,12 +54,12 @@ _LONGEST_NAME = max(map(len, _UNIT_OF))
 
 
 def unit_counted(column: Column) -> str:
-    """The unit of a column's numbers, by its name or its cells; "" where none is known."""
+    """Return the unit of a column's numbers, by its name or its cells; "" where none is known."""
     return _unit_of(column) or next(filter(None, map(_known, map(plain_of, column.unit or ()))), "")
 
 
 def counted_in(columns: Sequence[Column], bound: str, behind: str) -> list[int]:
-    """The columns that count in the unit in which a bound is stated: `Price (EUR)` for 100 EUR.
+    """Return the columns that count in the unit in which a bound is stated: `Price (EUR)` for 100 EUR.
 
     Args:
         columns: those of numbers.
@@ -71,14 +71,14 @@ def counted_in(columns: Sequence[Column], bound: str, behind: str) -> list[int]:
 
 
 def in_unit(columns: Sequence[Column], word: str) -> list[Column]:
-    """The columns of numbers that count in the unit of this name: kilometres, 公里."""
+    """Return the columns of numbers that count in the unit of this name: kilometres, 公里."""
     unit = _known(word)
     numbers = (column for column in columns if column.kind is ValueKind.NUMBER)
     return [column for column in numbers if unit and unit_counted(column) == unit]
 
 
 def comparable(bound: str, behind: str, column: Column) -> bool:
-    """Whether a bound is a number of the column's: `500 MB` says nothing of gigabytes, nor 10k of 10."""
+    """Return whether a bound is a number of the column's: `500 MB` says nothing of gigabytes, nor 10k of 10."""
     if column.unit is None or _GOES_ON.match(behind):
         return False
     prefix, suffix = map(plain_of, column.unit)
@@ -98,7 +98,7 @@ def comparable(bound: str, behind: str, column: Column) -> bool:
 
 
 def in_units_of(column: Column, number: Decimal, bound: str, behind: str) -> Decimal:
-    """A bound as the column counts: 450万元 is 450 where it has 万元. One without a unit is in the column's."""
+    """Return a bound as the column counts: 450万元 is 450 where it has 万元. One without a unit is in the column's."""
     scale = _SCALED.search(plain_of(column.name))
     if scale is None or not (_SCALE.search(bound) or _stated(bound, behind)):
         return number
@@ -106,13 +106,13 @@ def in_units_of(column: Column, number: Decimal, bound: str, behind: str) -> Dec
 
 
 def _unit_of(column: Column) -> str:
-    """The unit in a column's name, without its scale; "" where it has none that is known."""
+    """Return the unit in a column's name, without its scale; "" where it has none that is known."""
     found = _IN_BRACKETS.search(plain_of(column.name))
     return _known(_SCALE.sub("", found[1]).strip()) if found else ""
 
 
 def _stated(bound: str, behind: str) -> str:
-    """The unit of a bound, as its sign or the word behind it; "" where it states none that is known."""
+    """Return the unit of a bound, as its sign or the word behind it; "" where it states none that is known."""
     if sign := _CURRENCY.search(bound):
         return _UNIT_OF.get(sign[0], "")
     if "%" in bound:
@@ -121,7 +121,7 @@ def _stated(bound: str, behind: str) -> str:
 
 
 def unit_of(behind: str) -> str:
-    """The unit that follows a number, by one of its names; "" where that is none that is known."""
+    """Return the unit that follows a number, by one of its names; "" where that is none that is known."""
     word = _WORD_BEHIND.match(behind)
     if word is None:
         return ""

@@ -67,7 +67,7 @@ def compute_findings(question: str, table: DataTable, language: str, about: str 
 
 
 def clauses_for(question: str, table: DataTable, about: str = "") -> list[Clause]:
-    """What `question` asks of a table; [] where that lacks a column of it, which another may have.
+    """Return what `question` asks of a table; [] where that lacks a column of it, which another may have.
 
     Args:
         question: in Chinese or English.
@@ -82,7 +82,7 @@ def clauses_for(question: str, table: DataTable, about: str = "") -> list[Clause
 def findings_unasked(
     clauses: Sequence[Clause], table: DataTable, language: str, about: str = ""
 ) -> list[Finding]:
-    """What a question asks of a table that it was not asked about, but that a search has found.
+    """Return what a question asks of a table that it was not asked about, but that a search has found.
 
     So more must speak for it than for a table that comes with the question: what is computed is
     computed of a column that the question names, or of the rows that keep its bounds. A row that is
@@ -100,7 +100,7 @@ def findings_unasked(
 
 
 def _joined(question: str, table: DataTable, about: str) -> list[Clause]:
-    """What the clauses of a question ask for, where each stands alone; else what the whole asks for."""
+    """Return what the clauses of a question ask for, where each stands alone; else what the whole asks for."""
     each = [_sure(clause, table, about) for clause in clauses_in(question)]
     if each and all(each):
         return [one for found in each for one in found]
@@ -108,26 +108,26 @@ def _joined(question: str, table: DataTable, about: str) -> list[Clause]:
 
 
 def _sure(question: str, table: DataTable, about: str) -> list[Clause]:
-    """The clauses of `_joined` for one clause; [] where something that was not understood may keep rows out."""
+    """Return the clauses of `_joined` for one clause; [] where something that was not understood may keep rows out."""
     found = _clauses(question, table, about)
     return [] if any(_partly(asked, table, about) for _, asked in found) else found
 
 
 def _clauses(question: str, table: DataTable, about: str = "") -> list[Clause]:
-    """Each computation that a question asks for, [] where one of them is not sure."""
+    """Return each computation that a question asks for, [] where one of them is not sure."""
     asked = [(part, asked_of(part, table, about)) for part in each_of(question)]
     sure = [(part, one) for part, one in asked if one]
     return sure if len(sure) == len(asked) else []
 
 
 def _is_of_named(asked: Asked, question: str, table: DataTable) -> bool:
-    """Whether it is computed of a column that the question names, or of the rows."""
+    """Return whether it is computed of a column that the question names, or of the rows."""
     column = None if asked.operation is Operation.VALUE else asked.column
     return column is None or names_column(question, table.names[column])
 
 
 def _unasked(clause: Clause, table: DataTable, language: str, about: str) -> list[Finding]:
-    """What `findings_unasked` finds of one clause."""
+    """Return what `findings_unasked` finds of one clause."""
     question, asked = clause
     if _partly(asked, table, about):
         return []
@@ -152,7 +152,7 @@ def _unasked(clause: Clause, table: DataTable, language: str, about: str) -> lis
 
 
 def _partly(asked: Asked, table: DataTable, about: str = "") -> bool:
-    """Whether something that was not understood may keep rows out, or parts them by month or day."""
+    """Return whether something that was not understood may keep rows out, or parts them by month or day."""
     if is_by_period(asked.column, table.columns, asked.rest):
         return True
     dated = any(column.kind is ValueKind.DATE for column in table.columns)
@@ -160,13 +160,13 @@ def _partly(asked: Asked, table: DataTable, about: str = "") -> bool:
 
 
 def _is_named(question: str, table: DataTable, condition: Condition) -> bool:
-    """Whether a question names what a condition is on; words and dates are of what they are."""
+    """Return whether a question names what a condition is on; words and dates are of what they are."""
     name = table.names[condition.column]
     return bool(condition.words or _OF_DAYS.search(plain_of(name)) or names_column(question, name))
 
 
 def _row_told(question: str, table: DataTable, language: str) -> list[Finding]:
-    """The cells of the row that `question` asks for by its number, if it does; of the columns that it names so."""
+    """Return the cells of the row that `question` asks for by its number, if it does; of the columns that it names so."""
     place = row_asked_for(question, table)
     if place is None:
         return []

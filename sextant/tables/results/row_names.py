@@ -33,7 +33,7 @@ class RowNames:
         self._names = OPERATION_NAMES[language]
 
     def _named(self, row: int, one_of: int) -> str:
-        """A row by what the question calls it, and by more when it calls others the same."""
+        """Return a row by what the question calls it, and by more when it calls others the same."""
         bound = [c.column for c in self._asked.conditions if c.words]
         parts = [self._table.rows[row][column].strip() for column in bound]
         if one_of > 1 or not parts:
@@ -45,7 +45,7 @@ class RowNames:
         return ", ".join(filter(None, [label, self._called(row)]))
 
     def _called(self, row: int) -> str:
-        """What a row is called that the first column only has a code for: "CF-401, Geisha Reserve"."""
+        """Return what a row is called that the first column only has a code for: "CF-401, Geisha Reserve"."""
         if self._naming is None:
             return ""
         name = self._table.rows[row][self._naming.index].strip()
@@ -53,7 +53,7 @@ class RowNames:
 
     @cached_property
     def _naming(self) -> Column | None:
-        """The second column, where it names rows of which the first only has codes."""
+        """Return the second column, where it names rows of which the first only has codes."""
         first, *others = self._columns
         if not others or self._asked.subject != first.index:
             return None
@@ -95,5 +95,5 @@ class RowNames:
 
 
 def said_of(number: int, text: str) -> str:
-    """`text` as it is said of so many."""
+    """Return `text` as it is said of so many."""
     return OF_ONE.get(text, text) if number == 1 else text

@@ -47,7 +47,7 @@ class Finding:
 
     @property
     def row(self) -> int | None:
-        """The row, from 0, that it is about; None of a column or the whole table."""
+        """Return the row, from 0, that it is about; None of a column or the whole table."""
         found = _ROW.match(self.place)
         return int(found[1]) - 1 if found else None
 
@@ -56,7 +56,7 @@ class Writer(RowNames):
     """Says in sentences what one computation over a table came to."""
 
     def findings(self) -> Iterator[Finding]:
-        """The sentences, those that others rest on first."""
+        """Yield the sentences, those that others rest on first."""
         asked = self._asked
         rows = matching(self._table, asked.conditions)
         if not rows:
@@ -103,7 +103,7 @@ class Writer(RowNames):
         yield Finding(text, f"c{column.index + 1}", result.shown)
 
     def _counted(self, rows: Sequence[int], column: Column | None) -> Finding:
-        """How many rows there are, or different values of a column."""
+        """Return how many rows there are, or different values of a column."""
         counted = rows if column is None else self._first_of_each(rows, column.index)
         conditions = self._asked.conditions
         # Where each matching row has a value of its own, it is the rows that are told.
@@ -138,7 +138,7 @@ class Writer(RowNames):
         yield from self._more(len(result.at))
 
     def _besides(self, row: int, called: str) -> Iterator[Finding]:
-        """What else is asked of a row."""
+        """Yield what else is asked of a row."""
         for column in self._asked.also:
             shown = self._table.rows[row][column].strip()
             text = self._texts[Operation.VALUE].format(
@@ -174,7 +174,7 @@ class Writer(RowNames):
         yield from self._more(len(found), column)
 
     def _apart(self, rows: Sequence[int]) -> Iterator[Finding]:
-        """How far two rows are apart, and the value of each; nothing where more rows are named."""
+        """Yield how far two rows are apart, and the value of each; nothing where more rows are named."""
         column = self._columns[self._asked.column or 0]
         values = [column.values[row] for row in rows]
         measured = all(value.kind is ValueKind.NUMBER for value in values)
@@ -193,7 +193,7 @@ class Writer(RowNames):
             yield self._value(row, column)
 
     def _value(self, row: int, column: Column) -> Finding:
-        """What a cell holds, as one of several."""
+        """Return what a cell holds, as one of several."""
         shown = column.values[row].text.strip()
         text = self._texts[Operation.VALUE].format(
             row=self._row(row), column=column.name, value=shown
@@ -201,7 +201,7 @@ class Writer(RowNames):
         return Finding(text, _cell(row, column.index), shown, self._label(row), listed=True)
 
     def _columns_apart(self, row: int) -> Iterator[Finding]:
-        """How far two columns are apart in one row, and the value of each; nothing where a cell has none."""
+        """Yield how far two columns are apart in one row, and the value of each; nothing where a cell has none."""
         places = (self._asked.column or 0, *self._asked.also)
         one, other = (self._columns[at] for at in places)
         values = [one.values[row], other.values[row]]
@@ -222,7 +222,7 @@ class Writer(RowNames):
             yield self._value(row, column)
 
     def _across(self, row: int) -> Iterator[Finding]:
-        """What several columns of one row add up to; nothing where a cell has no number."""
+        """Yield what several columns of one row add up to; nothing where a cell has no number."""
         columns = [self._columns[at] for at in (self._asked.column or 0, *self._asked.also)]
         if any(one.values[row].kind is not ValueKind.NUMBER for one in columns):
             return
@@ -235,7 +235,7 @@ class Writer(RowNames):
         yield Finding(told, f"c{columns[0].index + 1}", added, self._label(row))
 
     def _share(self, rows: Sequence[int]) -> Iterator[Finding]:
-        """What part of all rows these are, or of all that a column adds up to; nothing where some are below zero."""
+        """Yield what part of all rows these are, or of all that a column adds up to; nothing where some are below zero."""
         everything, at = matching(self._table, ()), self._asked.column
         if at is None:
             part, whole = Decimal(len(rows)), Decimal(len(everything))
@@ -261,7 +261,7 @@ class Writer(RowNames):
         yield Finding(told, "" if at is None else f"c{at + 1}", share)
 
     def _counted_groups(self, rows: Sequence[int]) -> Iterator[Finding]:
-        """How many rows, or different values of a column, there are for each value of another."""
+        """Yield how many rows, or different values of a column, there are for each value of another."""
         subject, column = self._asked.subject or 0, self._asked.column
         groups = self._by_value(rows, subject)
         for name, members in list(groups.items())[:_LISTED]:
@@ -277,7 +277,7 @@ class Writer(RowNames):
         yield from self._more(len(groups), subject)
 
     def _by_value(self, rows: Sequence[int], column: int) -> dict[str, list[int]]:
-        """The rows of each value, by its first spelling: Norbolt and NORBOLT are one."""
+        """Return the rows of each value, by its first spelling: Norbolt and NORBOLT are one."""
         groups = dict[str, list[int]]()
         for row in rows:
             if name := self._table.rows[row][column].strip():
@@ -285,7 +285,7 @@ class Writer(RowNames):
         return {self._table.rows[own[0]][column].strip(): own for own in groups.values()}
 
     def _groups(self, rows: Sequence[int]) -> Iterator[Finding]:
-        """What comes out for each value of another column, or for which of them the most or least."""
+        """Yield what comes out for each value of another column, or for which of them the most or least."""
         asked = self._asked
         if asked.subject is None or asked.column is None:
             return
@@ -316,7 +316,7 @@ class Writer(RowNames):
         subject: int,
         overall: Operation,
     ) -> Iterator[Finding]:
-        """The groups with the largest or smallest result."""
+        """Yield the groups with the largest or smallest result."""
         choose = max if overall is Operation.MAX else min
         best = choose(
             (result.number for _, result in results if result.number is not None), default=None
@@ -335,7 +335,7 @@ class Writer(RowNames):
                 yield Finding(text, f"c{column.index + 1}", result.shown, name)
 
     def _most_of(self, group: str, result: Result, column: Column) -> Finding:
-        """The largest or smallest of a group, and whose it is."""
+        """Return the largest or smallest of a group, and whose it is."""
         row, subject = result.at[0], self._asked.subject
         words = (one.index for one in self._columns if one.kind is ValueKind.TEXT)
         label = next((self._table.rows[row][at].strip() for at in words if at != subject), "")

@@ -19,7 +19,7 @@ PATIENCE = 60_000
 
 @pytest.fixture(scope="module")
 def address(environment: dict[str, str], sextant: Sextant) -> Iterator[str]:
-    """A server over one sample document.
+    """Yield a server over one sample document.
 
     One for each module: later tests' workers would find that a server's has done their work.
     """
@@ -30,7 +30,7 @@ def address(environment: dict[str, str], sextant: Sextant) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium, or the one that SEXTANT_CHROMIUM names.
+    """Yield debian's Chromium, or the one that SEXTANT_CHROMIUM names.
 
     One for each module: as long as it is open Playwright's event loop runs in this thread, and no
     test of another folder could run its own.
@@ -48,7 +48,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser, address: str) -> Iterator[Page]:
-    """The page, freshly loaded in English; it must have asked nobody but its own server."""
+    """Yield the page, freshly loaded in English; it must have asked nobody but its own server."""
     context = browser.new_context(locale="en-GB")
     opened = context.new_page()
     opened.set_default_timeout(PATIENCE)

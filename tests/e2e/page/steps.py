@@ -51,7 +51,7 @@ def submit(page: Page) -> None:
 
 
 def note(name: str, text: str) -> FilePayload:
-    """A file of this text."""
+    """Return a file of this text."""
     return FilePayload(name=name, mimeType="text/plain", buffer=text.encode())
 
 
@@ -82,7 +82,7 @@ def hold(page: Page, url: str) -> list[Route]:
 
 
 def caught(page: Page, held: list[Route]) -> Route:
-    """The request that was to be held, once it was made."""
+    """Return the request that was to be held, once it was made."""
     while not held:
         page.evaluate("() => new Promise(requestAnimationFrame)")
     return held[0]
@@ -97,7 +97,7 @@ def late(page: Page, held: list[Route]) -> None:
 
 
 def halfway(page: Page, *events: tuple[str, Mapping[str, Any]]) -> list[Route]:
-    """The next answer breaks off behind these events; the page comes back for the rest, and is held."""
+    """Return the next answer breaks off behind these events; the page comes back for the rest, and is held."""
     page.route(
         "**/api/query",
         lambda route: route.fulfill(
@@ -116,7 +116,7 @@ def go_on(page: Page, held: list[Route], *events: tuple[str, Mapping[str, Any]])
 
 
 def stream(*events: tuple[str, Mapping[str, Any]]) -> str:
-    """Events as a server writes them."""
+    """Return events as a server writes them."""
     return "".join(
         f"id: half-{number}\nevent: {name}\ndata: {json.dumps(data)}\n\n"
         for number, (name, data) in enumerate(events, 1)
@@ -124,5 +124,5 @@ def stream(*events: tuple[str, Mapping[str, Any]]) -> str:
 
 
 def row(page: Page, name: str) -> Locator:
-    """What is said of a document last: for a moment it may be listed and still be sent."""
+    """Return what is said of a document last: for a moment it may be listed and still be sent."""
     return page.locator("#documents-view li").filter(has_text=name).last

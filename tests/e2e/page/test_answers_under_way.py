@@ -25,7 +25,7 @@ FIRST = ("token", {"text": "The ferry"})
 
 
 def deletions(page: Page) -> list[str]:
-    """What the page asks to be deleted from here on, such as an answer that it ends."""
+    """Return what the page asks to be deleted from here on, such as an answer that it ends."""
     asked: list[str] = []
     page.on("request", lambda one: asked.append(one.url) if one.method == "DELETE" else None)
     return asked

@@ -25,7 +25,7 @@ def token(scope: str) -> str:
 
 @pytest.fixture(scope="module")
 def guarded(environment: dict[str, str], sextant: Sextant) -> Iterator[str]:
-    """A server with logins, over a document of the user `reader`."""
+    """Yield a server with logins, over a document of the user `reader`."""
     sextant("graphs", "--json").json()
     with served(
         environment

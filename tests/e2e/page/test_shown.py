@@ -44,7 +44,7 @@ def answered(page: Page, done: Mapping[str, Any]) -> None:
 
 
 def rows(page: Page, inside: str) -> list[list[str]]:
-    """The cells of the table there, row by row."""
+    """Return the cells of the table there, row by row."""
     found: list[list[str]] = page.locator(inside).evaluate(
         "(table) => [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent.trim()))"
     )

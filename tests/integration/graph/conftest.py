@@ -39,7 +39,7 @@ class Running:
     scope: Scope
 
     def asking(self, query: str, **more: Any) -> dict[str, Any]:
-        """The input that asks `query` of the filled knowledge base."""
+        """Return the input that asks `query` of the filled knowledge base."""
         return {
             "query": query,
             "graph_id": self.scope.graph_id,
@@ -52,7 +52,7 @@ RunningWith = Callable[..., AbstractAsyncContextManager[Running]]
 
 @pytest_asyncio.fixture
 async def filled(database: Database, scope: Scope) -> Scope:
-    """A knowledge base with `PASSAGES`."""
+    """Return a knowledge base with `PASSAGES`."""
     await load_corpus(database, HashEmbedder(384), scope, PASSAGES)
     return scope
 

@@ -40,18 +40,18 @@ TOO_LONG = failing(400, "The context is too long.", code="context_length_exceede
 
 
 def number_of(request: ApiRequest) -> str:
-    """The number under which the passage with the symptoms is shown."""
+    """Return the number under which the passage with the symptoms is shown."""
     return request.prompt.partition("多饮、多尿")[0].rpartition('<passage number="')[2][:1]
 
 
 def judged(request: ApiRequest) -> Reply:
-    """A reply in every structure that a node asks for; it mends nothing."""
+    """Return a reply in every structure that a node asks for; it mends nothing."""
     return as_json({"question": QUESTION, "relevant": [1], "sufficient": True,
                     "sentences": [], "points": [], "keywords": ["多饮"]})  # fmt: skip
 
 
 def writing(answer: Callable[[ApiRequest], Reply | str]) -> Script:
-    """Judges as it should, and answers so."""
+    """Judge as it should, and answers so."""
     return lambda request: judged(request) if request.wants_json else answer(request)
 
 
@@ -60,7 +60,7 @@ def good(request: ApiRequest) -> str:
 
 
 def limited_once() -> Script:
-    """Every prompt is refused the first time and answered the second."""
+    """Return every prompt is refused the first time and answered the second."""
     seen = set[str]()
 
     def reply(request: ApiRequest) -> Reply | str:

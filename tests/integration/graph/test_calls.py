@@ -26,7 +26,7 @@ Answering = Callable[[ApiRequest], Reply | str]
 
 
 def never_content(rounds: Iterator[int], request: ApiRequest) -> Reply | str:
-    """Judges that nothing suffices and rewrites the query each time, so that all rounds are made."""
+    """Judge that nothing suffices and rewrites the query each time, so that all rounds are made."""
     if not request.wants_json:
         return ANSWER
     return as_json({"question": QUESTION, "relevant": [1], "sufficient": False,
@@ -34,7 +34,7 @@ def never_content(rounds: Iterator[int], request: ApiRequest) -> Reply | str:
 
 
 def knows_no_option() -> Answering:
-    """Refuses `response_format` and `stream_options`, which each process has to learn."""
+    """Return refuses `response_format` and `stream_options`, which each process has to learn."""
     rounds = count()
 
     def reply(request: ApiRequest) -> Reply | str:
@@ -48,7 +48,7 @@ def knows_no_option() -> Answering:
 
 
 def busy_at_first() -> Answering:
-    """Refuses every prompt once with 429."""
+    """Refuse every prompt once with 429."""
     rounds, seen = count(), set[str]()
 
     def reply(request: ApiRequest) -> Reply | str:
@@ -89,7 +89,7 @@ PARTS = [QUESTION[:14], QUESTION[14:], "糖尿病有哪些症状？", "什么分
 
 
 def silent_from(step: str) -> Answering:
-    """Gives no judgement from that step of the loop on, but answers."""
+    """Give no judgement from that step of the loop on, but answers."""
 
     def reply(request: ApiRequest) -> Reply | str:
         if not request.wants_json:
@@ -115,7 +115,7 @@ async def test_silence_in_the_loop_is_met_once_and_leaves_the_rest_to_the_answer
 
 
 def judges(reply: Callable[[], Reply]) -> Answering:
-    """Judges as `reply` says, always; reads reports and answers as it should."""
+    """Judge as `reply` says, always; reads reports and answers as it should."""
 
     def answering(request: ApiRequest) -> Reply | str:
         if "<reports>" in request.prompt:

@@ -35,7 +35,7 @@ async def asked(running: Running, question: str, **more: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def stored(filled: Scope, ingestor: Ingestor, tmp_path: Path) -> Path:
-    """A table of 200 rows, which take many passages."""
+    """Return a table of 200 rows, which take many passages."""
     file = tmp_path / "inventory.csv"
     file.write_text(CSV, encoding="utf-8")
     return file
@@ -58,7 +58,7 @@ Answering = Callable[[str], Awaitable[tuple[dict[str, Any], Scope]]]
 
 @pytest.fixture
 def answering(running_with: RunningWith, ingestor: Ingestor, stored: Path) -> Answering:
-    """Answers a question without a chat model, the table being stored."""
+    """Answer a question without a chat model, the table being stored."""
 
     async def answer(question: str) -> tuple[dict[str, Any], Scope]:
         async with running_with() as running:

@@ -25,7 +25,7 @@ WEAK = {"relevant": [], "sufficient": False, "missing": "the owner"}
 
 
 def owner(request: ApiRequest) -> str:
-    """The number under which the passage about owners is shown."""
+    """Return the number under which the passage about owners is shown."""
     return request.prompt.partition("exactly one owner")[0].rpartition('number="')[2][:1]
 
 

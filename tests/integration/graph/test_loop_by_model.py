@@ -159,12 +159,12 @@ async def test_judgements_that_fail_leave_the_answer_its_second_and_third_try(
 
 
 def cut_off(value: object) -> Reply:
-    """JSON whose end is missing, as a token limit leaves it."""
+    """Return JSON whose end is missing, as a token limit leaves it."""
     return Reply(json.dumps(value, ensure_ascii=False)[:-1].rstrip(']"'))
 
 
 def with_odd_types(value: object) -> Reply:
-    """Numbers as text, a list as one string, yes for true, and keys that nobody asked for."""
+    """Number as text, a list as one string, yes for true, and keys that nobody asked for."""
     assert isinstance(value, dict)
     odd = {key: str(one) if isinstance(one, bool) else one for key, one in value.items()}
     if "relevant" in odd:

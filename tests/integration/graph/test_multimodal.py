@@ -28,7 +28,7 @@ def image(content: bytes | None = None, **more: Any) -> dict[str, Any]:
 
 
 def scripted(answer: str, seen: str | Reply = SEEN) -> Any:
-    """A model for everything: sees images, judges all as relevant, and answers with `answer`."""
+    """Return a model for everything: sees images, judges all as relevant, and answers with `answer`."""
 
     def reply(request: ApiRequest) -> Reply | str:
         if request.images:
@@ -137,7 +137,7 @@ async def test_the_question_is_analysed_while_the_image_is_looked_at(
     both, begun = asyncio.Event(), set[str]()
 
     def together(request: ApiRequest) -> Reply | str:
-        """Neither of the first two calls is answered before the other has come."""
+        """Return neither of the first two calls is answered before the other has come."""
         usual: Reply | str = scripted("图像标注了多饮、多尿[I1]。")(request)
         if len(begun) == 2:
             return usual

@@ -31,7 +31,7 @@ LONG = "Each value in Rust has exactly one owner [1]. Version 3.14 changed nothi
 
 
 def judging(answer: Reply | str) -> Callable[[ApiRequest], Reply | str]:
-    """A script that judges by the book and answers `answer`."""
+    """Return a script that judges by the book and answers `answer`."""
 
     def reply(request: ApiRequest) -> Reply | str:
         if not request.wants_json:

@@ -43,7 +43,7 @@ ITEM = RetrievedItem(
 
 
 def workflow(threads: Threads) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """Remembers what is said to it."""
+    """Remember what is said to it."""
 
     async def listen(state: Notes) -> Notes:
         return {"items": [ITEM] * len(state["said"])}

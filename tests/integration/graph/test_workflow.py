@@ -38,7 +38,7 @@ BROAD = "资料讲了哪些内容，比如胰岛素和糖尿病患者的主要�
 
 
 def cooperative(request: ApiRequest) -> Reply | str:
-    """A model that judges and answers as it should, and finds the passage that tells the symptoms."""
+    """Return a model that judges and answers as it should, and finds the passage that tells the symptoms."""
     if not request.wants_json:
         number = request.prompt.partition("多饮、多尿")[0].rpartition('<passage number="')[2][:1]
         return f"主要症状是多饮、多尿、多食和体重下降[{number}]。"
@@ -137,7 +137,7 @@ async def test_instructions_in_a_passage_do_not_leave_its_delimiters(
 
 @pytest.fixture
 def own_settings() -> Iterator[Settings]:
-    """Settings over a database of the test's own; the short path is for its socket."""
+    """Yield settings over a database of the test's own; the short path is for its socket."""
     with short_folder() as folder:
         yield settings_over(folder)
 
@@ -236,7 +236,7 @@ async def test_every_mode_is_dispatched_with_a_chat_model(
 
 
 def reading(request: ApiRequest) -> Reply | str:
-    """A model that notes a point from every report, and answers with the passages it is shown."""
+    """Return a model that notes a point from every report, and answers with the passages it is shown."""
     if "<reports>" in request.prompt:
         number = request.prompt.rpartition('<passage number="')[2].partition('"')[0]
         noted = {"text": "要点", "importance": 5, "passages": [int(number or 0)]}

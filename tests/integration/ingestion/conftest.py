@@ -21,7 +21,7 @@ def importer(ingestor: Ingestor, database: Database) -> Importer:
 
 @pytest_asyncio.fixture(scope="module")
 async def impatient(settings: Settings, database: Database) -> AsyncIterator[Database]:
-    """The session's database, where a worker counts as dead after a fifth of a second."""
+    """Yield the session's database, where a worker counts as dead after a fifth of a second."""
     changed = settings.model_copy(update={"ingestion": IngestionSettings(job_stale=0.2)})
     async with await Database.open(changed) as opened:
         yield opened

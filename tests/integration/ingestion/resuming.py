@@ -7,7 +7,7 @@ from sextant.ingestion.pipeline import Ingestor
 
 
 async def resumed(ingestor: Ingestor, scope: Scope) -> list[Exception | None]:
-    """What became of the next jobs of the scope's user, done as a worker does them."""
+    """Return what became of the next jobs of the scope's user, done as a worker does them."""
 
     async def told(_: Scope) -> None:
         """Nothing derives from the graph here."""

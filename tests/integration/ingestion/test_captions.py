@@ -37,7 +37,7 @@ SEEN = "柱状图：华北 40，华南 60。"
 async def seeing(
     database: Database, script: Script
 ) -> AsyncIterator[tuple[Ingestor, Captioner, ScriptedOpenAI]]:
-    """An ingestor whose vision model answers from a script."""
+    """Provide an ingestor whose vision model answers from a script."""
     async with ScriptedOpenAI(script) as endpoint:
         settings = database.settings.model_copy(
             update={

@@ -67,7 +67,7 @@ def numbers_of(request: ApiRequest) -> list[int]:
 
 
 def told(request: ApiRequest, leave_out: int | None = None) -> str:
-    """What a model says that follows its orders."""
+    """Return what a model says that follows its orders."""
     passages: list[dict[str, Any]] = [
         {
             "passage": number,
@@ -83,7 +83,7 @@ def told(request: ApiRequest, leave_out: int | None = None) -> str:
 
 
 def retold(request: ApiRequest) -> str:
-    """What a model says that repeats the lines it is given: `{…}` around every passage, section by section."""
+    """Return what a model says that repeats the lines it is given: `{…}` around every passage, section by section."""
     data = re.split(r"</?(?:passages|sections)>", request.prompt.split("</document>")[-1])[1]
     texts = re.split(r"^\[\d+\] ", data, flags=re.MULTILINE)[1:]
     lines = [list(filter(None, text.splitlines())) for text in texts]
@@ -146,7 +146,7 @@ async def chunks_of(database: Database, scope: Scope) -> list[StoredChunk]:
 
 
 async def sections_of(database: Database, scope: Scope) -> dict[str, Section]:
-    """The sections of the only document, by title."""
+    """Return the sections of the only document, by title."""
     (document,) = await DocumentStore(database).list(scope)
     found = await DocumentReader(database).structure(scope, document.id)
     return {one.title: one for one in found}

@@ -44,7 +44,7 @@ USED = "# Used\n\nFor the BM-40 call Brenner Antriebstechnik; the Wheel Foo is o
 
 
 async def entities(database: Database, scope: Scope) -> dict[str, tuple[str, str]]:
-    """Types and descriptions of the entities that readers see, by name."""
+    """Return types and descriptions of the entities that readers see, by name."""
     query = """select name, entity_type, description from entities join graphs g using (scope_id)
       where g.graph_id = %s and shown"""
     return {name: (kind, said) for name, kind, said in await rows(database, scope, query)}

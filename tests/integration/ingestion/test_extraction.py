@@ -57,7 +57,7 @@ TEXT = "Marie Curie was born in\nWarsaw. She discovered polonium.\n"
 
 
 def some_sections(number: int) -> bytes:
-    """A document of so many passages."""
+    """Return a document of so many passages."""
     return "".join(f"# Part {place}\n\n{TEXT}\n" for place in range(number)).encode()
 
 
@@ -99,7 +99,7 @@ class World:
         )
 
     async def counts(self, scope: Scope) -> tuple[int, int, int]:
-        """(done, failed, waiting)."""
+        """Return (done, failed, waiting)."""
         found = await ExtractionStore(self.database).counts(scope)
         return found.done, found.failed, found.waiting
 

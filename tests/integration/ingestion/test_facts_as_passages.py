@@ -336,7 +336,7 @@ async def test_imports_of_the_same_entities_at_once_leave_nothing_untold(
 
 
 def parts(dice: random.Random) -> tuple[list[Line], list[Line]]:
-    """Two files about the same entities, some called by their names alone and spelled in two ways."""
+    """Return two files about the same entities, some called by their names alone and spelled in two ways."""
     names = ["Alpha", "Beta ray", "糖尿病", "δ", "Zoë 🤒", "two\nlines"]
     spelled = [*names, "ALPHA", "beta  ray"]
     ids = [f"e{number}" for number in range(3)]

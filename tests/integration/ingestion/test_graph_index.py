@@ -42,12 +42,12 @@ async def add(ingestor: Ingestor, scope: Scope, name: str, text: str) -> UUID:
 
 
 async def mentions(database: Database, scope: Scope) -> set[tuple[str, str, str]]:
-    """(file, kind, entity as a reader sees it) of every mention in the graph."""
+    """Return (file, kind, entity as a reader sees it) of every mention in the graph."""
     return {(row[0], row[1], row[2]) for row in await evidence(database, scope)}
 
 
 async def evidence(database: Database, scope: Scope) -> list[tuple[str, str, str, str, int, int]]:
-    """Every mention without the ids of one history: file, kind, entity, spelling, offsets."""
+    """Return every mention without the ids of one history: file, kind, entity, spelling, offsets."""
     query = """select d.source, m.kind::text, e.name, m.name, m.start_offset, m.end_offset
       from mentions m join graphs g using (scope_id)
       join entities e on e.scope_id = m.scope_id and e.id = m.entity_id

@@ -24,7 +24,7 @@ from tests.integration.ingestion.transferred import LINES, Line, facts, rows, st
 
 
 def outline(name: str, *sections: dict[str, int], text: str = "In the text.") -> str:
-    """A document with sections of one level, as a line."""
+    """Return a document with sections of one level, as a line."""
     said = [{"title": "Part", "level": 1, **section} for section in sections]
     return json.dumps({"type": "document", "id": name, "text": text, "sections": said})
 

@@ -20,7 +20,7 @@ from tests.integration.ingestion.transferred import Line, exported, rows, sorted
 
 @pytest.fixture
 def importer(graphed: Ingestor, record: GraphRecord) -> Importer:
-    """Documents enter the graph as they do for users."""
+    """Return documents enter the graph as they do for users."""
     return Importer(graphed, record)
 
 
@@ -47,7 +47,7 @@ def document(name: str) -> Line:
 
 
 async def links(database: Database, scope: Scope) -> list[Any]:
-    """Which passages of which document name what, and where."""
+    """Return which passages of which document name what, and where."""
     columns = "t.kind, t.entity_type, t.name, t.start_offset, t.end_offset"
     said = await rows(database, scope, "mentions", columns)
     counted = await rows(

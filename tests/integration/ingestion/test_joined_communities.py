@@ -24,7 +24,7 @@ GIVEN_AWAY = 0.01  # of modularity; from there on upkeep makes a full run of its
 
 
 def topic(number: int, members: range, dice: random.Random) -> GraphEvidence:
-    """Members of a topic, each related to most of those before it and to one of another topic."""
+    """Return members of a topic, each related to most of those before it and to one of another topic."""
     rows = [
         MentionRow(called(number, n), None, MentionKind.IMPORT, f"{number}.{n}") for n in members
     ]
@@ -77,7 +77,7 @@ async def reports(database: Database, scope: Scope) -> dict[UUID, tuple[object, 
 
 
 async def partition(database: Database, scope: Scope) -> tuple[set[UUID], float]:
-    """The entities that are in a community of level 0, each in one, and the modularity of those."""
+    """Return the entities that are in a community of level 0, each in one, and the modularity of those."""
     arrays = await GraphRecord(database).arrays(scope)
     place = {
         UUID(int=int(high) << 64 | int(low)): n for n, (high, low) in enumerate(arrays.entities)

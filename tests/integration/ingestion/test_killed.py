@@ -25,7 +25,7 @@ TEXT = "# Report\n\n" + "\n\n".join(
 
 
 async def contents(database: Database, scope: Scope) -> list[tuple[object, ...]]:
-    """What search can see of the one document, without ids."""
+    """Return what search can see of the one document, without ids."""
     probe = await HashEmbedder(384).embed_query("part")
     found = await ChunkStore(database).vector_search(scope, probe, 50)
     chunks: list[StoredChunk] = [hit.chunk for hit in found]

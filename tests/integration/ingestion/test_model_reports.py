@@ -33,7 +33,7 @@ Chat = Callable[[ApiRequest], Reply | str]
 
 
 def written(request: ApiRequest) -> str:
-    """A report as a model that follows its orders writes it, and one source that is not there."""
+    """Return a report as a model that follows its orders writes it, and one source that is not there."""
     numbers = [int(n) for n in re.findall(r"^\[(\d+)\]", request.prompt, re.MULTILINE)]
     report: dict[str, Any] = {
         "title": "A group",
@@ -74,7 +74,7 @@ async def upkeep(
 
 
 def asked(server: ScriptedOpenAI) -> list[ApiRequest]:
-    """Requests for reports; the same model judges names that are alike."""
+    """Request for reports; the same model judges names that are alike."""
     return [one for one in server.chat_requests if "findings" in one.prompt]
 
 

@@ -51,7 +51,7 @@ async def parsed(
     hosts: ParserHosts | None = None,
     **limits: int,
 ) -> ParsedDocument:
-    """A file, by default the good one of its name, as a parser process reads it within limits."""
+    """Return a file, by default the good one of its name, as a parser process reads it within limits."""
     settings = Settings(_env_file=None, limits=LimitSettings(**limits))
     given = GOOD[name] if content is None else content
     return await parse_file(given, name, document_id=DOCUMENT, settings=settings, hosts=hosts)
@@ -230,7 +230,7 @@ async def test_small_texts_share_a_process_and_whatever_else_has_its_own() -> No
     hosts = ParserHosts()
 
     async def readers(*names: str) -> list[int]:
-        """The process that was there behind each file, 0 for none."""
+        """Return the process that was there behind each file, 0 for none."""
         seen = []
         for name in names:
             await parsed(name, hosts=hosts)
@@ -366,7 +366,7 @@ async def test_a_host_does_not_grow_with_the_files_it_had_parsed() -> None:
 
 @pytest.fixture(autouse=True)
 def others() -> Iterator[None]:
-    """Hosts of tests before these, which end whenever their owners are collected, are none of ours."""
+    """Yield hosts of tests before these, which end whenever their owners are collected, are none of ours."""
     _OTHERS.update(parser_processes())
     yield
     _OTHERS.clear()
@@ -376,7 +376,7 @@ _OTHERS: set[int] = set()
 
 
 def parser_processes() -> list[int]:
-    """Ids of this process's children that fork the parser, without those of other tests."""
+    """Return ids of this process's children that fork the parser, without those of other tests."""
     children = Path("/proc/self/task").glob("*/children")
     ids = [int(number) for task in children for number in task.read_text().split()]
     hosts = [number for number in ids if b"sextant.ingestion.parsing.host" in command_line(number)]

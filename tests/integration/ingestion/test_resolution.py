@@ -91,7 +91,7 @@ class Library:
         return entity_id(self.scope, name)
 
     async def merged(self) -> set[tuple[str, str]]:
-        """(name, name of what it has become), in normal form."""
+        """Return (name, name of what it has become), in normal form."""
         query = """select distinct lower(m.name), lower(e.name) from entity_merges g
           join mentions m on m.scope_id = g.scope_id and m.entity_id = g.from_id
           join entities e on e.scope_id = g.scope_id and e.id = g.root_id
@@ -269,7 +269,7 @@ async def add_three_alike(library: Library) -> None:
 
 
 async def pairs_of_three_alike(library: Library, database: Database, scope: Scope) -> int:
-    """The same; returns how many pairs wait to be judged."""
+    """Return the same; returns how many pairs wait to be judged."""
     await add_three_alike(library)
     await resolve(database, scope)
     return len(await ResolutionStore(database).candidates(scope, 10))
@@ -294,7 +294,7 @@ async def test_pairs_that_a_model_refuses_keep_no_others_from_being_judged(
     refused = list[str]()
 
     def choosy(request: ApiRequest) -> Reply | str:
-        """A filter refuses the pair that it sees first, however it is asked."""
+        """Return a filter refuses the pair that it sees first, however it is asked."""
         pair = request.prompt.rpartition("<pairs>")[2].partition("</pairs>")[0]
         refused[:] = refused or [pair]
         return failing(400) if pair in refused else '{"same": []}'

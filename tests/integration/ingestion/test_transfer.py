@@ -236,7 +236,7 @@ async def test_whatever_is_imported_comes_out_as_it_went_in(
 
 
 def some_lines(dice: random.Random) -> list[Line]:
-    """A knowledge base of a few words, so that names, texts and ids often coincide."""
+    """Return a knowledge base of a few words, so that names, texts and ids often coincide."""
     words = ["Alpha", "alpha", "beta", "糖尿病", "Gamma ray", 'a "b"', "δ"]
     ids = [f"e{number}" for number in range(4)]
     chunks = [f"c{number}" for number in range(6)]

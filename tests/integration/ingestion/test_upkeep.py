@@ -58,7 +58,7 @@ def said(communities: Sequence[Community]) -> dict[UUID, tuple[object, ...]]:
 
 
 def is_told_by(finding: Finding, texts: Mapping[UUID, str]) -> bool:
-    """Whether the cited passages hold a sentence word for word, or both ends of a relation."""
+    """Return whether the cited passages hold a sentence word for word, or both ends of a relation."""
     cited = normalise("".join("".join(texts[chunk].split()) for chunk in finding.chunk_ids))
     said = [normalise("".join(part.split())) for part in finding.text.split(" — ")]
     return all(part in cited for part in (said[0], said[-1]))
@@ -307,7 +307,7 @@ async def test_entities_beyond_the_most_that_may_have_a_vector_are_told(
 
 
 async def vectors_of(database: Database, scope: Scope) -> list[tuple[str, bool]]:
-    """The entities that readers see, by name, and whether each has a vector."""
+    """Return the entities that readers see, by name, and whether each has a vector."""
     query = """select e.name, v.entity_id is not null from entities e join graphs g using (scope_id)
       left join entity_vectors v on v.scope_id = e.scope_id and v.entity_id = e.id
       where g.graph_id = %s and e.shown"""

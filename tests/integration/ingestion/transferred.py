@@ -66,7 +66,7 @@ def sorted_lines(lines: Iterable[Line]) -> list[str]:
 
 
 async def rows(database: Database, scope: Scope, table: str, columns: str) -> list[Any]:
-    """What a table of the graph holds for one knowledge base, ids left out."""
+    """Return what a table of the graph holds for one knowledge base, ids left out."""
     async with database.transaction(scope.user_id) as connection:
         cursor = await connection.execute(
             f"select {columns} from {table} t join graphs g using (scope_id) "

@@ -34,7 +34,7 @@ def settings_for_fixture() -> Callable[..., Settings]:
 
 @pytest.fixture
 async def chat_with() -> AsyncIterator[ChatWith]:
-    """Starts an endpoint that follows a script and builds its chat model from settings."""
+    """Start an endpoint that follows a script and builds its chat model from settings."""
     async with AsyncExitStack() as stack:
 
         async def start(script: Script, **changes: Any) -> tuple[ScriptedOpenAI, ChatModel]:

@@ -54,7 +54,7 @@ async def test_the_first_piece_is_there_before_the_answer_is_complete(chat_with:
 
 
 async def shown(chat: ChatModel, messages: Any = ASK) -> tuple[str, int]:
-    """What a reader has at the end, and how often the text was taken back."""
+    """Return what a reader has at the end, and how often the text was taken back."""
     text, restarts = "", 0
     async for item in chat.stream(messages):
         if isinstance(item, Restart):
@@ -230,7 +230,7 @@ Body = bytes | AsyncIterator[bytes]
 
 @asynccontextmanager
 async def streaming(body: Callable[[], Body], **settings: Any) -> AsyncIterator[ChatModel]:
-    """The chat model of an endpoint that streams `body()`, whatever it is, to each request."""
+    """Provide the chat model of an endpoint that streams `body()`, whatever it is, to each request."""
 
     async def answer(_: HttpRequest) -> HttpResponse:
         return HttpResponse(headers={"Content-Type": "text/event-stream"}, body=body())

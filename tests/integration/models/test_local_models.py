@@ -47,7 +47,7 @@ async def test_without_the_extra_the_error_says_how_to_install_it() -> None:
 
 
 def tiny_bert(folder: Path, kind: str, labels: tuple[str, ...] = ("relevant",)) -> Any:
-    """A BERT with random weights and thirteen words, saved to `folder`; it tells `labels` apart."""
+    """Return a BERT with random weights and thirteen words, saved to `folder`; it tells `labels` apart."""
     import torch
     import transformers
 

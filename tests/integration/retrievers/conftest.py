@@ -51,5 +51,5 @@ def hots(database: Database) -> ScopeCache:
 
 @pytest.fixture(params=[0, 100], ids=["vectors computed", "vectors at hand"])
 def cached(request: pytest.FixtureRequest) -> CachedEmbedder:
-    """Remembers that many questions."""
+    """Remember that many questions."""
     return CachedEmbedder(HashEmbedder(DIMENSION), request.param)

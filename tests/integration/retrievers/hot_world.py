@@ -35,12 +35,12 @@ Write = Callable[[Scope, str, list[str]], Awaitable[None]]
 
 
 def timed(database: Database, clock: Clock) -> ScopeCache:
-    """Scopes in memory that go by a clock of their own."""
+    """Return scopes in memory that go by a clock of their own."""
     return ScopeCache(database, MemoryBoundedCache(database.settings.retrieval.hot_memory, clock))
 
 
 async def packed(hots: ScopeCache, scope: Scope) -> CachedScope:
-    """The scope once it has been searched often enough."""
+    """Return the scope once it has been searched often enough."""
     for _ in range(3):
         hots.of(scope)
     await hots.room.settled()
@@ -50,7 +50,7 @@ async def packed(hots: ScopeCache, scope: Scope) -> CachedScope:
 
 
 def seeded(seed: int) -> Random:
-    """The same choices each time."""
+    """Return the same choices each time."""
     return Random(seed)  # noqa: S311 - nothing is kept secret by it
 
 

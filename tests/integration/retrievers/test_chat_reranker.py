@@ -54,7 +54,7 @@ class Scripted:
 
 
 def by_number(request: ApiRequest) -> str:
-    """Marks every passage with the number that it holds."""
+    """Mark every passage with the number that it holds."""
     said = "".join(str(message["content"]) for message in request.body["messages"])
     found = re.findall(r"\[(\d+)\] passage (\d+)", said)
     marks = [{"passage": int(place), "score": float(mark)} for place, mark in found]

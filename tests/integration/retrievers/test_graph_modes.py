@@ -73,7 +73,7 @@ class SilentEmbedder(HashEmbedder):
 
 @pytest_asyncio.fixture(scope="module")
 async def scope(database: Database) -> Scope:
-    """One knowledge base for all tests that only read it."""
+    """Return one knowledge base for all tests that only read it."""
     scope = Scope(f"user-{uuid4()}", "read-only")
     await load_corpus(database, HashEmbedder(384), scope, PASSAGES)
     return scope
@@ -81,7 +81,7 @@ async def scope(database: Database) -> Scope:
 
 @pytest_asyncio.fixture(scope="module")
 async def reported(database: Database) -> Scope:
-    """Another one, with two reports: on places, and on board games."""
+    """Return another one, with two reports: on places, and on board games."""
     scope = Scope(f"user-{uuid4()}", "with reports")
     await load_corpus(database, HashEmbedder(384), scope, PASSAGES)
     await write_reports(database, HashEmbedder(384), scope)

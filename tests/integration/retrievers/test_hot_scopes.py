@@ -37,7 +37,7 @@ from tests.integration.retrievers.hot_world import (
 
 
 def words_of(rng: Random, texts: list[str]) -> list[str]:
-    """Pieces, in either case, and parts of texts, so that most are somewhere."""
+    """Return pieces, in either case, and parts of texts, so that most are somewhere."""
     words = []
     for _ in range(rng.randint(1, 8)):
         word = rng.choice((*PIECES, *texts)) or "absent"
@@ -73,7 +73,7 @@ def told(found: Nearest) -> list[tuple[list[int], float]]:
 
 
 def _apart(found: Nearest) -> list[set[tuple[int, int]]]:
-    """Ids in order, those of equal cosines together, without the last, which may have been cut."""
+    """Return ids in order, those of equal cosines together, without the last, which may have been cut."""
     groups: list[set[tuple[int, int]]] = []
     last = np.inf
     for (high, low), cosine in zip(found.ids.tolist(), found.cosines.tolist(), strict=True):

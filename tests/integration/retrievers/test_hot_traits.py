@@ -44,32 +44,32 @@ TEXT = """# 采购合同
 
 @pytest.fixture
 def hot(database: Database, hots: ScopeCache) -> ChunkSearch:
-    """A search that remembers."""
+    """Return a search that remembers."""
     return ChunkSearch(database, HashEmbedder(384), hot=hots)
 
 
 @pytest.fixture
 def cold(database: Database) -> ChunkSearch:
-    """A search that asks PostgreSQL for everything."""
+    """Return a search that asks PostgreSQL for everything."""
     return ChunkSearch(database, HashEmbedder(384))
 
 
 @pytest_asyncio.fixture
 async def scope(graphed: Ingestor) -> Scope:
-    """A knowledge base with a contract."""
+    """Return a knowledge base with a contract."""
     scope = Scope(f"user-{uuid4()}", "contracts")
     await graphed.ingest_bytes(scope, TEXT.encode(), "contract.md")
     return scope
 
 
 async def ask(search: ChunkSearch, scope: Scope) -> ChunkSearchResponse:
-    """A search that says how each score came about."""
+    """Return a search that says how each score came about."""
     request = SearchRequest(query=QUESTION, debug=True, include_neighbors=True)
     return await search.search(scope, request, now=NOW)
 
 
 def shown(found: ChunkSearchResponse) -> list[dict[str, Any]]:
-    """All of each hit, numbers to four places: cosines are added up in another order in memory."""
+    """Return all of each hit, numbers to four places: cosines are added up in another order in memory."""
     return [_rounded(hit.model_dump()) for hit in found.results]
 
 

@@ -41,7 +41,7 @@ PASSAGES = [
 
 @pytest_asyncio.fixture
 async def own(database: Database, scope: Scope) -> AsyncIterator[ScopeVectorStore]:
-    """A knowledge base with `PASSAGES`, opened for LangChain, beside another user's with the same."""
+    """Yield a knowledge base with `PASSAGES`, opened for LangChain, beside another user's with the same."""
     await load_corpus(database, HashEmbedder(384), scope, PASSAGES)
     await load_corpus(database, HashEmbedder(384), Scope(f"user-{uuid4()}"), PASSAGES)
     async with open_vector_store(database, HashEmbedder(384), scope) as store:
@@ -50,7 +50,7 @@ async def own(database: Database, scope: Scope) -> AsyncIterator[ScopeVectorStor
 
 @pytest_asyncio.fixture(params=["column", "json"])
 async def foreign(database: Database, request: pytest.FixtureRequest) -> AsyncIterator[Foreign]:
-    """The user's number is a column of the table, or a key of its JSON metadata."""
+    """Yield the user's number is a column of the table, or a key of its JSON metadata."""
     columns = ["user_id"] if request.param == "column" else []
     async with foreign_table(database, PASSAGES, users=(1, 2), columns=columns) as made:
         yield made

@@ -43,7 +43,7 @@ def files(tmp_path: Path) -> ArrayFiles:
 async def built(
     database: Database, scope: Scope, files: ArrayFiles | None, worth_keeping: int = 1
 ) -> tuple[ScopeIndex, int]:
-    """The index as a process that has just started has it, and of how many documents it read texts."""
+    """Return the index as a process that has just started has it, and of how many documents it read texts."""
     chunks, record = CountingChunks(database), GraphRecord(database)
     indexes = ScopeIndexes(chunks, record, 1000, files=files, worth_keeping=worth_keeping)
     index = await indexes.get(scope)

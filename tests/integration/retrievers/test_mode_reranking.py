@@ -21,7 +21,7 @@ from tests.integration.retrievers.modes_world import PASSAGES, QUESTION, files, 
 
 @pytest_asyncio.fixture(scope="module")
 async def scope(database: Database) -> Scope:
-    """One knowledge base for all tests, which only read it."""
+    """Return one knowledge base for all tests, which only read it."""
     scope = Scope(f"user-{uuid4()}", "read-only")
     await load_corpus(database, HashEmbedder(384), scope, PASSAGES)
     return scope

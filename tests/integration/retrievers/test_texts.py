@@ -47,7 +47,7 @@ Warm = Callable[[int], tuple[GraphRetriever, MemoryBoundedCache]]
 
 @pytest.fixture
 def warm(database: Database, clock: Clock) -> Warm:
-    """A retriever that keeps texts in a room of so many bytes."""
+    """Return a retriever that keeps texts in a room of so many bytes."""
 
     def made(size: int) -> tuple[GraphRetriever, MemoryBoundedCache]:
         room, chunks, record = (
@@ -70,7 +70,7 @@ def warm(database: Database, clock: Clock) -> Warm:
 
 
 def told(found: Retrieval) -> Any:
-    """All that a reader sees."""
+    """Return all that a reader sees."""
     return found.results, found.graph_items, found.graph_context, found.warnings
 
 

@@ -12,20 +12,20 @@ ADDRESS = "http://127.0.0.1"
 
 
 def bearer(credential: str) -> dict[str, str]:
-    """The header of a caller who has this key or token."""
+    """Return the header of a caller who has this key or token."""
     return {"Authorization": f"Bearer {credential}"}
 
 
 def calling(
     app: FastAPI, headers: Mapping[str, str] | None = None, address: str = "127.0.0.1"
 ) -> httpx.AsyncClient:
-    """A client of a running application, at an address."""
+    """Return a client of a running application, at an address."""
     transport = httpx.ASGITransport(app, client=(address, 123))
     return httpx.AsyncClient(transport=transport, base_url=ADDRESS, headers=dict(headers or {}))
 
 
 @asynccontextmanager
 async def started(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of an application that runs meanwhile."""
+    """Provide a client of an application that runs meanwhile."""
     async with app.router.lifespan_context(app), calling(app) as client:
         yield client

@@ -21,21 +21,21 @@ from tests.integration.server.calling import calling
 
 @pytest.fixture(scope="session")
 def settings() -> Iterator[Settings]:
-    """Defaults over a data folder for the tests of the server."""
+    """Default over a data folder for the tests of the server."""
     with short_folder() as folder:
         yield settings_over(folder)
 
 
 @pytest_asyncio.fixture(scope="session")
 async def database(settings: Settings) -> AsyncIterator[Database]:
-    """Its database."""
+    """Yield its database."""
     async with await Database.open(settings) as opened:
         yield opened
 
 
 @pytest_asyncio.fixture(scope="session")
 async def app(settings: Settings) -> AsyncIterator[FastAPI]:
-    """The running application; tests keep apart by graph id."""
+    """Yield the running application; tests keep apart by graph id."""
     # A worker would take the jobs that tests of this session queue for themselves.
     without_worker = settings.model_copy(update={"worker": WorkerSettings(in_server=False)})
     created = create_app(without_worker)
@@ -45,6 +45,6 @@ async def app(settings: Settings) -> AsyncIterator[FastAPI]:
 
 @pytest_asyncio.fixture
 async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of it, without a socket between."""
+    """Yield a client of it, without a socket between."""
     async with calling(app) as opened:
         yield opened

@@ -29,7 +29,7 @@ ANALYSIS = {"question": QUESTION, "keywords": ["owner"]}
 
 
 def judging(answer: Reply | str, judgement: Any = ENOUGH) -> Answering:
-    """A script that judges by the book and answers `answer`."""
+    """Return a script that judges by the book and answers `answer`."""
 
     def reply(request: ApiRequest) -> Reply | str:
         if not request.wants_json:
@@ -46,7 +46,7 @@ class Model:
     script: Answering = field(default_factory=lambda: judging(ANSWER))
 
     def __call__(self, request: ApiRequest) -> Reply | str:
-        """What it answers now."""
+        """Return what it answers now."""
         return self.script(request)
 
 
@@ -61,7 +61,7 @@ class Served:
 
     @property
     def script(self) -> Answering:
-        """What the model answers."""
+        """Return what the model answers."""
         return self.model.script
 
     @script.setter
@@ -70,12 +70,12 @@ class Served:
 
     @property
     def runs(self) -> Runs:
-        """The answers under way."""
+        """Return the answers under way."""
         runs: Runs = self.app.state.serving.runs
         return runs
 
     def client(self, **options: Any) -> httpx.AsyncClient:
-        """A client of the server."""
+        """Return a client of the server."""
         return httpx.AsyncClient(base_url=self.base_url, timeout=60, **options)
 
 
@@ -89,7 +89,7 @@ class _Quiet(uvicorn.Server):
 
 @asynccontextmanager
 async def listening(app: FastAPI) -> AsyncIterator[str]:
-    """`app` on a free port of the loopback interface: its URL."""
+    """Provide `app` on a free port of the loopback interface: its URL."""
     server = _Quiet(uvicorn.Config(app, port=0, log_level="warning"))
     running = asyncio.create_task(server.serve())
     while not server.started:
@@ -106,7 +106,7 @@ async def listening(app: FastAPI) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def serving_with(folder: Path, **changes: Any) -> AsyncIterator[Served]:
-    """A server over the database in `folder`, with other settings than the defaults."""
+    """Provide a server over the database in `folder`, with other settings than the defaults."""
     model = Model()
     async with ScriptedOpenAI(model) as endpoint:
         chosen = {
@@ -124,7 +124,7 @@ async def serving_with(folder: Path, **changes: Any) -> AsyncIterator[Served]:
 
 
 def asking(*, query: str = QUESTION, **more: Any) -> dict[str, Any]:
-    """The body that asks `query` of the filled knowledge base."""
+    """Return the body that asks `query` of the filled knowledge base."""
     return {"query": query, "graphId": GRAPH, "stream": True} | more
 
 
@@ -138,7 +138,7 @@ class Sent:
 
 
 def sent(text: str) -> list[Sent]:
-    """The events of a stream's text; pings are left out."""
+    """Return the events of a stream's text; pings are left out."""
     return [_event(block) for block in text.split("\n\n") if block and not block.startswith(":")]
 
 

@@ -24,7 +24,7 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 @pytest_asyncio.fixture
 async def opened(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Streams]:
-    """A connection to a server that waits half a second for a head."""
+    """Yield a connection to a server that waits half a second for a head."""
     monkeypatch.setattr(connections, "SECONDS", 0.5)
     async with connected(PlainTextResponse("here")) as streams:
         yield streams

@@ -24,7 +24,7 @@ SECRET_WORDS = "the canary sings"
 
 @pytest_asyncio.fixture(scope="module")
 async def served() -> AsyncIterator[Served]:
-    """A server that asks for keys, with one document."""
+    """Yield a server that asks for keys, with one document."""
     settings = {"auth": {"required": True}, "observe": {"metrics_token": TOKEN}}
     with short_folder() as folder:
         async with serving_with(folder, **settings) as served:
@@ -36,7 +36,7 @@ async def served() -> AsyncIterator[Served]:
 
 @pytest_asyncio.fixture(scope="module")
 async def keys(served: Served) -> dict[Permission, str]:
-    """A key of each kind, of one user."""
+    """Return a key of each kind, of one user."""
     store = ApiKeyStore(served.app.state.serving.rag.database)
     return {one: (await store.create("alice", [one]))[1].text for one in Permission}
 
@@ -50,7 +50,7 @@ async def samples(served: Served) -> list[Sample]:
 
 
 def value(found: list[Sample], metric: str, **labels: str) -> float:
-    """The sum of the samples that have these labels."""
+    """Return the sum of the samples that have these labels."""
     return sum(
         one.value
         for one in found
@@ -150,7 +150,7 @@ async def test_a_ready_server_says_so_to_anybody(served: Served) -> None:
 
 @pytest.fixture
 def lines() -> Iterator[list[dict[str, object]]]:
-    """The lines that the server's log has by now, read as JSON."""
+    """Yield the lines that the server's log has by now, read as JSON."""
     written = list[dict[str, object]]()
 
     class Kept(logging.Handler):

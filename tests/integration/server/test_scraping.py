@@ -36,7 +36,7 @@ async def rag() -> AsyncIterator[Sextant]:
 
 @pytest.fixture
 def with_token(settings: Settings, rag: Sextant, monkeypatch: pytest.MonkeyPatch) -> Sextant:
-    """The same, with a token for scrapers."""
+    """Return the same, with a token for scrapers."""
     told = Settings(_env_file=None, data_dir=settings.data_dir, observe={"metrics_token": TOKEN})
     monkeypatch.setattr(rag, "settings", told)
     return rag

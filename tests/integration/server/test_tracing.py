@@ -33,7 +33,7 @@ class Collector:
         return f"http://127.0.0.1:{self.server.port}"
 
     def spans(self) -> list[Span]:
-        """The spans of OpenTelemetry that came."""
+        """Return the spans of OpenTelemetry that came."""
         requests = (
             ExportTraceServiceRequest.FromString(body)
             for path, body in self.bodies

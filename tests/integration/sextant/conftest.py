@@ -15,19 +15,19 @@ from tests.integration.own_database import settings_over, short_folder
 
 @pytest.fixture(scope="module")
 def data_dir() -> Iterator[Path]:
-    """A short path outside any home folder."""
+    """Yield a short path outside any home folder."""
     with short_folder() as folder:
         yield folder
 
 
 @pytest.fixture(scope="module")
 def settings(data_dir: Path) -> Settings:
-    """Defaults over the module's data folder."""
+    """Default over the module's data folder."""
     return settings_over(data_dir)
 
 
 @pytest_asyncio.fixture(scope="module")
 async def database(settings: Settings) -> AsyncIterator[Database]:
-    """The module's open database."""
+    """Yield the module's open database."""
     async with await Database.open(settings) as opened:
         yield opened

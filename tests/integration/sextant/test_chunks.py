@@ -64,7 +64,7 @@ def user() -> str:
 
 @pytest_asyncio.fixture
 async def rag(database: Database, user: str, tmp_path: Path) -> AsyncIterator[Sextant]:
-    """Sextant with one contract in it, which logs its searches."""
+    """Yield Sextant with one contract in it, which logs its searches."""
     file = tmp_path / "contract.md"
     file.write_text(CONTRACT, encoding="utf-8")
     log = SearchLogSettings(enabled=True)
@@ -211,7 +211,7 @@ async def test_documents_of_an_older_version_are_described_from_what_is_stored(
 
 
 def about(request: ApiRequest) -> str:
-    """What a chat model says of passages and sections: how many it sees."""
+    """Return what a chat model says of passages and sections: how many it sees."""
     numbers = re.findall(r"^\[(\d+)\] ", request.prompt, re.MULTILINE)
     told = [{"passage": int(n), "summary": f"the model's word on {n}"} for n in numbers]
     return orjson.dumps({"passages": told}).decode()

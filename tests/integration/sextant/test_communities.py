@@ -37,7 +37,7 @@ The Control Unit switches the Heater on when the Battery is cold.
 
 
 def embedding_at(server: ScriptedOpenAI, settings: Settings, scope: Scope) -> Settings:
-    """The settings of a scope's user, whose embedding model is the server's."""
+    """Return the settings of a scope's user, whose embedding model is the server's."""
     return settings.model_copy(
         update={
             "user_id": scope.user_id,

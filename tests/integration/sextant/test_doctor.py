@@ -13,7 +13,7 @@ from tests.integration.own_database import settings_over, short_folder
 
 
 async def workers(settings: Settings) -> Examination:
-    """What is found of workers."""
+    """Return what is found of workers."""
     return {one.name: one async for one in examine(settings)}["workers"]
 
 

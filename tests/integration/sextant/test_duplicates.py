@@ -130,7 +130,7 @@ async def test_one_name_under_two_ids_of_the_users_own_is_listed_until_he_decide
 
 
 async def ids_of(entities: Entities, pair: MergeCandidate) -> tuple[str, ...]:
-    """The user's own ids of a pair."""
+    """Return the user's own ids of a pair."""
     both = [(await entities.get(one)).entity.external_id for one in (pair.one_id, pair.other_id)]
     return tuple(sorted(filter(None, both)))
 

@@ -15,7 +15,7 @@ MODES = ["auto", "naive", "local", "hybrid", "mix"]
 
 
 def lines() -> list[dict[str, Any]]:
-    """Films and illnesses, as a graph database has them."""
+    """Return films and illnesses, as a graph database has them."""
     facts = [
         ("Titanic", "DIRECTED_BY", "James Cameron"),
         ("Avatar", "DIRECTED_BY", "James Cameron"),

@@ -49,7 +49,7 @@ def folder() -> Iterator[Path]:
 
 @pytest_asyncio.fixture(scope="module")
 async def offline(folder: Path) -> AsyncIterator[Settings]:
-    """Settings without a graph database."""
+    """Yield settings without a graph database."""
     async with ScriptedOpenAI() as endpoint:
         settings = settings_over(folder / "data")
         changes = {
@@ -63,7 +63,7 @@ async def offline(folder: Path) -> AsyncIterator[Settings]:
 
 @pytest.fixture(scope="module")
 def followed(offline: Settings) -> Iterator[Settings]:
-    """The same with one."""
+    """Yield the same with one."""
     with neo4j_for_tests() as access:
         yield offline.model_copy(update=access)
 
@@ -138,7 +138,7 @@ async def test_a_worker_lets_neo4j_catch_up_once_it_is_back(
 
 
 async def projected(graph: KnowledgeGraph) -> GraphCounts:
-    """What Neo4j holds of a graph, as soon as it holds it and nothing waits."""
+    """Return what Neo4j holds of a graph, as soon as it holds it and nothing waits."""
     while True:
         status = await graph.status()
         if status.projection is not None and not status.waiting:

@@ -29,14 +29,14 @@ FILES = {
 
 
 def first_passage(request: ApiRequest) -> str:
-    """A chat model that answers with the first passage that it was given."""
+    """Return a chat model that answers with the first passage that it was given."""
     return "依据文档：" + request.prompt.partition("<1>")[2].partition("</1>")[0]
 
 
 def retrieval_chain(
     retriever: HybridRetriever, llm: ChatOpenAI
 ) -> Runnable[dict[str, Any], dict[str, object]]:
-    """What `create_retrieval_chain` makes, in LCEL: input → context → answer."""
+    """Return what `create_retrieval_chain` makes, in LCEL: input → context → answer."""
     prompt = ChatPromptTemplate.from_template("{passages}\n\n问题：{input}")
 
     def numbered(found: dict[str, Sequence[Document]]) -> str:

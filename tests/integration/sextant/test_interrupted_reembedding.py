@@ -28,7 +28,7 @@ class Killed(BaseException):
 
 @pytest_asyncio.fixture
 async def changed(settings: Settings, tmp_path: Path) -> AsyncIterator[Settings]:
-    """Settings with another model than some documents were ingested with; embedding them anew was killed."""
+    """Yield settings with another model than some documents were ingested with; embedding them anew was killed."""
     async with ScriptedOpenAI(lambda _: "yes") as endpoint:
         first = settings.model_copy(
             update={

@@ -38,7 +38,7 @@ _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 @pytest_asyncio.fixture(scope="module")
 async def rag() -> AsyncIterator[Sextant]:
-    """Over a store of its own, since a worker takes whatever is queued; the dead are found out soon."""
+    """Yield over a store of its own, since a worker takes whatever is queued; the dead are found out soon."""
     with short_folder() as folder:
         impatient = {
             "worker": WorkerSettings(sweep=0.3),
@@ -51,7 +51,7 @@ async def rag() -> AsyncIterator[Sextant]:
 
 @pytest_asyncio.fixture(scope="module")
 async def undisturbed(rag: Sextant) -> list[str]:
-    """What is left of the documents when nobody is killed."""
+    """Return what is left of the documents when nobody is killed."""
     scope = await uploaded(rag)
     async with working(rag.worker(1)):
         await settled(rag, scope)
@@ -59,7 +59,7 @@ async def undisturbed(rag: Sextant) -> list[str]:
 
 
 async def uploaded(rag: Sextant) -> Scope:
-    """The sample documents, waiting for a worker, in a knowledge base of somebody new."""
+    """Return the sample documents, waiting for a worker, in a knowledge base of somebody new."""
     scope = Scope(f"user-{uuid4()}")
     uploads = [Upload(name, name, "text/plain", (SAMPLES / name).read_bytes()) for name in NAMES]
     await rag.as_user(scope.user_id).library().add(uploads, scope.graph_id)
@@ -67,7 +67,7 @@ async def uploaded(rag: Sextant) -> Scope:
 
 
 async def settled(rag: Sextant, scope: Scope) -> list[Job]:
-    """The jobs, as soon as they are over and what follows from the graph is up to date."""
+    """Return the jobs, as soon as they are over and what follows from the graph is up to date."""
     communities = CommunityStore(rag.database)
     async with asyncio.timeout(PATIENCE):
         while True:
@@ -81,7 +81,7 @@ async def settled(rag: Sextant, scope: Scope) -> list[Job]:
 
 
 async def contents(rag: Sextant, scope: Scope) -> list[str]:
-    """Documents, chunks, entities, relations and communities, without what no two runs share: ids."""
+    """Return documents, chunks, entities, relations and communities, without what no two runs share: ids."""
     lines: list[dict[str, Any]] = []
     async for line in rag.as_user(scope.user_id).export_graph(scope.graph_id):
         lines.append(line)  # noqa: PERF401 - it is typed so

@@ -57,7 +57,7 @@ RELATIONS = f"""select least(a.name, b.name), greatest(a.name, b.name), relation
 
 
 def text_of(number: int) -> str:
-    """A text of up to twelve sections, the same for the same number."""
+    """Return a text of up to twelve sections, the same for the same number."""
     dice = random.Random(number)  # noqa: S311 - a test's dice
     said = [
         f"{dice.choice(NAMES)} treats {dice.choice(NAMES)} in {dice.choice(NAMES)}。"
@@ -68,7 +68,7 @@ def text_of(number: int) -> str:
 
 
 def lines_of(number: int) -> list[dict[str, Any]]:
-    """Chunks, entities and relations of a user's own."""
+    """Return chunks, entities and relations of a user's own."""
     dice = random.Random(number)  # noqa: S311 - a test's dice
     chunks = [
         {"type": "chunk", "id": f"c{one}", "text": f"{text_of(number + one)[:300]} {one}"}
@@ -172,7 +172,7 @@ def upload(name: str, text: str) -> Upload:
 
 @pytest_asyncio.fixture
 async def rag() -> AsyncIterator[Sextant]:
-    """Over a database of its own, whose server counts deadlocks."""
+    """Yield over a database of its own, whose server counts deadlocks."""
     with short_folder() as folder:
         settings = settings_over(folder)
         async with Sextant.open(settings, embedder=CachedEmbedder(HashEmbedder(384), 0)) as opened:
@@ -209,7 +209,7 @@ async def test_nobody_is_told_of_what_others_do_and_the_graph_is_that_of_what_su
 
 
 async def left_of(rag: Sextant) -> list[Upload]:
-    """The documents as they are once nothing is under way; what was cancelled is taken in after all."""
+    """Return the documents as they are once nothing is under way; what was cancelled is taken in after all."""
     await settled(rag)
     documents, uploads = await rag.documents(DOCUMENTS), list[Upload]()
     for document in documents:
@@ -235,7 +235,7 @@ async def settled(rag: Sextant) -> None:
 
 
 async def graph_of(rag: Sextant) -> list[Counter[tuple[Any, ...]]]:
-    """What the graph over documents says, without the ids that were drawn for it."""
+    """Return what the graph over documents says, without the ids that were drawn for it."""
     async with rag.database.transaction(rag.user_id) as connection:
         return [
             Counter(await (await connection.execute(query, [DOCUMENTS])).fetchall())

@@ -46,7 +46,7 @@ async def lines() -> AsyncIterator[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Neo4jServer]:
-    """A server of this module's own, which it may kill."""
+    """Yield a server of this module's own, which it may kill."""
     server = Neo4jServer()
     if "NEO4J_URI" in os.environ and not server.installed:
         pytest.skip("a server that NEO4J_URI names is not ours to kill")
@@ -63,7 +63,7 @@ def folder() -> Iterator[Path]:
 
 @pytest_asyncio.fixture(scope="module")
 async def rag(folder: Path, server: Neo4jServer) -> AsyncIterator[Sextant]:
-    """Patient with a server on a busy computer, and asking it again at once after a failure."""
+    """Yield patient with a server on a busy computer, and asking it again at once after a failure."""
     async with ScriptedOpenAI() as endpoint:
         settings = settings_over(folder / "data")
         changes = {

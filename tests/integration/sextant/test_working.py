@@ -33,7 +33,7 @@ PATIENCE = 60.0
 
 @pytest_asyncio.fixture(scope="module")
 async def database() -> AsyncIterator[Database]:
-    """One of its own, because a worker takes whatever is queued."""
+    """Yield one of its own, because a worker takes whatever is queued."""
     with short_folder() as folder:
         settings = settings_over(folder).model_copy(
             update={

@@ -31,7 +31,7 @@ SCOPES = (Scope("ann", "notes"), Scope("bob", "notes"))
 
 @pytest_asyncio.fixture(scope="module")
 async def source() -> AsyncIterator[Database]:
-    """A database with a document of each of two users."""
+    """Yield a database with a document of each of two users."""
     async with fresh_database() as opened:
         for scope in SCOPES:
             await add(opened, scope)
@@ -40,14 +40,14 @@ async def source() -> AsyncIterator[Database]:
 
 @pytest_asyncio.fixture
 async def target() -> AsyncIterator[Database]:
-    """Another server, with nothing in it."""
+    """Yield another server, with nothing in it."""
     async with fresh_database() as opened:
         yield opened
 
 
 @pytest_asyncio.fixture
 async def older() -> AsyncIterator[Database]:
-    """A server of PostgreSQL 16, which the package brings, too."""
+    """Yield a server of PostgreSQL 16, which the package brings, too."""
     with short_folder() as folder:
         who = server_user(folder)
         if who:
@@ -79,7 +79,7 @@ async def add(database: Database, scope: Scope) -> None:
 
 
 async def listed(database: Database) -> list[list[tuple[str, str]]]:
-    """What each user has. The pool's connections knew the tables that are no more: a new one is asked."""
+    """Return what each user has. The pool's connections knew the tables that are no more: a new one is asked."""
     async with await Database.open(database.settings) as opened:
         documents = DocumentStore(opened)
         return [

@@ -57,7 +57,7 @@ select %(scope)s, %(user)s, '{}', '{}' from generate_series(1, 20)
 
 
 async def names_of_functions(database: Database) -> set[str]:
-    """Those that the serving role may call, and that run as the owner or have a user as an argument."""
+    """Return those that the serving role may call, and that run as the owner or have a user as an argument."""
     async with database.transaction("anybody") as connection:
         found = await connection.execute(
             "select proname from pg_proc p join pg_namespace n on n.oid = pronamespace"
@@ -69,7 +69,7 @@ async def names_of_functions(database: Database) -> set[str]:
 
 @pytest.fixture
 async def known(database: Database, scope: Scope, ingest: Ingest) -> dict[str, Any]:
-    """A tenant with something for each function to tell or change, and what a stranger may have learnt of it."""
+    """Return a tenant with something for each function to tell or change, and what a stranger may have learnt of it."""
     await ingest(scope, ["Rust"], np.eye(1, 384, dtype=np.float32))
     await DocumentStore(database).register(
         scope, source="waits", filename="waits", media_type="text/plain", content=b"waits"
@@ -95,7 +95,7 @@ async def known(database: Database, scope: Scope, ingest: Ingest) -> dict[str, A
 async def has_effect(
     database: Database, user_id: str, call: LiteralString, known: dict[str, Any]
 ) -> bool:
-    """Whether a call of the serving role, for a user or (empty) for none, gives or changes anything."""
+    """Return whether a call of the serving role, for a user or (empty) for none, gives or changes anything."""
     before = await state(database, known)
     try:
         async with database.transaction(user_id) as connection:

@@ -31,7 +31,7 @@ def early(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def mixed(count: int, seed: int) -> list[str]:
-    """Texts of three words, of which four are common, and of some that nobody asks for."""
+    """Return texts of three words, of which four are common, and of some that nobody asks for."""
     rng = np.random.default_rng(seed)
     often = np.array([20.0] * len(COMMON) + [1.0] * len(RARE))
     drawn = rng.choice(WORDS, (count, 3), p=often / often.sum())
@@ -79,7 +79,7 @@ async def assert_the_same_when_all_is_read(
 async def by_definition(
     database: Database, scope: Scope, words: Sequence[str], k: int
 ) -> list[tuple[str, int]]:
-    """Ids and counts of the best: most words, then the densest, then by id, of all texts of the scope."""
+    """Return ids and counts of the best: most words, then the densest, then by id, of all texts of the scope."""
     async with database.transaction(scope.user_id) as connection:
         rows = await connection.execute("select id::text, text from chunks")
         texts = [(row[0], fold(row[1])) async for row in rows]

@@ -45,7 +45,7 @@ asyncio.run(main())
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[EmbeddedServer]:
-    """A PostgreSQL of its own, in which tests make databases."""
+    """Yield a PostgreSQL of its own, in which tests make databases."""
     folder = Path(tempfile.mkdtemp(prefix="sxt-"))
     started = EmbeddedServer.start(folder)
     yield started

@@ -28,7 +28,7 @@ TEXT = "糖尿病患者的主要症状是多饮多尿。\nPayment is due in 30 d
 
 
 def parsed(text: str, document_id: UUID) -> ParsedDocument:
-    """One section; a chunk per line."""
+    """Return one section; a chunk per line."""
     root = uuid5(document_id, text)
     found, at = [], 0
     for ordinal, line in enumerate(text.splitlines(keepends=True)):
@@ -325,7 +325,7 @@ async def scope_number(database: Database, scope: Scope) -> int:
 
 
 async def rows_of_scope(database: Database, number: int) -> dict[str, int]:
-    """Every table that has rows of scopes, with the number of this one's."""
+    """Return every table that has rows of scopes, with the number of this one's."""
     listing = (
         "select table_name from information_schema.columns join information_schema.tables "
         "using (table_schema, table_name) where column_name = 'scope_id' "

@@ -38,7 +38,7 @@ server.stop()
 
 @pytest.fixture
 def fresh() -> Iterator[Path]:
-    """A folder without anything."""
+    """Yield a folder without anything."""
     made = Path(tempfile.mkdtemp(prefix="sxt-"))
     yield made
     shutil.rmtree(made, ignore_errors=True)
@@ -46,7 +46,7 @@ def fresh() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
-    """A data folder that tests use one after the other; each leaves it without a server."""
+    """Yield a data folder that tests use one after the other; each leaves it without a server."""
     made = Path(tempfile.mkdtemp(prefix="sxt-"))
     yield made
     shutil.rmtree(made, ignore_errors=True)
@@ -75,7 +75,7 @@ def server_pid(data_dir: Path) -> int:
 
 
 def watcher_of(data_dir: Path) -> psutil.Process:
-    """The process beside the server, once it hears its clock."""
+    """Return the process beside the server, once it hears its clock."""
     server = str(server_pid(data_dir))
     processes = psutil.process_iter(["cmdline"])
     [watcher] = [one for one in processes if (one.info["cmdline"] or [])[-1:] == [server]]

@@ -85,7 +85,7 @@ def vectors() -> Vectors:
 
 
 async def fill(database: Database, scope: Scope, vectors: Vectors) -> Corpus:
-    """Four documents of forty chunks with metadata drawn by a fixed seed."""
+    """Return four documents of forty chunks with metadata drawn by a fixed seed."""
     corpus, dice = Corpus(), np.random.default_rng(5)
     documents, mentions = DocumentStore(database), list[MentionRow]()
 
@@ -208,7 +208,7 @@ async def test_filters_find_what_brute_force_finds(
 
 
 def _with_ids(wanted: dict[str, object], own: list[UUID]) -> dict[str, object]:
-    """The drawn places as ids; a place beyond the last is a document that is not there."""
+    """Return the drawn places as ids; a place beyond the last is a document that is not there."""
     known = [*own, uuid4()]
     given = {key: value for key, value in wanted.items() if key not in ("documents", "sections")}
     documents, sections = wanted.get("documents", []), wanted.get("sections", [])

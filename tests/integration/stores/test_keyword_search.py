@@ -81,7 +81,7 @@ class Corpus:
 
 @pytest_asyncio.fixture
 async def corpus(ingest: Ingest, scope: Scope) -> Corpus:
-    """A scope with forty mixed texts, beside one of another graph that holds the same words."""
+    """Return a scope with forty mixed texts, beside one of another graph that holds the same words."""
     pieces = "糖尿病 患者 Rust ownership 30% a_b C++ \\n AI 2型 GPU加速 İstanbul ΣΊΣΥΦΟΣ 日本語テスト 付款节点。"
     words, rng = pieces.split(" "), np.random.default_rng(11)
     texts = [
@@ -95,7 +95,7 @@ async def corpus(ingest: Ingest, scope: Scope) -> Corpus:
 
 
 def part_of(text: str) -> st.SearchStrategy[str]:
-    """A piece cut out of a text, so that most keywords are somewhere."""
+    """Return a piece cut out of a text, so that most keywords are somewhere."""
     ends = st.tuples(st.integers(0, len(text)), st.integers(1, 6))
     return ends.map(lambda cut: text[cut[0] : cut[0] + cut[1]])
 
@@ -127,7 +127,7 @@ async def test_every_keyword_list_gives_what_ilike_gives(
 
 
 def swap_case(word: str) -> str:
-    """Keywords come in any case; case pairs that are not one to one are left alone."""
+    """Return keywords come in any case; case pairs that are not one to one are left alone."""
     return word.swapcase() if len(word.swapcase()) == len(word) and word.isascii() else word
 
 
@@ -168,7 +168,7 @@ async def test_texts_that_the_index_names_wrongly_do_not_hide_those_that_hold_th
 
 
 def colliding() -> tuple[str, str]:
-    """Two pairs of ideographs with the same gram in the index."""
+    """Return two pairs of ideographs with the same gram in the index."""
     seen: dict[int, str] = {}
     for code in range(0x4E00, 0x9FFF):
         pair = f"机{chr(code)}"

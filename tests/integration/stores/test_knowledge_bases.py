@@ -49,7 +49,7 @@ async def test_jobs_are_closed_together_while_one_of_their_documents_comes_anew(
 
 
 async def claim_nine(documents: DocumentStore, jobs: JobStore, scope: Scope) -> list[Job]:
-    """The jobs of nine documents, in the order in which they came."""
+    """Return the jobs of nine documents, in the order in which they came."""
     for number in range(9):
         await upload(documents, scope, f"{number}.txt", str(number))
     claims = [await jobs.claim("worker", user_id=scope.user_id) for _ in range(9)]
@@ -60,7 +60,7 @@ async def claim_nine(documents: DocumentStore, jobs: JobStore, scope: Scope) -> 
 async def closing(
     claimed: Iterable[Job], jobs: JobStore, database: Database, scope: Scope
 ) -> AsyncIterator[asyncio.Task[list[None]]]:
-    """Jobs that are being closed, and have come to the one in the middle: until the block ends that is held.
+    """Provide jobs that are being closed, and have come to the one in the middle: until the block ends that is held.
 
     Who comes to it from the other end waits there, too, and both go on at the same moment.
     """

@@ -38,7 +38,7 @@ def same(told: bytes | None) -> bytes | None:
 
 
 async def answered(lines: DedicatedConnections, value: object) -> bytes | None:
-    """What is told over a line once there is one."""
+    """Return what is told over a line once there is one."""
     async with asyncio.timeout(20):
         while (wanted := lines.ask([value], same)) is None:
             await asyncio.to_thread(time.sleep, 0.01)
@@ -94,7 +94,7 @@ async def test_a_statement_given_up_is_cancelled_in_the_server(
 async def waiting(
     database: Database, locks: DedicatedConnections
 ) -> AsyncIterator[tuple[Connection, asyncio.Future[bytes | None]]]:
-    """A statement that waits in the server for a lock of this connection."""
+    """Provide a statement that waits in the server for a lock of this connection."""
     await answered(locks, _LOCK)
     async with database.owner() as owner:
         await owner.execute("select pg_advisory_xact_lock(%s)", [_LOCK])

@@ -26,7 +26,7 @@ TEXTS = ["糖尿病患者的血糖控制", "Ownership moves when a value is assi
 
 @pytest_asyncio.fixture
 async def empty(database: Database) -> AsyncIterator[AsyncConnection[Any]]:
-    """The owner's connection to a database of the test server without any schema."""
+    """Yield the owner's connection to a database of the test server without any schema."""
     async with made(database) as connection:
         yield connection
 
@@ -35,7 +35,7 @@ async def empty(database: Database) -> AsyncIterator[AsyncConnection[Any]]:
 async def made(
     database: Database, encoding: LiteralString = "UTF8"
 ) -> AsyncIterator[AsyncConnection[Any]]:
-    """The owner's connection to a new database, which is dropped at the end."""
+    """Provide the owner's connection to a new database, which is dropped at the end."""
     name = sql.Identifier(f"old-{uuid4()}")
     create = sql.SQL("create database {} encoding {} locale 'C' template template0")
     async with database.owner() as connection:
@@ -97,7 +97,7 @@ async def test_grams_of_the_first_version_become_those_of_this_one(
 
 
 def wide_hashes(text: str) -> list[int]:
-    """32-bit hashes as the first version stored them: of pairs in Chinese and triples in English."""
+    """Return 32-bit hashes as the first version stored them: of pairs in Chinese and triples in English."""
     folded, found = fold(text), []
     for at in range(len(folded)):
         width = 2 if ord(folded[at]) >= 0x3400 else 3

@@ -36,7 +36,7 @@ def drawn(count: int, seed: int) -> Vectors:
 
 
 async def copied(ingest: Ingest, scope: Scope, *, each: int, others: int) -> Vectors:
-    """Documents that say three things, each in so many copies, among others; a question near all three."""
+    """Document that say three things, each in so many copies, among others; a question near all three."""
     things = drawn(3, 1)
     copies = np.random.default_rng(2).permutation(np.repeat(np.arange(3), each))
     for part in np.array_split(copies, 12):
@@ -46,7 +46,7 @@ async def copied(ingest: Ingest, scope: Scope, *, each: int, others: int) -> Vec
 
 
 async def in_order(database: Database, scope: Scope, question: Vectors) -> list[UUID]:
-    """Every chunk as a plain statement orders them."""
+    """Return every chunk as a plain statement orders them."""
     async with database.transaction(scope.user_id) as connection:
         cursor = await connection.execute(
             "select chunk_id from chunk_vectors join graphs using (scope_id, partition_key)"

@@ -41,7 +41,7 @@ async def prepared(documents: DocumentStore, published: Files) -> Scope:
 async def outcome(
     documents: DocumentStore, scope: Scope, registered: Sequence[Registered]
 ) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
-    """What the scope has, and what was said of each file; ids differ from scope to scope."""
+    """Return what the scope has, and what was said of each file; ids differ from scope to scope."""
     there = await documents.list(scope)
     names = {one.id: one.source for one in there}
     said: list[tuple[object, ...]] = [

@@ -25,7 +25,7 @@ def learnt(lines: DedicatedConnections, scope: Scope) -> Stamp | None:
 
 
 async def opened(lines: DedicatedConnections, scope: Scope) -> Stamp:
-    """What the lines tell once there is one."""
+    """Return what the lines tell once there is one."""
     async with asyncio.timeout(60):
         while (stamp := await asyncio.to_thread(learnt, lines, scope)) is None:
             pass

@@ -51,7 +51,7 @@ async def stamps(database: Database, scope: Scope) -> dict[str, str]:
 
 
 async def moved(database: Database, scope: Scope, write: Write) -> set[str]:
-    """Which kinds have another stamp after a write."""
+    """Return which kinds have another stamp after a write."""
     before = await stamps(database, scope)
     await write()
     after = await stamps(database, scope)
@@ -60,7 +60,7 @@ async def moved(database: Database, scope: Scope, write: Write) -> set[str]:
 
 @asynccontextmanager
 async def writing(database: Database, scope: Scope) -> AsyncIterator[tuple[Connection, int]]:
-    """A transaction of its own, with the number of the scope."""
+    """Provide a transaction of its own, with the number of the scope."""
     async with database.transaction(scope.user_id) as connection:
         row = await (
             await connection.execute(
@@ -362,7 +362,7 @@ class Writer:
 
 
 async def content(database: Database, scope: Scope) -> list[Any]:
-    """What a reader sees of the documents."""
+    """Return what a reader sees of the documents."""
     async with database.transaction(scope.user_id) as connection:
         rows = await connection.execute("select source, status from documents order by source")
         return await rows.fetchall()

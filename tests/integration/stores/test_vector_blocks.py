@@ -24,7 +24,7 @@ def drawn(count: int, seed: int) -> Vectors:
 
 
 async def blocks(database: Database, scope: Scope) -> dict[UUID, str]:
-    """What the blocks of a scope hold, each once."""
+    """Return what the blocks of a scope hold, each once."""
     async with database.transaction(scope.user_id) as connection:
         cursor = await connection.execute(
             "select unnest(ids), unnest(halves)::text from vector_blocks join graphs using (scope_id)"
@@ -37,7 +37,7 @@ async def blocks(database: Database, scope: Scope) -> dict[UUID, str]:
 
 
 async def stored(database: Database, scope: Scope) -> dict[UUID, str]:
-    """The vectors of the shared partition, as blocks should hold them."""
+    """Return the vectors of the shared partition, as blocks should hold them."""
     async with database.transaction(scope.user_id) as connection:
         cursor = await connection.execute(
             "select chunk_id, l2_normalize(embedding)::halfvec::text from chunk_vectors"

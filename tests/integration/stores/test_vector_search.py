@@ -27,7 +27,7 @@ LARGE = 1200
 
 
 def clustered(count: int, seed: int) -> Vectors:
-    """Like embeddings of real text: a few dozen topics, each a cloud."""
+    """Return like embeddings of real text: a few dozen topics, each a cloud."""
     rng = np.random.default_rng(seed)
     topics = rng.normal(size=(30, 384))
     raw = topics[rng.integers(0, 30, count)] + 0.6 * rng.normal(size=(count, 384))

@@ -28,7 +28,7 @@ def times(wall: float, cpu: float | None = None, spread: float = 0.01) -> Times:
 
 
 def measured(narrow: Gate, wide: Gate, ours: Gate = OURS) -> Group:
-    """One table takes 3 times as much as ours, and at equal recall 5 times."""
+    """Return one table takes 3 times as much as ours, and at equal recall 5 times."""
     equal = Goal("vector lane", "ours", "as exact", Measure.CPU, 4, (ours, wide))
     goal = replace(equal, rival="one table", gates=(ours, narrow), instead=equal)
     took = {"one table": 3, "ours": 1, "as exact": 5, again("ours"): 1.01}

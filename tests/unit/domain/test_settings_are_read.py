@@ -15,7 +15,7 @@ CODE = ("prompts", "retrievers", "nodes", "graph", "sextant")
 
 
 def names_of(settings: type[BaseModel]) -> Iterator[str]:
-    """The last words of all settings' names, groups followed."""
+    """Yield the last words of all settings' names, groups followed."""
     for name, field in settings.model_fields.items():
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
@@ -25,7 +25,7 @@ def names_of(settings: type[BaseModel]) -> Iterator[str]:
 
 
 def attributes_read() -> set[str]:
-    """Every attribute that any of our modules reads."""
+    """Return every attribute that any of our modules reads."""
     return {
         node.attr
         for folder in CODE

@@ -23,12 +23,12 @@ class ModelOn:
         self.batches: list[int] = []
 
     def encode(self, texts: list[str], *, batch_size: int, **_: object) -> Any:
-        """A vector for each text."""
+        """Return a vector for each text."""
         self.batches.append(batch_size)
         return np.ones((len(texts), 3))
 
     def predict(self, pairs: list[tuple[str, str]], **_: object) -> list[float]:
-        """A score for each pair."""
+        """Return a score for each pair."""
         self.batches.append(len(pairs))
         return [0.5] * len(pairs)
 

@@ -33,7 +33,7 @@ def item(text: str, name: str = "a.md", score: float = 0.8, start: int = 0) -> R
 
 
 def chat(*replies: str) -> ChatModel:
-    """A chat model that says `replies` in turn, and fails when asked beyond them."""
+    """Return a chat model that says `replies` in turn, and fails when asked beyond them."""
     return as_chat_model(GenericFakeChatModel(messages=iter(map(AIMessage, replies))))
 
 

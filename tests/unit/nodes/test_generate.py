@@ -45,7 +45,7 @@ StillThere = Callable[[Sequence[Quoted]], Awaitable[list[bool]]]
 
 
 def stored(texts: Mapping[str, str]) -> StillThere:
-    """Documents as they read now, by their ids."""
+    """Document as they read now, by their ids."""
 
     async def still_there(quotes: Sequence[Quoted]) -> list[bool]:
         return [texts.get(one.document_id, "").startswith(one.text, one.start) for one in quotes]
@@ -54,7 +54,7 @@ def stored(texts: Mapping[str, str]) -> StillThere:
 
 
 def with_quotes(at: Bench, still_there: StillThere) -> Bench:
-    """The same bench over a store that says so of quotes."""
+    """Return the same bench over a store that says so of quotes."""
 
     class Quotes:
         async def still_there(self, _: Scope, quotes: Sequence[Quoted]) -> list[bool]:

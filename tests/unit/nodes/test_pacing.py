@@ -9,7 +9,7 @@ from sextant.nodes.pacing import Backpressure, wait_for_reader
 
 
 def _begun(events: int, pace: Backpressure) -> tuple[asyncio.Task[None], list[int]]:
-    """A run under this pace that writes so many events, and what it has written."""
+    """Return a run under this pace that writes so many events, and what it has written."""
     told, within = list[int](), copy_context()
     within.run(pace.set)
 

@@ -128,7 +128,7 @@ async def test_the_other_language_is_left_alone(
 
 @pytest.mark.parametrize("strategy", ["mix", "naive"])
 async def test_no_query_is_longer_than_a_question_may_be(bench: Build, strategy: str) -> None:
-    """Names in a knowledge base may be, and were refused as a question that nobody had asked."""
+    """Name in a knowledge base may be, and were refused as a question that nobody had asked."""
     name = "Mississippi " * 1000
     named = RetrievedItem(
         ItemKind.ENTITY, name, name, 0.5, metadata={"name": name, "type": "PLACE"}

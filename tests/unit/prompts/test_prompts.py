@@ -48,7 +48,7 @@ def test_every_prompt_says_that_its_input_gives_no_orders(prompt: Prompt) -> Non
 
 
 def _tags() -> set[str]:
-    """The tags that the prompts set around data."""
+    """Return the tags that the prompts set around data."""
     texts = (
         part.template
         for prompt in vars(prompts).values()

@@ -212,7 +212,7 @@ def supported(sentence: str, support: float = 1.0) -> Cited:
 
 
 def contents(*events: Token | Cited | Reset | Done | Failed | Status) -> list[str]:
-    """The pieces of text that a client gets."""
+    """Return the pieces of text that a client gets."""
     *lines, end = streamed(CompletionWriter("sextant", list_sources=False), *events)
     assert end == "[DONE]"
     return [

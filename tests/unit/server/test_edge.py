@@ -21,7 +21,7 @@ MOST = 10
 
 
 async def echo(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answers the number of bytes that came, and the request's id; what goes wrong is a 400."""
+    """Answer the number of bytes that came, and the request's id; what goes wrong is a 400."""
     request = Request(scope, receive)
     try:
         told = {"bytes": len(await request.body()), "id": request_id.get()}

@@ -47,7 +47,7 @@ def test_on_a_terminal_a_line_is_read_by_people() -> None:
 
 @pytest.fixture
 def loggers() -> Iterator[None]:
-    """The loggers' own levels afterwards."""
+    """Yield the loggers' own levels afterwards."""
     names = ("", "sextant.requests", "uvicorn", "uvicorn.access", "procrastinate")
     before = {name: logging.getLogger(name).level for name in names}
     handlers = logging.getLogger().handlers[:]

@@ -11,7 +11,7 @@ from sextant.text.characters import estimate_tokens
 
 
 def passage(text: str) -> FoundPassage:
-    """A passage with this text."""
+    """Return a passage with this text."""
     return FoundPassage(
         chunk_id="c",
         document_id="d",

@@ -29,7 +29,7 @@ _SELECTOR = re.compile(r"\b((?:kb|process)_[a-z_]+)\{([^}]*)\}")
 
 @pytest.fixture(scope="module")
 def told() -> str:
-    """What a process tells in which everything has happened once."""
+    """Return what a process tells in which everything has happened once."""
     metrics = Metrics()
     for happening in (
         SearchCompleted("naive", {"vector": 3.0, "total": 4.0}, EventOutcome.OK),
@@ -52,7 +52,7 @@ def labels_of(told: str, name: str) -> set[str]:
 
 
 def names(told: str) -> set[str]:
-    """The names of all samples."""
+    """Return the names of all samples."""
     return set(re.findall(r"^((?:kb|process)_[a-z_]+)", told, re.MULTILINE))
 
 
@@ -67,7 +67,7 @@ def rules() -> list[dict[str, Any]]:
 
 
 def expressions() -> Iterator[str]:
-    """Every expression of the alerts and the dashboard."""
+    """Yield every expression of the alerts and the dashboard."""
     yield from (rule["expr"] for rule in rules())
     board = json.loads((ROOT / "deploy/grafana/dashboard.json").read_text(encoding="utf-8"))
     for panel in board["panels"]:

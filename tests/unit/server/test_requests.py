@@ -33,7 +33,7 @@ Timed = Callable[..., Awaitable[float]]
 
 @pytest.fixture
 def timed(monkeypatch: pytest.MonkeyPatch) -> Timed:
-    """Answers with these messages, each after so many seconds; returns the seconds that were told."""
+    """Answer with these messages, each after so many seconds; returns the seconds that were told."""
     clock = Clock()
     monkeypatch.setattr(requests, "time", clock)
 

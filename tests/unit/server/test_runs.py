@@ -49,7 +49,7 @@ class Answering:
 
 
 def told(event: Event, _: str) -> bytes:
-    """What a client sees of an event here."""
+    """Return what a client sees of an event here."""
     return (event.node if isinstance(event, Status) else event.type).encode()
 
 
@@ -125,7 +125,7 @@ async def test_a_slot_is_kept_for_a_question_on_its_way_until_it_starts_or_ends(
 
 
 async def ended(runs: Runs, user: str = "ann") -> AnswerRun:
-    """A run of this user that is over, and kept."""
+    """Return a run of this user that is over, and kept."""
     answering = Answering()
     answering.may_search.set()
     answering.may_end.set()

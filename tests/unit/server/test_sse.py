@@ -15,7 +15,7 @@ Receive = Callable[[], Awaitable[Message]]
 
 
 def receiving(*kinds: str) -> Receive:
-    """What a server hears of its client: messages of these kinds, then nothing more."""
+    """Return what a server hears of its client: messages of these kinds, then nothing more."""
     messages = iter(kinds)
 
     async def receive() -> Message:
@@ -77,7 +77,7 @@ async def test_what_work_raises_is_raised() -> None:
 
 
 async def served(stream: EventStream, receive: Receive, *, stuck: bool = False) -> list[Message]:
-    """What was sent of a stream; `stuck`: by a connection that takes the head and no more."""
+    """Return what was sent of a stream; `stuck`: by a connection that takes the head and no more."""
     sent = list[Message]()
 
     async def send(message: Message) -> None:

@@ -22,7 +22,7 @@ BIG = SMALL * 1000
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """`waiting_package`, which counts in `ran.times` how often it was opened."""
+    """Yield `waiting_package`, which counts in `ran.times` how often it was opened."""
     folder = tmp_path / "waiting_package"
     folder.mkdir()
     (folder / "__init__.py").write_text(_PACKAGE)

@@ -15,7 +15,7 @@ BACKLOG, PATIENCE, CONNECTIONS = 128, 30.0, 64
 
 @pytest.fixture
 def bound() -> socket.socket:
-    """A port of ours, as uvicorn binds it."""
+    """Return a port of ours, as uvicorn binds it."""
     made = socket.socket()
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     made.bind(("127.0.0.1", 0))
@@ -23,14 +23,14 @@ def bound() -> socket.socket:
 
 
 def in_another_process(given: socket.socket) -> socket.socket:
-    """What a process is given that is started with a socket."""
+    """Return what a process is given that is started with a socket."""
     made = ForkingPickler.loads(ForkingPickler.dumps(given))
     assert isinstance(made, socket.socket)
     return made
 
 
 def accepted(listening: socket.socket) -> int:
-    """How many connections wait there."""
+    """Return how many connections wait there."""
     listening.settimeout(0)
     number = 0
     while True:

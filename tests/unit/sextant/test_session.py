@@ -15,7 +15,7 @@ WHY = "lane vector failed: The model is gone. Run `pip install x`."
 
 @pytest.fixture
 def searching() -> Iterator[logging.Logger]:
-    """The logger of searches, left as it was."""
+    """Yield the logger of searches, left as it was."""
     logger = logging.getLogger("sextant.retrievers")
     yield logger
     logger.handlers.clear()

@@ -51,7 +51,7 @@ HANGS_SECONDS = 180
 
 
 def supervised(folder: Path, what: str) -> subprocess.CompletedProcess[str]:
-    """What a supervisor says and prints that does this."""
+    """Return what a supervisor says and prints that does this."""
     (folder / "failing.py").write_text(APP)
     (folder / "supervisor.py").write_text(SUPERVISOR + what)
     return subprocess.run(

@@ -18,7 +18,7 @@ _OPTION = re.compile(r"(?<!\S)--?[a-z][a-z-]*")
 
 
 def told(page: Path) -> Iterator[str]:
-    """What stands behind `sextant` in inline code, at a prompt or at the start of a line."""
+    """Yield what stands behind `sextant` in inline code, at a prompt or at the start of a line."""
     yield from (found[1].strip() for found in _TOLD.finditer(page.read_text()))
 
 

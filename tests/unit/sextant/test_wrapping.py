@@ -53,7 +53,7 @@ def test_what_is_no_terminal_gets_the_text_as_it_comes() -> None:
 def test_the_width_is_that_of_the_terminal_that_is_written_to(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Notes on standard error were as wide as 80 columns where standard output was a pipe."""
+    """Note on standard error were as wide as 80 columns where standard output was a pipe."""
     monkeypatch.delenv("COLUMNS", raising=False)
     near, far = os.openpty()
     with os.fdopen(near), os.fdopen(far, "w") as terminal:

@@ -53,7 +53,7 @@ class CommunityDraft:
 def build(
     network: Network, arrays: GraphArrays, standing: Sequence[CommunityGroup]
 ) -> list[CommunityGroup]:
-    """A full run. A community that shares half with one that stands (Jaccard index) has its id."""
+    """Return a full run. A community that shares half with one that stands (Jaccard index) has its id."""
     drafts = partition(network)
     known = _matches([draft.members for draft in drafts], standing)
     return assign_ids(drafts, arrays, known, {group.id for group in standing})
@@ -62,7 +62,7 @@ def build(
 def partition(
     network: Network, level: int = 0, parent_id: UUID | None = None
 ) -> list[CommunityDraft]:
-    """Every component's communities, from the coarsest down to at most `CAP` members.
+    """Return every component's communities, from the coarsest down to at most `CAP` members.
 
     Deterministic; the extension runs without the interpreter's lock.
     """
@@ -83,7 +83,7 @@ def partition(
 
 
 def _leiden(network: Network) -> npt.NDArray[np.int64]:
-    """A row for each entity in each community: level, community, the one above (or -1), entity; in order."""
+    """Return a row for each entity in each community: level, community, the one above (or -1), entity; in order."""
     if not len(network.source):
         return np.empty((0, 4), np.int64)
     names = [str(number) for number in range(network.size)]
@@ -113,13 +113,13 @@ def _leiden(network: Network) -> npt.NDArray[np.int64]:
 def is_outdated(
     network: Network, groups: Sequence[CommunityGroup], *, edges: int, modularity_then: float
 ) -> bool:
-    """Whether so much has changed since a full run that joining no longer does."""
+    """Return whether so much has changed since a full run that joining no longer does."""
     grown = abs(len(network.source) - edges) > _GROWN * edges
     return grown or modularity(network, top(groups, network.size)) < modularity_then - _FALLEN
 
 
 def top(groups: Sequence[CommunityGroup], size: int) -> Indices:
-    """Per entity the place of its coarsest community among those of level 0; -1 for none."""
+    """Return per entity the place of its coarsest community among those of level 0; -1 for none."""
     return labels([group.members for group in groups if group.level == 0], size)
 
 
@@ -128,13 +128,13 @@ def _or_none(cluster: int | None) -> int:
 
 
 def leaves_of(groups: Sequence[CommunityGroup]) -> list[int]:
-    """The places of those communities that have none inside of them."""
+    """Return the places of those communities that have none inside of them."""
     parents = {group.parent_id for group in groups}
     return [place for place, group in enumerate(groups) if group.id not in parents]
 
 
 def _matches(members: Sequence[Indices], standing: Sequence[CommunityGroup]) -> dict[int, UUID]:
-    """Which standing community each new one continues, the most alike first."""
+    """Return which standing community each new one continues, the most alike first."""
     if not members or not standing:
         return {}
     old, new = _rows([group.members for group in standing]), _rows(members)

@@ -33,7 +33,7 @@ _SWEEPS = 8
 def join(
     network: Network, arrays: GraphArrays, standing: Sequence[CommunityGroup]
 ) -> list[CommunityGroup]:
-    """The stored communities, with new entities joined and departed ones removed."""
+    """Return the stored communities, with new entities joined and departed ones removed."""
     leaves = leaves_of(standing)
     label = labels([standing[leaf].members for leaf in leaves], network.size)
     label = _settle(network, label, len(leaves))
@@ -49,7 +49,7 @@ def join(
 
 
 def _settle(network: Network, label: Indices, taken: int) -> Indices:
-    """Labels after the free entities have moved to where they add most modularity.
+    """Return labels after the free entities have moved to where they add most modularity.
 
     Free are entities that are nowhere, or that nothing joins to where they are. Each begins alone,
     under a label from `taken` on; the others stay (local moving, Blondel et al. 2008).
@@ -78,7 +78,7 @@ def _settle(network: Network, label: Indices, taken: int) -> Indices:
 
 
 def _loose(network: Network, label: Indices) -> Indices:
-    """Entities that have an edge, but none into a community of theirs."""
+    """Return entities that have an edge, but none into a community of theirs."""
     same = (label[network.source] == label[network.target]) & (label[network.source] >= 0)
     held = np.zeros(network.size, np.bool_)
     held[network.source[same]] = held[network.target[same]] = True
@@ -103,7 +103,7 @@ class _Neighbours:
         self._starts = np.searchsorted(own[order], np.arange(len(nodes) + 1))
 
     def of(self, place: int) -> tuple[Indices, Floats]:
-        """The neighbours of the entity at this place, and the weights of the edges."""
+        """Return the neighbours of the entity at this place, and the weights of the edges."""
         part = slice(self._starts[place], self._starts[place + 1])
         return self._other[part], self._weight[part]
 
@@ -122,7 +122,7 @@ def _is_group(members: Indices | None) -> bool:
 def _with_members(
     groups: Sequence[CommunityGroup], leaves: Mapping[int, Indices]
 ) -> list[CommunityGroup]:
-    """The groups above and at these leaves, each with the members of its leaves."""
+    """Return the groups above and at these leaves, each with the members of its leaves."""
     place = {group.id: number for number, group in enumerate(groups)}
     parts: list[list[Indices]] = [[] for _ in groups]
     for leaf, members in leaves.items():
@@ -141,7 +141,7 @@ def _with_members(
 def _split(
     network: Network, arrays: GraphArrays, groups: Sequence[CommunityGroup], taken: set[UUID]
 ) -> list[CommunityGroup]:
-    """Communities inside of leaves that have outgrown the cap."""
+    """Return communities inside of leaves that have outgrown the cap."""
     inner = list[CommunityGroup]()
     for leaf in leaves_of(groups):
         group = groups[leaf]

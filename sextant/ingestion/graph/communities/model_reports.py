@@ -64,12 +64,12 @@ class Material:
 
     @property
     def digest(self) -> UUID:
-        """A hash of what the model would be shown, whatever the order of names."""
+        """Return a hash of what the model would be shown, whatever the order of names."""
         said = [*sorted(self.evidence.names[:_NAMES]), *(one.text for one in self.sources())]
         return UUID(bytes=hashlib.md5("\0".join(said).encode(), usedforsecurity=False).digest())
 
     def sources(self) -> Iterator[Finding]:
-        """Statements with their passages, the weightiest first."""
+        """Yield statements with their passages, the weightiest first."""
         if len(self.evidence.outline.group.members) > CAP and self.parts:
             for part in sorted(self.parts, key=lambda part: (-part.rating, part.id)):
                 chunks = tuple(dict.fromkeys(own for f in part.findings for own in f.chunk_ids))
@@ -101,11 +101,11 @@ class ReportWriter:
 
     @property
     def name(self) -> str:
-        """The model's name."""
+        """Return the model's name."""
         return self._chat.name
 
     async def write(self, material: Material) -> CommunityReport:
-        """A report by the model; by extraction, with a note, where that does not work out."""
+        """Return a report by the model; by extraction, with a note, where that does not work out."""
         async with self._turns:
             if self._gone or self._left < 1:
                 note = self._gone or "The run had written as many reports by model as it may."
@@ -156,7 +156,7 @@ class ReportWriter:
 def _keep_cited(
     written: Sequence[_WrittenFinding], sources: Sequence[Finding]
 ) -> Iterator[Finding]:
-    """Findings whose sources exist, with the passages of those."""
+    """Yield findings whose sources exist, with the passages of those."""
     for one in written:
         named = [sources[n - 1] for n in dict.fromkeys(one.sources) if 1 <= n <= len(sources)]
         chunks = tuple(dict.fromkeys(own for source in named for own in source.chunk_ids))

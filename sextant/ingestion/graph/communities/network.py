@@ -29,7 +29,7 @@ class Network:
 
     @classmethod
     def of(cls, size: int, source: Indices, target: Indices, weight: Floats) -> Network:
-        """The network of some edges: sorted, duplicates of either direction summed, loops and edges without weight left out.
+        """Return the network of some edges: sorted, duplicates of either direction summed, loops and edges without weight left out.
 
         Args:
             size: how many entities there are.
@@ -46,11 +46,11 @@ class Network:
 
     @property
     def strength(self) -> Floats:
-        """The summed weight of each entity's edges, shape (size,)."""
+        """Return the summed weight of each entity's edges, shape (size,)."""
         return self._sums(self.source) + self._sums(self.target)
 
     def within(self, members: Indices) -> Network:
-        """The edges among some entities, under the same numbers."""
+        """Return the edges among some entities, under the same numbers."""
         inside = np.zeros(self.size, np.bool_)
         inside[members] = True
         both = inside[self.source] & inside[self.target]
@@ -61,7 +61,7 @@ class Network:
 
 
 def network_of(arrays: GraphArrays) -> Network:
-    """What joins entities, each kind on the scale of log2(1 + how often), about 1 for once.
+    """Return what joins entities, each kind on the scale of log2(1 + how often), about 1 for once.
 
     Stated relations count their weight. Terms that share sentences count by how much more often
     than chance they do (normalised pointwise mutual information, 0 to 1, negative ones 0; Bouma
@@ -83,7 +83,7 @@ def network_of(arrays: GraphArrays) -> Network:
 
 
 def modularity(network: Network, label: Indices) -> float:
-    """Newman's modularity of a partition; entities with label -1 are alone. 0 without edges."""
+    """Return newman's modularity of a partition; entities with label -1 are alone. 0 without edges."""
     total = network.weight.sum()
     if not total:
         return 0.0
@@ -96,7 +96,7 @@ def modularity(network: Network, label: Indices) -> float:
 
 
 def labels(members: Sequence[Indices], size: int) -> Indices:
-    """Per entity the place of the member list that it is in; -1 for none."""
+    """Return per entity the place of the member list that it is in; -1 for none."""
     label = np.full(size, -1, np.int64)
     for place, part in enumerate(members):
         label[part] = place
@@ -104,7 +104,7 @@ def labels(members: Sequence[Indices], size: int) -> Indices:
 
 
 def pairs(left: Indices, right: Indices) -> tuple[Indices, Indices]:
-    """The places (in left, in right) of all pairs of equal keys."""
+    """Return the places (in left, in right) of all pairs of equal keys."""
     order = np.argsort(right, kind="stable")
     ranked = right[order]
     first = np.searchsorted(ranked, left, "left")
@@ -115,7 +115,7 @@ def pairs(left: Indices, right: Indices) -> tuple[Indices, Indices]:
 
 
 def runs(label: Indices) -> Iterator[tuple[int, slice]]:
-    """The runs of equal labels in a sorted array: each label and where it lies."""
+    """Yield the runs of equal labels in a sorted array: each label and where it lies."""
     ends = np.flatnonzero(np.diff(label, append=label[-1:] + 1)) + 1
     start = 0
     for end in ends.tolist():
@@ -139,7 +139,7 @@ def _relations(arrays: GraphArrays, chosen: npt.NDArray[np.bool_]) -> Network:
 
 
 def _information(network: Network) -> Floats:
-    """Per edge its normalised pointwise mutual information, at least 0."""
+    """Return per edge its normalised pointwise mutual information, at least 0."""
     if not len(network.weight):
         return network.weight
     both = network.weight / network.weight.sum()
@@ -150,7 +150,7 @@ def _information(network: Network) -> Floats:
 
 
 def _links(arrays: GraphArrays) -> Network:
-    """What titles a passage, joined to what the passage's text names; weight counts passages."""
+    """Return what titles a passage, joined to what the passage's text names; weight counts passages."""
     entity, chunk = arrays.mention_entity.astype(np.int64), arrays.mention_chunk.astype(np.int64)
     titles = arrays.mention_kind == KINDS.index(MentionKind.TITLE)
     names = arrays.mention_kind == KINDS.index(MentionKind.ALIAS)

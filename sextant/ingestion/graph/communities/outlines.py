@@ -46,7 +46,7 @@ class Outline:
 def outlines(
     arrays: GraphArrays, network: Network, groups: Sequence[CommunityGroup], reading: Ids
 ) -> list[Outline]:
-    """The outlines of communities of any levels, in the order of `groups`.
+    """Return the outlines of communities of any levels, in the order of `groups`.
 
     Args:
         arrays: the graph.
@@ -69,7 +69,7 @@ def outlines(
 
 
 def _ranks(arrays: GraphArrays, reading: Ids) -> Indices:
-    """Per chunk its place in the order of reading; those that have come meanwhile are the last."""
+    """Return per chunk its place in the order of reading; those that have come meanwhile are the last."""
     places = index_of(arrays.chunks, reading)
     ranks = np.full(len(arrays.chunks), len(reading), np.int64)
     ranks[places[places >= 0]] = np.flatnonzero(places >= 0)
@@ -114,7 +114,7 @@ class _CommunityLevel:
         self._weight = np.log2(1 + strength) * np.where(arrays.titled, _TITLED, 1.0)
 
     def outlines(self) -> Iterator[Outline]:
-        """One for each community."""
+        """Yield one for each community."""
         members = np.flatnonzero(self._label >= 0)
         entities = self._best(self._label[members], self._weight[members], members)
         passages, telling = self._passages()
@@ -155,14 +155,14 @@ class _CommunityLevel:
         return self._best(own[rows], arrays.relation_weight[rows], rows)
 
     def _best(self, label: Indices, weight: Floats, value: Indices) -> list[Indices]:
-        """Per community its values, the heaviest first, equal ones by value."""
+        """Return per community its values, the heaviest first, equal ones by value."""
         order, parts = self._ranked(label, weight, value)
         return [value[order[part]] if part else np.empty(0, np.int64) for part in parts]
 
     def _ranked(
         self, label: Indices, weight: Floats, rank: Indices
     ) -> tuple[Indices, list[slice | None]]:
-        """The order by community, weight and rank, and where in it each community's rows lie."""
+        """Return the order by community, weight and rank, and where in it each community's rows lie."""
         order = np.lexsort((rank, -weight, label))
         parts: list[slice | None] = [None for _ in self._groups]
         for place, part in runs(label[order]):

@@ -81,7 +81,7 @@ class ReportKeeper:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """How many reports the model should have written and did not, and the commonest reason."""
+        """Return how many reports the model should have written and did not, and the commonest reason."""
         if not self._failures:
             return ()
         number = count_noun(self._failures.total(), "report")
@@ -128,7 +128,7 @@ class ReportKeeper:
     async def _staying(
         self, part: Sequence[Outline], known: Mapping[UUID, KnownReport]
     ) -> set[UUID]:
-        """Communities whose reports are still correct and lack little."""
+        """Return communities whose reports are still correct and lack little."""
         writer = self._writer.name if self._writer else ""
         asked = [one for one in known.values() if one.writer == writer and one.basis]
         bases = [one.basis for one in asked if one.basis]
@@ -146,7 +146,7 @@ class ReportKeeper:
     async def _bases(
         self, part: Sequence[Outline], cited: Mapping[UUID, Sequence[UUID]]
     ) -> dict[UUID, Basis]:
-        """What the reports of some communities are made from now, which cite these passages."""
+        """Return what the reports of some communities are made from now, which cite these passages."""
         drawn = [ids_of(self._arrays, one) for one in part]
         present = await self._present(
             chain.from_iterable(entities for entities, _, _ in drawn),
@@ -188,7 +188,7 @@ class ReportKeeper:
         ]
 
     async def _evidence(self, part: Sequence[Outline]) -> list[CommunityEvidence]:
-        """The texts of some communities' outlines, read at once."""
+        """Return the texts of some communities' outlines, read at once."""
         arrays = self._arrays
         ids = [ids_of(arrays, one) for one in part]
         chunks = await self._texts({own for _, passages, _ in ids for own in passages})
@@ -230,7 +230,7 @@ def _portions(drawn: Sequence[Outline]) -> Iterator[list[Outline]]:
 def _by_extraction(
     evidence: Sequence[CommunityEvidence], known: Mapping[UUID, KnownReport]
 ) -> list[StoredReport]:
-    """The extracted reports that differ from the stored ones."""
+    """Return the extracted reports that differ from the stored ones."""
     reports = [_extract_report(one) for one in evidence]
     return [one for one in reports if _is_news(known.get(one.id), one.writer, one.evidence)]
 

@@ -75,7 +75,7 @@ class CommunityEvidence:
 
 
 def extractive_report(evidence: CommunityEvidence) -> CommunityReport:
-    """A report of a community's own sentences; deterministic."""
+    """Return a report of a community's own sentences; deterministic."""
     findings = _findings(evidence)
     language = evidence.language
     types = dict(zip(evidence.names, evidence.types, strict=True))
@@ -96,7 +96,7 @@ def extractive_report(evidence: CommunityEvidence) -> CommunityReport:
 
 
 def rating(outline: Outline) -> float:
-    """How much there is to a community, 0..10: the geometric mean of log2 of members and passages.
+    """Return how much there is to a community, 0..10: the geometric mean of log2 of members and passages.
 
     A pair in one passage gets 1.3, a hundred entities in two hundred passages 7.1.
     """
@@ -105,7 +105,7 @@ def rating(outline: Outline) -> float:
 
 
 def distinct_names(names: Sequence[str]) -> list[str]:
-    """Names without those that an earlier one contains, or that contain an earlier one."""
+    """Return names without those that an earlier one contains, or that contain an earlier one."""
     kept: dict[str, str] = {}
     for name in names:
         folded = normalise(name)
@@ -115,7 +115,7 @@ def distinct_names(names: Sequence[str]) -> list[str]:
 
 
 def facts(evidence: CommunityEvidence) -> list[Finding]:
-    """What was stated of relations, the heaviest first."""
+    """Return what was stated of relations, the heaviest first."""
     return [
         Finding(relation.description or f"{source} — {relation.relation_type} — {target}", chunks)
         for source, relation, target in evidence.relations
@@ -126,7 +126,7 @@ def facts(evidence: CommunityEvidence) -> list[Finding]:
 def sentences(
     evidence: CommunityEvidence, cut: Callable[[str], Iterator[str]] = statements
 ) -> list[Finding]:
-    """The passages' sentences that name most of the community, each adding names if it can.
+    """Return the passages' sentences that name most of the community, each adding names if it can.
 
     They come from several documents where there are several, and none says what another says.
     """
@@ -159,7 +159,7 @@ class _Candidate:
     leans: bool
 
     def worth(self, known: Set[str], quoted: Mapping[UUID, int]) -> float:
-        """What it adds to a report that has these names, which count little, and quotes documents so often."""
+        """Return what it adds to a report that has these names, which count little, and quotes documents so often."""
         told = sum(
             weight * (_REPEATED if name in known else 1.0) for name, weight in self.named.items()
         )
@@ -167,7 +167,7 @@ class _Candidate:
         return told * alike * (_LEANING if self.leans else 1.0)
 
     def repeats(self, other: _Candidate) -> bool:
-        """Whether it says what another says."""
+        """Return whether it says what another says."""
         shared = len(self.words & other.words)
         return shared > _SAME_WORDS * len(self.words | other.words)
 
@@ -192,7 +192,7 @@ def _candidates(
 
 
 def _fragments(text: str) -> Iterator[str]:
-    """Rows of tables but not their heads, headings and unfinished sentences."""
+    """Yield rows of tables but not their heads, headings and unfinished sentences."""
     heads = {head.strip("| ") for head in heads_in(text)}
     for start, end in quotable_spans(text):
         fragment = " ".join(text[start:end].split())
@@ -201,7 +201,7 @@ def _fragments(text: str) -> Iterator[str]:
 
 
 def _findings(evidence: CommunityEvidence) -> list[Finding]:
-    """What models or users said of relations, then sentences; bare relations if there are no others.
+    """Return what models or users said of relations, then sentences; bare relations if there are no others.
 
     A community without any of these, such as a list without sentences, falls back on its rows and, if
     those name no member, on the beginning of its best passage.

@@ -64,7 +64,7 @@ class Present:
     def words(
         self, entities: Sequence[UUID], relations: Sequence[UUID], cited: Iterable[UUID]
     ) -> UUID:
-        """A hash of what a report of these may tell: names, statements, passages."""
+        """Return a hash of what a report of these may tell: names, statements, passages."""
         digest = hashlib.md5(usedforsecurity=False)
         names = [self._name(own) for own in entities[:NAMED]]
         stated = [self._statement(own) for own in relations]
@@ -74,7 +74,7 @@ class Present:
         return UUID(bytes=digest.digest())
 
     def holds(self, outline: Outline, basis: Basis) -> bool:
-        """Whether whom a report names, and the ends of its relations, are members still."""
+        """Return whether whom a report names, and the ends of its relations, are members still."""
         told = [self.relations[own] for own in basis.relations if own in self.relations]
         ends = chain.from_iterable((one.source_id, one.target_id) for one in told)
         numbers = [self.entities[own] for own in chain(basis.entities[:NAMED], ends)]
@@ -93,7 +93,7 @@ class Present:
 
 
 def stays(present: Present, outline: Outline, known: KnownReport) -> bool:
-    """Whether a report can stay as it is."""
+    """Return whether a report can stay as it is."""
     basis = known.basis
     return (
         basis is not None
@@ -105,7 +105,7 @@ def stays(present: Present, outline: Outline, known: KnownReport) -> bool:
 
 
 def lacks_little(arrays: GraphArrays, outline: Outline, basis: Basis) -> bool:
-    """Whether nearly all of what there is now was there when the report was made."""
+    """Return whether nearly all of what there is now was there when the report was made."""
     entities, passages, relations = ids_of(arrays, outline)
     weights = arrays.relation_weight[outline.relations]
     return (
@@ -117,18 +117,18 @@ def lacks_little(arrays: GraphArrays, outline: Outline, basis: Basis) -> bool:
 
 
 def news(now: Sequence[UUID], weights: Floats, then: Set[UUID]) -> float:
-    """How much of the weight of what is there `now` is of what was not there `then`, 0..1; `weights` are those of `now`."""
+    """Return how much of the weight of what is there `now` is of what was not there `then`, 0..1; `weights` are those of `now`."""
     fresh = np.array([one not in then for one in now], np.bool_)
     return float(weights[fresh].sum() / weights.sum()) if len(now) else 0.0
 
 
 def cites_members(arrays: GraphArrays, outline: Outline, cited: Sequence[UUID]) -> bool:
-    """Whether all these passages are there and mention a member."""
+    """Return whether all these passages are there and mention a member."""
     return bool(np.isin(arrays.chunk_indices(cited), outline.mentioned).all())
 
 
 def basis_of(present: Present, outline: Outline, cited: Iterable[UUID]) -> Basis:
-    """What a report is made from that is written now and cites these passages."""
+    """Return what a report is made from that is written now and cites these passages."""
     entities, passages, relations = ids_of(present.arrays, outline)
     return Basis(entities, passages, relations, present.words(entities, relations, cited))
 
@@ -136,7 +136,7 @@ def basis_of(present: Present, outline: Outline, cited: Iterable[UUID]) -> Basis
 def ids_of(
     arrays: GraphArrays, outline: Outline
 ) -> tuple[tuple[UUID, ...], tuple[UUID, ...], tuple[UUID, ...]]:
-    """An outline's entities, passages and relations by their ids."""
+    """Return an outline's entities, passages and relations by their ids."""
     return (
         tuple(arrays.entity_id(n) for n in outline.entities.tolist()),
         tuple(arrays.chunk_id(n) for n in outline.passages.tolist()),

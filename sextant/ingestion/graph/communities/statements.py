@@ -30,7 +30,7 @@ _LEANS = re.compile(
 
 
 def statements(text: str) -> Iterator[str]:
-    """The sentences of a passage that say something by themselves, each as it stands there.
+    """Yield the sentences of a passage that say something by themselves, each as it stands there.
 
     Left out are headings, rows of tables, questions, and what has no end, no beginning or next to no
     words.
@@ -45,7 +45,7 @@ def statements(text: str) -> Iterator[str]:
 
 
 def leans_on_others(sentence: str) -> bool:
-    """Whether a sentence begins with a word that stands for something said before, or calls out."""
+    """Return whether a sentence begins with a word that stands for something said before, or calls out."""
     return _LEANS.match(sentence) is not None or sentence.rstrip("\"'”’」』)）").endswith(
         ("!", "！")
     )

@@ -39,7 +39,7 @@ def title_of(
     language: str,
     members: int,
 ) -> str:
-    """A title in `language`, at most 120 characters.
+    """Return a title in `language`, at most 120 characters.
 
     Args:
         names: distinct ones of the members, those that lead first.
@@ -67,7 +67,7 @@ def title_of(
 
 
 def _main_section(chunks: Sequence[StoredChunk], telling: Sequence[float]) -> str:
-    """The document, and the section, that most of what is said comes from; empty for none."""
+    """Return the document, and the section, that most of what is said comes from; empty for none."""
     document = _most(
         ((one.document_id, one), weight) for one, weight in _weigh_chunks(chunks, telling)
     )
@@ -93,7 +93,7 @@ def _weigh_chunks(
 
 
 def _most(rows: Iterable[tuple[tuple[object, StoredChunk], float]]) -> StoredChunk | None:
-    """The first passage of the key that has more than half of the weight."""
+    """Return the first passage of the key that has more than half of the weight."""
     weights: dict[object, float] = defaultdict(float)
     first: dict[object, StoredChunk] = {}
     for (key, chunk), weight in rows:
@@ -106,7 +106,7 @@ def _most(rows: Iterable[tuple[tuple[object, StoredChunk], float]]) -> StoredChu
 
 
 def _heading(chunk: StoredChunk, title: str) -> str:
-    """The innermost heading over a passage that is not the document's title."""
+    """Return the innermost heading over a passage that is not the document's title."""
     own = [part for part in chunk.section_path if normalise(part) != normalise(title)]
     return own[-1][:_LONGEST_HEADING] if own else ""
 
@@ -121,7 +121,7 @@ def _with_kind(name: str, entity_type: str, chunks: Sequence[StoredChunk], langu
 
 
 def _kinds(name: str, chunks: Sequence[StoredChunk]) -> Iterator[str]:
-    """What passages say `name` is, in sentences that begin with it."""
+    """Yield what passages say `name` is, in sentences that begin with it."""
     for chunk in chunks:
         for start, end in sentence_spans(chunk.text):
             begin = end - len(chunk.text[start:end].lstrip("#>*•·|- \t"))

@@ -31,7 +31,7 @@ def term_evidence(
     known: Mapping[UUID, Sequence[Term]],
     tagger: EntityTagger | None = None,
 ) -> tuple[list[MentionRow], list[RelationRow]]:
-    """The entities that chunks mention, and how these are related.
+    """Return the entities that chunks mention, and how these are related.
 
     What names, columns and definitions of the document show comes before the types that a model gives.
 
@@ -49,7 +49,7 @@ def term_evidence(
 
 
 def _state(scope: Scope, chunk: Chunk, known: Sequence[Term] | None) -> _Statements:
-    """What a chunk says by its terms, definitions, abbreviations and tables."""
+    """Return what a chunk says by its terms, definitions, abbreviations and tables."""
     terms = extract_terms(chunk.text) if known is None else known
     said = _Statements(scope, chunk)
     ids = [said.mention(term.name, term.spans[0].start) for term in terms]

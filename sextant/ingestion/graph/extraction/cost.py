@@ -49,7 +49,7 @@ def estimate_call(prompt: str, passage: str, settings: Settings) -> Usage:
 
 
 def cost_of(usage: Usage, settings: ExtractionSettings) -> float | None:
-    """What tokens cost at the configured prices; None when there are none."""
+    """Return what tokens cost at the configured prices; None when there are none."""
     if settings.input_price is None and settings.output_price is None:
         return None
     asked = usage.prompt_tokens * (settings.input_price or 0)
@@ -74,7 +74,7 @@ class CostBudget:
 
     @classmethod
     def of(cls, settings: ExtractionSettings) -> CostBudget:
-        """The cap that the settings name.
+        """Return the cap that the settings name.
 
         Raises:
             OptionInvalid: a budget in money is set, but no price.

@@ -86,7 +86,7 @@ def find_defined(text: str, names: Iterable[str]) -> Iterator[Defined]:
 
 
 def _head(text: str, kind: EntityKind, end: int) -> EntityKind:
-    """What ends the clause of a Chinese definition, behind the last 的, where it is a known class."""
+    """Return what ends the clause of a Chinese definition, behind the last 的, where it is a known class."""
     if not has_cjk(kind.text):
         return kind
     clause = _CLAUSE.match(text, kind.start, end)
@@ -98,7 +98,7 @@ def _head(text: str, kind: EntityKind, end: int) -> EntityKind:
 
 
 def _follows(text: str, end: int, kind: EntityKind) -> bool:
-    """Whether the verb follows the name, and what it says is a class: "是常见的" names none."""
+    """Return whether the verb follows the name, and what it says is a class: "是常见的" names none."""
     aside = _ASIDE.match(text, end)
     form = _CHINESE_IS_A if has_cjk(text[end : kind.end]) else _IS_A
     found = form.match(text, aside.end() if aside else end)

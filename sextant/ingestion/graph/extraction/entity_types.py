@@ -89,7 +89,7 @@ def _chinese_name(name: str) -> str:
 
 
 def _is_person(name: str, known: bool) -> bool:
-    """Whether what is tagged as a person's name is one; the dictionary has 苍鹭 and 马达 among them."""
+    """Return whether what is tagged as a person's name is one; the dictionary has 苍鹭 and 马达 among them."""
     return 2 + known <= len(name) <= 3 and simplify(name)[0] in SURNAMES
 
 
@@ -99,12 +99,12 @@ def _latin_name(name: str) -> str:
 
 
 def _not_a_person(kind: str) -> str:
-    """The class that a name ends in; whoever is called "… manager" is a role, and no person."""
+    """Return the class that a name ends in; whoever is called "… manager" is a role, and no person."""
     return UNTYPED if kind == PERSON else kind
 
 
 def _class_behind(noun: str, before: int) -> str:
-    """The type of the class at the end of `noun` with so many characters, or words, before it."""
+    """Return the type of the class at the end of `noun` with so many characters, or words, before it."""
     known = _class_words()
     if has_cjk(noun):
         plain = simplify(noun)

@@ -148,7 +148,7 @@ class ModelExtractor:
         )
 
     async def remarks(self, scope: Scope, document_id: UUID) -> tuple[str, ...]:
-        """What a user should know of a document whose passages were not all read; () when all were."""
+        """Return what a user should know of a document whose passages were not all read; () when all were."""
         counts = await self._store.counts(scope, document_id)
         missing = counts.waiting + counts.failed
         if not missing:
@@ -322,6 +322,6 @@ def _difference(after: Usage, before: Usage) -> Usage:
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The error that a person should see of those that ended a group of tasks."""
+    """Return the error that a person should see of those that ended a group of tasks."""
     inner = errors.exceptions[0]
     return _first(inner) if isinstance(inner, BaseExceptionGroup) else inner

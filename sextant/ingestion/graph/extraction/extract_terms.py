@@ -115,12 +115,12 @@ class Term:
 
     @property
     def weight(self) -> float:
-        """How much the passage is about it."""
+        """Return how much the passage is about it."""
         return sum(span.weight for span in self.spans)
 
 
 def extract_terms(text: str) -> list[Term]:
-    """The most telling terms of a passage, in the order of their first occurrence.
+    """Return the most telling terms of a passage, in the order of their first occurrence.
 
     Spellings that name the same entity (`sextant.text.characters.normalise_name`) are one term.
     """
@@ -136,7 +136,7 @@ def extract_terms(text: str) -> list[Term]:
 
 
 def co_occurrences(text: str, terms: Sequence[Term]) -> list[tuple[int, int, int]]:
-    """Pairs of terms that share a sentence: `(place, place, number of sentences)`, commonest first.
+    """Return pairs of terms that share a sentence: `(place, place, number of sentences)`, commonest first.
 
     Places are those in `terms`, the smaller first; equally common pairs come in order of place.
     """
@@ -171,7 +171,7 @@ def _chinese(text: str) -> Iterator[TermSpan]:
 
 
 def _tag_words(text: str) -> Iterator[tuple[int, int, int, str]]:
-    """Words with their places, the number of the run they belong to (0: none), and their tags.
+    """Yield words with their places, the number of the run they belong to (0: none), and their tags.
 
     A nominal verb may begin a run ("检修报告"); after a noun it is a verb ("医院检查设备"), and ends it.
     The words make up the text.
@@ -205,7 +205,7 @@ def _words(text: str) -> list[_Word]:
 
 
 def _outside(spans: list[TermSpan], others: list[TermSpan]) -> list[TermSpan]:
-    """The spans that lie within none of the others."""
+    """Return the spans that lie within none of the others."""
     ordered = sorted(others)
     begins = [other.start for other in ordered]
     ends = [0, *accumulate((other.end for other in ordered), max)]
@@ -215,7 +215,7 @@ def _outside(spans: list[TermSpan], others: list[TermSpan]) -> list[TermSpan]:
 def _find_capitalised(
     text: str, words: Sequence[_Word], begins: Sequence[int]
 ) -> Iterator[TermSpan]:
-    """Runs of capitalised words in a sentence, joined by "of" and its like.
+    """Yield runs of capitalised words in a sentence, joined by "of" and its like.
 
     A single word where a sentence, an item or a cell begins is capitalised anyway, so it does not count.
     """
@@ -239,7 +239,7 @@ def _find_capitalised(
 
 
 def _goes_on(text: str, last: _Word, word: _Word, begins: Sequence[int]) -> bool:
-    """Whether `word` may be of the same name: a space away, or after an initial ("J. Doe")."""
+    """Return whether `word` may be of the same name: a space away, or after an initial ("J. Doe")."""
     spelt, start, end = last
     gap = text[end : word[1]]
     if gap != " " and not (gap == ". " and len(spelt) == 1):
@@ -266,7 +266,7 @@ def _name(run: Sequence[_Word], *, opens: bool) -> Iterator[TermSpan]:
 
 
 def _add_numbers(text: str, words: Sequence[_Word], named: Sequence[TermSpan]) -> list[TermSpan]:
-    """Names with the number behind them, beside the names alone: "Plover 5" is of the Plovers.
+    """Name with the number behind them, beside the names alone: "Plover 5" is of the Plovers.
 
     "In Paris 12 people met" names no Paris 12, but what the passage has twice is a name; so must be a word that is
     capitalised only because something begins with it.
@@ -298,7 +298,7 @@ def _may_be_numbered(word: str) -> bool:
 
 
 def _is_closed(text: str, start: int, end: int) -> bool:
-    """Whether the number behind a name counts nothing that follows."""
+    """Return whether the number behind a name counts nothing that follows."""
     after = _LOWER_WORD.match(text, end)
     counts = after is not None and after[1] not in ENGLISH_STOP_WORDS and not has_cjk(after[1])
     is_placed = _PLACED.search(text, max(0, start - 6), start) is not None
@@ -310,7 +310,7 @@ def _is_upper(word: str) -> bool:
 
 
 def _find_repeated(text: str, words: Sequence[_Word]) -> list[TermSpan]:
-    """Two content words, a space apart, that the passage has more than once."""
+    """Return two content words, a space apart, that the passage has more than once."""
     folded = [word.casefold() for word, _, _ in words]
     pairs = list(pairwise(folded))
     often = {

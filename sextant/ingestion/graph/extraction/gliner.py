@@ -62,7 +62,7 @@ class _Window(NamedTuple):
 
 
 def is_gliner(name: str) -> bool:
-    """Whether a setting names a GLiNER model: a folder with one, or a name at the model hub."""
+    """Return whether a setting names a GLiNER model: a folder with one, or a name at the model hub."""
     folder = Path(name)
     if folder.is_dir():
         return (folder / _CONFIG).is_file()
@@ -125,7 +125,7 @@ class Gliner:
         yield _Window(text, words, encoded.ids, mask)
 
     def _run(self, batch: Sequence[_Window]) -> npt.NDArray[np.float32]:
-        """The score of each span and label, (windows, words, widths, labels)."""
+        """Return the score of each span and label, (windows, words, widths, labels)."""
         lengths = np.array([[len(window.words)] for window in batch], np.int64)
         starts = np.arange(lengths.max(), dtype=np.int64)[:, None]
         ends = starts + np.arange(int(self._config["max_width"]))
@@ -160,7 +160,7 @@ def _decode(words: Sequence[_Word], scores: npt.NDArray[np.float32]) -> list[Nam
 
 
 def _words(text: str) -> Iterator[_Word]:
-    """The words and signs of a text; Chinese has no spaces between words, so it is cut."""
+    """Yield the words and signs of a text; Chinese has no spaces between words, so it is cut."""
     for match in _WORD.finditer(text):
         at = match.start()
         for part in words_of(match.group()) if has_cjk(match.group()) else [match.group()]:
@@ -169,7 +169,7 @@ def _words(text: str) -> Iterator[_Word]:
 
 
 def _mask(word_ids: Sequence[int | None], prompt: int, pooling: str | None) -> list[int]:
-    """The number of the word that each token stands for: of a word's tokens the first, unless `pooling` says else."""
+    """Return the number of the word that each token stands for: of a word's tokens the first, unless `pooling` says else."""
     before, after = [None, *word_ids[:-1]], [*word_ids[1:], None]
     return [
         word - prompt + 1
@@ -212,7 +212,7 @@ def _load_tokenizer(folder: Path) -> Any:  # noqa: ANN401 - a class of a package
 
 
 def _most_tokens(folder: Path) -> int:
-    """How many tokens the encoder can read; those that know no limit say a number with thirty digits."""
+    """Return how many tokens the encoder can read; those that know no limit say a number with thirty digits."""
     settings = folder / "tokenizer_config.json"
     known = json.loads(settings.read_text("utf-8")) if settings.is_file() else {}
     return int(known.get("model_max_length") or 512)

@@ -38,7 +38,7 @@ Names = NameTrie[Bearer]
 def title_evidence(
     scope: Scope, document_id: UUID, parsed: ParsedDocument
 ) -> tuple[list[AliasRow], list[MentionRow]]:
-    """The names that a document brings, and which of its chunks stand under which title."""
+    """Return the names that a document brings, and which of its chunks stand under which title."""
     aliases: list[AliasRow] = []
     mentions: list[MentionRow] = []
     for title in titles_of(parsed):
@@ -56,7 +56,7 @@ def title_evidence(
 
 
 def name_trie(bearers: Iterable[Bearer]) -> Names:
-    """A trie of names that `links` searches texts for."""
+    """Return a trie of names that `links` searches texts for."""
     trie: Names = NameTrie({})
     for bearer in bearers:
         trie.add(bearer.name, [bearer])
@@ -64,7 +64,7 @@ def name_trie(bearers: Iterable[Bearer]) -> Names:
 
 
 def links(trie: Names, chunks: Iterable[tuple[UUID, str]]) -> Iterator[MentionRow]:
-    """One mention for each name that a chunk contains, at its first place.
+    """Yield one mention for each name that a chunk contains, at its first place.
 
     Spellings of one name that differ in case are one name; the mention bears its normal form, so
     that it does not show which of them was found.
@@ -88,11 +88,11 @@ def _mention(bearer: Bearer, chunk_id: UUID, start: int, end: int) -> MentionRow
 
 @lru_cache(maxsize=65_536)
 def core(name: str) -> str:
-    """The name from its first word to its last, as it must stand in a text."""
+    """Return the name from its first word to its last, as it must stand in a text."""
     words = tokens(name)
     return name[words[0].start : words[-1].end] if words else ""
 
 
 def texts(chunks: Sequence[Chunk]) -> list[tuple[UUID, str]]:
-    """Ids and texts of chunks, as `links` takes them."""
+    """Return ids and texts of chunks, as `links` takes them."""
     return [(chunk.id, chunk.text) for chunk in chunks]

@@ -72,7 +72,7 @@ def _has(item: object, *keys: str) -> bool:
 
 
 def _triple(item: object) -> object:
-    """A relation written as a list, [source, type, target]."""
+    """Return a relation written as a list, [source, type, target]."""
     if isinstance(item, list) and len(item) == 3:
         return dict(zip(("source", "type", "target"), item, strict=True))
     return item
@@ -97,7 +97,7 @@ class ModelExtraction(ModelReply):
 
 @cache
 def extraction_of(types: tuple[str, ...]) -> type[ModelExtraction]:
-    """The form of an extraction in which the model is told of these types of entities alone."""
+    """Return the form of an extraction in which the model is told of these types of entities alone."""
     if not types:
         return ModelExtraction
     one_of = Annotated[_Text, Declared(enum=list(types))]
@@ -108,14 +108,14 @@ def extraction_of(types: tuple[str, ...]) -> type[ModelExtraction]:
 
 
 def entity_types(setting: str) -> tuple[str, ...]:
-    """The types of the setting, which separates them by commas."""
+    """Return the types of the setting, which separates them by commas."""
     return tuple(filter(None, map(one_line, re.split("[,，、]", setting))))
 
 
 def model_evidence(
     scope: Scope, chunk_id: UUID, text: str, found: ModelExtraction, types: Sequence[str]
 ) -> GraphEvidence:
-    """The evidence of one passage: each entity once, relations only between what is there.
+    """Return the evidence of one passage: each entity once, relations only between what is there.
 
     An end of a relation that is not among the entities counts when the passage has its name. The
     weight of a statement is 1: what models give as strength differs from call to call.
@@ -138,7 +138,7 @@ def model_evidence(
 
 
 def relation_type(said: str) -> str:
-    """A relation's type in one form: "is part of" and "IS_PART_OF" are the same."""
+    """Return a relation's type in one form: "is part of" and "IS_PART_OF" are the same."""
     words = re.split(r"[\s_-]+", normalise(said).strip())
     return "_".join(filter(None, words)).upper()[:_LONGEST_TYPE] or "RELATED"
 
@@ -185,13 +185,13 @@ def _mention(scope: Scope, chunk_id: UUID, text: str, entity: FoundEntity, kind:
 
 
 def _type(said: str, types: Sequence[str]) -> str:
-    """The type as it is configured; what is not configured says nothing."""
+    """Return the type as it is configured; what is not configured says nothing."""
     known = {normalise(one): one for one in types}
     return known.get(normalise(said), _UNTYPED)
 
 
 def find_name(name: str, text: str) -> tuple[int, int]:
-    """Where a text first has a name, in any case and with any white space; (0, 0): nowhere."""
+    """Return where a text first has a name, in any case and with any white space; (0, 0): nowhere."""
     words = [re.escape(word) for word in name.split()]
     match = re.search(r"\s+".join(words), text, re.IGNORECASE) if words else None
     return match.span() if match else (0, 0)

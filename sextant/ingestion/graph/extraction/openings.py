@@ -13,7 +13,7 @@ _RULE = re.compile(r"\n\|(?: *:?-+:? *\|)+")
 
 
 def openings(text: str, sentences: Iterable[tuple[int, int]]) -> list[int]:
-    """The places where sentences, items and cells of tables begin, in order.
+    """Return the places where sentences, items and cells of tables begin, in order.
 
     An item or a cell that is one word may be a name; in the head of a table it is what a column is
     called, and counts as a beginning, too.

@@ -46,7 +46,7 @@ class RowFacts:
 
 
 def table_facts(text: str, context: str = "") -> Iterator[RowFacts]:
-    """The facts of a table with a heading row, which is in `text` or, for later rows, in `context`."""
+    """Yield the facts of a table with a heading row, which is in `text` or, for later rows, in `context`."""
     lines = list(_lines(text))
     headings, rows = _headings(lines), lines[2:]
     if not headings:
@@ -79,7 +79,7 @@ def _row(headings: list[str], cells: list[TableCell], column: int) -> RowFacts:
 
 
 def _headings(lines: list[TableCell]) -> list[str]:
-    """The headings of a table that begins with them and a rule; [] when it does not."""
+    """Return the headings of a table that begins with them and a rule; [] when it does not."""
     if len(lines) < 2 or not _RULE.fullmatch(lines[1].text.strip()):
         return []
     headings = [cell.text for cell in _cells(lines[0])]
@@ -105,7 +105,7 @@ def _cells(line: TableCell) -> list[TableCell]:
 
 
 def _is_name(text: str) -> bool:
-    """A value that names something: short, no number at its head, no sentence."""
+    """Return a value that names something: short, no number at its head, no sentence."""
     return (
         len(text) <= _LONGEST_NAME
         and is_linkable(text)

@@ -165,7 +165,7 @@ def build_tagger(settings: Settings) -> EntityTagger | None:
 
 
 def _install_pipeline(name: str) -> str:
-    """What to run or set for a pipeline that is not there."""
+    """Return what to run or set for a pipeline that is not there."""
     if _PACKAGE.fullmatch(name):
         return (
             f"Install it: `.venv/bin/python -m spacy download {name}` brings those of spaCy, pip others; "
@@ -177,7 +177,7 @@ def _install_pipeline(name: str) -> str:
 
 
 def _reads(language: str, text: str) -> bool:
-    """Whether a pipeline of a language can read a text: one of English makes names of any Chinese, and back."""
+    """Return whether a pipeline of a language can read a text: one of English makes names of any Chinese, and back."""
     if language in _ANY_LANGUAGE:
         return True
     return (language_of(text) == "zh") == (language in _IDEOGRAPHIC)
@@ -191,6 +191,6 @@ def _spacy_tags(document: Any) -> Iterator[Tag]:  # noqa: ANN401 - as above
 
 
 def _name(text: str) -> str:
-    """The name of an entity, on one line; "" for what no passage could be found by, as two cells of a row."""
+    """Return the name of an entity, on one line; "" for what no passage could be found by, as two cells of a row."""
     name = one_line(text)
     return name if len(name) <= _LONGEST_NAME and "|" not in name and is_linkable(name) else ""

@@ -66,7 +66,7 @@ class Title(NamedTuple):
 
 
 def titles_of(parsed: ParsedDocument) -> list[Title]:
-    """The document's title and its informative section titles, in reading order.
+    """Return the document's title and its informative section titles, in reading order.
 
     A title that the user gave in an import names something, as a document's own does. A passage that came
     alone and without one is called by its id, which names nothing.
@@ -85,7 +85,7 @@ def _is_an_id(parsed: ParsedDocument) -> bool:
 
 
 def bare_title(title: str) -> str:
-    """A heading without its numbering: "第3章 治疗原则" → "治疗原则", "3.1 Dosage" → "Dosage"."""
+    """Return a heading without its numbering: "第3章 治疗原则" → "治疗原则", "3.1 Dosage" → "Dosage"."""
     line = one_line(title)
     bare = _NUMBERING.sub("", line, count=1)
     while bare != line and bare:
@@ -104,7 +104,7 @@ def _title(title: str, path: tuple[str, ...] | None) -> Title | None:
 
 
 def is_generic(heading: str) -> bool:
-    """Whether a heading stands in documents about anything, as 备注 and "Description" do."""
+    """Return whether a heading stands in documents about anything, as 备注 and "Description" do."""
     return normalise_name(heading) in _GENERIC
 
 
@@ -116,7 +116,7 @@ def _make_title(name: str, path: tuple[str, ...] | None) -> Title | None:
 
 
 def _informative(title: Title | None) -> Title | None:
-    """A section's title of at least three ideographs or two words: less is said in every document."""
+    """Return a section's title of at least three ideographs or two words: less is said in every document."""
     if title is None or not title.names or not _is_informative(title.name):
         return None
     return title
@@ -131,6 +131,6 @@ def _is_informative(name: str) -> bool:
 
 
 def _abbreviations(name: str) -> list[str]:
-    """What a bracket gives as the short form: "胰岛素样生长因子（IGF）" is also called "IGF"."""
+    """Return what a bracket gives as the short form: "胰岛素样生长因子（IGF）" is also called "IGF"."""
     found = [match.group(1).strip() for match in _BRACKETED.finditer(name)]
     return [short for short in found if _ABBREVIATION.fullmatch(short)]

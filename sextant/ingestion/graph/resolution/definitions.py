@@ -37,7 +37,7 @@ class Definition(NamedTuple):
 
 
 def definitions(text: str) -> Iterator[Definition]:
-    """What a text defines, in order of the kind and then of the place."""
+    """Yield what a text defines, in order of the kind and then of the place."""
     for match in _LATIN.finditer(text):
         start = _find_initials(text[: match.start()], match.group(1).replace("&", ""))
         if start is not None:
@@ -53,7 +53,7 @@ def definitions(text: str) -> Iterator[Definition]:
 
 
 def _find_initials(before: str, letters: str) -> int | None:
-    """Where the words begin whose initials, up to the end of `before`, are these letters."""
+    """Return where the words begin whose initials, up to the end of `before`, are these letters."""
     words = []
     end = len(before.rstrip())
     for word in reversed(list(_WORD.finditer(before, max(0, len(before) - _FARTHEST)))):
@@ -67,7 +67,7 @@ def _find_initials(before: str, letters: str) -> int | None:
 
 
 def _match_letters(words: Sequence[str], letters: str, skips: int, place: int = 0) -> int | None:
-    """The place of the word (from the last on) that has the first letter; "of" may be left out."""
+    """Return the place of the word (from the last on) that has the first letter; "of" may be left out."""
     if place == len(words):
         return None
     word = words[place]
@@ -83,7 +83,7 @@ def _match_letters(words: Sequence[str], letters: str, skips: int, place: int = 
 
 
 def _find_short_form(full: str, short: str) -> int | None:
-    """Where in `full`, at the beginning of a word, the name begins that `short` is short for."""
+    """Return where in `full`, at the beginning of a word, the name begins that `short` is short for."""
     starts, at = [], 0
     for word in words_of(full):
         starts.append(at)

@@ -29,7 +29,7 @@ _SHORTEST_ABBREVIATION = 3  # letters; two stand for too much
 
 
 def automatic_merges(scope: Scope, names: Names) -> list[Merge]:
-    """All automatic merges, each directly into the entity that the others of its group become.
+    """Return all automatic merges, each directly into the entity that the others of its group become.
 
     Equal names, decisions and pairs give equal merges, in whatever order they are listed.
     """
@@ -63,7 +63,7 @@ def _by_key(named: Iterable[NamedEntity]) -> Iterator[list[UUID]]:
 
 
 def _by_alias(scope: Scope, names: Names) -> Iterator[tuple[UUID, UUID]]:
-    """Entities that bear as their name what the user calls another, and only that one."""
+    """Yield entities that bear as their name what the user calls another, and only that one."""
     bearers: dict[str, set[UUID]] = defaultdict(set)
     for bearer, norm in names.own_aliases:
         bearers[norm].add(bearer)
@@ -124,7 +124,7 @@ class _Groups:
             self._unite(self.find(from_id), self.find(self._into[from_id]))
 
     def find(self, entity: UUID) -> UUID:
-        """The entity that stands for the group."""
+        """Return the entity that stands for the group."""
         root = entity
         while (parent := self._parents.get(root, root)) != root:
             root = parent
@@ -143,7 +143,7 @@ class _Groups:
                 self._reasons.setdefault(entity, reason)
 
     def merges(self) -> Iterator[Merge]:
-        """What follows: everything that no decision of the user merges goes into the best of its group."""
+        """Yield what follows: everything that no decision of the user merges goes into the best of its group."""
         for group in self._groups.values():
             tops = defaultdict(list)
             for member in group.members:
@@ -164,7 +164,7 @@ class _Groups:
         return entity
 
     def _rank(self, entity: UUID) -> tuple[bool, bool, int, int, str, int]:
-        """Whose name a group takes: with the user's own id, in full, and mentioned most.
+        """Return whose name a group takes: with the user's own id, in full, and mentioned most.
 
         Names decide before ids, which a copy of the knowledge base does not share.
         """

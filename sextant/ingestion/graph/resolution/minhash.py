@@ -28,7 +28,7 @@ Pairs = npt.NDArray[np.int64]  # shape (n, 2), the smaller place first
 
 
 def like_pairs(names: Sequence[str], is_new: npt.NDArray[np.bool_], most: int) -> Pairs:
-    """Pairs of names that are probably alike, likeliest first.
+    """Return pairs of names that are probably alike, likeliest first.
 
     Args:
         names: names as they are written; they are compared normalised.
@@ -93,7 +93,7 @@ def _least(names: Sequence[str]) -> _Hashes:
 def _grams(
     codes: npt.NDArray[np.uint64], ends: npt.NDArray[np.int64], owners: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
-    """Hashes of the n-grams that begin at each character, and whose they are; see `naming.grams`."""
+    """Return hashes of the n-grams that begin at each character, and whose they are; see `naming.grams`."""
     after = np.r_[codes[1:], np.zeros(1, np.uint64)]
     last = np.r_[codes[2:], np.zeros(2, np.uint64)][: len(codes)]
     places = np.arange(len(codes))
@@ -118,7 +118,7 @@ def _band_keys(signatures: _Hashes) -> Iterator[npt.NDArray[np.uint64]]:
 
 
 def _met(keys: npt.NDArray[np.uint64], is_new: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-    """Pairs of names with the same key, at least one of them new, as `smaller · names + larger`."""
+    """Return pairs of names with the same key, at least one of them new, as `smaller · names + larger`."""
     order = np.argsort(keys, kind="stable")
     ranked = keys[order]
     found = []

@@ -79,7 +79,7 @@ _OPPOSING = frozenset(
 
 @lru_cache(maxsize=262_144)
 def spelling_key(name: str) -> str:
-    """What spellings of one name share; empty for names without letters, which share nothing."""
+    """Return what spellings of one name share; empty for names without letters, which share nothing."""
     norm = _plainly(name)
     norm = _INITIALS.sub(lambda match: match.group().replace(".", ""), norm)
     pieces = ["and" if piece == "&" else piece for piece in _PIECES.findall(norm)]
@@ -96,26 +96,26 @@ def spelling_key(name: str) -> str:
 
 
 def marks(name: str) -> tuple[str, ...]:
-    """The pieces of a name that must be the same in all its spellings, in order."""
+    """Return the pieces of a name that must be the same in all its spellings, in order."""
     found = _PIECES.findall(_plainly(name))
     return tuple(sorted(piece for piece in found if _is_distinguishing(piece)))
 
 
 def _plainly(name: str) -> str:
-    """A name in one case and width, without apostrophes, what nobody sees, and the hyphen of "e-mail"."""
+    """Return a name in one case and width, without apostrophes, what nobody sees, and the hyphen of "e-mail"."""
     seen = name if name.isascii() else _INVISIBLE.sub("", name)
     return _ELECTRONIC.sub("e", _APOSTROPHES.sub("", normalise_name(seen)))
 
 
 def is_comparable(name: str) -> bool:
-    """Whether a name is long enough for a likeness to mean something."""
+    """Return whether a name is long enough for a likeness to mean something."""
     norm = normalise_name(name)
     letters = sum(char.isalnum() for char in norm)
     return letters >= (_SHORTEST_CJK if has_cjk(norm) else _SHORTEST_LATIN)
 
 
 def grams(name: str) -> frozenset[str]:
-    """Pairs of CJK characters and triples of others, with a space at both ends."""
+    """Return pairs of CJK characters and triples of others, with a space at both ends."""
     padded = f" {normalise_name(name)} "
     width = [2 if has_cjk(char) else 3 for char in padded]
     return frozenset(
@@ -126,13 +126,13 @@ def grams(name: str) -> frozenset[str]:
 
 
 def likeness(one: str, other: str) -> float:
-    """Jaccard's coefficient of the n-grams of two names, 0..1."""
+    """Return jaccard's coefficient of the n-grams of two names, 0..1."""
     first, second = grams(one), grams(other)
     return len(first & second) / len(first | second) if first and second else 0.0
 
 
 def initials(name: str) -> str:
-    """The first letters of a name's words, in capitals: "World Health Organization" → "WHO".
+    """Return the first letters of a name's words, in capitals: "World Health Organization" → "WHO".
 
     Empty unless at least three words begin with a capital and hold no ideograph. Words that are not
     capitalised, like "of", count for nothing.
@@ -149,7 +149,7 @@ def _is_distinguishing(piece: str) -> bool:
 
 
 def _plain(piece: str) -> str:
-    """A Latin word without accents; other scripts' marks make other letters (か, が)."""
+    """Return a Latin word without accents; other scripts' marks make other letters (か, が)."""
     decomposed = unicodedata.normalize("NFKD", piece)
     if not decomposed[0].isascii():
         return piece

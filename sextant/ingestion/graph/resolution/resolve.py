@@ -146,7 +146,7 @@ async def candidates(
     after: CandidateCursor | None = None,
     both_owned: bool = True,
 ) -> list[MergeCandidate]:
-    """Pairs for the user to decide, those after a place: alike in spelling first, then in meaning.
+    """Pair for the user to decide, those after a place: alike in spelling first, then in meaning.
 
     With `both_owned` also those of which the user has given each an id, which nothing but his own
     word can make one.
@@ -163,7 +163,7 @@ async def candidates(
 def _following(
     near: Sequence[MergeCandidate], after: CandidateCursor | None
 ) -> Sequence[MergeCandidate]:
-    """Those after a place; a pair that is still there is gone by itself, since cosines are taken anew."""
+    """Return those after a place; a pair that is still there is gone by itself, since cosines are taken anew."""
     if after is None or not after.near:
         return near
     own = (after.first_id, after.second_id)
@@ -174,7 +174,7 @@ def _following(
 
 
 async def _near(store: ResolutionStore, scope: Scope, *, both_owned: bool) -> list[MergeCandidate]:
-    """Pairs alike in meaning of which nothing is known yet, without those whose marks tell them apart."""
+    """Return pairs alike in meaning of which nothing is known yet, without those whose marks tell them apart."""
     near = await store.near(scope, both_owned=both_owned)
     return [one for one in near if marks(one.one_name) == marks(one.other_name)]
 
@@ -190,7 +190,7 @@ def _by_ids(pairs: Iterable[Pair]) -> dict[tuple[UUID, UUID], Pair]:
 def _difference(
     decided: Sequence[Decided], wanted: Sequence[Merge]
 ) -> tuple[list[UUID], list[Merge]]:
-    """The entities whose automatic merges are no longer wanted, and the merges that are new."""
+    """Return the entities whose automatic merges are no longer wanted, and the merges that are new."""
     there = {one.from_id: one.into_id for one in decided if one.automatic}
     into = {merge.from_id: merge.into_id for merge in wanted}
     old = sorted(one for one, root in there.items() if into.get(one) != root)
@@ -219,7 +219,7 @@ def _compare(names: Names) -> _Compared:
 
 
 def _candidates(named: Sequence[NamedEntity], fresh: set[UUID]) -> Iterator[Pair]:
-    """Pairs of which at least one name is new."""
+    """Yield pairs of which at least one name is new."""
     comparable = [one for one in named if is_comparable(one.name)]
     is_new = np.array([one.id in fresh for one in comparable], np.bool_)
     names = [one.name for one in comparable]
@@ -234,7 +234,7 @@ def _candidates(named: Sequence[NamedEntity], fresh: set[UUID]) -> Iterator[Pair
 
 
 def _under_two_ids(named: Sequence[NamedEntity], fresh: set[UUID]) -> Iterator[Pair]:
-    """Spellings of one name that only the user's own ids keep apart, each with one before it that fits."""
+    """Yield spellings of one name that only the user's own ids keep apart, each with one before it that fits."""
     spelt: dict[str, list[NamedEntity]] = defaultdict(list)
     for one in named:
         if one.external_id is not None and (key := spelling_key(one.name)):
@@ -249,7 +249,7 @@ def _under_two_ids(named: Sequence[NamedEntity], fresh: set[UUID]) -> Iterator[P
 
 
 def _by_initials(named: Sequence[NamedEntity], fresh: set[UUID]) -> Iterator[Pair]:
-    """Abbreviations that no text defines but that are the initials of exactly one name."""
+    """Yield abbreviations that no text defines but that are the initials of exactly one name."""
     full: dict[str, list[NamedEntity]] = defaultdict(list)
     for one in named:
         if letters := initials(one.name):
@@ -324,7 +324,7 @@ async def _judge_pairs(
 
 
 def _waiting(named: Mapping[UUID, NamedEntity], pairs: Iterable[Pair]) -> list[Pair]:
-    """The pairs that a chat model may decide; near ones were read a moment later than the names."""
+    """Return the pairs that a chat model may decide; near ones were read a moment later than the names."""
     return sorted(
         (
             pair

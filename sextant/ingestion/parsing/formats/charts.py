@@ -105,7 +105,7 @@ def _table(group: Sequence[_Series], axes: _Axes, page: int | None) -> Table:
 
 
 def _points(source: Element | None, code: str) -> _Values:
-    """The cached points below an element by their index, numbers in the format given, else in their own."""
+    """Return the cached points below an element by their index, numbers in the format given, else in their own."""
     if source is None:
         return {}
     levels = list(source.iter(qn("c:lvl")))
@@ -125,13 +125,13 @@ def _points(source: Element | None, code: str) -> _Values:
 
 
 def _format_of(source: Element | None) -> str:
-    """The number format that the data have in their sheet."""
+    """Return the number format that the data have in their sheet."""
     codes = source.iter(qn("c:formatCode")) if source is not None else ()
     return next((str(node.text or "") for node in codes), "")
 
 
 def _join_levels(levels: Sequence[Element]) -> _Values:
-    """Names of several levels, the innermost first; an outer one goes on until the next: "2025 Q1", "2025 Q2"."""
+    """Return names of several levels, the innermost first; an outer one goes on until the next: "2025 Q1", "2025 Q2"."""
     read = [
         {_index(point): point.findtext(qn("c:v")) or "" for point in one.iter(qn("c:pt"))}
         for one in levels
@@ -152,7 +152,7 @@ def _format_number(text: str, code: str) -> str:
 
 
 def _shares(points: Element | None, code: str) -> _Values:
-    """The percentages that a pie's labels show."""
+    """Return the percentages that a pie's labels show."""
     raw = _points(points, "General")
     numbers = {index: float(text) for index, text in raw.items() if re.fullmatch(r"-?[\d.]+", text)}
     whole = sum(map(abs, numbers.values()))
@@ -171,7 +171,7 @@ def _shows(labels: Element | None, what: str) -> bool:
 
 
 def _number_format(element: Element | None) -> str:
-    """The number format that labels or an axis have of their own; "" where it is that of the data."""
+    """Return the number format that labels or an axis have of their own; "" where it is that of the data."""
     found = element.find(qn("c:numFmt")) if element is not None else None
     if found is None or found.get("sourceLinked", "0") in {"1", "true"}:
         return ""

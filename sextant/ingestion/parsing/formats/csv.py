@@ -63,7 +63,7 @@ def _blocks(rows: dict[int, list[str]]) -> Sequence[Block]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """The lines of a text with their ends, one at a time."""
+    """Yield the lines of a text with their ends, one at a time."""
     start = 0
     for end in _LINE_END.finditer(text):
         yield text[start : end.end()]
@@ -82,7 +82,7 @@ class _CsvReader:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Which lines hold an open quotation mark."""
+        """Return which lines hold an open quotation mark."""
         if not self.disordered:
             return ()
         named = ", ".join(map(str, self.disordered[:_MOST_NAMED]))
@@ -116,7 +116,7 @@ class _CsvReader:
             number, width = number + used, len(row)
 
     def _lines_of_cell(self, line: str, ahead: Sequence[str], width: int) -> int:
-        """How many lines more a row has whose first line ends within quotation marks; 0: they are never closed.
+        """Return how many lines more a row has whose first line ends within quotation marks; 0: they are never closed.
 
         A mark that another row opens does not close it: then text follows behind it, or the row is no longer as
         wide as the one above while the line behind it is.
@@ -132,7 +132,7 @@ class _CsvReader:
         return 0
 
     def _is_row(self, text: str) -> bool:
-        """Whether a text is one row, each quotation mark of it in its place."""
+        """Return whether a text is one row, each quotation mark of it in its place."""
         try:
             return len(list(self._reader(_lines(text), strict=True))) == 1
         except csv.Error:

@@ -154,7 +154,7 @@ class _StoryReader:
         yield from self._hanging(line)
 
     def _hanging(self, line: DocxParagraph) -> Iterator[Block]:
-        """What hangs on a paragraph: text boxes; pictures, charts and notes, which stand below a table that holds it."""
+        """Yield what hangs on a paragraph: text boxes; pictures, charts and notes, which stand below a table that holds it."""
         for box in line.boxes:
             yield from self.blocks(box)
         beside = [block for one in line.objects for block in self._drawings.blocks(one)]
@@ -197,7 +197,7 @@ class _StoryReader:
         return is_deleted
 
     def _cells(self, lines: Sequence[Element]) -> list[SpannedCell]:
-        """Cells with their spans: `w:gridSpan` across, `w:vMerge` downwards."""
+        """Return cells with their spans: `w:gridSpan` across, `w:vMerge` downwards."""
         found: list[SpannedCell] = []
         open_merges: dict[
             int, int
@@ -222,7 +222,7 @@ class _StoryReader:
         return found
 
     def _other_document(self, element: Element) -> Iterator[Block]:
-        """A document of another format inside this one (`w:altChunk`): HTML and text are read."""
+        """Yield a document of another format inside this one (`w:altChunk`): HTML and text are read."""
         part = self._part.target(element.get(qn("r:id")))
         content = part.content if part is not None else None
         suffix = part.name.rpartition(".")[2].lower() if part is not None else ""
@@ -235,7 +235,7 @@ class _StoryReader:
 
 
 def _furniture(context: _Context, main: PackagePart) -> Iterator[Block]:
-    """What stands at the head and foot of the pages, each text once, without the pages' numbers."""
+    """Yield what stands at the head and foot of the pages, each text once, without the pages' numbers."""
     seen = set[str]()
     for reference in main.root.iter(*_REFERENCES):
         part = main.target(reference.get(qn("r:id")))
@@ -251,13 +251,13 @@ def _furniture(context: _Context, main: PackagePart) -> Iterator[Block]:
 
 
 def _with_furniture(body: list[Block], furniture: list[Block]) -> list[Block]:
-    """Heads and feet below the first heading, where they do not stand in the way of the document's title."""
+    """Return heads and feet below the first heading, where they do not stand in the way of the document's title."""
     place = 1 if body and isinstance(body[0], HeadingBlock) else 0
     return [*body[:place], *furniture, *body[place:]]
 
 
 def _lines_of(blocks: Iterable[Block]) -> Iterator[str]:
-    """The texts of blocks where only text can stand; a table is one line ("Area: 400; Staff: 12")."""
+    """Yield the texts of blocks where only text can stand; a table is one line ("Area: 400; Staff: 12")."""
     for block in blocks:
         if isinstance(block, Table):
             rows = ([" ".join(cell.split()) for cell in row if cell.strip()] for row in block.rows)
@@ -267,7 +267,7 @@ def _lines_of(blocks: Iterable[Block]) -> Iterator[str]:
 
 
 def _inside(element: Element, tag: str) -> Iterator[Element]:
-    """The rows of a table or cells of a row, through what wraps them, but none of a table inside a cell."""
+    """Yield the rows of a table or cells of a row, through what wraps them, but none of a table inside a cell."""
     for child in element.iterchildren():
         if child.tag == tag:
             yield child

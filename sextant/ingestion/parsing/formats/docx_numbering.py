@@ -52,13 +52,13 @@ class Numbering:
                 self._lists[element.get(qn("w:numId"))] = _overridden(element, shared)
 
     def depth(self, list_id: str | None, style_id: str) -> int:
-        """The depth (from 0) at which a list has paragraphs of a style that names none."""
+        """Return the depth (from 0) at which a list has paragraphs of a style that names none."""
         numbered = self._lists.get(list_id or "")
         levels = numbered.levels if numbered else {}
         return next((depth for depth, level in levels.items() if level.style == style_id), 0)
 
     def label(self, list_id: str | None, depth: int) -> str:
-        """The next number of a list at a depth (from 0), formatted; `-` for a bullet."""
+        """Return the next number of a list at a depth (from 0), formatted; `-` for a bullet."""
         numbered = self._lists.get(list_id or "")
         level = numbered.levels.get(depth) if numbered else None
         if numbered is None or level is None or level.format == "none":
@@ -90,7 +90,7 @@ def _levels(element: Element) -> dict[int, _ListLevel]:
 
 
 def _overridden(element: Element, shared: _List) -> _List:
-    """The list itself, or one that restarts where the document says so."""
+    """Return the list itself, or one that restarts where the document says so."""
     overrides = element.findall(qn("w:lvlOverride"))
     if not overrides:
         return shared
@@ -116,7 +116,7 @@ def _format_count(numbered: _List, depth: int, *, is_legal: bool) -> str:
 
 
 def format_number(number: int, style: str) -> str:
-    """A number in one of the styles of `w:numFmt` (ECMA-376 17.18.59); decimal for those unknown."""
+    """Return a number in one of the styles of `w:numFmt` (ECMA-376 17.18.59); decimal for those unknown."""
     written = next((write for name, write in _STYLES.items() if style.startswith(name)), str)
     return written(number)
 
@@ -126,7 +126,7 @@ def _letters(number: int) -> str:
 
 
 def _among(signs: str) -> Callable[[int], str]:
-    """Numbers that have signs of their own, as far as these go."""
+    """Number that have signs of their own, as far as these go."""
     return lambda number: signs[number - 1] if 1 <= number <= len(signs) else str(number)
 
 

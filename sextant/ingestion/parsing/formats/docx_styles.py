@@ -47,12 +47,12 @@ class Style:
 
     @property
     def is_title(self) -> bool:
-        """Whether it is of the document's own title."""
+        """Return whether it is of the document's own title."""
         return _TITLE_STYLE.match(self.name) is not None
 
     @property
     def is_contents(self) -> bool:
-        """Whether it is of a line in a table of contents."""
+        """Return whether it is of a line in a table of contents."""
         return _CONTENTS_STYLE.match(self.name) is not None
 
 
@@ -135,7 +135,7 @@ def value_of(parent: Element | None, name: str) -> str | None:
 
 
 def is_on(parent: Element | None, name: str, *, inherited: bool = False) -> bool:
-    """Whether a property that is on or off is on (`<w:b/>`, `<w:b w:val="0"/>`)."""
+    """Return whether a property that is on or off is on (`<w:b/>`, `<w:b w:val="0"/>`)."""
     mark = parent.find(qn(name)) if parent is not None else None
     return inherited if mark is None else mark.get(_VAL, "1") not in _OFF
 
@@ -155,7 +155,7 @@ def _with_look(style: Style, look: Element | None) -> Style:
 
 
 def _by_position(look: Element) -> str:
-    """Whether letters were moved up or down by hand, by so much that they stand for an index (`w:position`)."""
+    """Return whether letters were moved up or down by hand, by so much that they stand for an index (`w:position`)."""
     try:
         half_points = int(value_of(look, "w:position") or 0)
     except ValueError:

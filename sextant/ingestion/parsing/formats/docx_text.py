@@ -245,7 +245,7 @@ class NoteTexts:
 
 
 def is_custom(reference: Element) -> bool:
-    """Whether a note's mark is written by hand behind the reference."""
+    """Return whether a note's mark is written by hand behind the reference."""
     return reference.get(qn("w:customMarkFollows"), "0") in {"1", "true", "on"}
 
 
@@ -267,7 +267,7 @@ def _without_page(part: re.Match[str]) -> str:
 
 
 def _characters(element: Element) -> str | None:
-    """The characters that an element of a run stands for; None where it is something else."""
+    """Return the characters that an element of a run stands for; None where it is something else."""
     if element.tag == qn("w:t"):
         return element.text or ""
     return _symbol(element) if element.tag == qn("w:sym") else _WHITE.get(element.tag)
@@ -310,7 +310,7 @@ def _form_value(form: Element) -> str:
 
 
 def _boxes(element: Element) -> list[Element]:
-    """The text boxes of a drawing, none of them inside another, and none of a fallback."""
+    """Return the text boxes of a drawing, none of them inside another, and none of a fallback."""
     box = qn("w:txbxContent")
     return [inner for inner in descend(element, box) if inner.tag == box]
 
@@ -324,7 +324,7 @@ def plain_text(element: Element | None) -> str:
 
 
 def _by_id(root: Element | None) -> dict[str, Element]:
-    """The notes themselves; separators have a type."""
+    """Return the notes themselves; separators have a type."""
     if root is None:
         return {}
     return {

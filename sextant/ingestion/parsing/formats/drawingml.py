@@ -134,7 +134,7 @@ class DrawingReader:
 
 
 def _diagram_lines(part: PackagePart, omissions: Omissions) -> list[str]:
-    """The texts of SmartArt as an outline, in the order of its tree (`dgm:cxn` from parent to child)."""
+    """Return the texts of SmartArt as an outline, in the order of its tree (`dgm:cxn` from parent to child)."""
     points = {point.get("modelId"): point for point in part.root.iter(qn("dgm:pt"))}
     children = defaultdict[str, list[tuple[int, str]]](list)
     for edge in part.root.iter(qn("dgm:cxn")):

@@ -82,7 +82,7 @@ class _MailReader:
             self.attached.append(_filename(part) or kind)
 
     def _alternative(self, part: Part, depth: int) -> Iterator[Block]:
-        """One of several versions of the same text: plain, unless it only points to the HTML."""
+        """Yield one of several versions of the same text: plain, unless it only points to the HTML."""
         versions = list[list[Block]]()
         named, attached = list[str](), self.attached
         for inner in sorted(_inner(part), key=lambda one: one.get_content_type() != "text/plain"):
@@ -94,7 +94,7 @@ class _MailReader:
         yield from next((one for one in versions if _size(one) >= _WHOLE * longest), [])
 
     def _text(self, part: Part) -> Iterator[Block]:
-        """A part of text; a container whose parts cannot be told apart is one, too."""
+        """Yield a part of text; a container whose parts cannot be told apart is one, too."""
         payload = part.get_payload(decode=True)
         if not isinstance(payload, bytes) or not payload.strip():
             return
@@ -141,7 +141,7 @@ def _size(blocks: Sequence[Block]) -> int:
 
 
 def _is_inline_picture(part: Part) -> bool:
-    """Whether it is a picture of the HTML text itself: a logo, a line."""
+    """Return whether it is a picture of the HTML text itself: a logo, a line."""
     is_placed = (
         part.get("Content-ID") is not None and part.get_content_disposition() != "attachment"
     )
@@ -149,7 +149,7 @@ def _is_inline_picture(part: Part) -> bool:
 
 
 def _filename(part: Part) -> str:
-    """A part's name, be it encoded by RFC 2231, by RFC 2047, or not at all."""
+    """Return a part's name, be it encoded by RFC 2231, by RFC 2047, or not at all."""
     for header, name in (("Content-Disposition", "filename"), ("Content-Type", "name")):
         line = Message()
         line[header] = _readable(_raw(part, header))
@@ -167,13 +167,13 @@ def _header(message: Part, name: str) -> str:
 
 
 def _raw(message: Part, name: str) -> str:
-    """A header on one line; the blank that begins a folded line may be all that parts two words."""
+    """Return a header on one line; the blank that begins a folded line may be all that parts two words."""
     found = (str(text) for key, text in message.raw_items() if key.lower() == name.lower())
     return "".join(next(found, "").splitlines())
 
 
 def _plain(header: str) -> str:
-    """A header as its sender wrote it: encoded words by what they hold, also where they name a charset too small."""
+    """Return a header as its sender wrote it: encoded words by what they hold, also where they name a charset too small."""
     text = _readable(header)
     try:
         words = decode_header(text)
@@ -185,7 +185,7 @@ def _plain(header: str) -> str:
 
 
 def _readable(header: str) -> str:
-    """A header that was written in bytes of some encoding, without saying which."""
+    """Return a header that was written in bytes of some encoding, without saying which."""
     return (
         header
         if header.isascii()

@@ -40,19 +40,19 @@ def parse(content: bytes, limits: Limits) -> Blocks:
 
 
 def html_blocks(fragment: str, limits: Limits) -> list[Block]:
-    """Blocks of a piece of HTML inside another format."""
+    """Return blocks of a piece of HTML inside another format."""
     return write_raised(fragment_blocks(fragment, limits, Omissions()))
 
 
 def fragment_blocks(fragment: str, limits: Limits, omissions: Omissions) -> list[Block]:
-    """Blocks of a piece of HTML, what is raised in them still marked (see `raised`)."""
+    """Return blocks of a piece of HTML, what is raised in them still marked (see `raised`)."""
     tree = LexborHTMLParser(fragment)
     reader = Reader(limits, Visibility(tree), omissions=omissions)
     return [prose.block for prose in reader.read(tree.body)] if tree.body else []
 
 
 def _with_headings(read: Sequence[Prose]) -> list[Block]:
-    """The blocks; where the page marks no headings but its title, bold lines are its headings."""
+    """Return the blocks; where the page marks no headings but its title, bold lines are its headings."""
     blocks = [prose.block for prose in read]
     marked = [block for block in blocks if isinstance(block, HeadingBlock) and block.text]
     if len(marked) > 1 or any(heading.level > 1 for heading in marked):

@@ -77,7 +77,7 @@ class Reader:
         self._marker = ""
 
     def read(self, root: LexborNode) -> list[Prose]:
-        """Blocks below `root` in document order."""
+        """Return blocks below `root` in document order."""
         todo = [(root, False)]
         while todo:
             node, leaving = todo.pop()
@@ -136,7 +136,7 @@ class Reader:
             self._marker = self._next_marker(node)
 
     def _zone_of(self, node: LexborNode) -> bool:
-        """Whether an element stands in the main part of the page."""
+        """Return whether an element stands in the main part of the page."""
         if self._zones[-1] and node.tag == "aside":
             return bool(self._main)  # beside a page without a main part it stands outside
         return self._zones[-1] or node.mem_id in self._main
@@ -278,7 +278,7 @@ def _in_cell(block: Block) -> str:
 
 
 def _children(node: LexborNode) -> list[LexborNode]:
-    """Children from last to first, as a stack wants them."""
+    """Return children from last to first, as a stack wants them."""
     return list(node.iter(include_text=True))[::-1]
 
 
@@ -288,7 +288,7 @@ def _is_bold(node: LexborNode) -> bool:
 
 
 def _formulas(node: LexborNode, visibility: Visibility) -> str:
-    """The formulas that an element is, or holds hidden: a page with pictures of formulas has their MathML for the blind."""
+    """Return the formulas that an element is, or holds hidden: a page with pictures of formulas has their MathML for the blind."""
     if node.tag == "math":
         return read_mathml(node)
     if node.tag == "script" and (node.attributes.get("type") or "").startswith("math/tex"):
@@ -301,7 +301,7 @@ def _number(value: str | None) -> int | None:
 
 
 def _mark(node: LexborNode) -> str:
-    """What stands raised or lowered, as a reference to a note where it is a link to one."""
+    """Return what stands raised or lowered, as a reference to a note where it is a link to one."""
     text = node.text()
     if node.tag == "sub":
         return mark_lowered(text)
@@ -315,7 +315,7 @@ def _mark(node: LexborNode) -> str:
 
 
 def _verbatim(node: LexborNode) -> str:
-    """Text with its lines and indentation, those that `<br>` makes among them."""
+    """Return text with its lines and indentation, those that `<br>` makes among them."""
     return "".join(_verbatim_parts(node))
 
 

@@ -23,7 +23,7 @@ _CELLS = frozenset({"td", "th"})
 
 
 def holds_data(table: LexborNode) -> bool:
-    """Whether a table is data rather than page layout.
+    """Return whether a table is data rather than page layout.
 
     Layout has headings in its cells, or further tables in most of them and no names of rows or columns.
     """
@@ -81,7 +81,7 @@ def read_table(
 def _infer_header(
     rows: Sequence[LexborNode], laid_out: Sequence[Sequence[str]], cells: Sequence[SpannedCell]
 ) -> int:
-    """How many rows of a table without `th` name its columns.
+    """Return how many rows of a table without `th` name its columns.
 
     Of two columns of words the first may as well name the other's values: then only the row's looks tell.
     """
@@ -96,7 +96,7 @@ def _infer_header(
 
 
 def _has_values(rows: Sequence[Sequence[str]], header: int) -> bool:
-    """Whether the second column has mostly numbers and dates."""
+    """Return whether the second column has mostly numbers and dates."""
     kinds = [read_value(row[1]).kind for row in rows[header:]]
     return sum(kind in {ValueKind.NUMBER, ValueKind.DATE} for kind in kinds) * 2 > len(kinds)
 
@@ -133,7 +133,7 @@ def _names_columns(row: LexborNode) -> bool:
 
 
 def _is_one_name(row: LexborNode, laid_out: Sequence[str]) -> bool:
-    """Whether a row has one cell across all columns: below their names it is that of a group of rows."""
+    """Return whether a row has one cell across all columns: below their names it is that of a group of rows."""
     return len(_cells_of(row)) == 1 < len(laid_out) and sum(map(bool, laid_out)) == 1
 
 

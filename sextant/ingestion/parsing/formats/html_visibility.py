@@ -32,7 +32,7 @@ class Visibility:
         }
 
     def is_hidden(self, node: LexborNode) -> bool:
-        """Whether an element is no part of what is read: invisible, or a control, or a way around the site.
+        """Return whether an element is no part of what is read: invisible, or a control, or a way around the site.
 
         A panel that a button, a tab or a search opens is read, as its reader can.
         """
@@ -64,7 +64,7 @@ class Visibility:
 
 
 def _is_opener(button: LexborNode) -> bool:
-    """Whether a button says what it opens, as those of questions and answers do."""
+    """Return whether a button says what it opens, as those of questions and answers do."""
     return (
         any(name in button.attributes for name in _OPENERS)
         or button.attributes.get("role") == "tab"
@@ -81,13 +81,13 @@ def _has_parent(node: LexborNode, tags: frozenset[str]) -> bool:
 
 
 def is_struck(node: LexborNode) -> bool:
-    """Whether an element's text is struck through."""
+    """Return whether an element's text is struck through."""
     style = (node.attributes.get("style") or "").replace(" ", "").lower()
     return node.tag in _STRUCK or "line-through" in style
 
 
 def input_value(node: LexborNode) -> str:
-    """What a field of a form holds for its reader."""
+    """Return what a field of a form holds for its reader."""
     is_text = (node.attributes.get("type") or "").lower() in _TEXT_INPUTS
     return (node.attributes.get("value") or "") if is_text else ""
 

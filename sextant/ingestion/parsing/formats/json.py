@@ -50,7 +50,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
 
 
 def _is_import(value: Json) -> bool:
-    """Whether the first value is a line of an import: taken as text, its graph is lost."""
+    """Return whether the first value is a line of an import: taken as text, its graph is lost."""
     first = value[0] if isinstance(value, list) and value else value
     kind = first.get("type") if isinstance(first, dict) else None
     return isinstance(kind, str) and kind in _LINES and _LINES[kind] <= first.keys()
@@ -122,7 +122,7 @@ class _JsonReader:
                 yield from self.blocks(value, depth + 1)
 
     def _rows(self, values: list[Json]) -> list[list[str]]:
-        """A table of objects that share their keys and hold only short plain members, else nothing."""
+        """Return a table of objects that share their keys and hold only short plain members, else nothing."""
         if len(values) < 2 or not all(isinstance(value, dict) and value for value in values):
             return []
         keys = list(dict.fromkeys(key for value in values for key in value))
@@ -139,7 +139,7 @@ class _JsonReader:
 
 
 def _is_line(value: Json) -> bool:
-    """Whether a value fits behind its key on one line."""
+    """Return whether a value fits behind its key on one line."""
     if isinstance(value, list):
         return (
             all(not isinstance(item, (dict, list)) for item in value)

@@ -64,7 +64,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
 
 
 def _read_fields(front: str) -> dict[str, str]:
-    """The fields of YAML or TOML front matter as text; lists and lines below a name belong to it."""
+    """Return the fields of YAML or TOML front matter as text; lists and lines below a name belong to it."""
     fields = dict[str, list[str]]()
     name = ""
     for line in front.split("\n"):
@@ -142,7 +142,7 @@ class _MarkdownReader:
             self._item_is_new = False
 
     def _images(self, inline: Token) -> list[Image]:
-        """Images that the text holds itself; where they are looked at, their descriptions go with them."""
+        """Return images that the text holds itself; where they are looked at, their descriptions go with them."""
         children = inline.children or []
         found = {
             id(child): image
@@ -168,7 +168,7 @@ class _MarkdownReader:
                 yield from self._flush()
 
     def _next_marker(self, item: Token) -> str:
-        """The number of an item as its reader sees it: 1, 2, 3 where its author wrote 1, 1, 1."""
+        """Return the number of an item as its reader sees it: 1, 2, 3 where its author wrote 1, 1, 1."""
         if not item.info:
             return "- "
         self._numbers[-1] = max(int(item.info), self._numbers[-1] + 1)
@@ -193,7 +193,7 @@ class _MarkdownReader:
         return Table(rows)
 
     def _plain(self, inline: Token) -> str:
-        """The words of a run of inline Markdown, without its marks; images give their description.
+        """Return the words of a run of inline Markdown, without its marks; images give their description.
 
         Links, struck text and tags are read as HTML is.
         """

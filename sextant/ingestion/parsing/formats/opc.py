@@ -114,7 +114,7 @@ class Package:
         return ("" if root is None else root.findtext(qn("dc:title")) or "").strip()
 
     def has(self, name: str) -> bool:
-        """Whether there is such a part."""
+        """Return whether there is such a part."""
         return name.lower() in self._names
 
     def read(self, name: str) -> bytes | None:
@@ -134,12 +134,12 @@ class PackagePart:
 
     @cached_property
     def content(self) -> bytes | None:
-        """Its bytes; None where they cannot be read."""
+        """Return its bytes; None where they cannot be read."""
         return self.package.read(self.name)
 
     @cached_property
     def root(self) -> Element:
-        """Its root element; None where it is no XML."""
+        """Return its root element; None where it is no XML."""
         if not self.content:
             return None
         parser = etree.XMLParser(

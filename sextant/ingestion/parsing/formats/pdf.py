@@ -163,7 +163,7 @@ def _warnings(read: _PdfContent, heads: Sequence[str]) -> tuple[str, ...]:
 
 
 def _with_extras(blocks: Iterable[Block], extras: Sequence[Image | Paragraph]) -> list[Block]:
-    """The notes and the images of a page behind its text."""
+    """Return the notes and the images of a page behind its text."""
     waiting, together = deque(extras), list[Block]()
     for block in blocks:
         while waiting and (waiting[0].page or 0) < (block.page or 0):
@@ -173,7 +173,7 @@ def _with_extras(blocks: Iterable[Block], extras: Sequence[Image | Paragraph]) -
 
 
 def _in_order(lines: Sequence[PdfLine], tables: Sequence[RuledTable]) -> list[Item]:
-    """Each table in the place of the first of its lines."""
+    """Return each table in the place of the first of its lines."""
     owner = {index: table for table in tables for index in table.lines}
     items: list[Item] = []
     for index, line in enumerate(lines):

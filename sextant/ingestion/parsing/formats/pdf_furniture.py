@@ -48,7 +48,7 @@ class _Label:
 
     @property
     def key(self) -> tuple[str, float]:
-        """What is the same in each of a head's lines."""
+        """Return what is the same in each of a head's lines."""
         return self.words, self.size
 
 
@@ -103,7 +103,7 @@ class _Judge:
         )
 
     def furniture(self, margin: _Margin) -> list[PdfLine]:
-        """The lines of a margin, from outside in up to the first content, that are furniture."""
+        """Return the lines of a margin, from outside in up to the first content, that are furniture."""
         found, inner = list[PdfLine](), margin.inner
         for row in margin.rows:
             heads = [line for line in row if self._is_furniture(line)]
@@ -132,7 +132,7 @@ class _Judge:
 
 
 def _body(pages: Sequence[Sequence[Item]], heads: Mapping[int, str], others: set[int]) -> Body:
-    """The pages without what was found; of a head that is a sentence the first one stays."""
+    """Return the pages without what was found; of a head that is a sentence the first one stays."""
     kept, seen = list[list[Item]](), dict[str, None]()
     for items in pages:
         page = list[Item]()
@@ -148,7 +148,7 @@ def _body(pages: Sequence[Sequence[Item]], heads: Mapping[int, str], others: set
 
 
 def _margins(items: Sequence[Item], frame: PdfBox) -> Iterator[_Margin]:
-    """The upper and the lower margin of a page."""
+    """Yield the upper and the lower margin of a page."""
     lines = [item for item in items if isinstance(item, PdfLine) and not item.turned]
     reach = _MARGIN * (frame.top - frame.bottom)
     falling = sorted(lines, key=lambda line: -line.base)
@@ -194,7 +194,7 @@ def _is_sentence(words: str) -> bool:
 
 
 def _stamps(pages: Sequence[Sequence[Item]], usual: float) -> dict[int, str]:
-    """Lines that lie aslant over level text, large or on several pages, with what they say."""
+    """Return lines that lie aslant over level text, large or on several pages, with what they say."""
     slanted = [line for items in pages for line in _find_slanted(items)]
     pages_of = Counter(text for text, _ in {(line.text, line.page) for line in slanted})
     return {
@@ -205,14 +205,14 @@ def _stamps(pages: Sequence[Sequence[Item]], usual: float) -> dict[int, str]:
 
 
 def _find_slanted(items: Sequence[Item]) -> list[PdfLine]:
-    """The lines of a page that lie aslant; where most do, the page was scanned so, and none is meant."""
+    """Return the lines of a page that lie aslant; where most do, the page was scanned so, and none is meant."""
     lines = [item for item in items if isinstance(item, PdfLine)]
     slanted = [line for line in lines if line.slanted]
     return slanted if 2 * len(slanted) <= len(lines) else []
 
 
 def _contents_lines(pages: Sequence[Sequence[Item]]) -> set[int]:
-    """Lines of a title, leaders and a page on which that title stands as a line of its own.
+    """Return lines of a title, leaders and a page on which that title stands as a line of its own.
 
     The numbers that are printed on pages differ from their places, all by as much; prices do not.
     """

@@ -65,7 +65,7 @@ def mark_records(marked: Sequence[Marked]) -> list[Marked]:
 
 
 def _form(regions: Sequence[Marked]) -> frozenset[tuple[int, int, str]]:
-    """What a page says and where, without what is filled in; nothing of a page whose first line is no line by itself."""
+    """Return what a page says and where, without what is filled in; nothing of a page whose first line is no line by itself."""
     paragraphs = [region for region in regions if isinstance(region, PageParagraph)]
     lines = [line for paragraph in paragraphs for line in paragraph.lines]
     if len(lines) < _FORM_LINES or len(paragraphs) < len(regions):
@@ -118,7 +118,7 @@ def _mark_entry(marked: list[Marked], entry: OutlineEntry, start: int) -> int:
 
 
 def _matching_lines(paragraph: PageParagraph, title: str) -> int:
-    """How many of a paragraph's first lines are the title, with or without its number; 0: none."""
+    """Return how many of a paragraph's first lines are the title, with or without its number; 0: none."""
     text = ""
     for count, line in enumerate(paragraph.lines[:4], start=1):
         text += _squash(line.text)

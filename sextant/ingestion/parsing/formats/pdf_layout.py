@@ -41,11 +41,11 @@ class PageParagraph:
 
     @property
     def first(self) -> PdfLine:
-        """Its first line, which places it."""
+        """Return its first line, which places it."""
         return self.lines[0]
 
     def text(self) -> str:
-        """Its lines joined; those of rows and code each by itself, code with its indentation."""
+        """Return its lines joined; those of rows and code each by itself, code with its indentation."""
         match self.kind:
             case LineKind.PROSE:
                 return with_fields(line.text for line in self.lines)
@@ -55,7 +55,7 @@ class PageParagraph:
                 return _code(self.lines)
 
     def styled(self) -> Styled:
-        """Its look, for telling headings."""
+        """Return its look, for telling headings."""
         size = min(line.size for line in self.lines)
         bold = all(line.bold for line in self.lines)
         return Styled(self.text(), size, bold, is_body=self.kind is not LineKind.PROSE)
@@ -98,7 +98,7 @@ def join_regions(pages: Iterable[Sequence[Item]]) -> list[Region]:
 
 
 def _kinds(lines: Sequence[PdfLine]) -> list[LineKind]:
-    """What each line is; a typewriter's prose is no code."""
+    """Return what each line is; a typewriter's prose is no code."""
     kinds = list[LineKind]()
     for mono, run in groupby(lines, key=lambda line: line.mono):
         together = list(run)
@@ -110,7 +110,7 @@ def _kinds(lines: Sequence[PdfLine]) -> list[LineKind]:
 
 
 def _usual_pitch(lines: Sequence[PdfLine]) -> float:
-    """The distance of text lines as a multiple of their size; 1.2 to 2 in most documents."""
+    """Return the distance of text lines as a multiple of their size; 1.2 to 2 in most documents."""
     pitches = [
         (above.box.bottom - below.box.bottom) / below.size
         for above, below in pairwise(lines)
@@ -141,7 +141,7 @@ def _next_columns(lines: Sequence[PdfLine]) -> list[float]:
 
 
 def _column(lines: Sequence[PdfLine], limits: Sequence[float], index: int) -> float:
-    """How far the lines around this one reach that begin where it begins: its column's right edge.
+    """Return how far the lines around this one reach that begin where it begins: its column's right edge.
 
     A title over both columns reaches beyond the first.
     """
@@ -158,20 +158,20 @@ def _column(lines: Sequence[PdfLine], limits: Sequence[float], index: int) -> fl
 
 
 def _is_below(above: PdfLine, line: PdfLine, pitch: float) -> bool:
-    """Whether a row or a line of code belongs to the block that ends above it."""
+    """Return whether a row or a line of code belongs to the block that ends above it."""
     distance = (above.box.bottom - line.box.bottom) / max(line.size, 1)
     return above.page == line.page and 0 < distance < _ROW_PITCH * pitch
 
 
 def _code(lines: Sequence[PdfLine]) -> str:
-    """Lines of letters of one width, with the blanks that stand before them."""
+    """Return lines of letters of one width, with the blanks that stand before them."""
     left = min(line.box.left for line in lines)
     letter = median((line.box.right - line.box.left) / len(line.text) for line in lines) or 1
     return "\n".join(" " * round((line.box.left - left) / letter) + line.text for line in lines)
 
 
 def _usual_look(lines: Sequence[PdfLine]) -> tuple[float, bool]:
-    """The size of most letters, and whether they are bold."""
+    """Return the size of most letters, and whether they are bold."""
     looks = Counter[tuple[float, bool]]()
     for line in lines:
         looks[line.size, line.bold] += len(line.text)
@@ -204,7 +204,7 @@ def _continues(
 
 
 def _breaks_off(above: PdfLine, line: PdfLine, right: float) -> bool:
-    """Whether a line ends in the middle of a word or of a sentence, however much room it leaves."""
+    """Return whether a line ends in the middle of a word or of a sentence, however much room it leaves."""
     if ends_in_hyphen(above.text):
         return True
     is_full = above.box.right - above.box.left > _FULL * (right - above.box.left)
@@ -213,7 +213,7 @@ def _breaks_off(above: PdfLine, line: PdfLine, right: float) -> bool:
 
 
 def _could_have_fitted(above: PdfLine, line: PdfLine, right: float) -> bool:
-    """Whether the line's first word had room on the line above: then the break was meant.
+    """Return whether the line's first word had room on the line above: then the break was meant.
 
     Justified text leaves no room; at a ragged edge the room is less than the next word.
     """

@@ -69,7 +69,7 @@ class Shift(Enum):
     LOWERED = -1
 
     def write(self, text: str) -> str:
-        """The text, marked."""
+        """Return the text, marked."""
         match self:
             case Shift.RAISED:
                 return mark_raised(text)
@@ -141,7 +141,7 @@ class Page:
         self._name = ctypes.create_string_buffer(_NAME_BYTES)
 
     def _annotations(self) -> Iterator[tuple[int, str]]:
-        """The kind of each annotation, and what is written in it; links and fields have no words of their own."""
+        """Yield the kind of each annotation, and what is written in it; links and fields have no words of their own."""
         for index in range(raw.FPDFPage_GetAnnotCount(self._page)):
             annotation = raw.FPDFPage_GetAnnot(self._page, index)
             kind = raw.FPDFAnnot_GetSubtype(annotation)
@@ -159,7 +159,7 @@ class Page:
 
     @property
     def frame(self) -> PdfBox:
-        """The part of the page that is shown."""
+        """Return the part of the page that is shown."""
         return PdfBox(*self._page.get_cropbox())
 
     def close(self) -> None:
@@ -168,7 +168,7 @@ class Page:
         self._page.close()
 
     def lines(self) -> list[PdfLine]:
-        """Its lines in the order in which the file draws them, cut at wide gaps."""
+        """Return its lines in the order in which the file draws them, cut at wide gaps."""
         text, start = self._characters(), 0
         pieces = list[PdfLine]()
         for end in [*(found.span() for found in _LINE_END.finditer(text)), (len(text), len(text))]:
@@ -180,7 +180,7 @@ class Page:
         return insert_fields(_join_pieces(lines), _join_pieces(fields))
 
     def is_readable(self, lines: Sequence[PdfLine]) -> bool:
-        """Whether the lines have characters with a meaning.
+        """Return whether the lines have characters with a meaning.
 
         Codes that the file gives none are taken for characters; among wrong ones are always some that nobody prints.
         """
@@ -194,17 +194,17 @@ class Page:
         return sum(not char.isprintable() for char in text) <= _UNPRINTABLE * len(text)
 
     def has_images(self) -> bool:
-        """Whether any picture is drawn on it."""
+        """Return whether any picture is drawn on it."""
         return any(self._type(item) == raw.FPDF_PAGEOBJ_IMAGE for item in self._objects())
 
     def pictures(self, limits: Limits) -> Iterator[Image]:
-        """Its pictures as image files: a JPEG as it is, any other as a PNG; broken ones are left out."""
+        """Yield its pictures as image files: a JPEG as it is, any other as a PNG; broken ones are left out."""
         for item in self._pictures(limits):
             with suppress(pdfium.PdfiumError, ValueError, OSError):
                 yield Image(_picture_file(item), page=self.number)
 
     def pictures_unread(self, limits: Limits) -> Iterator[bytes]:
-        """The sha256 of each of them as the file has it; nothing is decoded."""
+        """Yield the sha256 of each of them as the file has it; nothing is decoded."""
         for item in self._pictures(limits):
             with suppress(pdfium.PdfiumError, ValueError, OSError):
                 yield hashlib.sha256(item.get_data()).digest()
@@ -218,7 +218,7 @@ class Page:
                     yield item
 
     def strokes(self) -> list[PdfBox]:
-        """Straight horizontal and vertical strokes that are drawn, and the edges of drawn rectangles.
+        """Return straight horizontal and vertical strokes that are drawn, and the edges of drawn rectangles.
 
         A bar that is filled is a stroke; a larger area that is filled, such as a background, has no edges.
         """
@@ -229,7 +229,7 @@ class Page:
         return strokes if len(strokes) <= _MAX_DRAWINGS else []
 
     def characters(self, line: PdfLine) -> Iterator[tuple[str, float, float]]:
-        """Each character of a line with the middle of its box; blanks have none of their own."""
+        """Yield each character of a line with the middle of its box; blanks have none of their own."""
         for run in line.runs:
             if run.space:
                 yield " ", math.nan, math.nan
@@ -254,7 +254,7 @@ class Page:
         return text
 
     def _pieces(self, text: str, start: int, end: int) -> Iterator[PdfLine]:
-        """What one line of PDFium's says, cut where a gap is wider than any between words."""
+        """Yield what one line of PDFium's says, cut where a gap is wider than any between words."""
         words = [found.span() for found in _WORD.finditer(text, start, end)]
         if not words:
             return
@@ -272,7 +272,7 @@ class Page:
             yield self._piece(text, start, end, letter, self._look(letter))
 
     def _wide_gaps(self, words: Sequence[tuple[int, int]], size: float) -> list[int]:
-        """The words before which a line is cut; this asks for every word's place, so it does without `PdfBox`."""
+        """Return the words before which a line is cut; this asks for every word's place, so it does without `PdfBox`."""
         box, to, page = self._rectangle, self._box_address, self._text_address
         widest, back, cuts = _GAP * size, -_BACK * size, list[int]()
         for at in range(1, len(words)):
@@ -305,7 +305,7 @@ class Page:
         )
 
     def _runs(self, text: str, start: int, end: int, size: float, base: float) -> Iterator[TextRun]:
-        """The characters parted where figures and signs stand raised or lowered."""
+        """Yield the characters parted where figures and signs stand raised or lowered."""
         at = start
         for found in _COULD_BE_SHIFTED.finditer(text, start, end):
             ends = (found.start(), found.end() - 1)
@@ -333,11 +333,11 @@ class Page:
         return self._look(index)[0] < _SMALL * size
 
     def _letter(self, text: str, start: int, end: int) -> int:
-        """A letter of the line that tells its look: bullets and numbers often differ."""
+        """Return a letter of the line that tells its look: bullets and numbers often differ."""
         return next((index for index in range(start, end) if text[index].isalpha()), start)
 
     def _is_bold_throughout(self, text: str, start: int, end: int) -> bool:
-        """Whether its middle and its last letter are bold, too."""
+        """Return whether its middle and its last letter are bold, too."""
         middle = self._letter(text, (start + end) // 2, end)
         last = next((at for at in range(end - 1, start, -1) if text[at].isalpha()), start)
         return all(_is_bold(*self._font(index)) for index in (middle, last))
@@ -349,12 +349,12 @@ class Page:
         return PdfBox(box.left, box.bottom, box.right, box.top)
 
     def _base(self, index: int) -> float:
-        """The height at which a character stands."""
+        """Return the height at which a character stands."""
         raw.FPDFText_GetCharOrigin(self._text, index, self._x, self._y)
         return float(self._y.value)
 
     def _look(self, index: int) -> tuple[float, float]:
-        """A character's size, and the slope at which it stands."""
+        """Return a character's size, and the slope at which it stands."""
         matrix = self._matrix
         size = float(raw.FPDFText_GetFontSize(self._text, index))
         if not raw.FPDFText_GetMatrix(self._text, index, matrix):
@@ -363,7 +363,7 @@ class Page:
         return round(size, 1), abs(matrix.b) / abs(matrix.a) if matrix.a else math.inf
 
     def _font(self, index: int) -> tuple[bytes, int]:
-        """The name and the weight of a character's font."""
+        """Return the name and the weight of a character's font."""
         name = self._name
         name.value = b""
         raw.FPDFText_GetFontInfo(self._text, index, name, _NAME_BYTES, None)
@@ -404,7 +404,7 @@ def _shift(rise: float, size: float) -> Shift:
 
 
 def insert_fields(lines: Sequence[PdfLine], fields: Iterable[PdfLine]) -> list[PdfLine]:
-    """What is filled in comes after its label: to the left of it, else above it; a tick before what it ticks."""
+    """Return what is filled in comes after its label: to the left of it, else above it; a tick before what it ticks."""
     placed = list(lines)
     for one in fields:
         beside = [line for line in placed if abs(line.base - one.base) < _REACH * line.size]
@@ -432,7 +432,7 @@ def insert_fields(lines: Sequence[PdfLine], fields: Iterable[PdfLine]) -> list[P
 
 
 def _join_pieces(pieces: Iterable[PdfLine]) -> list[PdfLine]:
-    """Whole lines again of what PDFium parts at raised and lowered characters."""
+    """Return whole lines again of what PDFium parts at raised and lowered characters."""
     lines = list[PdfLine]()
     for piece in pieces:
         joined = _join_lines(lines[-1], piece) if lines else None
@@ -444,7 +444,7 @@ def _join_pieces(pieces: Iterable[PdfLine]) -> list[PdfLine]:
 
 
 def _join_lines(line: PdfLine, piece: PdfLine) -> PdfLine | None:
-    """Both as one line, if `piece` goes on where `line` ends."""
+    """Return both as one line, if `piece` goes on where `line` ends."""
     size = max(line.size, piece.size)
     gap = piece.box.left - line.box.right
     rise = piece.base - line.base
@@ -472,7 +472,7 @@ def _join_lines(line: PdfLine, piece: PdfLine) -> PdfLine | None:
 
 
 def unite(boxes: Iterable[PdfBox]) -> PdfBox:
-    """The smallest box around all."""
+    """Return the smallest box around all."""
     around = list(boxes)
     return PdfBox(
         min(box.left for box in around),
@@ -492,7 +492,7 @@ def _path_strokes(path: ctypes.c_void_p) -> Iterator[PdfBox]:
 
 
 def _bars(path: ctypes.c_void_p) -> Iterator[PdfBox]:
-    """The path as one stroke, if it is a narrow filled rectangle."""
+    """Yield the path as one stroke, if it is a narrow filled rectangle."""
     sides = [ctypes.c_float() for _ in range(4)]
     if raw.FPDFPageObj_GetBounds(path, *sides):
         box = PdfBox(*(side.value for side in sides))

@@ -31,7 +31,7 @@ Item = PdfLine | RuledTable
 
 
 def around_leaders(text: str) -> tuple[str, str] | None:
-    """The title and the value that a line of dots leads from one to the other."""
+    """Return the title and the value that a line of dots leads from one to the other."""
     found = _LEADERS.fullmatch(text) if _DOTS.search(text) else None
     return (found[1], found[2]) if found else None
 
@@ -72,7 +72,7 @@ def _arrange_lines(lines: Sequence[PdfLine]) -> Iterator[PdfLine]:
 
 
 def _by_columns(lines: Sequence[PdfLine]) -> list[PdfLine]:
-    """The lines in the order of the columns, where those are drawn row by row.
+    """Return the lines in the order of the columns, where those are drawn row by row.
 
     The page is parted where most rows of two long lines leave room; what goes across this gap stands over all that
     is below.
@@ -104,7 +104,7 @@ def _by_columns(lines: Sequence[PdfLine]) -> list[PdfLine]:
 
 
 def _common_gap(pairs: Sequence[tuple[PdfLine, PdfLine]]) -> float | None:
-    """A place between the lines of most pairs, if those make columns of text."""
+    """Return a place between the lines of most pairs, if those make columns of text."""
     if len(pairs) < _COLUMN_ROWS:
         return None
     middles = [(left.box.right + right.box.left) / 2 for left, right in pairs]
@@ -118,7 +118,7 @@ def _common_gap(pairs: Sequence[tuple[PdfLine, PdfLine]]) -> float | None:
 
 
 def is_prose(column: Sequence[PdfLine]) -> bool:
-    """Whether lines are full ones of words, as those of a column of text."""
+    """Return whether lines are full ones of words, as those of a column of text."""
     if len(column) < _COLUMN_ROWS:
         return False
     text = "".join(line.text for line in column)
@@ -137,12 +137,12 @@ def _is_near(row: Sequence[PdfLine], other: Sequence[PdfLine]) -> bool:
 
 
 def _go_on(row: Sequence[PdfLine], other: Sequence[PdfLine]) -> bool:
-    """Whether another row beside this one has several cells, too."""
+    """Return whether another row beside this one has several cells, too."""
     return len(other) > 1 and (_is_near(row, other) or _is_near(other, row))
 
 
 def _one_line(row: Sequence[PdfLine], *, is_alone: bool) -> PdfLine:
-    """A row as one line: of a table, or of text where it stands alone or begins with a list item's mark."""
+    """Return a row as one line: of a table, or of text where it stands alone or begins with a list item's mark."""
     first = row[0]
     if len(row) == 1:
         ends = around_leaders(first.text)

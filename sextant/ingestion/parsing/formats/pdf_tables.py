@@ -32,11 +32,11 @@ class RuledTable:
     repeated: frozenset[tuple[int, int]] = frozenset()
 
     def continues_in(self, other: RuledTable) -> bool:
-        """Whether `other`, which follows at once, is this table on the next page."""
+        """Return whether `other`, which follows at once, is this table on the next page."""
         return other.page == self.last_page + 1 and len(other.rows[0]) == len(self.rows[0])
 
     def joined(self, other: RuledTable) -> RuledTable:
-        """Both as one; a header row that the next page repeats is left out."""
+        """Return both as one; a header row that the next page repeats is left out."""
         skipped = int(other.rows[0] == self.rows[0])
         repeated = {
             (len(self.rows) + row - skipped, column)
@@ -52,7 +52,7 @@ class RuledTable:
 
 
 def find_ruled_tables(page: Page, lines: Sequence[PdfLine], budget: CellBudget) -> list[RuledTable]:
-    """Tables of at least two rows and columns whose cells are separated by ruled lines.
+    """Return tables of at least two rows and columns whose cells are separated by ruled lines.
 
     Tables drawn without lines are not recognised; their rows stay lines of text.
     """
@@ -73,7 +73,7 @@ def find_ruled_tables(page: Page, lines: Sequence[PdfLine], budget: CellBudget) 
 
 
 def _is_table(cells: Sequence[SpannedCell]) -> bool:
-    """Whether the grid parts its text: two rows and two columns of it, and not nearly all in one cell."""
+    """Return whether the grid parts its text: two rows and two columns of it, and not nearly all in one cell."""
     filled = [cell for cell in cells if cell.text]
     total = sum(len(cell.text) for cell in filled)
     return (
@@ -85,7 +85,7 @@ def _is_table(cells: Sequence[SpannedCell]) -> bool:
 
 
 def _outermost(tables: Sequence[RuledTable]) -> list[RuledTable]:
-    """The tables that stand in no other one."""
+    """Return the tables that stand in no other one."""
     return [table for table in tables if not any(table.lines < other.lines for other in tables)]
 
 
@@ -104,7 +104,7 @@ class _Grid:
 
 
 def _group_strokes(strokes: Sequence[PdfBox]) -> list[list[PdfBox]]:
-    """Groups of strokes that cross or touch."""
+    """Return groups of strokes that cross or touch."""
     uprights = _end_to_end([one for one in strokes if _is_upright(one)], is_upright=True)
     levels = _end_to_end([one for one in strokes if not _is_upright(one)], is_upright=False)
     levels.sort(key=lambda level: level.bottom)
@@ -122,7 +122,7 @@ def _group_strokes(strokes: Sequence[PdfBox]) -> list[list[PdfBox]]:
 
 
 def _end_to_end(strokes: Iterable[PdfBox], *, is_upright: bool) -> list[PdfBox]:
-    """The strokes with those as one that go on where another ends: rules are often drawn cell by cell."""
+    """Return the strokes with those as one that go on where another ends: rules are often drawn cell by cell."""
     lines = list[PdfBox]()
     for stroke in sorted(
         strokes,
@@ -167,7 +167,7 @@ def _grid(strokes: Sequence[PdfBox]) -> _Grid:
 
 
 def _shared_ends(ends: Iterable[float]) -> list[float]:
-    """The outermost ends at which several strokes stop: the sides of a table that has no rules there."""
+    """Return the outermost ends at which several strokes stop: the sides of a table that has no rules there."""
     ordered = sorted(ends)
     pairs = (ordered[:2], ordered[-2:])
     return [pair[0] for pair in pairs if len(pair) > 1 and pair[1] - pair[0] <= _TOUCH]
@@ -182,7 +182,7 @@ def _merge_positions(positions: Iterable[float]) -> list[float]:
 
 
 def _cells(page: Page, grid: _Grid, lines: Iterable[PdfLine]) -> list[SpannedCell]:
-    """The cells with their text; one line of the page may run through several."""
+    """Return the cells with their text; one line of the page may run through several."""
     spans = dict[tuple[int, int], tuple[int, int]]()
     owner = dict[tuple[int, int], tuple[int, int]]()
     bounds = [_bounds(grid, row) for row in range(len(grid.rows) - 1)]
@@ -202,7 +202,7 @@ def _cells(page: Page, grid: _Grid, lines: Iterable[PdfLine]) -> list[SpannedCel
 
 
 def _with_rows_of_figures(page: Page, grid: _Grid, lines: Sequence[PdfLine]) -> _Grid:
-    """The grid with an edge above each figure of a column that stands in one cell: its rows have no rules."""
+    """Return the grid with an edge above each figure of a column that stands in one cell: its rows have no rules."""
     figures = defaultdict[tuple[int, int], dict[float, str]](dict)
     descending = [-edge for edge in grid.rows]
     stand_in = Counter(bisect_right(descending, -base) for base in {line.base for line in lines})
@@ -235,7 +235,7 @@ def _is_figure(text: str) -> bool:
 
 
 def _bounds(grid: _Grid, row: int) -> list[int]:
-    """The columns at which cells of a row begin, and the last column's end: where an upright stands in the row."""
+    """Return the columns at which cells of a row begin, and the last column's end: where an upright stands in the row."""
     middle = (grid.rows[row] + grid.rows[row + 1]) / 2
     standing = [
         (one.left + one.right) / 2 for one in grid.uprights if one.bottom <= middle <= one.top
@@ -249,7 +249,7 @@ def _bounds(grid: _Grid, row: int) -> list[int]:
 
 
 def _height(grid: _Grid, bounds: Sequence[Sequence[int]], row: int, sides: tuple[int, int]) -> int:
-    """Rows that a cell spans: down to the next rule below it, or to a row with other sides."""
+    """Return rows that a cell spans: down to the next rule below it, or to a row with other sides."""
     left, right = sides
     middle = (grid.columns[left] + grid.columns[right]) / 2
     lying = [(one.bottom + one.top) / 2 for one in grid.levels if one.left <= middle <= one.right]
@@ -269,7 +269,7 @@ def _cell_texts(
     lines: Iterable[PdfLine],
     owner: Mapping[tuple[int, int], tuple[int, int]],
 ) -> dict[tuple[int, int], list[str]]:
-    """The lines of text in each cell, by its corner."""
+    """Return the lines of text in each cell, by its corner."""
     descending = [-edge for edge in grid.rows]
     texts: dict[tuple[int, int], list[str]] = {}
     for line in sorted(lines, key=_reading_key):
@@ -291,7 +291,7 @@ def _cell_texts(
 
 
 def _reading_key(line: PdfLine) -> tuple[float, float]:
-    """Where a line comes in reading; what does not go from left to right keeps its order at one height."""
+    """Return where a line comes in reading; what does not go from left to right keeps its order at one height."""
     return -round(line.base), line.box.left if line.rightward else 0.0
 
 

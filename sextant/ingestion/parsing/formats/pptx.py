@@ -122,7 +122,7 @@ class _Slide:
 
     @cached_property
     def _inherited(self) -> list[PackagePart]:
-        """The slide's layout and its master, as far as they can be read."""
+        """Return the slide's layout and its master, as far as they can be read."""
         found = list[PackagePart]()
         part: PackagePart | None = self._part
         for kind in ("slideLayout", "slideMaster"):
@@ -162,7 +162,7 @@ class _Slide:
             yield from self._drawings.blocks(element)
 
     def _lines(self, body: Element | None, part: PackagePart) -> str:
-        """The paragraphs of a text body, one a line, with the numbers of its lists."""
+        """Return the paragraphs of a text body, one a line, with the numbers of its lists."""
         lines, counts = list[str](), dict[int, int]()
         for paragraph in body.iterchildren(qn("a:p")) if body is not None else ():
             text = paragraph_text(paragraph, part, self._omissions)
@@ -205,7 +205,7 @@ class _Slide:
                     yield Paragraph(f"{label}{text}", self._page)
 
     def _box(self, element: Element) -> Box:
-        """Where a shape stands, in the coordinates of what it is in; a placeholder may leave that to its layout."""
+        """Return where a shape stands, in the coordinates of what it is in; a placeholder may leave that to its layout."""
         own = _shape_box(element)
         place = element.find(f"*/{qn('p:nvPr')}/{qn('p:ph')}")
         if own is not None or place is None:
@@ -225,7 +225,7 @@ def _in_order(shapes: Iterable[_Shape]) -> Iterator[Block]:
 
 
 def _with_column_heads(shapes: Sequence[_Shape]) -> list[Block]:
-    """The blocks of shapes in reading order; where columns that are compared end it, what heads each is a heading.
+    """Return the blocks of shapes in reading order; where columns that are compared end it, what heads each is a heading.
 
     Not where anything follows, which would come to stand below the last of these headings.
     """
@@ -240,7 +240,7 @@ def _with_column_heads(shapes: Sequence[_Shape]) -> list[Block]:
 
 
 def _head_of(column: Sequence[Block]) -> HeadingBlock | None:
-    """What stands above the rest of a column as its heading, if it looks like one."""
+    """Return what stands above the rest of a column as its heading, if it looks like one."""
     top, *rest = column
     if not (rest and isinstance(top, Paragraph) and "\n" not in top.text):
         return None
@@ -257,13 +257,13 @@ def _shapes(tree: Element | None) -> Iterator[Element]:
 
 
 def _kind(element: Element) -> str | None:
-    """The kind of a placeholder, None of any other shape."""
+    """Return the kind of a placeholder, None of any other shape."""
     place = element.find(f"*/{qn('p:nvPr')}/{qn('p:ph')}")
     return None if place is None else place.get("type", "obj")
 
 
 def _is_same_placeholder(one: Element, other: Element) -> bool:
-    """Whether two placeholders are the same: by their index on a layout, by their kind on a master."""
+    """Return whether two placeholders are the same: by their index on a layout, by their kind on a master."""
     index, kind = one.get("idx"), one.get("type", "obj")
     if index is not None and other.get("idx") is not None:
         return bool(index == other.get("idx"))
@@ -289,7 +289,7 @@ def _shape_box(element: Element) -> Box | None:
 
 
 def _label(properties: Element | None, depth: int, counts: dict[int, int]) -> str:
-    """The number that PowerPoint computes in front of a paragraph ("5. "), counted along in `counts`."""
+    """Return the number that PowerPoint computes in front of a paragraph ("5. "), counted along in `counts`."""
     for deeper in [other for other in counts if other > depth]:
         del counts[deeper]
     listed = properties.find(qn("a:buAutoNum")) if properties is not None else None

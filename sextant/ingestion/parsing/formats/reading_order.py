@@ -49,7 +49,7 @@ def split_columns(items: Sequence[T], box_of: Callable[[T], Box]) -> Iterator[li
 
 
 def _comparison_end(rows: Sequence[Sequence[T]], start: int, box_of: Callable[[T], Box]) -> int:
-    """Where the rows end that are columns of like width together: headings with what stands close below them."""
+    """Return where the rows end that are columns of like width together: headings with what stands close below them."""
     width = len(_cut(rows[start], box_of, _across))
     end = start + 1
     while width > 1 and end < len(rows):
@@ -67,7 +67,7 @@ def _is_close(above: Sequence[Box], below: Sequence[Box]) -> bool:
 
 
 def _are_alike(columns: Sequence[Sequence[T]], box_of: Callable[[T], Box]) -> bool:
-    """Whether columns are about as wide as each other, and none reaches far into the next."""
+    """Return whether columns are about as wide as each other, and none reaches far into the next."""
     lefts = [min(box_of(item).left for item in column) for column in columns]
     rights = [max(box_of(item).right for item in column) for column in columns]
     widths = [right - left for left, right in zip(lefts, rights, strict=True)]

@@ -31,7 +31,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:  # noqa: ARG001 - the proto
 
 
 def text_blocks(text: str) -> Iterator[Block]:
-    """Headings, paragraphs and pipe tables of plain text.
+    """Yield headings, paragraphs and pipe tables of plain text.
 
     A heading is a short line with a strong number (第三章, 一、, 3.1), or any numbered short line
     that stands alone between blank lines, or one underlined with `===` or `---`. A short first
@@ -66,7 +66,7 @@ def _group_blocks(lines: list[str]) -> Iterator[Block]:
 
 
 def _kind(line: str, *, alone: bool) -> int | None:
-    """The rank of a heading's number, -1 for a table's row, None for prose."""
+    """Return the rank of a heading's number, -1 for a table's row, None for prose."""
     return _TABLE if _PIPE_ROW.match(line) else _heading_rank(line, alone=alone)
 
 

@@ -65,7 +65,7 @@ def parse(content: bytes, limits: Limits) -> Blocks:
 
 
 def _floating_blocks(sheet: PackagePart, omissions: Omissions) -> Iterator[Block]:
-    """Text boxes, and comments with their cells; pictures are counted."""
+    """Yield text boxes, and comments with their cells; pictures are counted."""
     for drawing in sheet.related("drawing"):
         lines = drawing.root.iter(qn("a:p")) if drawing.root is not None else ()
         for line in lines:
@@ -99,7 +99,7 @@ def _sheet(sheet: Sheet, xml: bytes, limits: Limits) -> Iterator[Block]:
 
 
 def _read_rows(sheet: Sheet, budget: CellBudget) -> dict[int, Row]:
-    """The rows that hold anything, by row number from 1."""
+    """Return the rows that hold anything, by row number from 1."""
     rows: dict[int, Row] = {}
     for number, cells in enumerate(sheet.iter_rows(), 1):
         row = [
@@ -147,7 +147,7 @@ def _fill_merges(
 
 
 def _is_title(rows: dict[int, Row], numbers: range, *, is_wide: bool) -> bool:
-    """Whether a merged cell is all that its rows hold."""
+    """Return whether a merged cell is all that its rows hold."""
     filled = sum(sum(map(bool, rows[number])) for number in numbers if number in rows)
     return filled == 1 and (len(numbers) == 1 or is_wide)
 
@@ -157,7 +157,7 @@ def _at(row: Row, column: int) -> str:
 
 
 def _show(value: object, number_format: str) -> str:
-    """What a reader of the sheet sees in a cell."""
+    """Return what a reader of the sheet sees in a cell."""
     match value:
         case bool():
             return "TRUE" if value else "FALSE"

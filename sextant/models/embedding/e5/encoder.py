@@ -40,7 +40,7 @@ class Encoder:
 
     @property
     def dimension(self) -> int:
-        """Length of a vector."""
+        """Return length of a vector."""
         return self._weights.hidden
 
     def windows(self, texts: Sequence[str]) -> list[Window]:
@@ -76,7 +76,7 @@ def batches(windows: Sequence[Window]) -> list[list[Window]]:
 
 
 def combine(windows: Sequence[Window], pooled: Floats, texts: int) -> Floats:
-    """Unit vectors of whole texts: the mean of their windows, weighted by length.
+    """Return unit vectors of whole texts: the mean of their windows, weighted by length.
 
     That is the mean over all tokens of a text, as the package's engine computes it.
     """

@@ -18,7 +18,7 @@ from sextant.models.embedding.e5.weights import WeightFile
 
 
 def encoder_model(weights: WeightFile) -> bytes:
-    """The model from embedded tokens to pooled vectors.
+    """Return the model from embedded tokens to pooled vectors.
 
     Input `tokens`, (texts, length, hidden): sums of word, position and type embeddings. Output: the
     mean of the last layer over the length, (texts, hidden), not normalised. There is no mask: the
@@ -84,7 +84,7 @@ class _Encoder:
         return self._writer.node("LayerNormalization", state, gain, shift, axis=-1, epsilon=epsilon)
 
     def _linear(self, state: str, *names: str) -> str:
-        """The tokens times the transposed matrices, plus their biases.
+        """Return the tokens times the transposed matrices, plus their biases.
 
         With a row of a matrix as step * numbers, token · row is
         scale * step * (bytes - 128) · numbers + middle * sum(row).

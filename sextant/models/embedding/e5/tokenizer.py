@@ -42,7 +42,7 @@ class UnigramTokenizer:
         self._common = lru_cache(_CACHED_WORDS)(self._cut)
 
     def encode(self, text: str, most: int = sys.maxsize) -> list[int]:
-        """Ids of the first `most` pieces of `text`, without the marks for its beginning and end."""
+        """Return ids of the first `most` pieces of `text`, without the marks for its beginning and end."""
         normal = _SPACES.sub(" ", text.translate(self._normalisation))
         words = normal.removeprefix(" ").split(" ")
         if len(normal) < most:  # no piece is empty
@@ -78,7 +78,7 @@ class UnigramTokenizer:
 
 
 def _longest_by_first(pieces: Iterable[str]) -> dict[str, int]:
-    """The length of the longest piece that begins with a character."""
+    """Return the length of the longest piece that begins with a character."""
     longest = dict[str, int]()
     for piece in pieces:
         if len(piece) > longest.get(piece[0], 0):

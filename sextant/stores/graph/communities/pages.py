@@ -56,7 +56,7 @@ class CommunityPages:
         parent_id: UUID | None = None,
         after: CommunityCursor | None = None,
     ) -> list[ListedCommunity]:
-        """The next communities after a place: of a level (0 is the coarsest), or directly inside one."""
+        """Return the next communities after a place: of a level (0 is the coarsest), or directly inside one."""
         values = {
             "limit": limit,
             "level": level,
@@ -68,7 +68,7 @@ class CommunityPages:
         return await self._rows(scope, "page", values)
 
     async def holding(self, scope: Scope, entity_id: UUID) -> list[ListedCommunity]:
-        """The communities that an entity is in, the coarsest first."""
+        """Return the communities that an entity is in, the coarsest first."""
         return await self._rows(scope, "holding", {"entity_id": entity_id})
 
     async def _rows(

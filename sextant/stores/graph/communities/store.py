@@ -76,7 +76,7 @@ class StoredReport:
 
     @property
     def cited(self) -> tuple[UUID, ...]:
-        """The passages that its findings rest on."""
+        """Return the passages that its findings rest on."""
         return tuple(dict.fromkeys(own for one in self.findings for own in one.chunk_ids))
 
 
@@ -90,17 +90,17 @@ class CommunityStore:
         self._database = database
 
     async def dirty(self, scope: Scope) -> list[UUID]:
-        """Communities that have lost a member, or of whose members something has changed."""
+        """Return communities that have lost a member, or of whose members something has changed."""
         return await rows_of(self._database, scope, scalar_row, _SQL["dirty"])
 
     async def known(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, KnownReport]:
-        """What is known of the reports of those of these communities that have one, by community."""
+        """Return what is known of the reports of those of these communities that have one, by community."""
         query, made = _SQL["known"], args_row(_read_known)
         known = await rows_of(self._database, scope, made, query, ids=list(ids))
         return {report.id: report for report in known}
 
     async def parts(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, list[StoredReport]]:
-        """The reports of the communities directly inside each of these."""
+        """Return the reports of the communities directly inside each of these."""
         parts: dict[UUID, list[StoredReport]] = {}
         for row in await rows_of(self._database, scope, dict_row, _SQL["parts"], ids=list(ids)):
             parts.setdefault(row.pop("parent_id"), []).append(
@@ -109,7 +109,7 @@ class CommunityStore:
         return parts
 
     async def origin(self, scope: Scope, community_id: UUID) -> tuple[str, str]:
-        """Who wrote a report, and the note beside it."""
+        """Return who wrote a report, and the note beside it."""
         query = _SQL["origin"]
         rows = await rows_of(self._database, scope, tuple_row, query, id=community_id)
         return (rows[0][0], rows[0][1]) if rows else ("", "")
@@ -188,7 +188,7 @@ class CommunityStore:
 
 
 def read_findings(rows: Sequence[dict[str, Any]]) -> tuple[Finding, ...]:
-    """Findings as `communities.findings` holds them."""
+    """Return findings as `communities.findings` holds them."""
     return tuple(
         Finding(row["text"], tuple(UUID(chunk) for chunk in row["chunk_ids"])) for row in rows
     )

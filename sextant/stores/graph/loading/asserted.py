@@ -39,7 +39,7 @@ class Asserted(NamedTuple):
 
 
 def collect_assertions(evidence: GraphEvidence) -> Asserted | None:
-    """`evidence` as columns, in a quarter of the time that `Accepted` takes.
+    """Return `evidence` as columns, in a quarter of the time that `Accepted` takes.
 
     None where rows have to be looked at one by one: something is wrong with one of them, one comes from
     a passage, or there are aliases.
@@ -86,6 +86,6 @@ def _relation_columns(
 
 
 def _each(make: Callable[[str], Made], texts: Iterable[str]) -> list[Made]:
-    """The result of `make` for each text, computed once for equal ones."""
+    """Return the result of `make` for each text, computed once for equal ones."""
     made = {text: make(text) for text in {*texts}}
     return [made[text] for text in texts]

@@ -39,7 +39,7 @@ Array = npt.NDArray[Any]
 
 
 def _numbering() -> dict[Any, int]:
-    """A dictionary that numbers its keys in the order in which they are first looked up."""
+    """Return a dictionary that numbers its keys in the order in which they are first looked up."""
     numbers = defaultdict[Any, int]()
     numbers.default_factory = numbers.__len__
     return numbers
@@ -79,7 +79,7 @@ class Assertions:
         return True
 
     def accepted(self) -> Accepted:
-        """What was taken, to be stored in the usual way."""
+        """Return what was taken, to be stored in the usual way."""
         ids, texts = [UUID(int=one) for one in self._nodes], list(self._texts)
         columns = (self._sources, self._targets, self._types, self._weights, self._descriptions)
         relations = [
@@ -93,7 +93,7 @@ class Assertions:
         return Accepted(0, mentions, relations, names={row[1] for row in self._named.values()})
 
     def worked_out(self, scope_id: int) -> Loaded:
-        """The rows of the graph that follows."""
+        """Return the rows of the graph that follows."""
         node_ids = np.array([one.to_bytes(16, "big") for one in self._nodes], "V16")
         columns = (self._sources, self._targets, self._types, self._descriptions)
         source, target, types, said = (np.frombuffer(one, np.intc) for one in columns)
@@ -141,7 +141,7 @@ class Assertions:
 
 
 def _int8_array(numbers: Sequence[int]) -> bytes:
-    """A `bigint[]` as COPY reads it (PostgreSQL, array_send), in a tenth of the driver's time."""
+    """Return a `bigint[]` as COPY reads it (PostgreSQL, array_send), in a tenth of the driver's time."""
     if not numbers:
         return struct.pack(">iii", 0, 0, _INT8)
     sized = chain.from_iterable((8, number) for number in numbers)
@@ -172,7 +172,7 @@ class Loaded:
 
 
 def binary_blocks(rows: ColumnRows) -> Iterator[bytes]:
-    """Rows as COPY reads them."""
+    """Yield rows as COPY reads them."""
     yield _HEAD
     for first in range(0, rows.number, _BLOCK):
         columns = rows.part(slice(first, first + _BLOCK))
@@ -189,7 +189,7 @@ def binary_blocks(rows: ColumnRows) -> Iterator[bytes]:
 
 
 def _last_of_each(ids: Array) -> Array:
-    """The places of different ids, by id; of equal ones the last."""
+    """Return the places of different ids, by id; of equal ones the last."""
     order = _order(ids)
     halves = ids[order].view(np.uint64).reshape(-1, 2)
     same = (halves[1:, 0] == halves[:-1, 0]) & (halves[1:, 1] == halves[:-1, 1])
@@ -198,7 +198,7 @@ def _last_of_each(ids: Array) -> Array:
 
 
 def _order(ids: Array) -> Array:
-    """The places of ids, in order; equal ones as they come."""
+    """Return the places of ids, in order; equal ones as they come."""
     high, low = ids.view(">u8").reshape(-1, 2).T.astype(np.uint64)
     order: Array = np.argsort(high)
     ordered = high[order]
@@ -210,7 +210,7 @@ def _order(ids: Array) -> Array:
 def _heaviest(
     rank: Array, source: Array, target: Array, named: Array, weights: Array
 ) -> tuple[Array, Array]:
-    """Relations from their sources and then their targets, in the order of `adjacency_heaviest`.
+    """Return relations from their sources and then their targets, in the order of `adjacency_heaviest`.
 
     That is by node, whether it is shown, and weight, heaviest first; nearly equal weights in any order.
     Returns the places in that order, and which of them are of the first half.

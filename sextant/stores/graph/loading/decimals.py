@@ -16,7 +16,7 @@ _EXACT = 22
 
 
 def as_numeric(weights: Array) -> tuple[Array, Array]:
-    """What `weight::numeric::float8` gives, and `weight::numeric` as COPY reads it, 18 bytes each.
+    """Return what `weight::numeric::float8` gives, and `weight::numeric` as COPY reads it, 18 bytes each.
 
     Weights are above 0 and at most 1e14. The bytes are those of `numeric_send` (PostgreSQL,
     src/backend/utils/adt/numeric.c): number of groups, weight of the first, sign, digits shown after
@@ -40,7 +40,7 @@ def as_numeric(weights: Array) -> tuple[Array, Array]:
 
 
 def _encode_decimals(digits: Array, decimals: Array) -> Array:
-    """The numbers `digits` ÷ 10**`decimals` as bytes."""
+    """Return the numbers `digits` ÷ 10**`decimals` as bytes."""
     after = -(-decimals // 4)  # groups after the point
     rest = digits * 10 ** (4 * after - decimals)
     rows = np.empty((len(digits), 4 + _GROUPS), ">i2")
@@ -52,7 +52,7 @@ def _encode_decimals(digits: Array, decimals: Array) -> Array:
 
 
 def _zeros(digits: Array) -> Array:
-    """How many zeros each number ends in."""
+    """Return how many zeros each number ends in."""
     zeros = np.zeros(len(digits), np.int64)
     left = np.flatnonzero(digits % 10 == 0)
     while len(left):

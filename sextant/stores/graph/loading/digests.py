@@ -20,7 +20,7 @@ _START = (0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476)  # RFC 1321, 3.3
 
 
 def digests(sources: Array, targets: Array, kinds: Array, texts: Sequence[str]) -> Array:
-    """MD5 of each source, target and text; ids and digests are `V16`, `kinds` number the texts."""
+    """Return MD5 of each source, target and text; ids and digests are `V16`, `kinds` number the texts."""
     said = [text.encode() for text in texts]
     tails = np.zeros((len(said), _MOST + 1), np.uint8)
     for row, text in zip(tails, said, strict=True):
@@ -44,7 +44,7 @@ def digests(sources: Array, targets: Array, kinds: Array, texts: Sequence[str]) 
 
 
 def _md5(words: Array) -> Array:
-    """The digests of blocks: 16 rows of words in, 4 out; the variables are named as in the RFC."""
+    """Return the digests of blocks: 16 rows of words in, 4 out; the variables are named as in the RFC."""
     start = [np.full(words.shape[1], word, np.uint32) for word in _START]
     a, b, c, d = start
     for step in range(64):

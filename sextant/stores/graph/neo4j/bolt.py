@@ -65,7 +65,7 @@ class Bolt:
         self._version: tuple[int, ...] | None = None
 
     async def read(self, query: LiteralString, **values: object) -> list[Row]:
-        """One statement in a transaction of its own; given up after `retrieval.lane_timeout`."""
+        """Return one statement in a transaction of its own; given up after `retrieval.lane_timeout`."""
 
         @unit_of_work(timeout=self._settings.retrieval.lane_timeout)
         async def work(transaction: AsyncManagedTransaction) -> list[Row]:
@@ -88,7 +88,7 @@ class Bolt:
             return rows, (await session.last_bookmarks()).raw_values
 
     async def stream(self, query: LiteralString, **values: object) -> AsyncGenerator[list[Row]]:
-        """The rows of a long answer in portions, each within `neo4j_timeout` of the one before.
+        """Yield the rows of a long answer in portions, each within `neo4j_timeout` of the one before.
 
         To be closed by whoever may break off.
         """
@@ -105,7 +105,7 @@ class Bolt:
                 yield [record.data() for record in records]
 
     async def fetch(self, query: LiteralString, **values: object) -> list[Row]:
-        """The same without a limit: what a projector asks may wait for a server that has just started."""
+        """Return the same without a limit: what a projector asks may wait for a server that has just started."""
 
         async def work(transaction: AsyncManagedTransaction) -> list[Row]:
             return await (await transaction.run(query, values)).data()
@@ -114,7 +114,7 @@ class Bolt:
             return await session.execute_read(work)
 
     async def write(self, statements: Sequence[Statement]) -> list[list[Row]]:
-        """Statements in one transaction; returns the rows of each."""
+        """Return statements in one transaction; returns the rows of each."""
 
         async def work(transaction: AsyncManagedTransaction) -> list[list[Row]]:
             return [
@@ -125,7 +125,7 @@ class Bolt:
             return await session.execute_write(work)
 
     async def version(self) -> tuple[int, ...]:
-        """The server's version, like (5, 26, 30)."""
+        """Return the server's version, like (5, 26, 30)."""
         if self._version is None:
             [row] = await self.fetch(_SCHEMA["version"])
             numbers = str(row["version"]).split("-")[0].split(".")
@@ -133,7 +133,7 @@ class Bolt:
         return self._version
 
     async def prefiltered(self) -> bool:
-        """Whether a vector index can be searched within a graph."""
+        """Return whether a vector index can be searched within a graph."""
         return await self.version() >= _PREFILTERED
 
     async def prepare(self) -> None:

@@ -65,7 +65,7 @@ class Projection:
     scope_id: int
 
     async def whose(self) -> CopyOwner:
-        """Whose copy Neo4j holds under this name.
+        """Return whose copy Neo4j holds under this name.
 
         A knowledge base that was deleted and created again has another number or creation time. A copy
         from before databases had ids is ours if number and time are. An older copy of ours, as of a server that
@@ -81,7 +81,7 @@ class Projection:
         return CopyOwner.OURS if same and held["copied"] >= own["copied"] else CopyOwner.NOBODY
 
     async def is_here(self) -> bool:
-        """Whether Neo4j holds this knowledge base, and not another of the same name."""
+        """Return whether Neo4j holds this knowledge base, and not another of the same name."""
         return await self.whose() is CopyOwner.OURS
 
     async def claim(self, *, seize: bool = False) -> bool:
@@ -126,7 +126,7 @@ class Projection:
         await self.bolt.write([self._statement("leave")])
 
     async def entity_rows(self, ids: Sequence[UUID]) -> list[Row]:
-        """Entities as `load_entities` takes them."""
+        """Return entities as `load_entities` takes them."""
         found = await self._fetch(_SQL["entities"], ids=list(ids))
         hanging = await self._fetch(_SQL["attachments"], ids=[row["id"] for row in found], nil=NIL)
         attached = {row["id"]: row for row in hanging}
@@ -140,7 +140,7 @@ class Projection:
         await self.bolt.write([load, *self._attach(rows)])
 
     async def relation_columns(self, ids: Sequence[UUID]) -> Row:
-        """Relations as `load_relations` takes them."""
+        """Return relations as `load_relations` takes them."""
         values = {"ids": list(ids), "nil": NIL, "co_occurs": CO_OCCURS}
         rows = await self._fetch(_ROWS["relations"], **values)
         return await asyncio.to_thread(_relation_columns, rows)
@@ -204,7 +204,7 @@ class Projection:
             )
 
     def _detach(self, rows: Sequence[Row]) -> list[Statement]:
-        """Statements that remove stale mentions, merges and vectors from entities."""
+        """Return statements that remove stale mentions, merges and vectors from entities."""
         bare = [row["id"] for row in rows if row["embedding"] is None]
         return [
             self._statement("unmention", rows=[_pick(row, "chunks") for row in rows]),
@@ -213,7 +213,7 @@ class Projection:
         ]
 
     def _attach(self, rows: Sequence[Row]) -> list[Statement]:
-        """Statements that write the mentions, merges and vectors of entities."""
+        """Return statements that write the mentions, merges and vectors of entities."""
         chunks = [_pick(row, "chunks") for row in rows if row["chunks"]]
         merged = [_pick(row, "merged") for row in rows if row["merged"]]
         return [
@@ -227,7 +227,7 @@ class Projection:
         return [self._statement(statement, rows=some) for some in _slices(own, _VECTORS)]
 
     async def _own(self) -> Row:
-        """What distinguishes this knowledge base from others of its name."""
+        """Return what distinguishes this knowledge base from others of its name."""
         [row] = await self._fetch(_SQL["whose"])
         made_at = row["made_at"] and row["made_at"].astimezone(UTC).isoformat()
         return {
@@ -241,7 +241,7 @@ class Projection:
         return _WRITE[name], {"graph": self._graph, **values}
 
     async def _fetch(self, query: LiteralString, **values: object) -> list[DictRow]:
-        """Rows of the record, however long it takes: a question's time limit is not a projector's."""
+        """Return rows of the record, however long it takes: a question's time limit is not a projector's."""
         async with self.database.transaction(self.scope.user_id) as connection:
             cursor = connection.cursor(row_factory=dict_row, binary=True)
             await cursor.execute(query, {"scope_id": self.scope_id, **values})
@@ -322,7 +322,7 @@ def _slices(rows: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
 async def ahead(
     read: Callable[[P], Awaitable[T]], portions: Iterable[P]
 ) -> AsyncGenerator[tuple[P, T]]:
-    """Portions with what is read of each; the next is read while the last is being written.
+    """Yield portions with what is read of each; the next is read while the last is being written.
 
     To be closed by whoever may break off: what is being read then is stopped.
     """
@@ -338,7 +338,7 @@ async def ahead(
 
 
 def _portions(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """Rows of about `_MENTIONS` chunks together."""
+    """Yield rows of about `_MENTIONS` chunks together."""
     portion: list[Row] = []
     size = 0
     for row in rows:

@@ -70,7 +70,7 @@ class ProjectionStatus:
 
 
 async def read_progress(database: Database, scope: Scope) -> ProjectionProgress | None:
-    """How far the projection of a graph is; None without such a graph."""
+    """Return how far the projection of a graph is; None without such a graph."""
     async with database.transaction(scope.user_id) as connection:
         cursor = connection.cursor(row_factory=class_row(ProjectionProgress))
         key = {"user_id": scope.user_id, "graph_id": scope.graph_id}
@@ -105,7 +105,7 @@ class Projector:
         return await self._sync(scope, on_progress, seize=False)
 
     async def _sync(self, scope: Scope, on_progress: OnProgress | None, *, seize: bool) -> int:
-        """`seize`: replace the copy that another database has under this name."""
+        """Return `seize`: replace the copy that another database has under this name."""
         found = await self._standing(scope)
         if not found.projected:
             await GraphRecord(self._database).project(scope)
@@ -147,7 +147,7 @@ class Projector:
             await projection.leave()
 
     async def status(self, scope: Scope) -> ProjectionStatus:
-        """What Neo4j holds, and how much is still to be copied; raises what `sync` raises."""
+        """Return what Neo4j holds, and how much is still to be copied; raises what `sync` raises."""
         found = await self._standing(scope)
         projection = Projection(self._database, self._bolt, scope, found.scope_id)
         [counts] = await self._bolt.fetch(_READ["counts"], graph=str(graph_key(scope)))
@@ -160,7 +160,7 @@ class Projector:
         )
 
     async def waiting(self, scope: Scope) -> int:
-        """How many ids are still to be copied.
+        """Return how many ids are still to be copied.
 
         Raises:
             GraphNotFound: there is no such knowledge base.
@@ -258,7 +258,7 @@ def _taken_error(scope: Scope) -> GraphStoreUnavailable:
 
 
 def _first(notes: Sequence[ChangeNote]) -> list[ChangeNote]:
-    """The oldest notes, as many as make a round."""
+    """Return the oldest notes, as many as make a round."""
     chosen: list[ChangeNote] = []
     size = 0
     for note in notes:
@@ -271,7 +271,7 @@ def _first(notes: Sequence[ChangeNote]) -> list[ChangeNote]:
 
 @asynccontextmanager
 async def open_projector(database: Database) -> AsyncIterator[Projector | None]:
-    """A projector into the Neo4j server of the settings; None where they name none."""
+    """Provide a projector into the Neo4j server of the settings; None where they name none."""
     if not database.settings.neo4j_uri:
         yield None
         return

@@ -175,24 +175,24 @@ class Neo4jGraph:
 
 
 def alias_key(scope: Scope, norm: str) -> str:
-    """A normalised name as the index of names knows it, another in every graph."""
+    """Return a normalised name as the index of names knows it, another in every graph."""
     own = blake2b(norm.encode(), digest_size=16, key=graph_key(scope).bytes)
     return own.hexdigest()
 
 
 def word_keys(scope: Scope, text: str) -> list[str]:
-    """The words of a name or a question as the index of words knows them, others in every graph."""
+    """Return the words of a name or a question as the index of words knows them, others in every graph."""
     salt = int.from_bytes(graph_key(scope).bytes[:4], "big", signed=True)
     return [f"{token % 2**64:016x}" for token in name_tokens(text, salt)]
 
 
 def graph_word(scope: Scope) -> str:
-    """The graph as a word of its entities' texts, so that full text looks at one graph only."""
+    """Return the graph as a word of its entities' texts, so that full text looks at one graph only."""
     return graph_key(scope).hex
 
 
 def _phrases(words: Sequence[str]) -> list[str]:
-    """Words of letters with their marks and digits only, so that none of them is syntax to Lucene.
+    """Return words of letters with their marks and digits only, so that none of them is syntax to Lucene.
 
     Without stop words: a phrase that the analyzer empties would match every entity.
     """
@@ -202,7 +202,7 @@ def _phrases(words: Sequence[str]) -> list[str]:
 
 
 def _lucene(scope: Scope, phrases: Sequence[str], *, every: bool) -> str:
-    """A query for entities of this graph that hold every phrase, or any; a name counts ten times."""
+    """Return a query for entities of this graph that hold every phrase, or any; a name counts ten times."""
     one = [f'(name:"{phrase}"^10 description:"{phrase}")' for phrase in phrases]
     wanted = " ".join(f"+{own}" for own in one) if every else f"+({' '.join(one)})"
     return f"+graph_word:{graph_word(scope)}^0 {wanted}"

@@ -50,18 +50,18 @@ class CopiedGraph:
         self._record = record
 
     async def arrays(self, scope: Scope) -> GraphArrays:
-        """Entities and relations from Neo4j, the evidence for them from the record."""
+        """Return entities and relations from Neo4j, the evidence for them from the record."""
         entities = await self._stream(scope, "whole")
         merged = await self._stream(scope, "merged")
         graph = await _decode_rows(_graph_rows, entities, merged)
         return await self._record.arrays(scope, graph)
 
     async def reports(self, scope: Scope) -> tuple[list[Community], Embedded]:
-        """Every community that has a report, and the vectors that reports have."""
+        """Return every community that has a report, and the vectors that reports have."""
         return await _decode_rows(_reports, await self._stream(scope, "reports"))
 
     async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """What results show of entities, as rows (`sextant.stores.graph.rows.entity_of`)."""
+        """Return what results show of entities, as rows (`sextant.stores.graph.rows.entity_of`)."""
         rows = await self._bolt.read(_CYPHER["entities"], graph=_key(scope), ids=list(ids))
         return [row["e"] for row in rows]
 
@@ -97,7 +97,7 @@ class CopyStates:
         self._seen: dict[Scope, _Seen] = {}
 
     async def of(self, scope: Scope) -> str | None:
-        """A text that is another one when the copy of a graph has changed; None where there is no copy."""
+        """Return a text that is another one when the copy of a graph has changed; None where there is no copy."""
         rows, mark = await self._bolt.read_marked(_CYPHER["said_of"], graph=_key(scope))
         if not rows:
             self._seen.pop(scope, None)

@@ -85,11 +85,11 @@ class CandidateCursor:
 
     @classmethod
     def of(cls, one: MergeCandidate) -> CandidateCursor:
-        """The place of a candidate."""
+        """Return the place of a candidate."""
         return cls(one.reason == SIMILAR_MEANING, one.score, one.first_id, one.second_id)
 
     def follows(self, other: CandidateCursor) -> bool:
-        """Whether it comes later in the list than the other."""
+        """Return whether it comes later in the list than the other."""
         return self._key() > other._key()
 
     def _key(self) -> tuple[bool, float, UUID, UUID]:
@@ -128,7 +128,7 @@ class ResolutionStore:
         self._database = database
 
     async def versions(self, scope: Scope) -> tuple[int, int | None]:
-        """The version of the graph, and the one whose names were last compared."""
+        """Return the version of the graph, and the one whose names were last compared."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             return await _versions(connection, found.scope_id) if found else (0, None)
@@ -161,7 +161,7 @@ class ResolutionStore:
         after: CandidateCursor | None = None,
         both_owned: bool = True,
     ) -> list[MergeCandidate]:
-        """Pairs alike in spelling for the user to decide, likeliest first, those after a place.
+        """Return pairs alike in spelling for the user to decide, likeliest first, those after a place.
 
         `both_owned`: also two that the user has given an id each.
         """
@@ -177,7 +177,7 @@ class ResolutionStore:
         )
 
     async def near(self, scope: Scope, *, both_owned: bool = True) -> list[MergeCandidate]:
-        """Pairs with near vectors, among the entities mentioned most, that nothing is known about yet.
+        """Pair with near vectors, among the entities mentioned most, that nothing is known about yet.
 
         Nearness alone proves nothing: 共產黨 and 共和黨 have 0.970, US and USA 0.978 (packaged model).
         """
@@ -197,7 +197,7 @@ class ResolutionStore:
 async def note_compared(
     writer: GraphWriter, gone: Sequence[UUID], hashes: dict[UUID, int], pairs: Sequence[Pair]
 ) -> None:
-    """Names that went or changed (`gone`), names that are compared now, and what was found."""
+    """Name that went or changed (`gone`), names that are compared now, and what was found."""
     if gone:
         await writer.execute(_SQL["forget_compared"], ids=list(gone))
     if hashes:

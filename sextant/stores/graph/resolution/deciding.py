@@ -67,14 +67,14 @@ class MergeReader:
         self._database = database
 
     async def mentions(self, scope: Scope, entity_id: UUID, limit: int) -> list[MentioningPassage]:
-        """Passages that mention an entity under any of its names, what vouches most first."""
+        """Return passages that mention an entity under any of its names, what vouches most first."""
         key = {"id": entity_id, "nil": NIL, "limit": limit}
         return await rows_of(
             self._database, scope, class_row(MentioningPassage), _SQL["mentions"], **key
         )
 
     async def merged(self, scope: Scope, entity_id: UUID) -> list[MergedName]:
-        """What has been merged into an entity, and why."""
+        """Return what has been merged into an entity, and why."""
         return await rows_of(
             self._database, scope, class_row(MergedName), _SQL["merged"], id=entity_id
         )
@@ -87,7 +87,7 @@ class MergeReader:
 
 
 async def component(connection: Connection, scope_id: int, ids: Sequence[UUID]) -> list[Member]:
-    """The same, inside a transaction."""
+    """Return the same, inside a transaction."""
     key = {"scope_id": scope_id, "ids": list(ids)}
     return [Member(*row) async for row in await connection.execute(_SQL["component"], key)]
 
@@ -152,7 +152,7 @@ async def _undo_merges(writer: GraphWriter, ids: Sequence[UUID]) -> list[Member]
 async def _together(
     writer: GraphWriter, pairs: Sequence[tuple[UUID, UUID]]
 ) -> list[tuple[UUID, UUID]]:
-    """The pairs whose two are one."""
+    """Return the pairs whose two are one."""
     ends = list({end for pair in pairs for end in pair})
     members = await component(writer.connection, writer.scope_id, ends)
     roots = {member.id: member.root_id for member in members}
@@ -160,7 +160,7 @@ async def _together(
 
 
 async def _lower(writer: GraphWriter, one: UUID, other: UUID) -> UUID:
-    """Which of two that are one to free, so that it does not take the other along."""
+    """Return which of two that are one to free, so that it does not take the other along."""
     members = await component(writer.connection, writer.scope_id, [one])
     into = {member.id: member.into_id for member in members}
     above: UUID | None = other

@@ -16,7 +16,7 @@ _LEAST_NEARNESS, _NEAREST = 0.96, 3
 
 
 def near_pairs(asked: Sequence[UUID], blocks: Sequence[bytes]) -> dict[str, list[Any]]:
-    """Each of `asked` with its nearest by cosine, as columns: the lower id, the higher, the cosine.
+    """Return each of `asked` with its nearest by cosine, as columns: the lower id, the higher, the cosine.
 
     One product of all with all: 300 scans by the database took seconds for 5,000 vectors.
     """

@@ -31,7 +31,7 @@ probes = APIRouter(prefix="/probe")
 
 @probes.get("/read")
 async def read(principal: Reader) -> dict[str, Any]:
-    """Whom the server takes the caller for."""
+    """Return whom the server takes the caller for."""
     return {"user": principal.user_id, "permissions": sorted(principal.permissions)}
 
 
@@ -46,7 +46,7 @@ async def admin(principal: Admin) -> str:
 
 
 def token(secret: str = SECRET, algorithm: str = "HS256", **claims: Any) -> str:
-    """A token that holds, but for what is said otherwise; a claim that is None is left out."""
+    """Return a token that holds, but for what is said otherwise; a claim that is None is left out."""
     whole = {
         "sub": "alice",
         "iss": ISSUER,
@@ -60,7 +60,7 @@ def token(secret: str = SECRET, algorithm: str = "HS256", **claims: Any) -> str:
 
 @pytest_asyncio.fixture(scope="session")
 async def with_logins() -> AsyncIterator[Settings]:
-    """Settings of a server that takes tokens, over a data folder where keys are made."""
+    """Yield settings of a server that takes tokens, over a data folder where keys are made."""
     with short_folder() as folder:
         login = AuthSettings(
             jwt_secret=SECRET,
@@ -77,7 +77,7 @@ async def with_logins() -> AsyncIterator[Settings]:
 
 @pytest_asyncio.fixture(scope="session")
 async def guarded(with_logins: Settings) -> AsyncIterator[FastAPI]:
-    """The running application."""
+    """Yield the running application."""
     created = create_app(with_logins)
     created.include_router(probes)
     async with created.router.lifespan_context(created):
@@ -92,7 +92,7 @@ async def keys(with_logins: Settings) -> AsyncIterator[ApiKeyStore]:
 
 @pytest.fixture(scope="session")
 def caller(guarded: FastAPI) -> Callable[[dict[str, str]], httpx.AsyncClient]:
-    """A client with these headers."""
+    """Return a client with these headers."""
     return lambda headers: calling(guarded, headers)
 
 
@@ -102,6 +102,6 @@ async def key_for(
     *permissions: Permission,
     lifetime: timedelta | None = None,
 ) -> str:
-    """A new key of a user."""
+    """Return a new key of a user."""
     _, secret = await keys.create(user_id, permissions or tuple(Permission), lifetime=lifetime)
     return secret.text

@@ -63,7 +63,7 @@ class Row:
     ends: bool = False
 
     def url(self, ids: Ids) -> str:
-        """The path with these ids in it."""
+        """Return the path with these ids in it."""
         told = {
             "documentId": ids.document, "entityId": ids.entity, "runId": ids.run,
             "graphId:path": ids.graph, "threadId:path": ids.thread, "model:path": "sextant",
@@ -79,7 +79,7 @@ def asking(**more: Any) -> Sent:
 
 
 def in_thread(ids: Ids) -> dict[str, Any]:
-    """A question of a conversation: of the asker's own, whosever name it has."""
+    """Return a question of a conversation: of the asker's own, whosever name it has."""
     return {
         "json": {
             "query": QUESTION, "graphId": ids.graph, "mode": "naive", "threadId": ids.thread
@@ -88,7 +88,7 @@ def in_thread(ids: Ids) -> dict[str, Any]:
 
 
 def calling(name: str, **arguments: Any) -> Sent:
-    """A call of a tool, whose ids are the owner's."""
+    """Return a call of a tool, whose ids are the owner's."""
 
     def call(ids: Ids) -> dict[str, Any]:
         params = {"name": name, "arguments": arguments | {"graph_id": ids.graph}}

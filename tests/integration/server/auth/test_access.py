@@ -47,7 +47,7 @@ class World:
 
 @pytest_asyncio.fixture(scope="module")
 async def world(guarded: FastAPI, keys: ApiKeyStore) -> AsyncIterator[World]:
-    """The owner's knowledge base, and a key or token for everybody."""
+    """Yield the owner's knowledge base, and a key or token for everybody."""
     secrets = {who: await key_for(keys, OWNER, one) for who, one in GRANTED.items()}
     secrets |= {who: await key_for(keys, who, ADMIN) for who in (STRANGER, NEWCOMER)}
     expired, secret = await keys.create(OWNER, [ADMIN], lifetime=timedelta(hours=1))
@@ -140,7 +140,7 @@ async def test_what_is_another_s_and_what_is_not_there_look_the_same(
 
 
 def _plain(answer: httpx.Response, ids: Ids) -> str:
-    """The body without the ids that were asked for and the request's own."""
+    """Return the body without the ids that were asked for and the request's own."""
     text = answer.text.replace(answer.headers.get("x-request-id", "-"), "")
     for one in (ids.document, ids.entity, ids.chunk, ids.run, ids.thread):
         text = text.replace(one, "ID")
@@ -151,7 +151,7 @@ _numbers = itertools.count()
 
 
 async def disposable(world: World) -> Ids:
-    """A knowledge base that may be done away with."""
+    """Return a knowledge base that may be done away with."""
     key = world.headers["admin"]["Authorization"].removeprefix("Bearer ")
     ids = await furnish(world.app, OWNER, key, f"gone-{next(_numbers)}")
     return replace(ids, run=world.ids.run)

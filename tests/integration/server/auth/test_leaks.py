@@ -50,7 +50,7 @@ _ROWS = [row for row in TABLE if not (row.ends and "graphId" in row.path)]
 
 
 def _drawn(chance: random.Random, row: Row, user: str, known: dict[str, Ids]) -> Ids:
-    """Ids of anybody; but what does away with something is asked of others only."""
+    """Return ids of anybody; but what does away with something is asked of others only."""
     others = [one for one in USERS if one != user]
     if row.ends or row.permission == INGEST:
         return replace(known[chance.choice(others)], graph="brought")

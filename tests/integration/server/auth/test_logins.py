@@ -107,7 +107,7 @@ async def test_a_rotated_key_goes_on_until_its_grace_is_over(
 
 
 def unsigned(algorithm: str = "none", **claims: object) -> str:
-    """A token without signature, as RFC 7519 §6 allows and nobody should."""
+    """Return a token without signature, as RFC 7519 §6 allows and nobody should."""
 
     def part(value: object) -> str:
         return base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()

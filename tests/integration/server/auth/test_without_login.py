@@ -31,7 +31,7 @@ async def open_server(settings: Settings) -> AsyncIterator[FastAPI]:
 
 @pytest.fixture(scope="module")
 def asking(open_server: FastAPI) -> Asking:
-    """A client at an address, that asks for a host."""
+    """Return a client at an address, that asks for a host."""
 
     def made(address: str = "127.0.0.1", host: str = "127.0.0.1:8000") -> httpx.AsyncClient:
         transport = httpx.ASGITransport(open_server, client=(address, 50_000))

@@ -14,7 +14,7 @@ from tests.integration.server.calling import bearer, calling
 
 
 def canaries(user: str) -> dict[str, str]:
-    """Words of one user's documents, by where they stand."""
+    """Return words of one user's documents, by where they stand."""
     return {
         place: f"{place}{user}canary"
         for place in ("title", "text", "entity", "described", "chunk", "meta", "external")
@@ -47,7 +47,7 @@ def of_user(app: FastAPI, user: str) -> Sextant:
 
 
 async def furnish(app: FastAPI, user: str, key: str, graph: str = GRAPH) -> Ids:
-    """A knowledge base of a user with everything that has an id; an answer of which is kept."""
+    """Return a knowledge base of a user with everything that has an id; an answer of which is kept."""
     rag = of_user(app, user)
     await rag.import_graph(_lines(user, graph), graph)
     async with calling(app, bearer(key)) as client:

@@ -23,7 +23,7 @@ Settled = Callable[[str], Awaitable[dict[str, Any]]]
 
 @pytest_asyncio.fixture(scope="package")
 async def app() -> AsyncIterator[FastAPI]:
-    """The running application, whose worker looks around twice a second."""
+    """Yield the running application, whose worker looks around twice a second."""
     with short_folder() as folder:
         created = create_app(_impatient(settings_over(folder)))
         async with created.router.lifespan_context(created):
@@ -38,7 +38,7 @@ def _impatient(settings: Settings) -> Settings:
 
 @pytest.fixture
 def settled(client: httpx.AsyncClient) -> Settled:
-    """Waits until a document's ingestion has ended, and returns the document."""
+    """Return waits until a document's ingestion has ended, and returns the document."""
 
     async def wait(document_id: str) -> dict[str, Any]:
         async with asyncio.timeout(PATIENCE):

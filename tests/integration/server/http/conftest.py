@@ -18,13 +18,13 @@ LINES = {"content-type": "application/x-ndjson"}
 
 @pytest_asyncio.fixture(scope="session")
 async def rag(app: FastAPI) -> Sextant:
-    """What the server works with."""
+    """Return what the server works with."""
     return cast("Serving", app.state.serving).rag
 
 
 @pytest_asyncio.fixture(scope="session")
 async def book(app: FastAPI, rag: Sextant) -> dict[str, Any]:
-    """The examples' knowledge base, imported over HTTP; the answer."""
+    """Return the examples' knowledge base, imported over HTTP; the answer."""
     async with calling(app) as client:
         answer = await client.post(
             f"/api/graphs/{examples.GRAPH}/import", content=examples.IMPORT.encode(), headers=LINES
@@ -37,7 +37,7 @@ async def book(app: FastAPI, rag: Sextant) -> dict[str, Any]:
 
 @pytest_asyncio.fixture(scope="session")
 async def foreign(rag: Sextant) -> Sextant:
-    """Somebody else, who has a knowledge base of the same content under another name."""
+    """Return somebody else, who has a knowledge base of the same content under another name."""
 
     async def lines() -> AsyncIterator[bytes]:
         for line in examples.IMPORT.encode().splitlines():

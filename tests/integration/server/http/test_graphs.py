@@ -17,7 +17,7 @@ LINES = {"content-type": "application/x-ndjson"}
 
 @pytest.fixture
 def graph() -> str:
-    """A knowledge base that no other test knows, of a name that a path must not stumble over."""
+    """Return a knowledge base that no other test knows, of a name that a path must not stumble over."""
     return f"kb/测试 {uuid4()}"
 
 

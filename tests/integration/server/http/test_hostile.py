@@ -119,7 +119,7 @@ async def test_a_body_that_is_too_large_is_413(client: httpx.AsyncClient, path: 
 
 
 def changed(body: Any, put: object) -> Iterator[Any]:
-    """The body with each of its values, at any depth, replaced once."""
+    """Yield the body with each of its values, at any depth, replaced once."""
     whole = copy.deepcopy(body)
 
     def walk(node: Any) -> Iterator[None]:

@@ -28,7 +28,7 @@ LINES = {"content-type": "application/x-ndjson"}
 
 @pytest_asyncio.fixture(scope="module")
 async def hasty(settings: Settings, database: Database) -> AsyncIterator[FastAPI]:
-    """A server without workers whose imports wait for nothing that follows."""
+    """Yield a server without workers whose imports wait for nothing that follows."""
     changed = {
         "http": HttpSettings(import_patience=0.0),
         "worker": WorkerSettings(in_server=False),

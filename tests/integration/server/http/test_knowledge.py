@@ -98,7 +98,7 @@ async def test_communities_come_in_pages_each_once(client: httpx.AsyncClient) ->
 
 @pytest_asyncio.fixture
 async def alike(client: httpx.AsyncClient) -> str:
-    """A knowledge base of three towns under two names each that are alike."""
+    """Return a knowledge base of three towns under two names each that are alike."""
     names = [
         f"{town} {kind}"
         for town in ("Aldersbury", "Cobaltford", "Pemberquay")

@@ -41,13 +41,13 @@ class Operation:
 
     @property
     def body(self) -> tuple[str, dict[str, Any]] | None:
-        """The type of its request's body, and what is said of it."""
+        """Return the type of its request's body, and what is said of it."""
         content = self.said.get("requestBody", {}).get("content", {})
         return next(((kind, one) for kind, one in content.items() if "multipart" not in kind), None)
 
     @property
     def answer(self) -> tuple[str, dict[str, Any]]:
-        """The status of a good answer, and its types with what is said of them."""
+        """Return the status of a good answer, and its types with what is said of them."""
         status = min(own for own in self.said["responses"] if own.startswith("2"))
         return status, self.said["responses"][status].get("content", {})
 
@@ -72,7 +72,7 @@ RUN = sorted(OPERATIONS, key=lambda one: (one.method == "delete", "import" not i
 
 
 def example_of(content: dict[str, Any]) -> Any:
-    """The example of a body, wherever it stands; None where there is none."""
+    """Return the example of a body, wherever it stands; None where there is none."""
     if "example" in content:
         return content["example"]
     if content.get("examples"):
@@ -84,7 +84,7 @@ def example_of(content: dict[str, Any]) -> Any:
 
 
 def resolved(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema that a reference means."""
+    """Return the schema that a reference means."""
     reference = schema.get("$ref")
     if not reference:
         return schema
@@ -94,7 +94,7 @@ def resolved(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def fits(example: object, schema: dict[str, Any]) -> list[str]:
-    """What of an example does not fit its schema."""
+    """Return what of an example does not fit its schema."""
     whole = schema | {"components": DOCUMENT["components"]}
     return [error.message for error in Draft202012Validator(whole).iter_errors(example)]
 
@@ -161,7 +161,7 @@ async def test_the_document_and_its_page_are_served(client: httpx.AsyncClient) -
 
 @pytest_asyncio.fixture(scope="module")
 async def reader(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of a user who has nothing but what the examples bring."""
+    """Yield a client of a user who has nothing but what the examples bring."""
     app = create_app(settings.model_copy(update={"user_id": "reader-of-examples"}))
     async with started(app) as client:
         yield client
@@ -169,7 +169,7 @@ async def reader(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
 
 @pytest_asyncio.fixture(scope="module")
 async def known(reader: httpx.AsyncClient) -> dict[str, str]:
-    """Ids that the server has given, by the parameter that takes them."""
+    """Return ids that the server has given, by the parameter that takes them."""
     imported = await reader.post(
         f"/api/graphs/{examples.GRAPH}/import",
         content=examples.IMPORT.encode(),
@@ -204,14 +204,14 @@ async def test_every_example_runs(
 
 
 def given(operation: Operation, place: str) -> dict[str, str]:
-    """The examples of the parameters that have one."""
+    """Return the examples of the parameters that have one."""
     parameters = [one for one in operation.said.get("parameters", ()) if one["in"] == place]
     examples_of = {one["name"]: (one["schema"].get("examples") or [None])[0] for one in parameters}
     return {name: str(example) for name, example in examples_of.items() if example is not None}
 
 
 def sent(operation: Operation) -> dict[str, Any]:
-    """The example of the body, as the client sends it."""
+    """Return the example of the body, as the client sends it."""
     contents = operation.said.get("requestBody", {}).get("content", {})
     if "application/json" in contents:
         return {"json": example_of(contents["application/json"])}

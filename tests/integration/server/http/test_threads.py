@@ -14,7 +14,7 @@ from sextant.server.schemas import examples
 
 @pytest.fixture
 def thread() -> str:
-    """A name that a path must not stumble over."""
+    """Return a name that a path must not stumble over."""
     return f"所有权/a thread {uuid4()}"
 
 

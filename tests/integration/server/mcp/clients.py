@@ -24,7 +24,7 @@ ERAS = ["legacy", "2026-07-28"]
 async def client_of(
     served: Served, key: str | None, *, era: str = "legacy", path: str = "/mcp"
 ) -> AsyncIterator[Client]:
-    """The official client over TCP."""
+    """Provide the official client over TCP."""
     headers = bearer(key) if key else {}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=30) as http,
@@ -36,7 +36,7 @@ async def client_of(
 
 
 def told(result: CallToolResult) -> dict[str, Any]:
-    """What a successful call has returned."""
+    """Return what a successful call has returned."""
     assert not result.is_error, result.content
     content: dict[str, Any] | None = result.structured_content
     assert content is not None
@@ -44,7 +44,7 @@ def told(result: CallToolResult) -> dict[str, Any]:
 
 
 def text_of(result: CallToolResult) -> str:
-    """The text of a result."""
+    """Return the text of a result."""
     [block] = result.content
     assert block.type == "text"
     return block.text

@@ -38,7 +38,7 @@ WIDE = {"auth": {"required": True}, "quota": {"requests_per_second": 1e4, "burst
 
 @pytest_asyncio.fixture(scope="package")
 async def served() -> AsyncIterator[Served]:
-    """A server that asks for keys, with a contract of one user and a secret of another."""
+    """Yield a server that asks for keys, with a contract of one user and a secret of another."""
     with short_folder() as folder:
         async with serving_with(folder, **WIDE) as served:
             rag: Sextant = served.app.state.serving.rag
@@ -51,7 +51,7 @@ async def served() -> AsyncIterator[Served]:
 
 @pytest_asyncio.fixture(scope="package")
 async def keys(served: Served) -> dict[str, str]:
-    """A key of each user."""
+    """Return a key of each user."""
     store = ApiKeyStore(served.app.state.serving.rag.database)
     made = {}
     for user in (OWNER, OTHER):

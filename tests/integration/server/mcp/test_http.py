@@ -21,7 +21,7 @@ ACCEPT = {"accept": "application/json, text/event-stream"}
 
 
 async def found(client: Client, **more: Any) -> dict[str, Any]:
-    """The best passage for a question about the contract."""
+    """Return the best passage for a question about the contract."""
     result = told(await client.call_tool("kb.search", {"query": QUESTION, **more}))
     best: dict[str, Any] = result["results"][0]
     return best

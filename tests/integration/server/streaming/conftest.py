@@ -35,6 +35,6 @@ async def session_server(streaming_folder: Path) -> AsyncIterator[Served]:
 
 @pytest.fixture
 def served(session_server: Served) -> Iterator[Served]:
-    """The server, with a model that judges by the book and gives `ANSWER`."""
+    """Yield the server, with a model that judges by the book and gives `ANSWER`."""
     yield session_server
     session_server.script = judging(ANSWER)

@@ -195,7 +195,7 @@ async def test_a_model_that_breaks_off_still_gives_the_client_an_answer(
 
 
 def noise(edge: int) -> str:
-    """A PNG of that size as a data URI."""
+    """Return a PNG of that size as a data URI."""
     content = BytesIO()
     Image.effect_noise((edge, edge), 64).save(content, "PNG")
     return data_uri(content.getvalue())

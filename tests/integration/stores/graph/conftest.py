@@ -39,7 +39,7 @@ def store(ingest: Ingest, database: Database) -> Store:
 
 @pytest.fixture(scope="session")
 def neo4j_settings(settings: Settings) -> Iterator[Settings]:
-    """Settings of a Neo4j server for the whole session: the user's own, or one of the tests'.
+    """Yield settings of a Neo4j server for the whole session: the user's own, or one of the tests'.
 
     With patience: a Java machine that has just started on a busy computer takes seconds to plan.
     """
@@ -58,7 +58,7 @@ async def bolt(neo4j_settings: Settings) -> AsyncIterator[Bolt]:
 
 @pytest.fixture(params=["postgres", "neo4j"])
 def reading(request: pytest.FixtureRequest, database: Database) -> ReadSide:
-    """Each graph store in turn; the suite expects the same rows of all."""
+    """Return each graph store in turn; the suite expects the same rows of all."""
     if request.param == "postgres":
 
         async def nothing_to_wait_for(scope: Scope) -> None: ...

@@ -324,7 +324,7 @@ async def test_another_user_or_graph_has_nothing_of_it(reading: ReadSide, medici
 
 
 def unit(axis: int, *, towards: int = 0, by: float = 0.0) -> Vectors:
-    """A unit vector along an axis, or `by` radians from it towards another."""
+    """Return a unit vector along an axis, or `by` radians from it towards another."""
     vector = np.zeros(384, np.float32)
     vector[axis] = np.cos(by)
     vector[towards] += np.sin(by)

@@ -162,7 +162,7 @@ async def number_of(database: Database, scope: Scope) -> int:
 
 
 async def plan(database: Database, scope: Scope) -> str:
-    """The index that a search of the nearest entities goes by."""
+    """Return the index that a search of the nearest entities goes by."""
     number = await number_of(database, scope)
     async with database.transaction(scope.user_id) as connection:
         await connection.execute("set local enable_seqscan = off; set local enable_sort = off")

@@ -36,7 +36,7 @@ FIRST_OR_SECOND = (UUID(int=1), UUID(int=2))  # stand for a document's chunks un
 
 
 def some_evidence(dice: random.Random) -> list[Row]:
-    """A document's evidence, with numbers for its two chunks."""
+    """Return a document's evidence, with numbers for its two chunks."""
     kinds = [MentionKind.TERM, MentionKind.TERM, MentionKind.TITLE, MentionKind.MODEL]
     types = ["TERM", "CITY", "DISEASE"]
     texts = ["", "", "A hormone.", "A hormone of the pancreas.", "城市。"]
@@ -141,20 +141,20 @@ async def assert_found_by_id(database: Database, scope: Scope) -> None:
 
 
 async def turned(database: Database, scope: Scope) -> list[tuple[Any, ...]]:
-    """The relations without a direction that go from the larger id to the smaller."""
+    """Return the relations without a direction that go from the larger id to the smaller."""
     query = """select from relations e
         where {scope} and relation_type = 'CO_OCCURS' and source_id > target_id"""
     return await rows_of(database, scope, query)
 
 
 async def told(database: Database, scope: Scope) -> dict[UUID, int]:
-    """How many passages each entity says that it is mentioned in."""
+    """Return how many passages each entity says that it is mentioned in."""
     query = "select id, mention_count from entities e where {scope}"
     return dict(await rows_of(database, scope, query))
 
 
 async def recounted(database: Database, scope: Scope) -> dict[UUID, int]:
-    """The same, counted from all that is said of it and of what is merged with it."""
+    """Return the same, counted from all that is said of it and of what is merged with it."""
     query = """with own as (
           select coalesce(g.root_id, e.entity_id) as id, e.chunk_id from mentions e
           left join entity_merges g on g.scope_id = e.scope_id and g.from_id = e.entity_id

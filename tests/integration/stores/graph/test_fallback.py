@@ -30,7 +30,7 @@ IMPORT = MentionKind.IMPORT
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Neo4jServer]:
-    """A server of this module's own, which it may kill."""
+    """Yield a server of this module's own, which it may kill."""
     server = Neo4jServer()
     if "NEO4J_URI" in os.environ and not server.installed:
         pytest.skip("a server that NEO4J_URI names is not ours to kill")
@@ -41,7 +41,7 @@ def server() -> Iterator[Neo4jServer]:
 
 @pytest.fixture
 def impatient(settings: Settings, server: Neo4jServer) -> Settings:
-    """Asks again at once after a failure."""
+    """Return asks again at once after a failure."""
     retrieval = settings.retrieval.model_copy(update={"lane_timeout": 120.0})
     patience = {"neo4j_timeout": 120.0, "neo4j_pause": 0.0, "retrieval": retrieval}
     return settings.model_copy(update={"neo4j_uri": server.uri, **patience})
@@ -74,7 +74,7 @@ def says(scope: Scope, source: str, kind: str, target: str) -> GraphEvidence:
 
 
 async def neighbours(graph: ProjectedGraph, scope: Scope, name: str) -> tuple[set[str], list[str]]:
-    """The types of the relations of an entity, and what was told meanwhile."""
+    """Return the types of the relations of an entity, and what was told meanwhile."""
     with collect_notices() as notices:
         hops = await graph.neighbourhood(scope, [entity_id(scope, name)])
     return {hop.relation_type for hop in hops}, notices

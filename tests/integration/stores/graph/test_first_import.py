@@ -21,7 +21,7 @@ _WORDS = {"entity_names": " || cardinality(tokens)"}  # they differ, but not in 
 
 
 def asserted(seed: int, entities: int = 900, relations: int = 3000) -> GraphEvidence:
-    """Entities and relations of which some are said twice, differently."""
+    """Return entities and relations of which some are said twice, differently."""
     dice = random.Random(seed)  # noqa: S311 - a test's dice
     weights = [1, 0.1 + 0.2, 1 / 3, 2.5e-7, 123456789.123456789, 1e12, dice.random()]
     texts = ["", "", "说明 一", "short", "long " * 500, dice.random().hex()]
@@ -50,7 +50,7 @@ def asserted(seed: int, entities: int = 900, relations: int = 3000) -> GraphEvid
 
 
 async def stored(database: Database, scope: Scope) -> dict[str, list[str]]:
-    """Every row of the graph but what differs from one knowledge base to the next."""
+    """Return every row of the graph but what differs from one knowledge base to the next."""
     rows: dict[str, list[str]] = {}
     async with database.transaction(scope.user_id) as connection:
         for table in _TABLES:

@@ -24,7 +24,7 @@ NUMBER = 300
 
 
 def circle(scope: Scope, kind: str) -> GraphEvidence:
-    """Entities in a ring, each related to the next."""
+    """Return entities in a ring, each related to the next."""
     ids = [entity_id(scope, f"Thing {number}") for number in range(NUMBER)]
     return GraphEvidence(
         [

@@ -22,7 +22,7 @@ Login = Callable[[str, str | None], Bolt]
 
 @pytest.fixture(scope="module")
 def guarded() -> Iterator[Neo4jServer]:
-    """A server of this module's own, because that of the other tests lets everybody in."""
+    """Yield a server of this module's own, because that of the other tests lets everybody in."""
     server = Neo4jServer(logins=True)
     if "NEO4J_URI" in os.environ and not server.installed:
         pytest.skip("no server of our own can be started")

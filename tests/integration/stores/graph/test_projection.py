@@ -55,7 +55,7 @@ async def test_both_stores_answer_alike_after_any_history(
 
 
 def as_told(arrays: GraphArrays) -> dict[str, object]:
-    """A whole graph without the order in which relations come."""
+    """Return a whole graph without the order in which relations come."""
     names, types = arrays.names, arrays.relation_types
     relations = [
         (names[source], types[kind], names[target], round(weight, 6))
@@ -87,7 +87,7 @@ def as_told(arrays: GraphArrays) -> dict[str, object]:
 
 
 async def answers(graph: GraphStore, scope: Scope) -> dict[str, object]:
-    """What a store says of everything in the world."""
+    """Return what a store says of everything in the world."""
     ids = [named(name) for name in {*NAMES, *NODES, "new york city"}]
     ids.sort()
     entities = await graph.get_entities(scope, ids)

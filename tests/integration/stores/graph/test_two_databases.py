@@ -26,7 +26,7 @@ from tests.integration.own_database import fresh_database
 
 @pytest_asyncio.fixture(scope="module")
 async def other() -> AsyncIterator[Database]:
-    """A database in a data folder of its own."""
+    """Yield a database in a data folder of its own."""
     async with fresh_database() as opened:
         yield opened
 
@@ -37,7 +37,7 @@ async def says(database: Database, scope: Scope, name: str) -> None:
 
 
 async def held(bolt: Bolt, database: Database, scope: Scope, *names: str) -> set[str]:
-    """Which of these entities Neo4j has."""
+    """Return which of these entities Neo4j has."""
     graph = Neo4jGraph(bolt, database.settings.retrieval)
     found = await graph.get_entities(scope, [entity_id(scope, name) for name in names])
     return {entity.name for entity in found}

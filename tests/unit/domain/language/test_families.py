@@ -8,7 +8,7 @@ from sextant.text.families import kin_of
 
 
 def _has(asked: str, text: str) -> bool:
-    """Whether `text` has a word of the family of `asked`."""
+    """Return whether `text` has a word of the family of `asked`."""
     return any(form.search(text) for _, form in kin_of(asked))
 
 

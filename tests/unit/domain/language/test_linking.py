@@ -12,7 +12,7 @@ from sextant.text.linking import NameTrie, fold, is_linkable, name_key, names_of
 
 
 def found(names: list[str], text: str) -> list[str]:
-    """The spans of `text` that a trie of `names` finds."""
+    """Return the spans of `text` that a trie of `names` finds."""
     trie = NameTrie({name: [name] for name in names})
     return [text[match.start : match.end] for match in trie.find(text)]
 

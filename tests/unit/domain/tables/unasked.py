@@ -8,5 +8,5 @@ from sextant.tables.results.written import Finding
 
 
 def unasked(question: str, table: DataTable, language: str, about: str = "") -> list[Finding]:
-    """What is computed of a table that a search has found."""
+    """Return what is computed of a table that a search has found."""
     return findings_unasked(clauses_for(question, table), table, language, about)

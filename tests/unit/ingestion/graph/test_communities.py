@@ -33,7 +33,7 @@ def arrays(
     relations: Sequence[tuple[int, int, str, float]] = (),
     mentions: Sequence[tuple[int, int, MentionKind]] = (),
 ) -> GraphArrays:
-    """A graph of entities 0..size-1 as the record hands it out."""
+    """Return a graph of entities 0..size-1 as the record hands it out."""
     ids = sorted(uuid5(NAMES, str(number)).bytes for number in range(size))
     types = tuple(sorted({kind for _, _, kind, _ in relations}))
     chunks = max((chunk for _, chunk, _ in mentions), default=-1) + 1
@@ -64,7 +64,7 @@ def network(size: int, edges: Sequence[Edge]) -> Network:
 
 
 def planted(groups: int, members: int, *, within: float, seed: int = 0) -> list[Edge]:
-    """Edges of communities of equal size; a share `within` of each member's ten stay inside."""
+    """Return edges of communities of equal size; a share `within` of each member's ten stay inside."""
     random = np.random.default_rng(seed)
     size = groups * members
     edges = list[Edge]()

@@ -28,7 +28,7 @@ def graph(
     mentions: Sequence[tuple[int, int]] = (),
     chunks: int = 0,
 ) -> GraphArrays:
-    """Entities 0..size-1 that know each other; passages 0..chunks-1."""
+    """Return entities 0..size-1 that know each other; passages 0..chunks-1."""
     made = arrays(
         size,
         [(a, b, "KNOWS", weight) for a, b, weight in edges],
@@ -65,7 +65,7 @@ def known(
     words: str = "",
     passages: Sequence[str] = (),
 ) -> KnownReport:
-    """A report that is written now."""
+    """Return a report that is written now."""
     ids = tuple(UUID(int=n + 1) for n in cited)
     basis = basis_of(present(made, words, passages), outline_of(made, members), ids)
     return KnownReport(OWN, "", OWN, ids, basis)

@@ -23,7 +23,7 @@ TEXT = "Ada Marsh of Halden Works left Cork on Monday."
 
 @pytest.fixture
 def pipeline(tmp_path: Path) -> str:
-    """A pipeline that knows five names by rule, saved to a folder as a trained one is."""
+    """Return a pipeline that knows five names by rule, saved to a folder as a trained one is."""
     import spacy
 
     made: Any = spacy.blank("en")

@@ -18,7 +18,7 @@ SCOPE = Scope("reader", "default")
 
 
 def document(title: str, *paths: tuple[str, ...]) -> ParsedDocument:
-    """A document whose sections hold one chunk each."""
+    """Return a document whose sections hold one chunk each."""
     chunks = [
         Chunk(uuid5(SPACE, str(place)), SPACE, place, 0, 0, "text", section_path=path)
         for place, path in enumerate(paths)

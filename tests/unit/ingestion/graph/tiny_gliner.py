@@ -58,7 +58,7 @@ def _model() -> bytes:
         return writer.constant(np.array(numbers, np.int64))
 
     def pick(numbers: str, count: str, vectors: str) -> str:
-        """The vectors of what is numbered 1 to `count`, by their numbers."""
+        """Return the vectors of what is numbered 1 to `count`, by their numbers."""
         wanted = node("Range", one, node("Add", count, one), one)
         place = node(
             "Equal", node("Unsqueeze", numbers, axes(1)), node("Unsqueeze", wanted, axes(0, 2))

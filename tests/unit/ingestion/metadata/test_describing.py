@@ -24,7 +24,7 @@ CONTRACT = [
 
 
 def document(parts: list[tuple[str, str]], **given_: object) -> ParsedDocument:
-    """A document with a section for each title, the root above them all."""
+    """Return a document with a section for each title, the root above them all."""
     titles = dict.fromkeys(title for title, _ in parts)
     sections = [Section(ROOT, None, "合同", 0, 0, 0, 99)]
     sections += [

@@ -23,17 +23,17 @@ class Related:
 
 
 def xml(root: str, inner: str) -> str:
-    """An element with all the namespaces of Office."""
+    """Return an element with all the namespaces of Office."""
     return f"<{root} {_NAMES}>{inner}</{root}>"
 
 
 def word(body: str, related: Mapping[str, Related] | None = None) -> bytes:
-    """A DOCX with this inside `w:body`."""
+    """Return a DOCX with this inside `w:body`."""
     return package("word/document.xml", xml("w:document", f"<w:body>{body}</w:body>"), related)
 
 
 def deck(*slides: str, related: Mapping[str, Related] | None = None) -> bytes:
-    """A PPTX whose slides have these shapes; what they refer to belongs to the first."""
+    """Return a PPTX whose slides have these shapes; what they refer to belongs to the first."""
     trees = [xml("p:sld", f"<p:cSld><p:spTree>{shapes}</p:spTree></p:cSld>") for shapes in slides]
     listed = "".join(f'<p:sldId r:id="s{at}"/>' for at in range(len(trees)))
     parts = {
@@ -45,7 +45,7 @@ def deck(*slides: str, related: Mapping[str, Related] | None = None) -> bytes:
 
 
 def package(main: str, content: str, related: Mapping[str, Related] | None = None) -> bytes:
-    """An Office file with this main part, in the smallest container."""
+    """Return an Office file with this main part, in the smallest container."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")

@@ -30,7 +30,7 @@ def sheet(rows: Cells, *merged: str) -> list[Block]:
 
 
 def shape(blocks: list[Block]) -> list[tuple[int, int] | str]:
-    """Each table by its rows and its header's, each paragraph by its text."""
+    """Return each table by its rows and its header's, each paragraph by its text."""
     return [
         (len(block.rows), block.header_rows) if isinstance(block, Table) else getattr(block, "text")  # noqa: B009
         for block in blocks

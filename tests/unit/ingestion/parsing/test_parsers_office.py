@@ -54,7 +54,7 @@ def tables(parsed: Blocks) -> list[list[list[str]]]:
 
 
 def add_numbering(document: Any, levels: list[tuple[str, str]]) -> str:
-    """A multi-level list (`w:numFmt`, `w:lvlText` per level); returns its id."""
+    """Return a multi-level list (`w:numFmt`, `w:lvlText` per level); returns its id."""
     lines = "".join(
         f'<w:lvl w:ilvl="{depth}"><w:start w:val="1"/><w:numFmt w:val="{style}"/><w:lvlText w:val="{text}"/></w:lvl>'
         for depth, (style, text) in enumerate(levels)

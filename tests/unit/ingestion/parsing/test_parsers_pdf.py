@@ -40,7 +40,7 @@ def lines(
 
 
 def full_lines(count: int) -> list[str]:
-    """Lines of equal width and different words: PDFium drops a text that is drawn twice."""
+    """Return lines of equal width and different words: PDFium drops a text that is drawn twice."""
     return [(CHINESE[turn:] + CHINESE[:turn])[:40].replace("，", "又") for turn in range(count)]
 
 

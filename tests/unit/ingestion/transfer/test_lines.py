@@ -26,7 +26,7 @@ def relation(**more: Any) -> dict[str, Any]:
 
 
 def outline(*sections: tuple[int, ...], text: str = "糖尿病的指南") -> bytes:
-    """A document whose sections start and end so, on the first level unless a third number says."""
+    """Return a document whose sections start and end so, on the first level unless a third number says."""
     lines = [
         {"title": "A", "start": start, "end": end, "level": (more or [1])[0]}
         for start, end, *more in sections

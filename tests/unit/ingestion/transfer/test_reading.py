@@ -23,7 +23,7 @@ async def streamed(lines: bytes) -> AsyncIterator[bytes]:
 
 
 async def at_a_time(source: Source) -> list[int]:
-    """How many lines there were after each batch."""
+    """Return how many lines there were after each batch."""
     with spool() as lines:
         return [lines.size async for _ in read_into(lines, source)]
 

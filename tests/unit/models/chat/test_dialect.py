@@ -46,7 +46,7 @@ def built(base_url: str) -> ChatOpenAI:
 
 
 def sent(llm: ChatOpenAI, options: dict[str, Any]) -> dict[str, Any]:
-    """The body of a request, as LangChain and OpenAI's client put it together."""
+    """Return the body of a request, as LangChain and OpenAI's client put it together."""
     payload: dict[str, Any] = llm._get_request_payload([HumanMessage("?")], **options)
     return {key: value for key, value in payload.items() if key != "extra_body"} | (
         payload.get("extra_body") or {}

@@ -19,7 +19,7 @@ def encoded(image: Image.Image, kind: str, **options: object) -> bytes:
 
 
 def png_of(width: int, height: int) -> bytes:
-    """A valid header of a PNG of any dimensions, with almost no data: a bomb."""
+    """Return a valid header of a PNG of any dimensions, with almost no data: a bomb."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         checked = kind + data

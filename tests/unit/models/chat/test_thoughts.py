@@ -68,7 +68,7 @@ def test_models_mark_their_thoughts_in_ways_of_their_own(text: str) -> None:
 
 
 def shown(thoughts: ThoughtFilter, pieces: list[str]) -> str:
-    """What a reader has at the end, who takes back what was before a restart."""
+    """Return what a reader has at the end, who takes back what was before a restart."""
     text, restarts = "", 0
     for piece in (*pieces, None):
         given = thoughts.finish() if piece is None else thoughts.add(piece)

@@ -8,5 +8,5 @@ E5 = "intfloat/multilingual-e5-small"
 
 
 def item(text: str) -> RetrievedItem:
-    """A passage of this text."""
+    """Return a passage of this text."""
     return RetrievedItem(ItemKind.CHUNK, text[:8], text, 1.0)

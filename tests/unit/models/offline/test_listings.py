@@ -193,7 +193,7 @@ CLAIM = "1. Fill in the claim form.\n\n2. The assistant checks the receipts.\n\n
 
 
 def _under(heading: str) -> list[RetrievedItem]:
-    """The steps under a heading, and a passage that has the words of questions about them."""
+    """Return the steps under a heading, and a passage that has the words of questions about them."""
     rule = "No claim of travel costs is paid without approval."
     return [
         RetrievedItem(

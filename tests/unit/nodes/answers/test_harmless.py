@@ -143,7 +143,7 @@ _ALIVE = {"link_open", "image", "html_inline", "html_block"}
 
 
 def alive(text: str) -> set[str]:
-    """The kinds of links, images and tags that renderers find in a text."""
+    """Return the kinds of links, images and tags that renderers find in a text."""
     tokens = [token for renderer in _RENDERERS for token in renderer.parse(text)]
     inner = [token for block in tokens for token in block.children or ()]
     return {token.type for token in [*tokens, *inner]} & _ALIVE

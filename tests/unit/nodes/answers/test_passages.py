@@ -16,7 +16,7 @@ TOKENS = st.sampled_from([0, 1, 50, 10**6]) | st.integers(0, 200)
 
 
 def items_of(found: list[tuple[ItemKind, int]]) -> list[RetrievedItem]:
-    """Items of so many words."""
+    """Return items of so many words."""
     return [
         RetrievedItem(kind, str(number), "word " * words, 1.0)
         for number, (kind, words) in enumerate(found)

@@ -19,7 +19,7 @@ E5 = "intfloat/multilingual-e5-small"
 
 
 async def answered(text: str) -> str:
-    """What is said of a table whose largest value is a lamp's, beside a document that says `text`."""
+    """Return what is said of a table whose largest value is a lamp's, beside a document that says `text`."""
     lamp = Finding("the largest price is 40 (Lamp)", "r1c2", "40", about="Lamp")
     table = Attachment(
         AttachmentKind.TABLE,

@@ -27,7 +27,7 @@ WEATHER = item("今天天气很好。", "天气.md")
 
 
 def report(title: str, *findings: tuple[str, str], score: float = 0.5) -> RetrievedItem:
-    """A report with findings as (text, id of the chunk it rests on)."""
+    """Return a report with findings as (text, id of the chunk it rests on)."""
     return RetrievedItem(
         ItemKind.COMMUNITY,
         id=f"report on {title}",
@@ -154,7 +154,7 @@ async def test_without_reports_sentences_are_quoted(bench: Build) -> None:
 
 
 def long(of: object) -> str:
-    """Many sentences, no two of them alike."""
+    """Return many sentences, no two of them alike."""
     return "".join(f"此外还记录了{of}的第{number}处细节。" for number in range(100))
 
 

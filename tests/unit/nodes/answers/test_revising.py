@@ -235,7 +235,7 @@ async def test_what_a_repair_writes_is_as_harmless_as_the_first_text() -> None:
 
 
 def changed(*gone: str) -> Checks:
-    """A store in which the documents of these quotes were changed."""
+    """Return a store in which the documents of these quotes were changed."""
 
     async def still_there(quotes: Sequence[Quoted]) -> list[bool]:
         return [all(part not in quote.text for part in gone) for quote in quotes]

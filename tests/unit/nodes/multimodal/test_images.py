@@ -8,7 +8,7 @@ from sextant.nodes.multimodal.images import read_inside
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with an image, beside a secret, and ways out of it."""
+    """Return a folder with an image, beside a secret, and ways out of it."""
     inside = tmp_path / "images"
     (inside / "deep").mkdir(parents=True)
     (inside / "a.png").write_bytes(b"image")

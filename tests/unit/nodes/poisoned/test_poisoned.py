@@ -92,7 +92,7 @@ class Hijacked(ChatModel):
 
 
 def found(language: str, text: str) -> list[RetrievedItem]:
-    """The poisoned passage, with a poisoned name, ahead of the one that answers."""
+    """Return the poisoned passage, with a poisoned name, ahead of the one that answers."""
     return [item(text, f'a"><b>.{language}'), HANDBOOK[language]]
 
 

@@ -49,7 +49,7 @@ STEPS = st.lists(
 def reference(
     corpus: Mapping[str, str], question: str, k1: float = 1.2, b: float = 0.75
 ) -> dict[str, float]:
-    """BM25 as the paper writes it, one text and one term at a time, over all texts."""
+    """Return BM25 as the paper writes it, one text and one term at a time, over all texts."""
     counts = {name: Counter(bm25_terms(text)) for name, text in corpus.items()}
     mean = sum(sum(one.values()) for one in counts.values()) / len(counts) if counts else 0.0
     scores = {}

@@ -26,7 +26,7 @@ _LIBRARY = st.dictionaries(
 def index_of(
     library: Mapping[UUID, list[list[str]]], state: str = "1", before: PassageIndex | None = None
 ) -> PassageIndex:
-    """The index of documents whose passages are these words, from one of before or from nothing."""
+    """Return the index of documents whose passages are these words, from one of before or from nothing."""
     before = before or PassageIndex.empty()
     states = dict.fromkeys(library, state)
     changed = set(before.changed(states))

@@ -36,7 +36,7 @@ TEXTS = st.lists(st.lists(PIECES, max_size=8).map("".join), min_size=1, max_size
 
 
 def packed(texts: Sequence[str], at_once: int = 1000) -> PackedScope:
-    """Texts with ids that count up, all with one vector."""
+    """Return texts with ids that count up, all with one vector."""
     folded = [fold(text) for text in texts]
     packing = Packing("stamp", len(folded))
     for first in range(0, len(folded), at_once):
@@ -51,7 +51,7 @@ def packed(texts: Sequence[str], at_once: int = 1000) -> PackedScope:
 
 
 def looked_for(texts: Sequence[str], words: Sequence[str], k: int) -> list[tuple[int, float]]:
-    """Most distinct words first, then the densest by bytes, then by id."""
+    """Return most distinct words first, then the densest by bytes, then by id."""
     distinct = list(dict.fromkeys(folded for word in words if (folded := fold(word))))
     found = []
     for row, text in enumerate(map(fold, texts)):

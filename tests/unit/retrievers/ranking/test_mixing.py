@@ -44,7 +44,7 @@ def graph_of(
     relations: npt.ArrayLike = (),
     statements: npt.ArrayLike = (),
 ) -> WalkIndex:
-    """Passages that are titled with entities, and mention some: pairs of their numbers; relations have a type besides.
+    """Return passages that are titled with entities, and mention some: pairs of their numbers; relations have a type besides.
 
     Statements are pairs of a relation and the passage that states it.
     """
@@ -64,7 +64,7 @@ def graph_of(
 
 
 def ranked(question: str = _QUESTION, near: np.ndarray | None = None) -> Ranking:
-    """Every passage is titled with an entity, and mentions those whose names it contains."""
+    """Return every passage is titled with an entity, and mentions those whose names it contains."""
     lexical = LexicalIndex.build(
         f"{title}\n{text}" for title, text in zip(_TITLES, _PASSAGES, strict=True)
     )

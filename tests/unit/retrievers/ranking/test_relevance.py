@@ -138,7 +138,7 @@ def test_passages_that_are_far_by_meaning_take_nothing_from_the_words() -> None:
 
 
 def _near(values: np.ndarray) -> Nearness:
-    """Relevance by meaning of every passage."""
+    """Return relevance by meaning of every passage."""
     return Nearness(np.arange(len(values)), values)
 
 

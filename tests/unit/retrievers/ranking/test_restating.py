@@ -99,7 +99,7 @@ def test_a_small_lead_lifts_no_passage_over_one_far_ahead() -> None:
 
 
 def led_away(fitting: float, says: str) -> list[RetrievedItem]:
-    """A walk has led to `a`; `b` fits best, and `c` says as much as any, so that nobody has a lead."""
+    """Return a walk has led to `a`; `b` fits best, and `c` says as much as any, so that nobody has a lead."""
     mixed = {"mix": LaneScore(2, fitting, contribution=fitting)}
     return [
         passage("a", 1.0, "Arta lies on a river."),

@@ -22,7 +22,7 @@ COMMON = (
 
 
 def distinct(text: str) -> set[str]:
-    """The definition, character by character."""
+    """Return the definition, character by character."""
     found = set()
     for at in range(len(text)):
         for length in (2, 3):

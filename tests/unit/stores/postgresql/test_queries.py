@@ -42,17 +42,17 @@ WORKING_TABLES = {
 
 
 def given(code: str) -> bool:
-    """Whether a statement is given its scope or user."""
+    """Return whether a statement is given its scope or user."""
     return "%(scope_id)s" in code or "%(user_id)s" in code
 
 
 def of_a_conversation(name: str, code: str) -> bool:
-    """Whether a statement is given the key of a conversation, which begins with a hash of its user."""
+    """Return whether a statement is given the key of a conversation, which begins with a hash of its user."""
     return name.startswith("threads.") and re.search(r"%\(keys?\)s", code) is not None
 
 
 def working(code: str) -> set[str]:
-    """The working tables that a statement reads."""
+    """Return the working tables that a statement reads."""
     return WORKING_TABLES & set(re.findall(r"(?:from|join|using|update)\s+(\w+)", code))
 
 

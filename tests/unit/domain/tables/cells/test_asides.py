@@ -7,7 +7,7 @@ from sextant.tables.results.findings import compute_findings
 
 
 def asides(text: str) -> frozenset[int]:
-    """The rows, from 0, that are no records, of a table in lines of cells between bars."""
+    """Return the rows, from 0, that are no records, of a table in lines of cells between bars."""
     rows = [[cell.strip() for cell in line.split("|")] for line in text.strip().split("\n")]
     return make_table(rows, header_rows=1).asides
 

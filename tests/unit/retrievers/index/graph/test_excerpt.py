@@ -10,7 +10,7 @@ from sextant.retrievers.index.graph.walk import ScopeGraph, WalkIndex
 
 
 def made_up(passages: int, entities: int, seed: int) -> ScopeGraph:
-    """Three entities a passage, half of them titles of one, and twice as many relations as entities."""
+    """Return three entities a passage, half of them titles of one, and twice as many relations as entities."""
     rng = np.random.default_rng(seed)
     mentions = np.stack(
         [np.arange(3 * passages) % passages, rng.integers(0, entities, 3 * passages)], 1

@@ -22,7 +22,7 @@ def graph_of(  # noqa: PLR0917 - reads as a row of a table
     relations: Sequence[tuple[int, int, int]] = (),
     types: int = 1,
 ) -> ScopeGraph:
-    """A graph with relations of weight 1 that no passage states."""
+    """Return a graph with relations of weight 1 that no passage states."""
     return ScopeGraph(
         passages=passages,
         entities=entities,
@@ -42,7 +42,7 @@ def whole(graph: ScopeGraph) -> Excerpt:
 def walked(
     graph: ScopeGraph, passage: int, fit: list[float] | None = None, **match: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Masses of passages and entities after a walk from one passage."""
+    """Return masses of passages and entities after a walk from one passage."""
     seeds = np.zeros(graph.passages, np.float32)
     seeds[passage] = 1
     fits = np.array(fit or [0.0] * graph.passages, np.float32)

@@ -38,7 +38,7 @@ def many() -> Rounded:
 
 @pytest.fixture(scope="module")
 def sifted() -> Rounded:
-    """Very many, to be sifted by their signs: finding the directions takes most of the time."""
+    """Return very many, to be sifted by their signs: finding the directions takes most of the time."""
     return Rounded.of(around_topics(40_000, 1, 384), sifted=True)
 
 
