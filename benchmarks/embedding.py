@@ -53,7 +53,7 @@ def report(what: str, value: float, unit: str, limit: str = "") -> None:
 
 
 def measure_start() -> None:
-    """A fresh process until the model is loaded."""
+    """Time a fresh process until the model is loaded."""
     started = time.perf_counter()
     out = subprocess.run(  # noqa: S603 - our own interpreter and script
         [sys.executable, "-c", START], capture_output=True, text=True, check=True

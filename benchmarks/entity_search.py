@@ -127,7 +127,7 @@ async def fill(database: Database, scope: Scope, world: World) -> None:
 
 
 async def store(database: Database, scope: Scope, world: World) -> None:
-    """The same without statistics, for one of several worlds."""
+    """Time the same without statistics, for one of several worlds."""
     await GraphRecord(database).add(scope, world.evidence())
     places = {one: place for place, one in enumerate(world.ids)}
     vectors = EntityVectors(database)

@@ -251,7 +251,7 @@ async def import_same(database: Database, spent: Costs) -> None:
 
 
 async def import_ours(database: Database, scope: Scope, graph: GraphEvidence, spent: Costs) -> None:
-    """The same facts as evidence, in batches, derived once."""
+    """Store the same facts as evidence, in batches, derived once."""
     async with (
         costs("record: evidence, then derive", await backend_of(database, scope), spent),
         GraphRecord(database).writing(scope) as writer,

@@ -138,7 +138,7 @@ async def measure(folder: Path, sizes: Sequence[int], rounds: int) -> list[Asked
 
 
 def report(small: Asked, large: Asked) -> None:
-    """What each mode took, and how it grew."""
+    """Report what each mode took, and how it grew."""
     limit = math.log(large.chunks) / math.log(small.chunks)
     print(f"from {small.chunks:,} to {large.chunks:,} chunks (limit {limit:.3f}x)")
     for mode in _GRAPH_MODES:

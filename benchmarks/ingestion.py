@@ -95,7 +95,7 @@ def resident_mb() -> float:
 
 
 async def measure_parsing(settings: Settings) -> None:
-    """Samples of every format: the fresh process, its imports and the parsing."""
+    """Measure samples of every format: the fresh process, its imports and the parsing."""
     from uuid import uuid4
 
     for file in sorted(SAMPLES.iterdir()):

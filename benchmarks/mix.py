@@ -84,7 +84,7 @@ def cpu_ms(works: Iterable[Callable[[], object]]) -> str:
 
 
 def measure_walks(seed: int) -> None:
-    """The walk over all of a graph, over entities alone and with passages, and the expansion."""
+    """Time the walk over all of a graph, over entities alone and with passages, and the expansion."""
     rng = np.random.default_rng(seed)
     for passages in (0, 100_000):
         before = time.process_time()
@@ -126,7 +126,7 @@ def evidence_of(scope: Scope, chunks: list[UUID], seed: int) -> GraphEvidence:
 
 
 async def measure_questions(passages: int, seed: int) -> None:
-    """A question from end to end, and the vector search in it."""
+    """Time a question from end to end, and the vector search in it."""
     with tempfile.TemporaryDirectory(prefix="sxt-") as folder:
         options = Settings(_env_file=None, data_dir=folder, database_url=None, database_pool=1)
         async with await Database.open(options) as database:
@@ -162,7 +162,7 @@ async def measure_questions(passages: int, seed: int) -> None:
 
 
 def question_of(text: str, number: int) -> str:
-    """Some words of a passage and the name of an entity."""
+    """Make some words of a passage and the name of an entity."""
     return f"What of {' '.join(text[:40].split()[:6])} has Subject {number} to do with?"
 
 

@@ -71,7 +71,7 @@ async def compare(
 
 
 async def questions(database: Database, bolt: Bolt, ids: list[UUID]) -> None:
-    """The questions of retrieval, asked of both stores."""
+    """Ask the questions of retrieval of both stores."""
     settings = database.settings.retrieval
     graphs: dict[str, GraphStore] = {
         "postgres": PostgresGraph(database),

@@ -178,7 +178,7 @@ def keywords(corpus: Corpus, number: int) -> list[str]:
 
 
 async def compare_keywords(database: Database, scope: Scope, corpus: Corpus, meter: Meter) -> None:
-    """The gram index against ILIKE over the same scope."""
+    """Compare the gram index with ILIKE over the same scope."""
     chunks = ChunkStore(database)
 
     async def ilike(number: int, words: list[str] | None = None) -> dict[UUID, int]:

@@ -260,7 +260,7 @@ async def alone(server: Server) -> None:
 
 
 async def together(server: Server, model: Model, clients: Clients) -> None:
-    """A hundred streams at once, each at the model's pace."""
+    """Run a hundred streams at once, each at the model's pace."""
     model.delay = PACE
     before, started = server.cpu(), time.perf_counter()
     seen = await clients.ask(server.port, [Asked(asking(n)) for n in range(STREAMS)])
@@ -321,7 +321,7 @@ async def leaving(server: Server, model: Model, endpoint: ScriptedOpenAI) -> Non
 
 
 async def layer(folder: Path, endpoint: ScriptedOpenAI) -> None:
-    """What HTTP adds to the Python call: both in turns, in one process."""
+    """Measure what HTTP adds to the Python call: both in turns, in one process."""
     import uvicorn
 
     from sextant.server.app import create_app
@@ -361,7 +361,7 @@ async def layer(folder: Path, endpoint: ScriptedOpenAI) -> None:
 
 
 def report(what: str, seconds: list[float], limit: str) -> None:
-    """A line of percentiles."""
+    """Print a line of percentiles."""
     if len(seconds) < 2:
         print(f"   {what}: {len(seconds)} measured")
         return

@@ -25,7 +25,7 @@ ENTITY = "BM-40"
 
 
 def keep(page: Page, name: str) -> None:
-    """What is seen, in 256 colours: a third of the size, and nobody sees the difference."""
+    """Save what is seen, in 256 colours: a third of the size, and nobody sees the difference."""
     taken = Image.open(BytesIO(page.screenshot())).convert("RGB")
     taken.quantize(256, dither=Image.Dither.NONE).save(DOCS / name, optimize=True)
 

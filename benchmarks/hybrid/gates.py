@@ -50,7 +50,7 @@ class Recall:
         nearer: Collection[object],
         equal: Collection[object],
     ) -> None:
-        """What was found for a question; what is nearer than the tenth nearest, and what is as near."""
+        """Collect what was found for a question; what is nearer than the tenth nearest, and what is as near."""
         kind = f"{question.bucket} {'off' if question.off else 'in'}"
         wanted = min(len(nearer) + len(equal), 10)
         right = min(len(set(found) & set(equal)), wanted - len(nearer))

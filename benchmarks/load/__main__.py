@@ -88,7 +88,7 @@ async def searches(server: Serving, made: world.World, seconds: float) -> None:
 
 
 async def streams(server: Serving, made: world.World, model: Model, clients: Clients) -> None:
-    """A hundred answers at once at a model's pace, then three hundred."""
+    """Stream a hundred answers at once at a model's pace, then three hundred."""
     for number in range(world.TENANTS):  # as a server that has been used: graphs known, plans made
         await clients.ask(server.port, [asking(made, number)])
     model.delay = PACE
@@ -170,7 +170,7 @@ def ms(seconds: float) -> str:
 
 
 def say(sentence: str) -> None:
-    """A line at once, with how busy the machine is."""
+    """Print a line at once, with how busy the machine is."""
     print(f"   {sentence} [load {os.getloadavg()[0]:.0f}]", flush=True)
 
 

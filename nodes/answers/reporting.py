@@ -59,7 +59,7 @@ class Point(ModelReply):
     @model_validator(mode="before")
     @classmethod
     def _of_a_line(cls, value: object) -> object:
-        """Some models write a line of text, and name its passages by markers."""
+        """Read a line of text, as some models write a point, with its passages by markers."""
         if isinstance(value, str):
             return {
                 "text": stripped(value),

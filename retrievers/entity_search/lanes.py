@@ -167,7 +167,7 @@ class EntityLanes:
 def _take(
     found: EntityHits, lane: str, hits: Sequence[EntityHit], named: Sequence[Entity], head: float
 ) -> None:
-    """What a lane found, after what the question names, which has the score `head`."""
+    """Take over what a lane found, after what the question names, which has the score `head`."""
     found.named |= {one.id for one in named}
     others = [(hit.entity.id, hit.score) for hit in hits if hit.entity.id not in found.named]
     found.hits[lane] = [(one.id, head) for one in named] + others

@@ -72,7 +72,7 @@ class LaneQuery:
 
     @contextmanager
     def with_texts(self) -> Iterator[LaneQuery]:
-        """This query over a scope in memory with its texts, if they are there."""
+        """Provide this query over a scope in memory with its texts, if they are there."""
         if self.hot is None:
             yield self
         else:

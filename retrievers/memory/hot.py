@@ -126,7 +126,7 @@ class CachedScope:
 
     @contextmanager
     def with_texts(self) -> Iterator[CachedScope]:
-        """This scope with the contents of its chunks, if they are in memory, too; counts as a search.
+        """Provide this scope with the contents of its chunks, if they are in memory, too; counts as a search.
 
         Nothing is then left to ask for but the stamp, which is asked for while it is searched.
         """

@@ -80,7 +80,7 @@ class SextantError(RuntimeError):
     retryable: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
-        """The code is the name, unless the class says another."""
+        """Take the code from the name, unless the class says another."""
         super().__init_subclass__()
         if "code" not in vars(cls):
             cls.code = _CAPITAL.sub("_", cls.__name__).lower()

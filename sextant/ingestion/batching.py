@@ -73,7 +73,7 @@ class BatchCoordinator:
 
     @contextmanager
     def away(self) -> Iterator[None]:
-        """A member waits for something else meanwhile, so nobody waits for it."""
+        """Let nobody wait for a member that waits for something else meanwhile."""
         self.leave()
         try:
             yield

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def worker_name() -> str:
-    """This process, told apart from all others: host, process namespace (of a container) and id."""
+    """Name this process, told apart from all others: host, process namespace (of a container) and id."""
     return f"{_machine()}:{os.getpid()}"
 
 

@@ -77,7 +77,7 @@ async def serving(settings: Settings) -> AsyncIterator[Serving]:
 
 
 def _collect_in_small_steps() -> None:
-    """What makes a command start sooner, few and long collections, keeps whoever is served waiting."""
+    """Collect garbage as a server should: few and long collections would keep callers waiting."""
     young, *older = gc.get_threshold()
     if young > _YOUNG_OBJECTS:
         gc.set_threshold(_YOUNG_OBJECTS, *older)

@@ -93,7 +93,7 @@ class Uploads:
 
     @contextmanager
     def room(self, user_id: str) -> Iterator[None]:
-        """A place among the uploads and imports that are under way.
+        """Take a place among the uploads and imports that are under way.
 
         Raises:
             Overloaded, Limited: there is none left, on this server or of this user's.

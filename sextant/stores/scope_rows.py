@@ -46,7 +46,7 @@ class ScopeRows:
         return self._chunks.keyword_statement(self.scope, keywords, k)
 
     async def stamp(self) -> str:
-        """That of the scope's passages."""
+        """Return the stamp of the scope's passages."""
         return "" if self._foreign else (await self._chunks.stamp(self.scope)).passages
 
     async def states(self) -> Mapping[Hashable, str]:

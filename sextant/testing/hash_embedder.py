@@ -61,7 +61,7 @@ class BrokenEmbedder(HashEmbedder):
     """An embedder whose model does not answer, in a space that may hold vectors already."""
 
     async def warm_up(self) -> None:
-        """Raises `ModelUnavailable`, as every call does."""
+        """Raise `ModelUnavailable`, as every call does."""
         raise ModelUnavailable("The embedding model does not answer.")
 
     async def embed_query(self, text: str) -> Vectors:  # noqa: ARG002 - the embedder's signature

@@ -20,8 +20,8 @@ from pydantic import SecretStr
 
 from sextant.testing import ports
 
-SCRIPTS = Path(__file__).parent.parent / "scripts" / "neo4j"
-_FETCHED = Path(__file__).parent.parent / ".cache" / "neo4j" / "lib"
+SCRIPTS = Path(__file__).parents[2] / "scripts" / "neo4j"
+_FETCHED = Path(__file__).parents[2] / ".cache" / "neo4j" / "lib"
 LIBRARY = Path(os.environ.get("NEO4J_LIBRARY", _FETCHED))
 
 QUICK = ("-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")

@@ -248,7 +248,7 @@ async def _error_response(reply: Reply) -> HttpResponse:
 
 
 async def _wait_as_scripted(reply: Reply) -> None:
-    """An unstreamed answer: late, never, or cut, as its reply says."""
+    """Send an unstreamed answer: late, never, or cut, as its reply says."""
     await asyncio.sleep(reply.delay)
     if reply.pause_after is not None:
         await (reply.resume or asyncio.Event()).wait()

@@ -216,7 +216,7 @@ class _PdfWriter:
         return number
 
     def outline(self, items: Sequence[OutlineItem], pages: Sequence[int]) -> int:
-        """Number of the outline's root, 0 when there are no items."""
+        """Return the number of the outline's root, 0 when there are no items."""
         if not items:
             return 0
         root, numbers = self.reserve(), [self.reserve() for _ in items]

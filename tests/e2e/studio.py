@@ -81,7 +81,7 @@ def foreign_routes(environment: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _wait_until_it_listens(port: int) -> None:
-    """It says that it is ready before it opens its port."""
+    """Wait for the port: it says that it is ready before it opens its port."""
     deadline = time.monotonic() + 120
     while True:
         try:

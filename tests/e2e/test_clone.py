@@ -66,7 +66,7 @@ def check_answers(printed: str) -> None:
 
 
 def check_front_pages(printed: str) -> None:
-    """The answer that each front page shows is one of those that were given."""
+    """Check that the answer that each front page shows is one of those that were given."""
     for page in ("README.md", "README.zh-CN.md"):
         [shown] = re.findall(
             r"^```text\n(.*?)^```$", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL

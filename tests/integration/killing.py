@@ -27,7 +27,7 @@ async def kill_when_reached(
 
 
 def wait_to_be_killed() -> None:
-    """What such a script does once it is where it shall be killed."""
+    """Do what such a script does once it is where it shall be killed."""
     sys.stdout.write("reached\n")
     sys.stdout.flush()
     signal.pause()

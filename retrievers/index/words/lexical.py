@@ -283,7 +283,7 @@ class LexicalIndex:
         return PostingList(self.postings.holders[span], self._weights[span], self._most[term])
 
     def information_of(self, words: str) -> float:
-        """Summed idf of the terms of a few words; terms that no passage holds count nothing."""
+        """Sum the idf of the terms of a few words; terms that no passage holds count nothing."""
         known = [self.vocabulary[term] for term in terms(words) if term in self.vocabulary]
         return float(self._information[known].sum())
 

@@ -70,7 +70,7 @@ async def _show(lines: Wrapping, said: set[str], event: Event) -> None:
 
 
 def _print_rest(answer: Answer, said: set[str]) -> None:
-    """What stands below an answer: its sources, warnings that are not `said` yet, how it came about."""
+    """Print what stands below an answer: its sources, warnings that are not `said` yet, how it came about."""
     terminal.say("")
     for source in answer.sources:
         terminal.say("")

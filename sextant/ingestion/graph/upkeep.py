@@ -238,7 +238,7 @@ def _next(
 
 
 def _groups(arrays: GraphArrays, standing: Sequence[StoredCommunity]) -> list[CommunityGroup]:
-    """Stored communities by the numbers of those members that are still seen."""
+    """Return stored communities by the numbers of those members that are still seen."""
     groups = []
     for one in standing:
         places = arrays.entity_places(one.members).astype(np.int64)

@@ -102,7 +102,7 @@ class Standing:
                 self.is_title[place] = True
 
     def _title_lists(self, source: int, text: str) -> None:
-        """The sentence that introduces a list stands over its items like a title."""
+        """Let the sentence that introduces a list stand over its items like a title."""
         for listing in listings(text):
             if listing.introduction:
                 start, end = listing.introduction

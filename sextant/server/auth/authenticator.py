@@ -143,7 +143,7 @@ class Authenticator:
         return principal
 
     async def _by_token(self, tokens: Tokens, token: str) -> Principal:
-        """Verified each time; remembered is only that it held, for `known`."""
+        """Verify the token each time; only that it held is remembered, for `known`."""
         digest = digest_of(token)
         try:
             principal = await tokens.principal(token)
@@ -219,7 +219,7 @@ class Authenticator:
         return key
 
     def _forget(self, digest: bytes, known: _CachedKey) -> None:
-        """What does not hold is not kept among the good: garbage drives none of them out."""
+        """Remember a refusal apart from what holds: garbage drives none of them out."""
         if self._known.get(digest) is known:
             del self._known[digest]
 

@@ -85,7 +85,7 @@ def request_span(scope: Scope) -> Iterator[RequestSpan]:
 
 
 def _as_span(happening: Happening) -> None:
-    """A span that ends now, within whatever is under way."""
+    """Record a span that ends now, within whatever is under way."""
     match happening:
         case NodeCompleted(node=name, milliseconds=spent, outcome=outcome):
             _span(f"node {name}", spent, outcome, {"kb.attempt": happening.attempt})

@@ -113,14 +113,14 @@ class ExtractionStore:
 
 
 async def note_done(writer: GraphWriter, chunk_id: UUID, usage: Usage, version: int) -> None:
-    """The passage has been read; `version` is the prompt's."""
+    """Note that the passage has been read; `version` is the prompt's."""
     await writer.execute(_SQL["done"], **_usage_values(chunk_id, usage, version))
 
 
 async def note_failed(
     writer: GraphWriter, chunk_id: UUID, usage: Usage, version: int, error: SextantError
 ) -> None:
-    """The passage could not be read, and why."""
+    """Note that the passage could not be read, and why."""
     spent = _usage_values(chunk_id, usage, version)
     await writer.execute(_SQL["failed"], **spent, error_code=error.code, error=str(error))
 

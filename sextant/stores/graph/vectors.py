@@ -40,7 +40,7 @@ class EntityVectors:
     async def to_embed(
         self, scope: Scope, limit: int = 256, *, most: int = 2**31 - 1
     ) -> list[EntityText]:
-        """Some entities that have no vector, or one of a text that has changed; none when all have.
+        """Return some entities that have no vector, or one of a text that has changed; none when all have.
 
         Args:
             scope: whose entities.

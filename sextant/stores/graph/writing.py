@@ -188,7 +188,7 @@ class GraphWriter:
             await self._run("note_projection")
 
     async def _derive_changes(self) -> None:
-        """The steps that only a graph with earlier content needs."""
+        """Run the steps that only a graph with earlier content needs."""
         await self._run("mark_communities")
         if self._losses:
             await self._run("forget_gone_entities")

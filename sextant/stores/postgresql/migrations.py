@@ -103,7 +103,7 @@ async def _read_applied(owner: AsyncConnection[Any]) -> dict[int, str]:
 
 
 async def _prepare(owner: AsyncConnection[Any]) -> None:
-    """The role, the schema, the extension and the history table, each unless it is there."""
+    """Create the role, the schema, the extension and the history table, each unless it is there."""
     for step in ("create_role", "join_role", "create_schema"):
         await owner.execute(_SQL[step])
     try:

@@ -139,7 +139,7 @@ def _take_whole(
 
 
 def _take_places(reading: Reading, table: DataTable, names: Collection[str]) -> None:
-    """The columns that the question calls by their place, unless one is called just so."""
+    """Take the columns that the question calls by their place, unless one is called just so."""
     for span, index in columns_by_place(reading.text, table):
         if index is None or reading.text[slice(*span)] in names:
             reading.lost |= reading.text[slice(*span)] not in names
@@ -193,7 +193,7 @@ def _also_called(name: str) -> list[str]:
 
 
 def _take_scattered(reading: Reading, names: Sequence[tuple[str, int]]) -> None:
-    """The one column of several words that all stand in the question, in whatever order.
+    """Take the one column of several words that all stand in the question, in whatever order.
 
     "Which region had the highest revenue in the second half?" names "Second half Revenue".
     """
@@ -214,7 +214,7 @@ def _take_scattered(reading: Reading, names: Sequence[tuple[str, int]]) -> None:
 
 
 def _take_partly_named(reading: Reading, names: Sequence[tuple[str, int]]) -> None:
-    """The one column that shares most with the question: 季度销量 for 销量, `unit price` for `price`."""
+    """Take the one column that shares most with the question: 季度销量 for 销量, `unit price` for `price`."""
     shared = sorted(
         (
             (len(part), part, index)
@@ -230,7 +230,7 @@ def _take_partly_named(reading: Reading, names: Sequence[tuple[str, int]]) -> No
 
 
 def _take_related(reading: Reading, table: DataTable) -> None:
-    """The columns named by a word of their family, or by the unit in which they count: "how many kilometres"."""
+    """Take the columns named by a word of their family, or by the unit in which they count: "how many kilometres"."""
     named = {index for _, index in reading.columns}
     free = [column for column in table.columns if column.index not in named]
     counted, found = _UNIT_ASKED.search(reading.text), list[tuple[tuple[int, int], int]]()

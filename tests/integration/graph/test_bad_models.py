@@ -164,7 +164,7 @@ async def told(running: Running, mode: str) -> list[Event]:
 
 
 def assert_it_holds(answer: Answer, events: list[Event]) -> None:
-    """What was streamed is the answer, every marker has a source, every quote stands in it."""
+    """Check that what was streamed is the answer, every marker has a source, every quote stands in it."""
     resets = [place for place, event in enumerate(events) if isinstance(event, Reset)]
     told = events[resets[-1] if resets else 0 :]
     assert answer.answer == "".join(e.text for e in told if isinstance(e, Token)) != ""

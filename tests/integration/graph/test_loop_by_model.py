@@ -164,7 +164,7 @@ def cut_off(value: object) -> Reply:
 
 
 def with_odd_types(value: object) -> Reply:
-    """Number as text, a list as one string, yes for true, and keys that nobody asked for."""
+    """Reply with numbers as text, a list as one string, yes for true, and keys that nobody asked for."""
     assert isinstance(value, dict)
     odd = {key: str(one) if isinstance(one, bool) else one for key, one in value.items()}
     if "relevant" in odd:

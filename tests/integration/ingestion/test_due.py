@@ -68,7 +68,7 @@ class History:
             self.new.discard(document)
 
     async def follow(self, random: Random) -> None:
-        """The communities are built, while one document arrives and another is half stored."""
+        """Build the communities while one document arrives and another is half stored."""
         self.gated.reached.clear()
         self.gated.opened.clear()
         half = asyncio.create_task(self._ingest(self.slow, "一半"))

@@ -147,7 +147,7 @@ async def projected(graph: KnowledgeGraph) -> GraphCounts:
 
 
 async def let_pass(database: Database) -> None:
-    """What waits for its time in the queue may begin."""
+    """Let what waits for its time in the queue may begin."""
     async with database.transaction(database.settings.user_id) as connection:
         await connection.execute("UPDATE procrastinate_jobs SET scheduled_at = now()")
 

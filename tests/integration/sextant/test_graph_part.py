@@ -33,7 +33,7 @@ async def rag(settings: Settings, scope: Scope) -> AsyncIterator[Sextant]:
 
 @pytest.fixture
 def merging(rag: Sextant, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The accumulator becomes the battery once the relations are read, before the entities are."""
+    """Let the accumulator become the battery once the relations are read, before the entities are."""
     read = PostgresGraph.neighbourhood
 
     async def then_merged(

@@ -100,7 +100,7 @@ async def test_closed_lines_tell_nothing(database: Database) -> None:
 
 @asynccontextmanager
 async def silent(database: Database) -> AsyncIterator[None]:
-    """The server cannot tell a stamp meanwhile."""
+    """Keep the server from telling a stamp meanwhile."""
     async with database.owner() as owner:
         await owner.execute("lock table scope_generations")
         yield

@@ -80,7 +80,7 @@ async def execute(
 
 
 async def make(database: Database, scope: Scope) -> None:
-    """The knowledge base, with nothing in it."""
+    """Make the knowledge base, with nothing in it."""
     async with database.transaction(scope.user_id) as connection:
         await connection.execute(
             "insert into graphs (user_id, graph_id) values (%s, %s)",

@@ -26,7 +26,7 @@ async def test_the_field_at_fault_is_named_as_these_requests_have_it() -> None:
 
 
 async def refusing_an_image(scope: Scope, receive: Receive, send: Send) -> None:
-    """The image of the last message is damaged."""
+    """Send an image in the last message that is damaged."""
     field = "multimodal_content[0].img_path"
     problem = problem_of(OptionInvalid(f"{field}: The image is damaged.", field=field))
     await answer_with(problem)(scope, receive, send)

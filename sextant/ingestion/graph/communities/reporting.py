@@ -220,7 +220,7 @@ class ReportKeeper:
 
 
 def _portions(drawn: Sequence[Outline]) -> Iterator[list[Outline]]:
-    """Some communities at a time, all of one level, so that parts are written before the whole."""
+    """Yield some communities at a time, all of one level, so that parts are written before the whole."""
     for _, level in groupby(drawn, key=lambda one: one.group.level):
         rest = list(level)
         for start in range(0, len(rest), _REPORTS_AT_ONCE):

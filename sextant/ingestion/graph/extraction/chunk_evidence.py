@@ -62,7 +62,7 @@ def _state(scope: Scope, chunk: Chunk, known: Sequence[Term] | None) -> _Stateme
 
 
 def _add_tags(statements: Sequence[_Statements], tagged: Sequence[Sequence[Tag]]) -> None:
-    """What a model calls the names of chunks, where the document itself does not show it."""
+    """Add what a model calls the names of chunks, where the document itself does not show it."""
     shown = {
         entity
         for said in statements
@@ -122,7 +122,7 @@ class _Statements:
 
 
 def _add_definitions(said: _Statements, terms: Sequence[Term]) -> None:
-    """What the chunk says that its terms, and what it is headed by, are."""
+    """Add what the chunk says that its terms are, and the terms of its heading."""
     ends = {span.end: term.name for term in terms for span in term.spans}
     headed = [bare_title(part) for part in said.chunk.section_path]
     for found in find_defined(said.chunk.text, [*(term.name for term in terms), *headed]):
@@ -134,7 +134,7 @@ def _add_definitions(said: _Statements, terms: Sequence[Term]) -> None:
 
 
 def _add_abbreviations(said: _Statements) -> None:
-    """The abbreviations that the chunk defines, from which `sextant.ingestion.graph.resolution.resolve` learns."""
+    """Add the abbreviations that the chunk defines, from which `sextant.ingestion.graph.resolution.resolve` learns."""
     for found in definitions(said.chunk.text):
         short = entity_id(said.scope, found.short)
         if short != entity_id(said.scope, found.full):
@@ -143,7 +143,7 @@ def _add_abbreviations(said: _Statements) -> None:
 
 
 def _add_table(said: _Statements) -> None:
-    """What the rows of a table state; values that name nothing describe what their row is about."""
+    """Add what the rows of a table state; values that name nothing describe what their row is about."""
     if said.chunk.modality is not Modality.TABLE:
         return
 

@@ -114,7 +114,7 @@ class CostBudget:
         return True
 
     def settle(self, reserved: Usage, used: Usage) -> None:
-        """A call has ended: what it took replaces what was set aside for it."""
+        """Settle a call that has ended: what it took replaces what was set aside for it."""
         self._reserved = Usage(
             self._reserved.calls - reserved.calls,
             self._reserved.prompt_tokens - reserved.prompt_tokens,

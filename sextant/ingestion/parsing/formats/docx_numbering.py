@@ -126,7 +126,7 @@ def _letters(number: int) -> str:
 
 
 def _among(signs: str) -> Callable[[int], str]:
-    """Number that have signs of their own, as far as these go."""
+    """Format numbers that have signs of their own, as far as these go."""
     return lambda number: signs[number - 1] if 1 <= number <= len(signs) else str(number)
 
 
@@ -144,7 +144,7 @@ def _roman(number: int) -> str:
 
 
 def _chinese(number: int) -> str:
-    """Counting numerals up to 999, as headings and articles use them: 十, 十二, 一百零三."""
+    """Write counting numerals up to 999, as headings and articles use them: 十, 十二, 一百零三."""
     hundreds, rest = divmod(number, 100)
     tens, ones = divmod(rest, 10)
     result = f"{_DIGITS[hundreds]}百" if 0 < hundreds < 10 else ""

@@ -156,7 +156,7 @@ class TextReader:
             self._larger(element, style, line, address)
 
     def _larger(self, element: Element, style: Style, line: DocxParagraph, address: str) -> None:
-        """What in a run is more than characters: drawings, text with its reading above it, runs inside."""
+        """Read what in a run is more than characters: drawings, text with its reading above it, runs inside."""
         if element.tag in _OBJECTS:
             line.objects.append(element)
             line.boxes += _boxes(element)
@@ -209,7 +209,7 @@ class TextReader:
             line.notes.append((mark if not is_custom(reference) else "", element))
 
     def _ruby(self, element: Element, style: Style, line: DocxParagraph, address: str) -> None:
-        """Base text with its reading behind it: 漢字(かんじ)."""
+        """Return base text with its reading behind it: 漢字(かんじ)."""
         base = element.find(qn("w:rubyBase"))
         if base is not None:
             self._children(base, style, line, address)

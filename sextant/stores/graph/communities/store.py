@@ -163,7 +163,7 @@ class CommunityStore:
                 await cursor.executemany(_SQL["confirm"], rows)
 
     async def to_embed(self, scope: Scope, limit: int = 256) -> list[ReportText]:
-        """Some reports that have no vector; none when all have."""
+        """Return some reports that have no vector; none when all have."""
         return await rows_of(
             self._database, scope, class_row(ReportText), _SQL["to_embed"], limit=limit
         )

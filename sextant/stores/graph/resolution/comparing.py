@@ -220,7 +220,7 @@ async def note_pairs(writer: GraphWriter, pairs: Sequence[Pair]) -> None:
 
 
 async def note_version(writer: GraphWriter) -> None:
-    """The names of the graph as it is now are compared."""
+    """Note that the names of the graph as it is now are compared."""
     await writer.execute(_SQL["note_version"], version=writer.version)
 
 

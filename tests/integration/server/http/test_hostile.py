@@ -30,7 +30,7 @@ ROUTES = sorted(BODIES)
 
 
 def assert_refused(answer: httpx.Response) -> None:
-    """A problem of the caller, told without what was sent."""
+    """Check a problem of the caller, told without what was sent."""
     assert 400 <= answer.status_code < 500, (answer.status_code, answer.text[:500])
     told = answer.json()
     assert "code" in told or "error" in told
