@@ -114,6 +114,16 @@ async def test_every_request_ends_typed_while_postgresql_is_frozen(
             assert (await client.post("/search", json=ASKED)).json()["results"]
 
 
+async def test_nothing_opens_a_frozen_postgresql(
+    environment: dict[str, str], sextant: Sextant
+) -> None:
+    with running(environment) as (_, folder, own), frozen(folder):
+        for command in (["graphs"], ["ask", ASKED["query"]], ["worker"], ["serve", "--port", "0"]):
+            told = sextant(*command, **own)
+            assert told.status == 3, (command, told.out, told.err)
+            assert "PostgreSQL" in told.err
+
+
 async def test_keys_that_nobody_can_look_up_are_no_reason_to_wait(
     environment: dict[str, str], sextant: Sextant
 ) -> None:

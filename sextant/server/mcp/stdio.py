@@ -8,6 +8,7 @@ from sextant.domain.settings import Settings
 from sextant.facade import Sextant
 from sextant.server.mcp.building import Naming, build_server
 from sextant.server.mcp.tools import Caller
+from sextant.stores.postgresql.watched import limit_statements
 
 
 async def serve(settings: Settings, names: str = Naming.DOTTED) -> None:
@@ -22,6 +23,7 @@ async def serve(settings: Settings, names: str = Naming.DOTTED) -> None:
         # A host gives up on a server that does not say hello; the models load meanwhile.
         warming = tasks.create_task(rag.warm_up())
         try:
-            await build_server(lambda _: Caller(rag), Naming(names)).run_stdio_async()
+            with limit_statements(settings.limits.answer_seconds):
+                await build_server(lambda _: Caller(rag), Naming(names)).run_stdio_async()
         finally:
             warming.cancel()

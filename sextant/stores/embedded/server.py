@@ -50,6 +50,8 @@ from sextant.stores.embedded.watcher import LOG, private, trim_log
 SUPERUSER = "postgres"
 
 _START_SECONDS = 60.0
+# That another process may take to start or stop the server, in a new folder above all.
+_LOCK_SECONDS = 180.0
 _LONGEST_SOCKET_PATH = 100  # bytes; sun_path holds 108 on Linux and 104 on macOS
 
 # Defaults of PostgreSQL aim at spinning disks and a shared machine (anchors: performance §0, §6.3).
@@ -154,11 +156,22 @@ def _absolute(data_dir: Path) -> Path:
 @contextmanager
 def _hold_lock(path: Path) -> Iterator[None]:
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    deadline = time.monotonic() + _LOCK_SECONDS
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        while not _lock(handle):
+            if time.monotonic() > deadline:
+                raise OSError(f"another process has held {path} for more than {_LOCK_SECONDS:g} s")
+            time.sleep(POLL_SECONDS)
         yield
     finally:
         os.close(handle)
+
+
+def _lock(handle: int) -> bool:
+    with suppress(BlockingIOError):
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
 
 
 def _open_shared(path: Path) -> int:

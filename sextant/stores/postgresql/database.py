@@ -20,9 +20,11 @@ from sextant.stores.postgresql.migrations import migrate
 from sextant.stores.postgresql.pools import Connection, Pools
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.reading import QueryConnection
-from sextant.stores.postgresql.watched import WatchedConnection, server_answers
+from sextant.stores.postgresql.watched import WatchedConnection, limit_statements, server_answers
 
 _SQL = load_queries("database")
+# That one look may take as a database is opened; only migrations may take longer.
+_OPENING_SECONDS = 30.0
 _DOCTOR_ZH = "请运行 `sextant doctor`，待数据库恢复后再试。"
 
 
@@ -76,7 +78,7 @@ class Database(QueryConnection):
             server = await asyncio.to_thread(EmbeddedServer.start, settings.data_dir)
         try:
             owner, app = logins(settings, server)
-            with unavailable():
+            with unavailable(), limit_statements(_OPENING_SECONDS):
                 async with await WatchedConnection.connect(owner, autocommit=True) as connection:
                     await migrate(connection)
                     vector = await TypeInfo.fetch(connection, "vector")

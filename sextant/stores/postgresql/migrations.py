@@ -7,7 +7,12 @@ whole server and not to one database.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import math
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -19,11 +24,14 @@ from psycopg.errors import FeatureNotSupported, InsufficientPrivilege, Undefined
 from sextant.domain.errors import ConflictError, DatabaseUnavailable
 from sextant.stores.postgresql import queue_schema
 from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.postgresql.watched import limit_statements
 
 APP_ROLE = "sextant_app"
 SEARCH_PATH = f"sextant, {queue_schema.SCHEMA}, public, extensions, pg_temp"
 
 _LOCK = 0x5E47A27  # any number nobody else uses
+_LOCK_SECONDS = 120.0  # that another process may take before whoever waits for it gives up
+_TRY_AGAIN_SECONDS = 0.1  # between two looks at the lock
 _SQL = load_queries("migrations")
 
 
@@ -56,8 +64,8 @@ async def migrate(owner: AsyncConnection[Any]) -> None:
 
     Raises:
         ConflictError: a file that was applied has changed since, or the database is newer than we are.
-        DatabaseUnavailable: it holds no Unicode, has no pgvector, or the owner may not do what is needed
-            (extension, role, schema).
+        DatabaseUnavailable: it holds no Unicode, has no pgvector, the owner may not do what is needed
+            (extension, role, schema), or another process does not come to an end with it.
     """
     await _require_unicode(owner)
     wanted = migrations()
@@ -65,23 +73,40 @@ async def migrate(owner: AsyncConnection[Any]) -> None:
     if known and await queue_schema.is_current(owner):
         return
     try:
-        await owner.execute(_SQL["lock"], {"key": _LOCK})
-        try:
+        async with _alone(owner):
             await _prepare(owner)
             applied = await _read_applied(owner)
             _require_same_history(applied, wanted)
-            for one in wanted:
-                if one.version not in applied:
-                    await _apply(owner, one)
-            await queue_schema.install(owner)
-        finally:
-            await owner.execute(_SQL["unlock"], {"key": _LOCK})
+            with limit_statements(math.inf):  # what is large takes its time
+                for one in wanted:
+                    if one.version not in applied:
+                        await _apply(owner, one)
+                await queue_schema.install(owner)
     except InsufficientPrivilege as error:
         raise DatabaseUnavailable(
             f"The database user may not set the database up: {error}.",
             next_step="Let an administrator run `CREATE EXTENSION vector; CREATE ROLE sextant_app; "
             "GRANT sextant_app TO <user>;` or give the user these rights.",
         ) from error
+
+
+@asynccontextmanager
+async def _alone(owner: AsyncConnection[Any]) -> AsyncIterator[None]:
+    """Let no other process migrate meanwhile."""
+    deadline = time.monotonic() + _LOCK_SECONDS
+    while await (await owner.execute(_SQL["lock"], {"key": _LOCK})).fetchone() != (True,):
+        if time.monotonic() > deadline:
+            raise DatabaseUnavailable(
+                "Another process has been bringing the database's schema up to date for more than "
+                f"{_LOCK_SECONDS:g} s.",
+                next_step="Try again once it is done; if none runs any more, end the session that holds the "
+                "advisory lock (`select pid from pg_locks where locktype = 'advisory'`).",
+            )
+        await asyncio.sleep(_TRY_AGAIN_SECONDS)
+    try:
+        yield
+    finally:
+        await owner.execute(_SQL["unlock"], {"key": _LOCK})
 
 
 async def _require_unicode(owner: AsyncConnection[Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import select
@@ -21,6 +22,7 @@ import psycopg
 import pytest
 
 from sextant.domain.errors import DatabaseUnavailable
+from sextant.stores.embedded import postmaster, server
 from sextant.stores.embedded.server import SUPERUSER, EmbeddedServer, is_running
 from sextant.stores.embedded.watcher import LOG, LOG_BYTES
 
@@ -247,3 +249,28 @@ def test_a_folder_that_cannot_be_made_is_a_clear_error(fresh: Path) -> None:
     (fresh / "file").write_text("")
     with pytest.raises(DatabaseUnavailable, match=r"could not be started.*sextant doctor"):
         EmbeddedServer.start(fresh / "file" / "data")
+
+
+def test_a_process_that_stands_still_while_it_starts_the_server_is_not_waited_for_without_end(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "_LOCK_SECONDS", 0.0)
+    with (folder / "server.lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(DatabaseUnavailable, match="another process has held"):
+            EmbeddedServer.start(folder)
+
+
+def test_a_frozen_server_is_not_waited_for_without_end(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postmaster, "_STOP_SECONDS", 0.0)
+    started = EmbeddedServer.start(folder)
+    process = psutil.Process(server_pid(folder))
+    process.suspend()
+    started.stop()
+    process.resume()  # it was told to end meanwhile
+    process.wait()
+    again = EmbeddedServer.start(folder)
+    assert answers(again)
+    again.stop()

@@ -12,11 +12,13 @@ import pytest
 import pytest_asyncio
 from psycopg import AsyncConnection, ConnectionInfo, sql
 from psycopg.conninfo import make_conninfo
+from pydantic import SecretStr
 
 from sextant.domain.errors import DatabaseUnavailable
 from sextant.domain.graph import CO_OCCURS
 from sextant.stores.chunks.grams import fold, salt_grams
 from sextant.stores.graph.ids import relation_id
+from sextant.stores.postgresql import database as opening
 from sextant.stores.postgresql import migrations, queue_schema
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
@@ -347,3 +349,31 @@ async def test_the_queue_follows_the_versions_of_its_library(
         "first_jobs",
         "second_jobs",
     }
+
+
+async def test_whoever_waits_for_another_s_migration_gives_up_in_the_end(
+    database: Database, empty: AsyncConnection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dsn = make_conninfo(empty.info.dsn, dbname=empty.info.dbname)
+    async with await AsyncConnection.connect(dsn, autocommit=True) as other:
+        await other.execute("select pg_advisory_lock(%s)", [migrations._LOCK])
+        with (
+            monkeypatch.context() as now,
+            pytest.raises(DatabaseUnavailable, match="up to date for more than"),
+        ):
+            now.setattr(migrations, "_LOCK_SECONDS", 0.0)
+            await migrations.migrate(empty)
+    await migrations.migrate(empty)
+
+
+async def test_opening_ends_where_the_database_does_not_come_to_an_answer(
+    database: Database, empty: AsyncConnection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await migrations.migrate(empty)
+    monkeypatch.setattr(opening, "_OPENING_SECONDS", 0.05)
+    dsn = make_conninfo(empty.info.dsn, dbname=empty.info.dbname)
+    settings = database.settings.model_copy(update={"database_url": SecretStr(dsn)})
+    async with empty.transaction():
+        await empty.execute("lock table sextant.schema_migrations in access exclusive mode")
+        with pytest.raises(DatabaseUnavailable, match=r"longer than 0\.05 s"):
+            await Database.open(settings)

@@ -1,6 +1,6 @@
 -- name: lock
--- One process migrates; the others wait here.
-select pg_advisory_lock(%(key)s);
+-- One process migrates; the others try again.
+select pg_try_advisory_lock(%(key)s);
 
 -- name: unlock
 -- Let the next process look.
