@@ -7,7 +7,7 @@ goes.
 
 Nothing is looked for by name. In CommonMark every tag, comment and autolink begins with `<` before a letter,
 `/`, `!` or `?`, and every link and image needs `](` or a definition, `]:`. Only what cannot begin one of these
-is passed on, except within code, which renderers never read. What is code is made certain rather than
+is passed on, except within code, which renderers never read, once it is of no language that some draw or run. What is code is made certain rather than
 guessed: fences are written at the beginning of a line, inline code ends on its line and stands between single
 backticks, and one that opens nothing becomes an apostrophe. This holds as well when markers of citations are
 taken out afterwards.
@@ -25,13 +25,17 @@ REMOVED = {"en": "(link removed)", "zh": "（链接已移除）"}
 _LONGEST = 2000
 _URL_CHARACTER = r"[^\s<>\"'`|\\\[\](){}（）【】「」『』，。；：、！？“”‘’]"
 _URL = re.compile(rf"(?:(?:https?|ftp|file)://|www\.){_URL_CHARACTER}{{0,{_LONGEST}}}", re.I)
+# An address without its scheme, and what stands behind one that is not listed above.
+_HOST = re.compile(rf"//(?=[\w-]+\.\w){_URL_CHARACTER}{{0,{_LONGEST}}}")
+_BEHIND_SCHEME = re.compile(rf"//{_URL_CHARACTER}{{1,{_LONGEST}}}")
 _URL_REST = re.compile(rf"{_URL_CHARACTER}*")
 # The beginning of one, at the end of the text.
 _URL_BEGINS = re.compile(
-    r"(?:h(?:t(?:t(?:ps?:?/?)?)?)?|ft?|ftp:?/?|fi(?:le?)?|file:?/?|ww?|www)\Z", re.I
+    r"(?:h(?:t(?:t(?:ps?:?/?)?)?)?|ft?|ftp:?/?|fi(?:le?)?|file:?/?|ww?|www|/(?:/[\w-]*\.?)?)\Z",
+    re.I,
 )
 _MAY_BE_URL = r"(?<![A-Za-z0-9])[hfw]"
-_IN_TEXT = re.compile(rf"[\n`~<&]|{_MAY_BE_URL}", re.I)
+_IN_TEXT = re.compile(rf"[\n`~<&/]|{_MAY_BE_URL}", re.I)
 _IN_CODE = re.compile(rf"\n|[`~]+|{_MAY_BE_URL}", re.I)
 _TARGET = re.compile(rf"\((?P<target>[^)]{{0,{_LONGEST}}})\)")
 # A link's target leads somewhere when it names a scheme, a path, a place, or hides one by entities.
@@ -48,7 +52,12 @@ _FENCE = re.compile(rf"(?P<before>{_CONTAINER})(?P<fence>`{{3,}}|~{{3,}})(?P<inf
 _FENCE_BEGINS = re.compile(
     rf"{_CONTAINER}(?:\d{{1,9}}|`{{1,2}}|~{{1,2}}|(?:`{{3,}}|~{{3,}})[^\n]*)?\Z"
 )
-_INFO = re.compile(r"[\w+#.-]{0,40}[ \t]*")
+# Languages that renderers colour and no more; what they may draw, preview or run is not among them.
+_COLOURED = frozenset({
+    "bash", "c", "c++", "console", "cpp", "csharp", "diff", "go", "ini", "java", "json", "kotlin",
+    "php", "powershell", "py", "python", "ruby", "rust", "sh", "shell", "sql", "text", "toml", "yaml",
+})  # fmt: skip
+_LANGUAGE = re.compile(r"[\w+#.-]{0,40}")
 _CLOSING = re.compile(r"[ \t>]*(?P<fence>`+|~+)[ \t]*(?P<next>\n|[^\s]|\Z)")
 _CLOSING_BEGINS = re.compile(r"[ \t>]*(?:`*|~*)[ \t]*\Z")
 # Nothing but what may be taken out as a marker of ours, which would leave ticks around nothing.
@@ -84,7 +93,11 @@ class OutputSanitizer:
     def finish(self) -> str:
         """Return the rest, once no more text comes."""
         self._over = True
-        return self._pass()
+        rest = self._pass()
+        if not self._fence:
+            return rest
+        # A renderer without such code would read it as text.
+        return rest + ("" if self._last == "\n" else "\n") + self._fence
 
     def _pass(self) -> str:
         undecided = "\r" if self._held.endswith("\r") and not self._over else ""
@@ -153,11 +166,10 @@ class OutputSanitizer:
         if before:
             self._take(0, before + "\n")
         self._fence, self._begins_line = found["fence"], True
-        if _INFO.fullmatch(info.strip()):
-            self._take(found.end(), self._fence + info.strip() + "\n")
-        else:  # what stands there is shown as the first line
-            self._take(0, self._fence + "\n")
-            self._held = info + "\n" + self._held[found.end() :]
+        info = info.strip()
+        self._take(found.end(), f"{self._fence}{info if info.lower() in _COLOURED else ''}\n")
+        if not _LANGUAGE.fullmatch(info):  # shown as the first line
+            self._held = f"{info}\n{self._held}"
             self._begins_line = False
         return True
 
@@ -245,7 +257,7 @@ class OutputSanitizer:
         return self._as_text(address) if self._known(address) else ""
 
     def _address(self) -> bool:
-        found = _URL.match(self._held)
+        found = self._url().match(self._held)
         if found is None:
             if self._waits(_URL_BEGINS):
                 return False
@@ -260,6 +272,12 @@ class OutputSanitizer:
         url = found[0].rstrip(_TRAILING)
         self._take(len(url), self._as_text(url))
         return True
+
+    def _url(self) -> re.Pattern[str]:
+        """Return what an address that begins here looks like."""
+        if self._held[0] != "/":
+            return _URL
+        return _BEHIND_SCHEME if self._last == ":" else _HOST
 
     def _skip_url(self) -> bool:
         rest = _URL_REST.match(self._held)
@@ -288,7 +306,8 @@ class OutputSanitizer:
     def _as_text(self, url: str) -> str:
         if not self._known(url):
             return self._removed
-        return url if self._fence else f"{self._gap()}`{url}`"
+        stays = self._fence or (self._last == ":" and url.startswith("//"))
+        return url if stays else f"{self._gap()}`{url}`"
 
     def _known(self, url: str) -> bool:
         if not url or "`" in url or "\n" in url:

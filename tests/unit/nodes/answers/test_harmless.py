@@ -25,11 +25,16 @@ PORTAL = "Sign in at https://portal.example/login?next=a, or call."
         ("![x](&#104;ttps&#58;&#47;&#47;evil.example)", "![x]"),
         ("[click](javascript:alert(1))", "[click])"),
         ("[1](https://evil.example)", "[1]"),
-        ("![x][e]\n\n[e]: //evil.example/a.png", "![x][e]\n\n[e] : //evil.example/a.png"),
+        ("![x][e]\n\n[e]: //evil.example/a.png", f"![x][e]\n\n[e] : {REMOVED['en']}"),
         ("See https://evil.example/?q=secret.", f"See {REMOVED['en']}."),
+        (
+            "Open //evil.example/a, slack://evil and ///evil.example.",
+            f"Open {REMOVED['en']}, slack:{REMOVED['en']} and /{REMOVED['en']}.",
+        ),
+        ("$\\href{//evil.example/?q=secret}{x}$", f"$\\href{{{REMOVED['en']}}}{{x}}$"),
         ("See www.evil.example!", f"See {REMOVED['en']}!"),
         ("<https://evil.example>", f"‹{REMOVED['en']}>"),
-        ('<img src="//evil.example/a">', '‹img src="//evil.example/a">'),
+        ('<img src="//evil.example/a">', f'‹img src="{REMOVED["en"]}">'),
         ("<IMG SRC=x onerror=y></a><svg/onload=z>", "‹IMG SRC=x onerror=y>‹/a>‹svg/onload=z>"),
         ("a<!-- hidden -->b", "a‹!-- hidden -->b"),
         ("` ![x](https://evil.example/a.png)", "' ![x]"),
@@ -62,6 +67,13 @@ def test_without_passages_any_address_may_be_told_but_stays_text() -> None:
     )
 
 
+def test_an_address_of_any_scheme_is_shown_where_the_passages_hold_it() -> None:
+    written = "Connect to postgresql://db.example/leases, or read //files.example/a.txt."
+    assert sanitize_output(written, [written]) == (
+        "Connect to postgresql://db.example/leases, or read `//files.example/a.txt`."
+    )
+
+
 def test_an_address_that_would_end_the_code_it_is_shown_as_goes() -> None:
     assert sanitize_output("[x](https://docs.python.org/`<b>`)") == "[x]"
 
@@ -72,6 +84,7 @@ def test_an_address_that_would_end_the_code_it_is_shown_as_goes() -> None:
         "`Vec<T>` of x < y, a[i] = b; 3 <4> 5, 糖<5 and a <= b",
         "An array [a, b], a marker [1] and a file.name; 50% of http codes are 200",
         "中文：这是一句话！[1]（见第 3 节）",
+        "a/b, and/or, src//main, // a comment, 24/7, 1//2 and C:/Users",
     ],
 )
 def test_other_text_stays_as_it_is(text: str) -> None:
@@ -95,11 +108,11 @@ def test_a_word_is_held_back_only_while_it_may_become_an_address() -> None:
     [
         (f"![x](https://evil.example/{'q' * 5000})", f"![x] ({REMOVED['en']})"),
         (f"[x]({'/' * 5000})", f"[x] ({'/' * 5000})"),
-        ("<mark onclick=x>a</mark><area href=//evil.example>", "‹mark onclick=x>a‹/mark>‹area href=//evil.example>"),
+        ("<mark onclick=x>a</mark><area href=//evil.example>", f"‹mark onclick=x>a‹/mark>‹area href={REMOVED['en']}>"),
         ("<x-y z>, <!DOCTYPE a>, <?php ?>, <![CDATA[a]]>", "‹x-y z>, ‹!DOCTYPE a>, ‹?php ?>, ‹![CDATA[a]]>"),
         ("<a@evil.example> <made-up:address>", "‹a@evil.example> ‹made-up:address>"),
         ("&lt;img src=x&gt; &#60;b&#62; &amp;lt;i>", "‹img src=x> ‹b> ‹i>"),
-        ("[x]&#40;//evil.example&#41;", "[x] (//evil.example)"),
+        ("[x]&#40;//evil.example&#41;", f"[x] ({REMOVED['en']};"),
         ("f(x)[0](y), [a](b)(c)", "f(x)[0] (y), [a] (b)(c)"),
         ("<[9]img src=x>", "‹[9]img src=x>"),
     ],
@@ -115,11 +128,15 @@ def test_what_is_not_known_to_be_harmless_becomes_text(written: str, shown: str)
         ("```rust\nlet a: Vec<T> = b[0](c);\n```\n", "```rust\nlet a: Vec<T> = b[0](c);\n```\n"),
         (
             "- step\n  ```html\n  <b>x</b>\n  ```\n- next",
-            "- step\n```html\n  <b>x</b>\n```\n- next",
+            "- step\n```\n  <b>x</b>\n```\n- next",
         ),
         ("> ```\n> <b>\n> ```\nend", ">\n```\n> <b>\n```\nend"),
         ("~~~\n<b>\n~~~\n<b>", "~~~\n<b>\n~~~\n‹b>"),
         ("```\n<b>\n``` [1]\n<b>", "```\n<b>\n```\n[1]\n‹b>"),
+        ('```mermaid\nclick A "//evil.example"\n```', '```\nclick A "//evil.example"\n```'),
+        ("```HTML\n<b>\n```", "```\n<b>\n```"),
+        ("```\n<b>", "```\n<b>\n```"),
+        ("```\n<b>\n", "```\n<b>\n```"),
         ("one ` tick and `<b>`", "one ` tick and `‹b>'"),
         ("| `<a|b>` |", "| `‹a|b>` |"),
     ],
@@ -128,7 +145,7 @@ def test_code_stays_code(written: str, shown: str) -> None:
     assert sanitize_output(written, [PORTAL]) == shown
 
 
-_PARTS = ["https://", "http", "://", "evil.example/a", "portal.example/login", "www.", "](", ")", "[",
+_PARTS = ["https://", "http", "://", "evil.example/a", "portal.example/login", "www.", "//", "///", "```html\n", "](", ")", "[",
           "]", "!", "<", "img", "/a>", "a", " ", "\n", "`", "```", "句", "。", "1", "://", "x" * 300, ":",
           "~", "~~~", "    ", "> ", "- ", "1. ", "<b>", "<!--", "-->", "&lt;", "&#96;", "&#10;", "&", "[1]",
           "|", "\\", "]:", "``", "[9]", "![", "<i>", "\n```\n", "\n~~~\n", "``` [1]", "\r", "<script>", "\n\n", "[x]: /u", '"', "'", "\t", "#", "=", "\0"]  # fmt: skip
