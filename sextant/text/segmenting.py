@@ -127,5 +127,10 @@ def cut_tagged_words(text: str) -> Sequence[tuple[str, str]]:
     return _segmenter().tag(text)
 
 
+def is_known_word(word: str) -> bool:
+    """Return whether the dictionary has `word`; without a dictionary every one counts as known."""
+    return _segmenter().has_word(word)
+
+
 def _pairs(run: str) -> list[str]:
     return ["".join(pair) for pair in pairwise(run)] or [run]

@@ -243,6 +243,8 @@ async def open_again(
     if live:
         await drop_pending(connection, row, document_id)
     job = await fetch_one(connection, "open_job", key)  # of a live one: what follows publishing
+    if live:
+        job = job or await fetch_one(connection, "reopen_job", key)
     if live and job is None:
         return Registered(document_id, None, unchanged=True)
     if job is not None:

@@ -247,6 +247,22 @@ async def test_a_document_stays_searchable_when_only_its_graph_fails(
     assert document.status is DocumentStatus.READY
 
 
+async def test_a_document_whose_graph_failed_enters_it_when_it_is_ingested_again(
+    documents: DocumentStore,
+    graphed: Ingestor,
+    database: Database,
+    scope: Scope,
+    settings: Settings,
+) -> None:
+    for _ in range(settings.ingestion.job_attempts + 1):
+        broken = Failing(database, ValueError("a bug"))
+        failing = Ingestor(documents, JobStore(database), HashEmbedder(384), settings, broken)
+        with pytest.raises(ValueError, match="a bug"):
+            await add(failing, scope, "report", REPORT)
+    results = [await graphed.ingest_bytes(scope, REPORT.encode(), "report.md") for _ in range(2)]
+    assert [(one.unchanged, one.error) for one in results] == [(False, None), (True, None)]
+
+
 async def test_an_upload_that_comes_while_the_graph_is_written_takes_over(
     documents: DocumentStore, jobs: JobStore, database: Database, scope: Scope, settings: Settings
 ) -> None:

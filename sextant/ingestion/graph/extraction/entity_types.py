@@ -17,6 +17,7 @@ from sextant.ingestion.graph.extraction.titles import is_generic
 from sextant.tables.cells.values import CellValue, ValueKind, read_value
 from sextant.text.characters import has_cjk, normalise_name
 from sextant.text.persons import SURNAMES
+from sextant.text.segmenting import cut_tagged_words, is_known_word
 from sextant.text.simplified import simplify
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 
@@ -74,10 +75,8 @@ def _is_amount(value: CellValue) -> bool:
 
 
 def _chinese_name(name: str) -> str:
-    import rjieba  # builds its dictionary, 0.15 s of CPU
-
-    words = rjieba.tag(name, hmm=True)
-    known = rjieba.has_word(name)
+    known = is_known_word(name)
+    words = cut_tagged_words(name)
     [(_, tag), *more] = words
     if tag == "nrfg" and not more:
         return PERSON

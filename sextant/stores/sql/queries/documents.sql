@@ -91,6 +91,18 @@ update ingestion_jobs set stage = 'failed', error_code = 'superseded', updated_a
   error = 'A newer version of the file was added.'
 where scope_id = %(scope_id)s and document_id = %(document_id)s and stage not in ('done', 'failed');
 
+-- name: reopen_job
+-- What follows publishing failed for the live version: the same job, which takes it up there, and counts no failure.
+update ingestion_jobs set stage = 'queued', worker = null, released = attempts, not_before = null,
+  error_code = null, error = null, updated_at = now()
+where id = (select j.id from ingestion_jobs j
+    where j.scope_id = %(scope_id)s and j.document_id = %(document_id)s
+    order by j.created_at desc, j.id limit 1)
+  and stage = 'failed'
+  and version = (select live_version from documents
+    where scope_id = %(scope_id)s and id = %(document_id)s)
+returning id;
+
 -- name: end_job
 -- The version that a job worked on is published, or taken back.
 update ingestion_jobs set stage = %(stage)s, worker = null, updated_at = now(),
