@@ -29,7 +29,9 @@ _COUNTED = (
 )
 _INITIALLED = "a and as at by dear for from in of or that the to was when who with & und von"
 _ORDINAL = "ab am bis dem den der des im seit vom zum"
-_BEFORE_CAPITAL = frozenset((*_TITLES.split(), *_TITLES.upper().split(), *_LINKS.split()))
+TITLES = frozenset(_TITLES.split())
+"""What shortens a title or its like before a name, without its full stop."""
+_BEFORE_CAPITAL = frozenset((*TITLES, *map(str.upper, TITLES), *_LINKS.split()))
 _BEFORE_NUMBER = frozenset((*_COUNTED.split(), *_LINKS.split()))
 _SHORT = re.compile(r"[^\W\d_]{1,4}|[A-Z][a-z]{1,4}|(?:[^\W\d_]{1,4}\.)+[^\W\d_]{1,4}")
 # The word before a stop, with the one before that: "by" and "J" of "by J. Poe".

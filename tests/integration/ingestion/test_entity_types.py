@@ -142,3 +142,33 @@ async def test_a_type_that_a_model_gives_comes_before_what_names_show(
     product = MentionRow(entity_id(scope, "BM-40"), chunk[0], MentionKind.MODEL, "BM-40", "PRODUCT")
     await GraphRecord(database).add(scope, GraphEvidence([product]))
     assert (await entities(database, scope))["BM-40"][0] == "PRODUCT"
+
+
+NOTES = """# 所有权笔记
+
+所有权系统是一种独占关系。借用检查器是所有权系统的一部分。
+
+## 借用规则
+
+联系人：何静。Owner: Lin Ruochuan. Reviewed by Dr. Yining Fang.
+"""
+AGAIN = """# 再记
+
+所有权系统和借用检查器都由何静与 Lin Ruochuan 说明，Yining Fang 已审阅。借用规则不变。
+"""
+
+
+async def test_definitions_parts_labels_and_titles_are_read_without_a_model(
+    graphed: Ingestor, database: Database, scope: Scope
+) -> None:
+    await ingest(graphed, scope, notes=NOTES, again=AGAIN)
+    kinds = {name: kind for name, (kind, _) in (await entities(database, scope)).items()}
+
+    assert {name for name, kind in kinds.items() if kind == "CONCEPT"} == {"所有权系统", "借用规则"}
+    assert {name for name, kind in kinds.items() if kind == "PERSON"} == {
+        "何静",
+        "Lin Ruochuan",
+        "Yining Fang",
+    }
+    assert "Dr" not in kinds
+    assert ("借用检查器", "PART_OF", "所有权系统") in await relations(database, scope)

@@ -11,10 +11,14 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from sextant.domain.documents import Chunk, Modality
-from sextant.domain.graph import CO_OCCURS, IS_A, UNTYPED, MentionKind
+from sextant.domain.graph import CO_OCCURS, IS_A, PART_OF, UNTYPED, MentionKind
 from sextant.domain.scope import Scope
-from sextant.ingestion.graph.extraction.defining import find_defined
-from sextant.ingestion.graph.extraction.entity_types import type_of_column, type_of_name
+from sextant.ingestion.graph.extraction.defining import find_defined, find_parts
+from sextant.ingestion.graph.extraction.entity_types import (
+    type_beside,
+    type_of_column,
+    type_of_name,
+)
 from sextant.ingestion.graph.extraction.extract_terms import Term, co_occurrences, extract_terms
 from sextant.ingestion.graph.extraction.table_facts import TableCell, table_facts
 from sextant.ingestion.graph.extraction.tagging import EntityTagger, Tag
@@ -52,13 +56,24 @@ def _state(scope: Scope, chunk: Chunk, known: Sequence[Term] | None) -> _Stateme
     """Return what a chunk says by its terms, definitions, abbreviations and tables."""
     terms = extract_terms(chunk.text) if known is None else known
     said = _Statements(scope, chunk)
-    ids = [said.mention(term.name, term.spans[0].start) for term in terms]
+    ids = [
+        said.mention(term.name, term.spans[0].start, _type_of_term(chunk.text, term))
+        for term in terms
+    ]
     _add_definitions(said, terms)
     _add_abbreviations(said)
     _add_table(said)
     for one, other, times in co_occurrences(chunk.text, terms):
         said.relate_sharing(ids[one], ids[other], times)
     return said
+
+
+def _type_of_term(text: str, term: Term) -> str:
+    """Return the type that stands beside a term anywhere in the text; what its name shows comes first."""
+    if type_of_name(term.name) != UNTYPED:
+        return UNTYPED
+    beside = (type_beside(text, span.start, span.end) for span in term.spans)
+    return next((kind for kind in beside if kind != UNTYPED), UNTYPED)
 
 
 def _add_tags(statements: Sequence[_Statements], tagged: Sequence[Sequence[Tag]]) -> None:
@@ -122,15 +137,21 @@ class _Statements:
 
 
 def _add_definitions(said: _Statements, terms: Sequence[Term]) -> None:
-    """Add what the chunk says that its terms are, and the terms of its heading."""
+    """Add what the chunk says that its terms, and what it is headed by, are and are part of."""
     ends = {span.end: term.name for term in terms for span in term.spans}
-    headed = [bare_title(part) for part in said.chunk.section_path]
-    for found in find_defined(said.chunk.text, [*(term.name for term in terms), *headed]):
+    names = [*(term.name for term in terms), *map(bare_title, said.chunk.section_path)]
+    for found in find_defined(said.chunk.text, names):
         entity = said.mention(found.name, found.start, found.entity_type, found.description)
         # A class that the passage has no term for ("film") would be a hub that parts nothing from anything.
         name = ends.get(found.kind.end)
         if name is not None:
             said.relate(entity, said.mention(name, found.kind.end - len(name)), IS_A)
+    for one in find_parts(said.chunk.text, names):
+        part, whole = (
+            said.mention(one.part, one.part_start),
+            said.mention(one.whole, one.whole_start),
+        )
+        said.relate(part, whole, PART_OF)
 
 
 def _add_abbreviations(said: _Statements) -> None:

@@ -21,12 +21,19 @@ from sextant.text.segmenting import cut_tagged_words, is_known_word
 from sextant.text.simplified import simplify
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 
-PERSON, ORGANIZATION, LOCATION = "PERSON", "ORGANIZATION", "LOCATION"
+PERSON, ORGANIZATION, LOCATION, CONCEPT = "PERSON", "ORGANIZATION", "LOCATION", "CONCEPT"
 DATE, AMOUNT, CODE = "DATE", "AMOUNT", "CODE"
 # Capital letters in short groups, and two digits: INC-2025-017, BM-40, E47. Not HbA1c, COVID-19 or Q3.
 _CODE = re.compile(r"(?=(?:\D*\d){2})[A-Z]{1,4}(?![A-Z])(?:[-_.]?(?:[A-Z]{1,4}(?![A-Z])|\d+))*")
 _MONEY = re.compile(r"[$¢£¤¥₠-⃀元]|[A-Z]{3}")
 _LONGEST_CLASS = 4  # Chinese characters
+# What is said right before a name: a label that begins something ("Owner: "), a title or a role ("Dr. ", "manager ").
+_LABEL = re.compile(
+    r"(?:^|[|\n.;。；，,(（])[\s#>*•-]*(?P<label>[^\W\d_][^\n|:：.;。；，,()（）]{0,30}?)[ \t]*[:：][ \t]*\Z"
+)
+_ROLE = re.compile(r"(?:^|[\s(（|])(?P<role>[A-Za-z]{2,14})(?P<dot>\.?) \Z")
+_CLOSED = re.compile(r"\s*(?:\Z|[|\n.,;。；，、()（）])")
+_LOOK_BACK = 40  # characters
 _HEADING = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}")
 _LONGEST_HEADING = 24  # characters
 # Columns of these hold what things are called or worth, which is no class of things.
@@ -67,6 +74,19 @@ def type_of_column(heading: str) -> str:
     if words[-1] in _NO_CLASS or any(word in ENGLISH_STOP_WORDS for word in words):
         return UNTYPED
     return relation_type(heading)
+
+
+def type_beside(text: str, start: int, end: int) -> str:
+    """Return the type that stands before a name: "Supplier: Halden Works.", "Dr. Marsh", "the manager Ada Marsh"."""
+    before = text[max(start - _LOOK_BACK, 0) : start]
+    label = _LABEL.search(before)
+    if label is not None and _CLOSED.match(text, end):
+        return type_of_class(label["label"])
+    role = _ROLE.search(before)
+    if role is None or not text[start].isupper() or type_of_class(role["role"]) != PERSON:
+        return UNTYPED
+    is_role = role["role"].islower() and " " in text[start:end]
+    return PERSON if role["dot"] or is_role else UNTYPED
 
 
 def _is_amount(value: CellValue) -> bool:

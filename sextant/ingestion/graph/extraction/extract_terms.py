@@ -18,9 +18,9 @@ from itertools import accumulate, combinations, groupby, pairwise
 from typing import NamedTuple
 
 from sextant.ingestion.graph.extraction.openings import openings
-from sextant.text.characters import CJK_LETTERS, MARKS, has_cjk, normalise_name
+from sextant.text.characters import CJK_LETTERS, IDEOGRAPHS, MARKS, has_cjk, normalise_name
 from sextant.text.segmenting import cut_tagged_words
-from sextant.text.sentences import sentence_spans
+from sextant.text.sentences import TITLES, sentence_spans
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 
 MOST_TERMS = 12  # of a passage
@@ -46,6 +46,7 @@ _IDENTIFIER = re.compile(
     r"(?<![A-Za-z0-9_-])(?=[A-Za-z_-]*[0-9])(?=[0-9_-]*[A-Za-z])"
     r"[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*(?![A-Za-z0-9_-])"
 )
+_CHINESE_FOLLOWS = re.compile(f" ?[{IDEOGRAPHS}]")
 _DIGIT = re.compile(r"[0-9]")
 # With the word itself in what it splits a text into; the second finds the same words in ASCII, in half the time.
 _WORD = re.compile(f"({_PART})")
@@ -217,7 +218,8 @@ def _find_capitalised(
 ) -> Iterator[TermSpan]:
     """Yield runs of capitalised words in a sentence, joined by "of" and its like.
 
-    A single word where a sentence, an item or a cell begins is capitalised anyway, so it does not count.
+    A single word where a sentence, an item or a cell begins is capitalised anyway, so it does not count, unless the
+    sentence goes on in Chinese.
     """
     capitals = {
         place
@@ -235,7 +237,17 @@ def _find_capitalised(
             and _goes_on(text, words[end - 1], words[end], begins)
         ):
             end += 1
-        yield from _name(words[start:end], opens=words[start][1] in first)
+        if not (end == start + 1 and _is_title(text, words[start])):
+            begins_latin = words[start][1] in first and not _CHINESE_FOLLOWS.match(
+                text, words[start][2]
+            )
+            yield from _name(words[start:end], opens=begins_latin)
+
+
+def _is_title(text: str, word: _Word) -> bool:
+    """Return whether a word is the title before a name, as in "Dr. Marsh"."""
+    spelt, _, end = word
+    return text.startswith(".", end) and spelt in TITLES
 
 
 def _goes_on(text: str, last: _Word, word: _Word, begins: Sequence[int]) -> bool:

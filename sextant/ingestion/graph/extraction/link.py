@@ -16,7 +16,7 @@ from uuid import UUID
 from sextant.domain.documents import Chunk, ParsedDocument
 from sextant.domain.graph import UNTYPED, MentionKind
 from sextant.domain.scope import Scope
-from sextant.ingestion.graph.extraction.entity_types import type_of_name
+from sextant.ingestion.graph.extraction.entity_types import CONCEPT, type_of_name
 from sextant.ingestion.graph.extraction.titles import titles_of
 from sextant.stores.chunks.grams import fold
 from sextant.stores.graph.evidence import AliasRow, MentionRow
@@ -44,8 +44,11 @@ def title_evidence(
     for title in titles_of(parsed):
         entity = entity_id(scope, title.name)
         source = "document" if title.path is None else "section"
-        # A section is about something ("Stations and software") more often than it is called by a name.
-        entity_type = type_of_name(title.name) if title.path is None else UNTYPED
+        # A section is about something ("Stations and software") more often than it is called by a name; what is
+        # headed 用药原则 is about that.
+        entity_type = type_of_name(title.name)
+        if title.path is not None and entity_type != CONCEPT:
+            entity_type = UNTYPED
         aliases += [AliasRow(entity, name, source, document_id) for name in title.names]
         mentions += [
             MentionRow(entity, chunk.id, MentionKind.TITLE, title.name, entity_type)

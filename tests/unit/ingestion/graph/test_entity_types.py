@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.ingestion.graph.extraction.entity_types import (
+    type_beside,
     type_of_class,
     type_of_column,
     type_of_name,
@@ -27,6 +28,7 @@ from sextant.ingestion.graph.extraction.entity_types import (
         ("Acme Tools Inc.", "ORGANIZATION"),
         ("动脉硬化性疾病", "DISEASE"),
         ("用药原则", "CONCEPT"),
+        ("借用规则", "CONCEPT"),
         ("INC-2025-017", "CODE"),
         ("BM-40", "CODE"),
         ("E42", "CODE"),
@@ -95,6 +97,29 @@ def test_the_head_of_a_noun_says_its_class(noun: str, expected: str) -> None:
 )
 def test_the_heading_of_a_column_says_what_stands_in_it(heading: str, expected: str) -> None:
     assert type_of_column(heading) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "expected"),
+    [
+        ("Done. Owner: Lin Ruochuan. Next", "Lin Ruochuan", "PERSON"),
+        ("负责人：方以宁，电话 5", "方以宁", "PERSON"),
+        ("- **Supplier**: Halden Works (Cork)", "Halden Works", "TERM"),
+        ("- Supplier: Halden Works (Cork)", "Halden Works", "ORGANIZATION"),
+        ("Languages: Rust, Go", "Rust", "LANGUAGE"),
+        ("Reviewed by Dr. Yining (2025)", "Yining", "PERSON"),
+        ("Ask the site manager Ines Okafor first", "Ines Okafor", "PERSON"),
+        ("A word from the owner: Rust is fast.", "Rust", "TERM"),
+        ("The manager Rust is fast.", "Rust", "TERM"),
+        ("The King Island Emu is gone.", "Island Emu", "TERM"),
+        ("The tool Heron Three", "Heron Three", "TERM"),
+        ("Note: Heron", "Heron", "TERM"),
+        ("Heron", "Heron", "TERM"),
+    ],
+)
+def test_what_stands_before_a_name_says_its_type(text: str, name: str, expected: str) -> None:
+    start = text.index(name)
+    assert type_beside(text, start, start + len(name)) == expected
 
 
 @given(st.text(alphabet="aA 1-年月元公司医院李明", max_size=12))
