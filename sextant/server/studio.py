@@ -25,14 +25,15 @@ auth = Auth()
 
 @auth.authenticate
 async def authenticate(request: Request) -> Auth.types.MinimalUserDict:
-    """Return who asks; where no login is configured, this machine's user."""
+    """Return who asks; where no login is configured, this machine's user.
+
+    `server.edge.foreign` has let the request in already, and counted it.
+    """
     from sextant.server.app import app
 
     authenticator: Authenticator = app.state.serving.authenticator
     try:
         principal = await authenticator.authenticate(request, STUDIO_PAGES)
-        if principal.login:
-            app.state.serving.rates.count(principal.quota_key)
     except SextantError as error:
         raise Auth.exceptions.HTTPException(error.status, str(error)) from error
     return {

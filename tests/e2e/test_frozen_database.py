@@ -17,6 +17,7 @@ import pytest
 from sextant.stores.embedded.server import EmbeddedServer
 from tests.e2e.conftest import Sextant
 from tests.e2e.served import served
+from tests.e2e.studio import developing
 from tests.e2e.test_outages import until
 from tests.integration.own_database import short_folder
 
@@ -144,3 +145,31 @@ async def test_keys_that_nobody_can_look_up_are_no_reason_to_wait(
             assert answers[0].json()["code"] == "database_unavailable"
             await until(client, lambda answer: answer.json()["status"] == "up")
             assert (await client.get("/api/graphs", headers=known)).status_code == 200
+
+
+async def test_langgraph_s_own_routes_end_typed_too(
+    environment: dict[str, str], sextant: Sextant
+) -> None:
+    with short_folder() as folder:
+        postgres = EmbeddedServer.start(folder)
+        own = {
+            **environment,
+            "SEXTANT_DATA_DIR": str(folder),
+            "SEXTANT_DATABASE_TIMEOUT": "2",
+            "SEXTANT_AUTH__KEY_CACHE_SECONDS": "0",
+        }
+        made = sextant("keys", "create", "-u", "alice", "-s", "admin", "--json", **own).json()
+        key = {"Authorization": f"Bearer {made['secret']}"}
+        with developing(own) as address:
+            async with httpx.AsyncClient(base_url=address, headers=key, timeout=PATIENCE) as client:
+                thread = (await client.post("/threads", json={})).json()["thread_id"]
+                run = {"assistant_id": "sextant", "input": ASKED}
+                with frozen(folder):
+                    answers = await asyncio.gather(
+                        client.post("/threads/search", json={}),
+                        client.get(f"/threads/{thread}"),
+                        client.post(f"/threads/{thread}/runs/wait", json=run),
+                        client.post("/runs/stream", json=run),
+                    )
+        assert {answer.json()["code"] for answer in answers} == {"database_unavailable"}
+        postgres.stop()

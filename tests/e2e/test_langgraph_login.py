@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
@@ -227,3 +228,20 @@ async def test_a_client_that_leaves_stops_the_model(locked: Locked, model: Scrip
             break
     await model.wait_for_disconnects(before + 1)
     await model.wait_for_streams(0)
+
+
+async def test_too_many_requests_are_refused_on_langgraph_s_routes_as_on_ours(
+    locked: Locked,
+) -> None:
+    headers = {"Authorization": f"Bearer {locked.keys['reader']}"}
+    async with httpx.AsyncClient(base_url=locked.url, headers=headers, timeout=60) as client:
+        told = set[int]()
+        while told <= {200}:
+            answers = await asyncio.gather(
+                *(client.post("/threads/search", json={}) for _ in range(40))
+            )
+            told = {answer.status_code for answer in answers}
+        refused = next(answer for answer in answers if answer.status_code != 200)
+        assert refused.status_code == 429
+        assert refused.json()["code"] == "limited"
+        assert int(refused.headers["Retry-After"]) >= 1

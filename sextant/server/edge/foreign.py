@@ -85,6 +85,8 @@ async def _require_allowed(scope: Scope) -> None:
     if isinstance(route, Mount) and not path:
         if scope["path"].split("/")[1] not in _BEHIND_LOGIN:
             raise HTTPException(404)
+        # LangGraph's own login turns what is no matter of keys, such as a frozen database, into a 500.
+        await _require_permission(scope, Permission.READ)
     elif path not in _PERMISSIONS:
         raise HTTPException(404)
     elif (permission := _PERMISSIONS[path]) is not None:
