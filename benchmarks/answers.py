@@ -196,7 +196,7 @@ async def store() -> None:
                 at = number * 250 % (len(text) - 60)
                 asked = [Quoted(str(document.id), at, text[at : at + 60])] * 2
                 started = time.perf_counter()
-                assert all(await quotes.still_there(scope, asked))
+                assert all(await quotes.check_quotes(scope, asked))
                 taken.append((time.perf_counter() - started) * 1000)
     print(f"comparison with the store              {median(taken):6.2f} ms for two quotes of a document "
           f"of {len(text):,} characters")  # fmt: skip

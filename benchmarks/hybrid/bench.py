@@ -139,7 +139,7 @@ class Bench(Ours):
         cosines = self.library.vectors[rows.start : rows.stop] @ question.vector
         near = (rows.start + np.argsort(-cosines, kind="stable")[:WANTED]).tolist()
         words = extract_keywords(question.text, settings.max_keywords)
-        held = self.rows(await self.chunks.holding(scope_of(question.tenant), words, 10**6))
+        held = self.rows(await self.chunks.keyword_arrays(scope_of(question.tenant), words, 10**6))
         rankings = {"vector": list(map(str, near)), "keyword": list(map(str, held[:WANTED]))}
         weights = {"vector": settings.vector_weight, "keyword": settings.keyword_weight}
         return {int(row) for row, _ in rrf(rankings, weights, settings.rrf_k)[:10]}
@@ -148,7 +148,7 @@ class Bench(Ours):
         scope = scope_of(question.tenant)
         true = await self.plain.counted(question, None)
         chunks = await self.chunks.keyword_search(scope, question.keywords, WANTED)
-        held = await self.chunks.holding(scope, question.keywords, 10**6)
+        held = await self.chunks.keyword_arrays(scope, question.keywords, 10**6)
         best = {self._rows[hit.chunk.id]: int(hit.score) for hit in chunks}
         scores = map(int, held.cosines.tolist())
         everything = dict(zip(self.rows(held), scores, strict=True))

@@ -72,7 +72,7 @@ class InMemory:
     async def keyword(self, number: int) -> Nearest:
         """Return the best by keywords; whether they are current is not asked."""
         question, scope, hot = self._asked(number)
-        return await hot.holding(scope, question.keywords, WANTED)
+        return await hot.keyword_arrays(scope, question.keywords, WANTED)
 
     async def vector_current(self, number: int) -> Nearest:
         """Return the same, and a trip of its own to be sure, which a search shares with reading texts."""
@@ -95,8 +95,8 @@ class InMemory:
 
     async def _same_words(self, number: int) -> bool:
         question, scope, hot = self._asked(number)
-        here = await hot.holding(scope, question.keywords, 10**6)
-        there = await self._cold.chunks.holding(scope, question.keywords, 10**6)
+        here = await hot.keyword_arrays(scope, question.keywords, 10**6)
+        there = await self._cold.chunks.keyword_arrays(scope, question.keywords, 10**6)
         return bool(
             np.array_equal(here.ids, there.ids) and np.allclose(here.cosines, there.cosines)
         )

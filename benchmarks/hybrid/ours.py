@@ -44,7 +44,7 @@ class Ours:
     async def keyword_ids(self, number: int, limit: int = WANTED) -> Nearest:
         """Return the keyword lane, ids and scores."""
         question = self.questions[number]
-        return await self.chunks.holding(scope_of(question.tenant), question.keywords, limit)
+        return await self.chunks.keyword_arrays(scope_of(question.tenant), question.keywords, limit)
 
     async def hybrid(self, number: int) -> Retrieval:
         """Return both lanes at once, fused by weighted RRF, with texts."""

@@ -52,7 +52,7 @@ async def _holdings(language: str, scope: Scope, documents: DocumentReader | Non
     if documents is None:
         return ""
     try:
-        found = await documents.list(scope, most=_LOOKED_AT)
+        found = await documents.list(scope, limit=_LOOKED_AT)
         ready = [one for one in found if one.status is DocumentStatus.READY]
         if not ready:
             return _NOTHING[language]

@@ -211,7 +211,7 @@ class Reviser:
         left = [item for place, item in enumerate(review.passages) if place not in gone]
         if gone:  # others of the same document may be gone with them
             with suppress(DependencyError):
-                left = await still_stored(review.checks.still_there, left)
+                left = await still_stored(review.checks.check_quotes, left)
         async with aclosing(review.instead(review.question, left, review.language)) as events:
             async for event in events:
                 if isinstance(event, Done):

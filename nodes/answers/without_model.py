@@ -81,7 +81,7 @@ class WithoutModel:
         """Return the passages that the stored documents still have as they were found."""
         items, language = await self._read(), self.state.language
         try:
-            kept = await still_stored(checks_of(self.deps, self.scope).still_there, items)
+            kept = await still_stored(checks_of(self.deps, self.scope).check_quotes, items)
         except DependencyError as error:
             self.warnings.append(UNCHECKED[language].format(reason=error.in_language(language)))
             return [*self.attached, *items]

@@ -54,25 +54,25 @@ class Checks:
     """How citations are checked beyond the words they share with their sentence.
 
     Attributes:
-        still_there: asks the store; None: the passages given are the record themselves.
+        check_quotes: asks the store; None: the passages given are the record themselves.
         judge: a cross-encoder that scores how a quote carries a sentence; None: words decide.
         least: its score from which a sentence counts as carried.
         until: the event loop's time up to which the judge is waited for; None: as long as it takes.
     """
 
-    still_there: StillThere | None = None
+    check_quotes: StillThere | None = None
     judge: Reranker | None = None
     least: float = 0.5
     until: float | None = None
 
     def __bool__(self) -> bool:
-        return self.still_there is not None or self.judge is not None
+        return self.check_quotes is not None or self.judge is not None
 
 
 def checks_of(deps: Dependencies, scope: Scope) -> Checks:
     """Return how citations of a knowledge base are checked, by what the system has for it."""
     return Checks(
-        partial(deps.quotes.still_there, scope) if deps.quotes else None,
+        partial(deps.quotes.check_quotes, scope) if deps.quotes else None,
         deps.judge,
         deps.settings.answers.judge_threshold,
     )
@@ -166,10 +166,10 @@ class Checking:
             for document, citation in zip(documents, cited, strict=True)
             if document
         ]
-        if self._checks.still_there is None or not quotes:
+        if self._checks.check_quotes is None or not quotes:
             return [True] * len(cited)
         try:
-            found = iter(await self._checks.still_there(quotes))
+            found = iter(await self._checks.check_quotes(quotes))
         except DependencyError as error:
             self.unchecked = True
             self._warn(UNCHECKED[self._language].format(reason=error.in_language(self._language)))

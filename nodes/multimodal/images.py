@@ -95,7 +95,7 @@ async def _load_upload(
 ) -> bytes:
     if documents is None:
         raise part.wrong("upload_id", "There are no uploads here.", "Give a data URI in `data`.")
-    return (await documents.given(scope, document_id_of(value))).content
+    return (await documents.read_source(scope, document_id_of(value))).content
 
 
 def _from_folder(

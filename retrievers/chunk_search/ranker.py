@@ -33,7 +33,7 @@ from sextant.retrievers.numeric.bm25 import BM25
 from sextant.retrievers.pages.cursor import Position
 from sextant.retrievers.ranking.reranking import RerankLimits, judge
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.chunks.traits import Traits, traits_of
+from sextant.stores.chunks.metadata import ChunkMetadata, read_metadata
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scope_rows import ScopeRows
 
@@ -155,14 +155,14 @@ class ChunkRanker:
         scores = index.score(query.text, [(one, "") for one in ranking.ids], bm25)
         return with_bm25(ranking, scores, share)
 
-    async def _described(self, query: LaneQuery, runs: Sequence[LaneRun]) -> list[Traits]:
+    async def _described(self, query: LaneQuery, runs: Sequence[LaneRun]) -> list[ChunkMetadata]:
         """Return what ranking asks of all that was found, each chunk once; those that are gone are left out."""
         ids = list(dict.fromkeys(one for run in runs for one in ids_of(run.hits)))
         hot = query.hot
         known = self._traits.of(hot.scope, hot.packed) if self._traits and hot else None
         told = known.of(ids) if known else None
         if told is None:
-            told = await traits_of(self._database, query.scope, ids) if ids else []
+            told = await read_metadata(self._database, query.scope, ids) if ids else []
         return told
 
     async def _reranked(

@@ -17,7 +17,7 @@ from sextant.domain.retrieval import LEAST_SCORE
 from sextant.retrievers.chunk_search.signals import Found, Numbers, QuestionSignals, signals_of
 from sextant.retrievers.chunk_search.weights import MetadataWeights
 from sextant.retrievers.numeric.normalising import min_max
-from sextant.stores.chunks.traits import Traits
+from sextant.stores.chunks.metadata import ChunkMetadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class MetadataRanking:
 
 def rank_by_metadata(
     question: QuestionSignals,
-    chunks: Sequence[Traits],
+    chunks: Sequence[ChunkMetadata],
     lanes: Mapping[str, Found],
     weights: MetadataWeights,
 ) -> MetadataRanking:

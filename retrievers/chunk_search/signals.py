@@ -19,7 +19,7 @@ from sextant.retrievers.index.words.terms import is_pair, terms
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
 from sextant.retrievers.numeric.normalising import min_max
 from sextant.retrievers.ranking.decay import age_in_days, time_decay
-from sextant.stores.chunks.traits import Traits
+from sextant.stores.chunks.metadata import ChunkMetadata
 from sextant.text.simplified import simplify
 
 # A section's own title says most of what is in it; each level up says less.
@@ -81,7 +81,7 @@ class QuestionSignals:
 
 def signals_of(
     question: QuestionSignals,
-    chunks: Sequence[Traits],
+    chunks: Sequence[ChunkMetadata],
     lanes: Mapping[str, Found],
     weights: MetadataWeights,
 ) -> tuple[Numbers, Numbers]:
@@ -99,7 +99,7 @@ def signals_of(
     )
 
 
-def _by_vector(chunks: Sequence[Traits], found: Found) -> tuple[Numbers, Numbers]:
+def _by_vector(chunks: Sequence[ChunkMetadata], found: Found) -> tuple[Numbers, Numbers]:
     """Return cosines, the farthest that the lane found at 0; what it did not find has 0, too."""
     raw = np.array([found.get(chunk.id, 0.0) for chunk in chunks])
     there = np.array([chunk.id in found for chunk in chunks], dtype=bool)
@@ -108,19 +108,21 @@ def _by_vector(chunks: Sequence[Traits], found: Found) -> tuple[Numbers, Numbers
     return raw, share
 
 
-def _by_keyword(chunks: Sequence[Traits], found: Found) -> tuple[Numbers, Numbers]:
+def _by_keyword(chunks: Sequence[ChunkMetadata], found: Found) -> tuple[Numbers, Numbers]:
     """Return the lane's score as a share of the best: about how many of the keywords found are in it."""
     raw = np.array([found.get(chunk.id, 0.0) for chunk in chunks])
     return raw, raw / (raw.max(initial=0.0) or 1.0)
 
 
-def _by_age(question: QuestionSignals, chunks: Sequence[Traits]) -> tuple[list[float], list[float]]:
+def _by_age(
+    question: QuestionSignals, chunks: Sequence[ChunkMetadata]
+) -> tuple[list[float], list[float]]:
     """Return age in days, and what is left of a whole that halves every half-life."""
     ages = [age_in_days(chunk.created_at, question.now) for chunk in chunks]
     return ages, [time_decay(age, question.half_life) for age in ages]
 
 
-def _by_titles(question: QuestionSignals, chunks: Sequence[Traits]) -> list[float]:
+def _by_titles(question: QuestionSignals, chunks: Sequence[ChunkMetadata]) -> list[float]:
     """Return chunks of a section have their titles in common."""
     known: dict[tuple[str, ...], float] = {}
     shares = []
@@ -152,14 +154,14 @@ def _title_overlap(question: QuestionSignals, title: str) -> float:
     return len(held) / len(set(terms(title))) if held else 0.0
 
 
-def topic_share(question: QuestionSignals, chunk: Traits) -> float:
+def topic_share(question: QuestionSignals, chunk: ChunkMetadata) -> float:
     """Return the share of the question's terms that the chunk's topics, keywords and entities have, 0..1."""
     if not question.terms:
         return 0.0
-    return len(question.among(chunk.said)) / len(question.terms)
+    return len(question.among(chunk.labels)) / len(question.terms)
 
 
-def _by_modality(question: str, chunks: Sequence[Traits]) -> list[float]:
+def _by_modality(question: str, chunks: Sequence[ChunkMetadata]) -> list[float]:
     """Return 1 for a chunk of the kind that the question asks for, else 0; 1 for all where it asks for none."""
     wanted = {kind for kind, words in _WANTED.items() if words.search(question)}
     return [float(not wanted or chunk.modality in wanted) for chunk in chunks]
@@ -171,7 +173,7 @@ def _lane_scores(near: Numbers, words: Numbers, weights: MetadataWeights) -> Num
     return found
 
 
-def _by_neighbours(chunks: Sequence[Traits], found: Numbers) -> list[float]:
+def _by_neighbours(chunks: Sequence[ChunkMetadata], found: Numbers) -> list[float]:
     """Return how well vector and keywords found the better one of the two chunks beside each chunk."""
     worth = {chunk.id: score for chunk, score in zip(chunks, found.tolist(), strict=True)}
     return [max((worth.get(own, 0.0) for own in chunk.neighbours), default=0.0) for chunk in chunks]

@@ -149,10 +149,10 @@ class VectorLane(StoredLane):
             return None
         scope, k = query.scope, query.limit
         if self.contents and k <= _WITH_CONTENTS:
-            return self.chunks.asked_nearest_with_contents(
+            return self.chunks.request_nearest_with_contents(
                 scope, vector, k, lambda near, rows: then(_with_contents(near, rows))
             )
-        return self.chunks.asked_nearest(scope, vector, k, lambda near: then(LazyHits.of(near)))
+        return self.chunks.request_nearest(scope, vector, k, lambda near: then(LazyHits.of(near)))
 
     async def search(self, query: LaneQuery) -> Sequence[RetrievedItem]:
         """Embed the question and search the scope's vectors."""
@@ -189,7 +189,7 @@ class KeywordLane(StoredLane):
         """Ask PostgreSQL, if there are keywords."""
         if query.hot is not None or self.whole or query.filters is not None:
             return None
-        return self.chunks.asked_held(
+        return self.chunks.request_keyword_matches(
             query.scope, query.keywords, query.limit, lambda held: then(LazyHits.of(held))
         )
 
@@ -200,7 +200,9 @@ class KeywordLane(StoredLane):
         if (found := self.at_once(query)) is not None:
             return found
         if not self.whole and query.filters is None:
-            return LazyHits.of(await self.chunks.held(query.scope, query.keywords, query.limit))
+            return LazyHits.of(
+                await self.chunks.keyword_matches(query.scope, query.keywords, query.limit)
+            )
         hits = await self.chunks.keyword_search(
             query.scope, query.keywords, query.limit, query.filters
         )

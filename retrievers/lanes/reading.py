@@ -219,7 +219,9 @@ class QuestionReader:
         def work(
             works: Mapping[str, Work], read: Callable[[], Reading]
         ) -> tuple[Reading, Stamp | None]:
-            asked = self.chunks.stamp_asked(query.scope) if in_memory else nullcontext(lambda: None)
+            asked = (
+                self.chunks.request_stamp(query.scope) if in_memory else nullcontext(lambda: None)
+            )
             with asked as answer:
                 own = read()
                 runs.update(_worked(works, query, own, started))
@@ -271,7 +273,7 @@ class QuestionReader:
     async def _allowed(self, query: LaneQuery, index: ScopeIndex) -> npt.NDArray[np.bool_] | None:
         if query.filters is None:
             return None
-        matching = await detach_on_cancel(self.chunks.matching(query.scope, query.filters))
+        matching = await detach_on_cancel(self.chunks.matching_ids(query.scope, query.filters))
         rows = index_of(index.chunk_ids.halves, matching)
         allowed = np.zeros(len(index.chunk_ids), np.bool_)
         allowed[rows[rows >= 0]] = True

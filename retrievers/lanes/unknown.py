@@ -32,7 +32,7 @@ async def warn_of_unknown(chunks: ChunkStore, request: LaneQuery) -> None:
     await warn_of_missing_vectors(chunks, request)
     if request.filters is None:
         return
-    if unknown := await chunks.unknown(request.scope, request.filters):
+    if unknown := await chunks.find_unknown_ids(request.scope, request.filters):
         listed = _listed(unknown)
         request.warn({language: said.format(listed) for language, said in UNKNOWN.items()})
     types = request.filters.entity_types
@@ -44,7 +44,7 @@ async def of_unknown_types(
     chunks: ChunkStore, scope: Scope, question: str, types: Iterable[str]
 ) -> str | None:
     """Return what to say of types of entities that the scope does not have: the nearest that it has, else some."""
-    unknown, known = await chunks.unknown_types(scope, list(types))
+    unknown, known = await chunks.find_unknown_types(scope, list(types))
     if not unknown:
         return None
     language = language_of(question)

@@ -11,7 +11,7 @@ from sextant.domain.scope import Scope
 from sextant.retrievers.memory.json_rows import JsonRows, read_rows
 from sextant.retrievers.memory.packed import PackedScope
 from sextant.retrievers.memory.room import Fits, MemoryBoundedCache
-from sextant.stores.chunks.packing import stamp_of_chunks
+from sextant.stores.chunks.snapshot import read_chunks_stamp
 from sextant.stores.graph.arrays import IdTable
 from sextant.stores.postgresql.database import Database
 
@@ -65,6 +65,6 @@ class ScopeRowCache(Generic[P]):
         """Return all of it, unless it takes too much room or the scope has changed since it was packed."""
         read = partial(self._read, scope)
         rows = await read_rows(IdTable(packed.ids), read, fits, self._at_once)
-        if rows is None or await stamp_of_chunks(self._database, scope) != packed.stamp:
+        if rows is None or await read_chunks_stamp(self._database, scope) != packed.stamp:
             return None
         return self._kind(packed.stamp, rows)

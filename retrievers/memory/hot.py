@@ -23,7 +23,7 @@ from sextant.retrievers.memory.hot_texts import HotTexts, PackedTexts
 from sextant.retrievers.memory.packed import PackedScope, Packing
 from sextant.retrievers.memory.room import Fits, MemoryBoundedCache
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.chunks.packing import Unpacked, open_packing, stamp_of_chunks
+from sextant.stores.chunks.snapshot import ScopeSnapshot, open_snapshot, read_chunks_stamp
 from sextant.stores.postgresql.binary import Nearest, Scored
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.deadlines import with_deadline
@@ -70,7 +70,7 @@ class ScopeCache:
             answer: of a stamp that was asked for before it was searched.
         """
         now = await (
-            stamp_of_chunks(self._database, scope)
+            read_chunks_stamp(self._database, scope)
             if answer is None
             else self._stamp_of(scope, answer)
         )
@@ -92,12 +92,12 @@ class ScopeCache:
             return stamp.passages
         seconds = self._database.settings.retrieval.lane_timeout
         try:
-            return await with_deadline(seconds, stamp_of_chunks(self._database, scope))
+            return await with_deadline(seconds, read_chunks_stamp(self._database, scope))
         except TimeoutError:
             return None
 
     async def _read(self, scope: Scope, fits: Fits) -> PackedScope | None:
-        async with open_packing(self._database, scope) as found:
+        async with open_snapshot(self._database, scope) as found:
             if found is None or not found.complete or not found.chunks:
                 return None
             if not fits(_estimate(found)):
@@ -134,7 +134,7 @@ class CachedScope:
         if texts is None:
             yield self
         else:
-            with self.chunks.stamp_asked(self.scope) as answer:
+            with self.chunks.request_stamp(self.scope) as answer:
                 yield CachedScope(self.scope, self.packed, self.scopes, self.chunks, texts, answer)
 
     async def nearest(self, scope: Scope, vector: Vectors, k: int) -> Nearest:
@@ -151,15 +151,15 @@ class CachedScope:
         near = self.packed.nearest(vector, k) if self._few else None
         return None if near is None else self._hits(*near)
 
-    async def holding(self, scope: Scope, keywords: Sequence[str], k: int) -> Nearest:
+    async def keyword_arrays(self, scope: Scope, keywords: Sequence[str], k: int) -> Nearest:
         """As `ChunkStore.holding`."""
         if scope != self.scope:
-            return await self.chunks.holding(scope, keywords, k)
-        return self._found(*self.packed.holding(keywords, k))
+            return await self.chunks.keyword_arrays(scope, keywords, k)
+        return self._found(*self.packed.keyword_arrays(keywords, k))
 
     def holding_at_once(self, keywords: Sequence[str], k: int) -> LazyHits:
         """As `holding` in this scope, without waiting."""
-        return self._hits(*self.packed.holding(keywords, k))
+        return self._hits(*self.packed.keyword_arrays(keywords, k))
 
     @property
     def _few(self) -> bool:
@@ -185,6 +185,6 @@ def _finish_packing(packing: Packing) -> PackedScope | None:
     return packed
 
 
-def _estimate(found: Unpacked) -> int:
+def _estimate(found: ScopeSnapshot) -> int:
     each = int(_VECTOR * found.vector_octets) + _EACH
     return found.chunks * each + found.octets * _TIMES

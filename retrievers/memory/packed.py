@@ -18,7 +18,7 @@ from sextant.retrievers.memory.postings import GramPostings, Holders
 from sextant.retrievers.numeric.highest import leading
 from sextant.retrievers.numeric.normalising import LEAST_LENGTH, unit
 from sextant.stores.chunks.grams import fold_words
-from sextant.stores.chunks.packing import Block
+from sextant.stores.chunks.snapshot import Block
 from sextant.stores.postgresql.binary import format_ids
 
 _Ints = npt.NDArray[np.int64]
@@ -40,7 +40,7 @@ class PackedScope:
     """Chunks by row, in the order of their ids.
 
     Attributes:
-        stamp: `sextant.stores.chunks.packing.stamp_of_chunks` of what is here.
+        stamp: `sextant.stores.chunks.snapshot.read_chunks_stamp` of what is here.
         ids: halves of shape (n, 2), high first.
         written: the same as text, one after the other.
         rounded: vectors of length 1.
@@ -83,7 +83,7 @@ class PackedScope:
         rows, products = self.rounded.nearest(question, k)
         return rows, [product / length for product in products]
 
-    def holding(self, keywords: Sequence[str], k: int) -> tuple[list[int], list[float]]:
+    def keyword_arrays(self, keywords: Sequence[str], k: int) -> tuple[list[int], list[float]]:
         """Return rows and scores of those that `ChunkStore.holding` finds, in the same order."""
         best = _WordSearch(self, fold_words(keywords)).best(k)
         return [one.row for one in best], [one.score for one in best]

@@ -43,7 +43,7 @@ from sextant.retrievers.lanes.lane import (
 )
 from sextant.retrievers.ranking.fusion import fuse
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.chunks.traits import Traits, traits_of
+from sextant.stores.chunks.metadata import ChunkMetadata, read_metadata
 from sextant.stores.postgresql.database import Database
 
 _FETCHED = 50
@@ -57,7 +57,7 @@ class LaneFindings:
 
     question: Asked
     runs: list[LaneRun]
-    traits: list[Traits]
+    traits: list[ChunkMetadata]
 
 
 async def search_lanes(database: Database, embedder: Embedder, folder: Path) -> list[LaneFindings]:
@@ -74,7 +74,7 @@ async def search_lanes(database: Database, embedder: Embedder, folder: Path) -> 
             query = LaneQuery(scope, question.query, _FETCHED)
             runs = await run_lanes(lanes, query, _SECONDS)
             ids = dict.fromkeys(hit.id for run in runs for hit in run.hits)
-            found.append(LaneFindings(question, runs, await traits_of(database, scope, ids)))
+            found.append(LaneFindings(question, runs, await read_metadata(database, scope, ids)))
     return found
 
 

@@ -267,7 +267,7 @@ class Ingestor:
         chunks = (
             job
             if isinstance(job, int)
-            else await self._runner.run(job, on_progress, upload.given, together)
+            else await self._runner.run(job, on_progress, upload.source_content, together)
         )
         warnings = together.remarks.pop(document_id, ())
         return Ingested(source, filename, document_id, chunks, warnings=warnings, same_as=other)

@@ -13,7 +13,7 @@ from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.documents.embedding_space import (
     chunks_without_vectors,
     finish_reembedding,
-    reembedding_alone,
+    lock_reembedding,
     start_reembedding,
     store_vectors,
 )
@@ -39,7 +39,7 @@ async def reembed(
     Raises:
         DatabaseUnavailable, ModelUnavailable: what was embedded before stays.
     """
-    async with reembedding_alone(database):
+    async with lock_reembedding(database):
         return await _reembed(database, embedder, on_progress)
 
 

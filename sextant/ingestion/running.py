@@ -46,7 +46,7 @@ from sextant.ingestion.transfer.documents import apply_dates, is_packed, unpack
 from sextant.models.protocols import Embedder, Vectors
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.documents.reading import Given
+from sextant.stores.documents.reading import SourceContent
 from sextant.stores.documents.versions import ReadyVersion
 from sextant.stores.work.jobs import JobStore
 
@@ -104,7 +104,7 @@ class JobRunner:
         self,
         job: Job,
         on_progress: OnProgress | None = None,
-        given: Given | None = None,
+        given: SourceContent | None = None,
         together: BatchCoordinator | None = None,
     ) -> int:
         """Do a claimed job to its end and return the number of chunks.
@@ -148,7 +148,7 @@ class JobRunner:
         return total
 
     async def _run(
-        self, job: Job, report: OnProgress, given: Given | None, together: BatchCoordinator
+        self, job: Job, report: OnProgress, given: SourceContent | None, together: BatchCoordinator
     ) -> int:
         broken_off = job.attempts - 1 - job.released
         if broken_off >= self._settings.ingestion.job_attempts:
@@ -245,8 +245,8 @@ class JobRunner:
         async with self._embedding:
             return await self._embedder.embed_passages(texts)
 
-    async def _parse(self, job: Job, given: Given | None) -> ParsedDocument:
-        given = given or await self._documents.given(job.scope, job.document_id)
+    async def _parse(self, job: Job, given: SourceContent | None) -> ParsedDocument:
+        given = given or await self._documents.read_source(job.scope, job.document_id)
         if is_packed(given.content):
             return await asyncio.to_thread(unpack, given.content, job.document_id)
         async with self._parsing:

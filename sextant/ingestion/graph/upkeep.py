@@ -24,7 +24,7 @@ from sextant.ingestion.graph.communities.reporting import ReportKeeper
 from sextant.ingestion.graph.resolution.resolve import resolve
 from sextant.ingestion.progress import OnStage, silent
 from sextant.models.protocols import Embedder
-from sextant.stores.chunks.partitions import look_at_sizes
+from sextant.stores.chunks.partitions import refresh_statistics
 from sextant.stores.documents.embedding_space import check_space
 from sextant.stores.graph.arrays import GraphArrays
 from sextant.stores.graph.communities.hierarchy import (
@@ -113,7 +113,7 @@ class GraphUpkeep:
         report = on_progress or silent
         missing: ModelUnavailable | None = None
         async with self._hierarchy.alone(scope):
-            await look_at_sizes(self._database, scope.user_id)  # an import has not
+            await refresh_statistics(self._database, scope.user_id)  # an import has not
             resolved = await resolve(self._database, scope, self._chat, on_progress=report)
             embedded, unembedded = 0, tuple[str, ...]()
             try:

@@ -20,7 +20,7 @@ from sextant.stores.documents.model_descriptions import (
     DescribedKind,
     DescribedPart,
     ModelDescription,
-    ToAsk,
+    UndescribedItem,
 )
 from sextant.text.characters import estimate_tokens, language_of
 from sextant.text.vocabulary import Vocabulary
@@ -88,7 +88,7 @@ class _Echo:
 class Call:
     """Chunks or sections that are asked about together; `need`: about what it takes."""
 
-    asked: Sequence[ToAsk]
+    asked: Sequence[UndescribedItem]
     prompt: Messages
     need: Usage
 
@@ -104,12 +104,14 @@ class Call:
         ]
 
 
-def calls_of(kind: DescribedKind, found: Iterable[ToAsk], settings: Settings) -> Iterator[Call]:
+def calls_of(
+    kind: DescribedKind, found: Iterable[UndescribedItem], settings: Settings
+) -> Iterator[Call]:
     """Yield the calls that ask about these, each in one language.
 
     What the model has failed at is asked about alone, so that nothing else fails with it again.
     """
-    spoken: dict[str, list[tuple[ToAsk, str]]] = {language: [] for language in LANGUAGES}
+    spoken: dict[str, list[tuple[UndescribedItem, str]]] = {language: [] for language in LANGUAGES}
     for one in found:
         text = _prompt_text(one)
         spoken[language_of(text)].append((one, text))
@@ -118,7 +120,7 @@ def calls_of(kind: DescribedKind, found: Iterable[ToAsk], settings: Settings) ->
             yield _call(kind, language, some, settings)
 
 
-def copy_only_part(section: ToAsk) -> ModelDescription | None:
+def copy_only_part(section: UndescribedItem) -> ModelDescription | None:
     """Return what the only part of a section says of it; None where there are more, or the model did not say it."""
     if len(section.parts) != 1 or not section.parts[0].by_model:
         return None
@@ -128,7 +130,7 @@ def copy_only_part(section: ToAsk) -> ModelDescription | None:
     )
 
 
-def has_description(section: ToAsk) -> bool:
+def has_description(section: UndescribedItem) -> bool:
     """Return whether the model said something of what is in a section."""
     return any(part.by_model for part in section.parts)
 
@@ -165,20 +167,23 @@ def _index_replies(told: Sequence[_SectionReply], asked: int) -> dict[int, _Sect
 
 
 def _call(
-    kind: DescribedKind, language: str, some: Sequence[tuple[ToAsk, str]], settings: Settings
+    kind: DescribedKind,
+    language: str,
+    some: Sequence[tuple[UndescribedItem, str]],
+    settings: Settings,
 ) -> Call:
     titles, texts = (one.document_title for one, _ in some), (text for _, text in some)
     prompt = prompt_of(kind, language, titles, texts)
     return Call([one for one, _ in some], prompt, need_of(tokens_of(prompt), len(some), settings))
 
 
-def _share(shown: tuple[ToAsk, str]) -> int:
+def _share(shown: tuple[UndescribedItem, str]) -> int:
     """Return how much of a call's room one takes."""
     one, text = shown
     return _CALL_CHARS if one.tries else max(len(text), _CALL_CHARS // TOGETHER)
 
 
-def _prompt_text(one: ToAsk) -> str:
+def _prompt_text(one: UndescribedItem) -> str:
     return "\n".join(filter(None, [one.text, *map(_line, one.parts)]))
 
 
@@ -187,7 +192,7 @@ def _line(part: DescribedPart) -> str:
     return f"- {title}: {part.summary}" if title else f"- {part.summary}"
 
 
-def _to_description(one: ToAsk, told: _SectionReply, echo: _Echo) -> ModelDescription:
+def _to_description(one: UndescribedItem, told: _SectionReply, echo: _Echo) -> ModelDescription:
     return ModelDescription(
         one.id,
         one.version,

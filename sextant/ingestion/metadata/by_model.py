@@ -32,7 +32,7 @@ from sextant.stores.documents.model_descriptions import (
     DescribedKind,
     ModelDescription,
     ModelDescriptions,
-    ToAsk,
+    UndescribedItem,
 )
 from sextant.stores.postgresql.database import Database
 from sextant.text.characters import count_noun
@@ -142,7 +142,7 @@ class ModelDescriber:
             await self._all(run, kind)
         left = 0
         if self.budget.exhausted:
-            left = sum([await run.stored.waiting(kind, TRIES) for kind in DescribedKind])
+            left = sum([await run.stored.count_undescribed(kind, TRIES) for kind in DescribedKind])
         spent = self.budget.spent
         return DescribedByModel(
             run.described[DescribedKind.PASSAGES],
@@ -157,21 +157,25 @@ class ModelDescriber:
     async def _all(self, run: _DescribingRun, kind: DescribedKind) -> None:
         asked, after, total = 0, None, 0
         while not self.budget.exhausted:
-            found = await run.stored.to_ask(kind, after, TRIES, _PAGE)
+            found = await run.stored.list_undescribed(kind, after, TRIES, _PAGE)
             if not found:
                 return
             if (
                 not total
             ):  # all are counted, which reads the whole knowledge base, only where there are many
-                total = len(found) if len(found) < _PAGE else await run.stored.waiting(kind, TRIES)
+                total = (
+                    len(found)
+                    if len(found) < _PAGE
+                    else await run.stored.count_undescribed(kind, TRIES)
+                )
             # Sections of one level at a time: those above are told from what is said of these.
-            wave = [one for one in found if one.place.rank == found[0].place.rank]
-            after, asked = wave[-1].place, asked + len(wave)
+            wave = [one for one in found if one.order.rank == found[0].order.rank]
+            after, asked = wave[-1].order, asked + len(wave)
             await self._describe(run, kind, wave)
             run.on_progress(kind.name.lower(), asked, max(asked, total))
 
     async def _describe(
-        self, run: _DescribingRun, kind: DescribedKind, wave: Sequence[ToAsk]
+        self, run: _DescribingRun, kind: DescribedKind, wave: Sequence[UndescribedItem]
     ) -> None:
         """Ask about some and store the outcome; where the endpoint is gone, that costs nothing its first try."""
         said = [one for one in map(copy_only_part, wave) if one is not None]
@@ -208,7 +212,7 @@ class ModelDescriber:
                 self.budget.settle(call.need, used)
 
 
-def _worth_asking(kind: DescribedKind, one: ToAsk) -> bool:
+def _worth_asking(kind: DescribedKind, one: UndescribedItem) -> bool:
     return kind is DescribedKind.PASSAGES or has_description(one)
 
 

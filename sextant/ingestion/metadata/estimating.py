@@ -34,12 +34,12 @@ async def estimate_descriptions(
     """About what `ModelDescriber.describe` will take after a retry of all; nothing is sent."""
     stored = ModelDescriptions(database, scope)
     passages, usage, after = 0, Usage(), None
-    while found := await stored.to_ask(DescribedKind.PASSAGES, after, _MANY_TRIES, _PAGE):
-        after = found[-1].place
+    while found := await stored.list_undescribed(DescribedKind.PASSAGES, after, _MANY_TRIES, _PAGE):
+        after = found[-1].order
         passages += len(found)
         for call in calls_of(DescribedKind.PASSAGES, found, settings):
             usage += call.need
-    asked = [(level, parts) for level, parts in await stored.coming() if parts > 1]
+    asked = [(level, parts) for level, parts in await stored.list_upcoming_sections() if parts > 1]
     usage = sum(_of_sections(asked, settings), usage)
     return DescriptionEstimate(
         passages,

@@ -1,1 +1,1 @@
-"""Chunks: searched by vector and by keyword, filtered, read for ranking."""
+"""Search, filter and read the chunks of a knowledge base."""

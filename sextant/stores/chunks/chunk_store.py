@@ -1,4 +1,4 @@
-"""Searching chunks: by vector, by keyword, by id."""
+"""Search chunks by vector or by keyword, and read them by id."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sextant.stores.chunks.filtering import (
     filter_values,
 )
 from sextant.stores.chunks.grams import fold_words, salt_grams
-from sextant.stores.chunks.holding import most_common_terms, word_values
+from sextant.stores.chunks.keyword_ranking import rank_keyword_rows, word_values
 from sextant.stores.chunks.stored import ChunkHit, IndexPassage, StoredChunk, read_stored_chunk
 from sextant.stores.postgresql.binary import (
     Embedded,
@@ -46,14 +46,13 @@ T = TypeVar("T")
 Vectors = npt.NDArray[np.float32]
 
 _SQL = load_queries("chunks")
-# Texts that may be looked into for each chunk wanted: of 150 questions 149 were sure of their best 20 by
-# 160. Only those are read that it takes, so this bounds what is put in order.
-_LOOKED = 8
+# The keyword search examines at most this many texts for each hit wanted; it usually stops earlier.
+_TEXTS_PER_HIT = 8
 _GET, _DOCUMENTS = (of_scope(_SQL[name]) for name in ("get", "documents"))
 
 
 class ChunkStore:
-    """The chunks of live versions; every call sees one scope."""
+    """Search and read the chunks of live document versions; every call sees one scope."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -64,18 +63,18 @@ class ChunkStore:
     ) -> list[ChunkHit]:
         """Return the `k` nearest chunks; score = cosine similarity, best first.
 
-        Returns exactly min(k, chunks of the scope that the filters let through) hits: a scope in the
-        shared partition, and whatever passes filters, is scanned exactly, and an HNSW search that
-        comes back short, or that a sample proves wrong, is repeated exactly.
+        Returns exactly min(k, number of matching chunks) hits. Filtered searches, and scopes in the
+        shared partition, are scanned exactly. An HNSW search that returns too few hits, or that a
+        sample proves wrong, is repeated exactly.
 
         Args:
-            scope: whose chunks.
-            vector: shape (dimension,).
-            k: how many.
-            filters: which of them.
+            scope: the knowledge base to search.
+            vector: the question's embedding, shape (dimension,).
+            k: the number of hits.
+            filters: restrict the chunks that may be returned.
 
         Raises:
-            DatabaseUnavailable: no answer within the lane's time.
+            DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
             EmbeddingModelChanged: the stored vectors have another length.
         """
         if k < 1:
@@ -92,14 +91,14 @@ class ChunkStore:
                 "vector": np.ascontiguousarray(vector, dtype=np.float32),
                 "k": k,
             }
-            with _fitting():
+            with _check_dimension():
                 return await _hits(connection, "vector_search", filters, values)
 
     async def nearest(self, scope: Scope, vector: Vectors, k: int) -> Nearest:
-        """Return the `k` nearest chunks as `vector_search` finds them, best first, by id and cosine only.
+        """Return the ids and cosine similarities of the `k` nearest chunks, best first.
 
         Raises:
-            DatabaseUnavailable: no answer within the lane's time.
+            DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
             EmbeddingModelChanged: the stored vectors have another length.
         """
         return nearest_of(await self._near(scope, "nearest", vector, k))
@@ -107,79 +106,81 @@ class ChunkStore:
     async def nearest_with_contents(
         self, scope: Scope, vector: Vectors, k: int
     ) -> tuple[Scored, list[dict[str, Any]]]:
-        """As `nearest`, with the rows of `contents` for each, all in one trip."""
+        """Return the `k` nearest chunks and their `contents` rows, read in one round trip."""
         return _near_with_contents(await self._near(scope, "nearest_with_contents", vector, k))
 
-    def asked_nearest(
+    def request_nearest(
         self, scope: Scope, vector: Vectors, k: int, read: Callable[[Scored], T | None]
     ) -> asyncio.Future[T | None] | None:
-        """As `nearest`, asked for before this returns, and read as soon as it comes (`Reading.lane_asked`)."""
+        """Send the query of `nearest` now, and apply `read` to the answer (`QueryConnection.request_lane`)."""
         values = self._near_values(vector, k)
-        return self._lane_asked(scope, "nearest", values, lambda near: read(read_few_scored(near)))
+        return self._request_lane(
+            scope, "nearest", values, lambda near: read(read_few_scored(near))
+        )
 
-    def asked_nearest_with_contents(
+    def request_nearest_with_contents(
         self,
         scope: Scope,
         vector: Vectors,
         k: int,
         read: Callable[[Scored, list[dict[str, Any]]], T | None],
     ) -> asyncio.Future[T | None] | None:
-        """As `nearest_with_contents`, in the same way."""
+        """Send the query of `nearest_with_contents` now, and apply `read` to the answer."""
         values = self._near_values(vector, k)
-        return self._lane_asked(
+        return self._request_lane(
             scope, "nearest_with_contents", values, lambda near: read(*_near_with_contents(near))
         )
 
-    def asked_held(
+    def request_keyword_matches(
         self, scope: Scope, keywords: Sequence[str], k: int, read: Callable[[Scored], T | None]
     ) -> asyncio.Future[T | None] | None:
-        """As `held`, in the same way."""
+        """Send the query of `keyword_matches` now, and apply `read` to the answer."""
         words = fold_words(keywords)
         if not words:
             return None
-        return self._lane_asked(
+        return self._request_lane(
             scope,
             "held",
-            (*word_values(words), _LOOKED * k, k),
-            lambda held: read(Scored.of(most_common_terms(held or b"", k))),
+            (*word_values(words), _TEXTS_PER_HIT * k, k),
+            lambda answer: read(Scored.of(rank_keyword_rows(answer or b"", k))),
         )
 
     async def _near(self, scope: Scope, function: str, vector: Vectors, k: int) -> bytes | None:
         if k < 1:
             return None
-        with _fitting():
+        with _check_dimension():
             return await self._lane(scope, function, *self._near_values(vector, k))
 
     def _near_values(self, vector: Vectors, k: int) -> tuple[object, ...]:
         width = min(1000, max(self._settings.hnsw_ef_search, k))
         return np.ascontiguousarray(vector, dtype=np.float32), k, width
 
-    async def holding(self, scope: Scope, keywords: Sequence[str], k: int) -> Nearest:
-        """Return the best `k` chunks as `keyword_search` finds them, by id and score only.
+    async def keyword_arrays(self, scope: Scope, keywords: Sequence[str], k: int) -> Nearest:
+        """Return the ids and scores of the best `k` chunks for `keyword_search`, as arrays.
 
         Raises:
-            DatabaseUnavailable: no answer within the lane's time.
+            DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
         """
-        best = await self._most_held(scope, keywords, k)
+        best = await self._rank_by_keywords(scope, keywords, k)
         scores = np.array([score for _, score in best], np.float32)
-        return Nearest(halves(b"".join(one for one, _ in best)), scores)
+        return Nearest(halves(b"".join(chunk_id for chunk_id, _ in best)), scores)
 
-    async def held(self, scope: Scope, keywords: Sequence[str], k: int) -> Scored:
-        """Return the same with ids as text."""
-        return Scored.of(await self._most_held(scope, keywords, k))
+    async def keyword_matches(self, scope: Scope, keywords: Sequence[str], k: int) -> Scored:
+        """Return the hits of `keyword_arrays` with their ids as text."""
+        return Scored.of(await self._rank_by_keywords(scope, keywords, k))
 
-    async def _most_held(
+    async def _rank_by_keywords(
         self, scope: Scope, keywords: Sequence[str], k: int
     ) -> list[tuple[bytes, float]]:
         words = fold_words(keywords)
         if k < 1 or not words:
             return []
-        held = await self._lane(scope, "held", *word_values(words), _LOOKED * k, k)
-        return most_common_terms(held or b"", k)
+        answer = await self._lane(scope, "held", *word_values(words), _TEXTS_PER_HIT * k, k)
+        return rank_keyword_rows(answer or b"", k)
 
     def keyword_statement(self, scope: Scope, keywords: Sequence[str], k: int) -> str:
-        """Return what `holding` asks the server at first, for a log."""
-        values = (*word_values(fold_words(keywords)), _LOOKED * k, k)
+        """Return the statement that `keyword_matches` sends, for a log."""
+        values = (*word_values(fold_words(keywords)), _TEXTS_PER_HIT * k, k)
         _, function = _SQL["held"].splitlines()
         return f"select {function} -- {(scope.user_id, scope.graph_id, *values)}"
 
@@ -188,17 +189,17 @@ class ChunkStore:
 
     @property
     def database(self) -> Database:
-        """Return where the chunks are."""
+        """Return the database that stores the chunks."""
         return self._database
 
-    def _lane_asked(
+    def _request_lane(
         self,
         scope: Scope,
         function: str,
         values: Sequence[object],
         read: Callable[[bytes | None], T | None],
     ) -> asyncio.Future[T | None] | None:
-        return self._database.lane_asked(scope, _SQL[function], values, read)
+        return self._database.request_lane(scope, _SQL[function], values, read)
 
     async def keyword_search(
         self,
@@ -207,17 +208,17 @@ class ChunkStore:
         k: int,
         filters: ChunkFilters | None = None,
     ) -> list[ChunkHit]:
-        """Return chunks that contain keywords, in the sense of ILIKE, most distinct keywords first.
+        """Return chunks that contain keywords as ILIKE finds them, most distinct keywords first.
 
         Ties are ordered by density (bytes of the keywords found ÷ bytes of the text searched), then by
         id. score = number of keywords + density ÷ (1 + density).
 
         Raises:
-            DatabaseUnavailable: no answer within the lane's time.
+            DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
         """
         if filters is None:
-            held = await self.holding(scope, keywords, k)
-            return await self._whole(scope, held.ids, held.cosines.tolist())
+            best = await self.keyword_arrays(scope, keywords, k)
+            return await self._whole(scope, best.ids, best.cosines.tolist())
         words = fold_words(keywords)
         if k < 1 or not words:
             return []
@@ -227,8 +228,8 @@ class ChunkStore:
             values = _keyword_values(found, words, k)
             return await _hits(connection, "keyword_search", filters, values)
 
-    async def matching(self, scope: Scope, filters: ChunkFilters) -> npt.NDArray[np.uint64]:
-        """Return the chunks that the filters let through, as halves of shape (n, 2), in the order of ids."""
+    async def matching_ids(self, scope: Scope, filters: ChunkFilters) -> npt.NDArray[np.uint64]:
+        """Return the ids of the chunks that match the filters, ascending, as halves of shape (n, 2)."""
         async with self._filtered(scope) as (connection, found):
             if found is None:
                 return halves(None)
@@ -237,8 +238,8 @@ class ChunkStore:
             row = await (await cursor.execute(filter_condition("ids"), values)).fetchone()
             return halves(row[0] if row else None)
 
-    async def unknown(self, scope: Scope, filters: ChunkFilters) -> list[str]:
-        """Return the documents and sections that the filters name and the scope does not have, as they name them."""
+    async def find_unknown_ids(self, scope: Scope, filters: ChunkFilters) -> list[str]:
+        """Return the document and section ids of the filters that the scope does not have, as written."""
         if not (filters.document_ids or filters.section_id):
             return []
         async with self._database.transaction(scope.user_id) as connection:
@@ -248,17 +249,18 @@ class ChunkStore:
             cursor = await connection.execute(filter_condition("unknown"), values)
             return [name for (name,) in await cursor.fetchall()]
 
-    async def unknown_types(
+    async def find_unknown_types(
         self, scope: Scope, types: Sequence[str]
     ) -> tuple[list[str], list[str]]:
-        """Return those types of entities, in lower case, that the scope does not have; and where some are, its own.
+        """Return the unknown ones among entity types, and the types that the scope has.
 
-        Its own come as they are written, those of most entities first.
+        The unknown types are in lower case. The scope's types are returned only if there are unknown
+        ones, as they are written, most frequent first.
         """
         async with self._database.transaction(scope.user_id) as connection:
             if not types or (found := await find_scope(connection, scope)) is None:
                 return [], []
-            values = {"scope_id": found.scope_id, "types": [one.lower() for one in types]}
+            values = {"scope_id": found.scope_id, "types": [type_.lower() for type_ in types]}
             cursor = connection.cursor(row_factory=scalar_row)
             await cursor.execute(filter_condition("unknown_types"), values)
             if unknown := await cursor.fetchall():
@@ -266,33 +268,33 @@ class ChunkStore:
             return unknown, await cursor.fetchall()
 
     async def get(self, scope: Scope, ids: Sequence[UUID]) -> list[StoredChunk]:
-        """Return the chunks of these ids, in this order; ids that the scope does not have are left out."""
+        """Return the chunks with these ids, in this order; ids that the scope does not have are skipped."""
         values = key_of(scope) | {"ids": id_array(ids)}
         rows = await self._database.read(scope.user_id, _GET, values)
         return [read_stored_chunk(row) for row in rows]
 
     async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """Return what results show of the chunks of these ids, in this order, as rows: half the cost of `get`."""
+        """Return the fields that results show of these chunks, in this order, as rows; cheaper than `get`."""
         octets = bytes.fromhex("".join(ids).replace("-", ""))
         return rows_from_json(await self._database.call(scope, _SQL["contents"], octets))
 
     async def count(self, scope: Scope) -> int:
-        """Return how many chunks of the scope can be found."""
+        """Count the searchable chunks of the scope."""
         return sum(await rows_of(self._database, scope, scalar_row, _SQL["count"]))
 
     async def documents(self, scope: Scope) -> dict[UUID, str]:
-        """Return the documents, each with a text that changes whenever its searchable chunks do."""
+        """Return the state of each document by id: a text that changes whenever its searchable chunks do."""
         rows = await self._database.read(scope.user_id, _DOCUMENTS, key_of(scope))
         return {row["id"]: row["state"] for row in rows}
 
     async def passages(
         self, scope: Scope, documents: Sequence[UUID] | None = None
     ) -> list[IndexPassage]:
-        """Return every chunk in the order of ids: where it stands, a table's header, its text.
+        """Return every chunk as an index needs it, in the order of ids.
 
         Args:
-            scope: whose chunks.
-            documents: of these documents only.
+            scope: the knowledge base to read.
+            documents: restrict the chunks to those of these documents.
         """
         wanted = list(await self.documents(scope)) if documents is None else list(documents)
         async with self._database.transaction(scope.user_id) as connection:
@@ -304,7 +306,7 @@ class ChunkStore:
             return [IndexPassage(*row) async for row in cursor]
 
     async def vectors(self, scope: Scope, documents: Sequence[UUID]) -> Embedded:
-        """Return the vectors of the chunks of some documents, in no order."""
+        """Return the vectors of the chunks of some documents, in no particular order."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             if found is None:
@@ -318,16 +320,16 @@ class ChunkStore:
             return read_embedded([row[0] async for row in cursor])
 
     async def stamp(self, scope: Scope) -> Stamp:
-        """Return what changes whenever the scope's passages, graph or reports do."""
+        """Return the scope's stamp, which changes whenever its passages, graph or reports do."""
         return await stamp_of(self._database, scope)
 
-    def stamp_asked(self, scope: Scope) -> AbstractContextManager[StampAnswer]:
-        """Ask for the stamp from a thread that works until the answer comes (`sextant.stores.stamps.stamp_lines`)."""
+    def request_stamp(self, scope: Scope) -> AbstractContextManager[StampAnswer]:
+        """Send the request for the stamp now; the caller reads the answer later (`stamps.stamp_lines`)."""
         return request_stamp(stamp_lines(self._database), scope)
 
     @asynccontextmanager
     async def _filtered(self, scope: Scope) -> AsyncIterator[tuple[Connection, ScopeRow | None]]:
-        """Provide a snapshot that is set up for a search inside filters, and the scope's row."""
+        """Open a snapshot that is set up for a filtered search; yield it with the scope's row."""
         timeout = {"timeout": f"{self._settings.lane_timeout * 1000:.0f}"}
         async with self._database.transaction(scope.user_id, snapshot=True) as connection:
             found = await find_scope(connection, scope)
@@ -337,27 +339,27 @@ class ChunkStore:
     async def _whole(
         self, scope: Scope, ids: npt.NDArray[np.uint64], scores: Sequence[float]
     ) -> list[ChunkHit]:
-        """Return the chunks of ids with their scores; without those that are gone by now."""
+        """Return the chunks with these ids and scores; skip those deleted meanwhile."""
         wanted = [UUID(int=high << 64 | low) for high, low in ids.tolist()]
-        score = dict(zip(wanted, scores, strict=True))
-        return [ChunkHit(chunk, score[chunk.id]) for chunk in await self.get(scope, wanted)]
+        score_by_id = dict(zip(wanted, scores, strict=True))
+        return [ChunkHit(chunk, score_by_id[chunk.id]) for chunk in await self.get(scope, wanted)]
 
 
 def _near_with_contents(answer: bytes | None) -> tuple[Scored, list[dict[str, Any]]]:
-    sent = answer or bytes(4)
-    end = 4 + int.from_bytes(sent[:4], "big")
-    return read_few_scored(sent[4:end]), rows_from_json(sent[end:])
+    octets = answer or bytes(4)
+    end = 4 + int.from_bytes(octets[:4], "big")
+    return read_few_scored(octets[4:end]), rows_from_json(octets[end:])
 
 
 @contextmanager
-def _fitting() -> Iterator[None]:
-    """Say what it means that the question's vector has another length than those stored."""
+def _check_dimension() -> Iterator[None]:
+    """Raise `EmbeddingModelChanged` when the question's vector and the stored ones differ in length."""
     try:
         yield
     except DataException as error:  # pgvector: "different halfvec dimensions 384 and 8"
-        said, *_ = str(error).splitlines()  # the rest is our SQL
+        message, *_ = str(error).splitlines()  # the rest quotes the statement
         raise EmbeddingModelChanged(
-            f"The question's vector does not fit those that are stored: {said}.",
+            f"The question's vector does not fit the stored vectors: {message}.",
             next_step="Search with the embedding model that the documents were ingested "
             "with, or run `sextant reembed`.",
             field="embedding",
@@ -369,7 +371,7 @@ def _keyword_values(scope: ScopeRow, words: list[str], k: int) -> dict[str, obje
     return {
         "scope_id": scope.scope_id,
         "words": words,
-        "gram_words": id_array(place for place, own in enumerate(grams, start=1) for _ in own),
+        "gram_words": id_array(index for index, group in enumerate(grams, start=1) for _ in group),
         "grams": id_array(np.concatenate(grams).tolist()),
         "k": k,
     }

@@ -1,4 +1,4 @@
-"""Filters as SQL: the chunks they let through, as a part of other queries."""
+"""Translate chunk filters into conditions and parameters of SQL queries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sextant.stores.postgresql.queries import load_queries
 
 _SQL = load_queries("filters")
 
-# What may stand before a title's own words.
+# The numbering that may precede the words of a title.
 _NUMBER = (
     r"(?:(?:第\s*[0-9一二三四五六七八九十百零〇]+\s*[章节節篇部分条條]|[0-9]+(?:[.．][0-9]+)*[.．、)）]?"
     r"|(?:chapter|section|part)\s+[0-9ivxlc]+[:.]?)\s*)?"
@@ -21,19 +21,19 @@ _NUMBER = (
 
 
 def filter_condition(name: str) -> LiteralString:
-    """Return the query of that name in `filters.sql`; takes its own values and those of `filter_values`."""
+    """Return a query of `filters.sql`; its parameters include those of `filter_values`."""
     return _SQL[name].replace("%(matching)s", _SQL["matching"])
 
 
 def custom_plans() -> LiteralString:
-    """Set for a transaction, that plans are made for the values; takes a `timeout` in ms."""
+    """Return the statement that makes a transaction plan for its values; takes a `timeout` in ms."""
     return _SQL["options"]
 
 
 def filter_values(filters: ChunkFilters) -> dict[str, Any]:
-    """Return the values of the filters; null where they bound nothing."""
+    """Return the parameters of the filters; None for a filter that is not set."""
     return {
-        "document_ids": [one for one in map(_id, filters.document_ids) if one is not None],
+        "document_ids": [found for found in map(_id, filters.document_ids) if found is not None],
         "sources": list(filters.document_ids) or None,
         "section_id": list(filters.section_id) or None,
         "created_after": filters.created_after,
@@ -47,7 +47,7 @@ def filter_values(filters: ChunkFilters) -> dict[str, Any]:
 
 
 def filter_ids(filters: ChunkFilters) -> dict[str, Any]:
-    """Return what the filters name by id or source: each name of a document beside the id that it may be."""
+    """Return the documents and sections that the filters name; `ids[i]` is `names[i]` read as an id, or None."""
     return {
         "names": list(filters.document_ids),
         "ids": [_id(name) for name in filters.document_ids],
@@ -56,17 +56,18 @@ def filter_ids(filters: ChunkFilters) -> dict[str, Any]:
 
 
 def title_pattern(title: str) -> str:
-    """Return a regular expression for titles that begin so, in the part that Python and PostgreSQL share.
+    """Return a regular expression for titles that begin with `title`, valid in Python and PostgreSQL.
 
-    A number is whole: `3` and `3.1` do not find `3.10`; nor does a Latin word find a longer one.
+    Numbers and Latin words match whole: `3` and `3.1` do not find `3.10`.
     """
     return f"^{_NUMBER}{_whole(title)}"
 
 
 def document_patterns(titles: Sequence[str]) -> list[str]:
-    """Of a path that starts at the document: what it is called may stand anywhere in its title.
+    """Return patterns for a path that starts at the document, one for each title.
 
-    Seed 004 asks for `["合同", "第3章"]`, and contracts are called after what they are about.
+    The first may occur anywhere in the document's title: in `["合同", "第3章"]` the word 合同 (contract)
+    is seldom the beginning of a contract's title.
     """
     if not titles:
         return []

@@ -1,13 +1,13 @@
-"""Text as the keyword lane compares it, and the n-grams by which an index finds it.
+"""Fold text for the keyword lane, and cut it into the n-grams by which an index finds it.
 
-A keyword is contained in a text in the sense of SQL's `ILIKE '%' || keyword || '%'` (wildcards
-escaped) if and only if `fold(keyword) in fold(text)`. Limits of the equality: it is that of the
-database's built-in Unicode provider, and case pairs newer than Python's Unicode tables are unknown.
+`fold(keyword) in fold(text)` is true if and only if SQL's `ILIKE '%' || keyword || '%'` (wildcards
+escaped) matches the text. The database must use its built-in Unicode provider; case pairs newer than
+Python's Unicode tables are unknown.
 
-The grams are pairs of neighbouring characters where a CJK ideograph takes part and triples where
-none does, both inside one run of letters and digits. Whether a window is a gram depends on its own
-characters only, so every gram of a keyword is a gram of each text that contains it: the index finds
-a superset and the text itself decides (anchors: performance §2).
+A gram is a pair of adjacent characters if one of them is a CJK ideograph, else a triple. It never
+crosses the end of a run of letters and digits. Whether characters form a gram depends on these
+characters only, so every gram of a keyword is a gram of each text that contains the keyword: the
+index finds a superset of the matches, and the texts decide.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _BITS = 21  # Unicode ends below 2^21, so three characters fit in 63 bits
 _CODE_BITS = np.uint64(_BITS)
 _HALF_BITS = 32
 _HALF = np.uint64(_HALF_BITS)
-# A gram's hash has 15 bits: real texts have some 200,000 different grams, and an index with a seventh
-# of the keys took two thirds of the time to keep; a chunk of 200 grams then has 0.6 % of the others.
+# Collisions only enlarge the superset: a chunk of 200 grams matches 0.6 % of all hashes. Fewer keys
+# make the index cheaper to maintain.
 _HASH_BITS = 15
 _HASH_SHIFT = 64 - _HASH_BITS
 _SALTS = 1 << (32 - _HASH_BITS)
@@ -47,14 +47,14 @@ _IDEOGRAPHS = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0
 
 
 def fold(text: str) -> str:
-    """Lower case, one character for one: PostgreSQL has no final sigma and no dotted capital I."""
+    """Lower the case character by character, as PostgreSQL does: no final sigma, no dotted capital I."""
     return text.replace("Σ", "σ").replace("İ", "i").lower()
 
 
 def fold_words(keywords: Iterable[str]) -> list[str]:
-    """Return the distinct keywords, folded, in their order, without those that no stored text can hold.
+    """Return the distinct keywords, folded, in order, without those that no stored text can contain.
 
-    PostgreSQL stores neither NUL nor half of a surrogate pair, and refuses to be asked for one.
+    PostgreSQL stores neither NUL nor lone surrogates, and rejects parameters that contain them.
     """
     folded = dict.fromkeys(map(fold, keywords))
     return [word for word in folded if word and not _UNSTORED.search(word)]
@@ -63,32 +63,31 @@ def fold_words(keywords: Iterable[str]) -> list[str]:
 def salt_grams(folded: Sequence[str], scope_id: int) -> list[Grams]:
     """Return the distinct grams of each folded text as the index stores them.
 
-    A gram is the scope's number in the high 17 and a hash in the low 15 bits. The salt makes one
-    index serve all tenants: without it a common gram lists every tenant's chunks. Two grams with one
-    hash, or two scopes with one salt, only make the index's superset larger. All texts of a batch are
-    cut up at once, in numpy.
+    A gram has the scope's number in the high 17 bits and a hash in the low 15. The number is a salt
+    by which one index serves all tenants: without it a common gram lists every tenant's chunks.
+    Collisions of hashes or salts only enlarge the superset that the index finds.
     """
     joined = "\n".join(folded)
     codes = np.frombuffer(joined.encode("utf-32-le"), np.uint32)
-    # Half as wide where the texts can be numbered beside the hash, which sorts three times faster.
+    # 32 bits, which sort faster, suffice if the number of a text fits beside the hash.
     width = np.uint32 if len(folded) <= _SALTS else np.uint64
-    numbers: _Keys = np.arange(len(folded), dtype=width)
-    owner = np.repeat(numbers, [len(text) + 1 for text in folded])
+    text_numbers: _Keys = np.arange(len(folded), dtype=width)
+    owner = np.repeat(text_numbers, [len(text) + 1 for text in folded])
     word, ideograph = is_word(codes), is_ideograph(codes)
     pair = word[:-1] & word[1:] & (ideograph[:-1] | ideograph[1:])
     plain = word & ~ideograph
     triple = plain[:-2] & plain[1:-1] & plain[2:]
     keys = np.concatenate([_keys(codes, owner, pair, 2), _keys(codes, owner, triple, 3)])
-    keys.sort()  # three times faster here than np.unique, which hashes
+    keys.sort()  # faster here than np.unique, which hashes
     keys = keys[np.append(keys[1:] != keys[:-1], True)[: len(keys)]]
-    ends = np.searchsorted(keys >> _HASH_BITS, numbers[1:])
+    ends = np.searchsorted(keys >> _HASH_BITS, text_numbers[1:])
     salt = np.uint32((scope_id % _SALTS) << _HASH_BITS)
     values = (keys.astype(np.uint32) & np.uint32((1 << _HASH_BITS) - 1)) | salt
     return np.split(values.view(np.int32), ends)
 
 
 def word_grams(folded: str) -> list[int]:
-    """Return the grams of one short text as numbers of 21 bits a character: a tenth of the time of arrays."""
+    """Return the grams of one short text, 21 bits for each character; faster than arrays for a keyword."""
     if folded.isascii() and folded.isalnum():
         plain = folded.encode()
         triples = zip(plain, plain[1:], plain[2:], strict=False)
@@ -110,7 +109,7 @@ def word_grams(folded: str) -> list[int]:
 
 
 def gram_hashes(folded: str) -> set[int]:
-    """Return the grams of one short text without a salt."""
+    """Return the hashes of the grams of one short text, without a salt."""
     return {
         ((gram ^ gram >> _HALF_BITS) * _GOLDEN & _WORD) >> _HASH_SHIFT
         for gram in word_grams(folded)
@@ -118,7 +117,7 @@ def gram_hashes(folded: str) -> set[int]:
 
 
 def _keys(codes: _Codes, owner: _Keys, mask: _Mask, length: int) -> _Keys:
-    """Return which text, and the hash, of each window of `length` characters that `mask` marks."""
+    """Return the text's number and the hash of each window of `length` characters that `mask` marks."""
     (starts,) = np.nonzero(mask)
     packed = np.zeros(len(starts), np.uint64)
     for offset in range(length):
@@ -130,7 +129,7 @@ def _keys(codes: _Codes, owner: _Keys, mask: _Mask, length: int) -> _Keys:
 
 
 def is_ideograph(codes: _Codes) -> _Mask:
-    """Return CJK ideographs, as `sextant.text.characters.is_cjk` knows them."""
+    """Return a mask of CJK ideographs, as defined by `sextant.text.characters.is_cjk`."""
     mask = np.zeros(len(codes), np.bool_)
     for first, last in _IDEOGRAPHS:
         mask |= (codes >= first) & (codes <= last)
@@ -138,7 +137,7 @@ def is_ideograph(codes: _Codes) -> _Mask:
 
 
 def is_word(codes: _Codes) -> _Mask:
-    """Return letters and digits, as `str.isalnum` knows them."""
+    """Return a mask of letters and digits, as defined by `str.isalnum`."""
     basic = _basic_words()
     mask = basic[np.minimum(codes, len(basic) - 1)]
     (astral,) = np.nonzero(codes >= len(basic))

@@ -1,4 +1,4 @@
-"""The indexes after a document was published: HNSW for a scope that has grown, and a tidy gram index."""
+"""Maintain indexes and statistics after a document was published."""
 
 from __future__ import annotations
 
@@ -9,36 +9,41 @@ from sextant.stores.postgresql.queries import load_queries
 _SQL = load_queries("partitions")
 
 # pgvector indexes at most this many dimensions of a `halfvec`; longer vectors are searched exactly.
-_LONGEST_INDEXED = 4000
+_MAX_INDEXED_DIMENSIONS = 4000
 
 
-async def settle(database: Database, scope: Scope) -> bool:
-    """Tidy up after a document was published: indexes, statistics, and where vectors lie.
+async def maintain_indexes(database: Database, scope: Scope) -> bool:
+    """Update indexes and statistics after a document was published.
 
-    What was just stored gets its place in the gram index; searches are faster for it. A scope with
-    `retrieval.exact_below` chunks or more gets an HNSW index of its own, over halves: below that an
-    exact scan is faster and misses nothing (anchors: performance §1). So does one that has an index of
-    floats, as all had before. Searches go on meanwhile; writers of this scope wait. Returns whether
-    such an index was made.
+    New chunks are merged into the gram index, which makes searches faster. A scope with at least
+    `retrieval.exact_below` chunks gets its own HNSW index over half-precision vectors; below that an
+    exact scan is faster and misses nothing. Searches continue meanwhile; writers of this scope wait.
+
+    Returns:
+        Whether an HNSW index was built.
     """
-    own = database.settings.retrieval
+    settings = database.settings.retrieval
     limits = {
         "user_id": scope.user_id,
         "graph_id": scope.graph_id,
-        "exact_below": own.exact_below,
-        "longest": _LONGEST_INDEXED,
+        "exact_below": settings.exact_below,
+        "longest": _MAX_INDEXED_DIMENSIONS,
     }
     async with database.transaction(scope.user_id) as connection:
         row = await (await connection.execute(_SQL["settle"], limits)).fetchone()
     if row is None or not row[1]:
         return False
-    graph = {"scope_id": row[0], "m": own.hnsw_m, "ef_construction": own.hnsw_ef_construction}
+    graph = {
+        "scope_id": row[0],
+        "m": settings.hnsw_m,
+        "ef_construction": settings.hnsw_ef_construction,
+    }
     async with database.transaction(scope.user_id) as connection:
         done = await (await connection.execute(_SQL["promote"], graph)).fetchone()
         return bool(done and done[0])
 
 
-async def look_at_sizes(database: Database, user_id: str) -> None:
-    """Let the planner know how large the tables have become; costs a millisecond when they have not."""
+async def refresh_statistics(database: Database, user_id: str) -> None:
+    """Refresh the planner's statistics if the tables have grown; cheap if they have not."""
     async with database.transaction(user_id) as connection:
         await connection.execute(_SQL["look_at_sizes"])

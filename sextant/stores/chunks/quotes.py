@@ -1,4 +1,4 @@
-"""Whether what an answer quotes stands in the stored documents."""
+"""Check quotations of an answer against the stored documents."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ _STILL_THERE = of_scope(load_queries("quotes")["still_there"])
 
 
 class QuoteStore:
-    """Compares quotes with the live versions of documents; every call sees one scope."""
+    """Compare quotations with the live versions of documents; every call sees one scope."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def still_there(self, scope: Scope, quotes: Sequence[Quoted]) -> list[bool]:
-        """Of each quote, in order, whether its document reads so at these places now.
+    async def check_quotes(self, scope: Scope, quotes: Sequence[Quoted]) -> list[bool]:
+        """Return for each quote, in order, whether its document has exactly this text at its position.
 
-        It is compared character by character. A document that was deleted, or is not in the scope, has
-        nothing.
+        A quote of a document that was deleted or is not in the scope is false.
 
         Raises:
-            DatabaseUnavailable: the store does not answer.
+            DatabaseUnavailable: the server does not answer.
         """
         values = key_of(scope) | {
             "ids": id_array(quote.document_id for quote in quotes),

@@ -1,4 +1,4 @@
-"""Chunks as they are stored: with what a reader wants to know of their documents, as hits, as texts to index."""
+"""Stored chunks: with fields of their documents, as search hits, and as texts to index."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _COLUMNS = {"start": "start_offset", "end": "end_offset"}
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
-    """A chunk with what a reader wants to know of its document.
+    """A chunk with the fields of its document that results show.
 
-    `start` and `end` are character offsets into the document's text; `source` is the name under
-    which the document was added, `document_title` its title, `title` the chunk's own.
+    `start` and `end` are character offsets into the document's text. `source` is the name under which
+    the document was added and `document_title` its title; `title` is the chunk's.
     """
 
     id: UUID
@@ -52,7 +52,7 @@ class StoredChunk:
 
 @dataclass(frozen=True, slots=True)
 class ChunkHit:
-    """A chunk that a search found; what `score` means is the search's matter."""
+    """A chunk that a search found; the search defines the scale of `score`."""
 
     chunk: StoredChunk
     score: float
@@ -60,7 +60,7 @@ class ChunkHit:
 
 @dataclass(frozen=True, slots=True)
 class IndexPassage:
-    """What an in-memory index needs of a chunk: its id, and the text it is found by."""
+    """A chunk as an in-memory index needs it; `searched` is the text by which it is found."""
 
     id: UUID
     document_id: UUID
@@ -71,7 +71,7 @@ _FIELDS = [(field.name, _COLUMNS.get(field.name, field.name)) for field in field
 
 
 def read_stored_chunk(row: dict[str, Any]) -> StoredChunk:
-    """Return a row of `found_chunks`."""
+    """Return the chunk of a row of `found_chunks`."""
     values: dict[str, Any] = {
         name: tuple(row[column]) if name in _TUPLES else row[column] for name, column in _FIELDS
     }

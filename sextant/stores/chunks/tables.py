@@ -1,4 +1,4 @@
-"""The tables of documents, whole, where a search found a passage of one."""
+"""Read whole tables of documents after a search found one of their passages."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from sextant.stores.scopes import key_of, of_scope
 from sextant.tables.cells.stored import TablePart
 
 _PARTS = of_scope(load_queries("tables")["parts"])
-# Passages of one section; its tables have some twenty thousand rows then.
-_MOST = 2000
+# Sections with more table passages than this (about twenty thousand rows) are not read.
+_MAX_PARTS = 2000
 
 
 class TableStore:
-    """Reads what stands beside a passage of a table; every call sees one scope."""
+    """Read the passages that make up a table; every call sees one scope."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def parts(self, scope: Scope, chunk_id: str) -> list[TablePart]:
-        """Return all passages of tables in the section of this one, in reading order.
+        """Return all table passages in the section of this chunk, in reading order.
 
-        None, where there are more than 2,000, or the document is still being stored.
+        The list is empty if there are more than 2,000, or while the document is being stored.
 
         Raises:
-            DatabaseUnavailable: the server does not answer within the time of a lane.
+            DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
         """
-        values = key_of(scope) | {"id": chunk_id, "most": _MOST + 1}
+        values = key_of(scope) | {"id": chunk_id, "most": _MAX_PARTS + 1}
         rows = await self._database.read(scope.user_id, _PARTS, values)
-        return [] if len(rows) > _MOST else [TablePart(**row) for row in rows]
+        return [] if len(rows) > _MAX_PARTS else [TablePart(**row) for row in rows]

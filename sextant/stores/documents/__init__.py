@@ -1,1 +1,1 @@
-"""Documents and their versions: written batch by batch, published, described, deleted."""
+"""Store documents and their versions: write, publish, describe and delete them."""

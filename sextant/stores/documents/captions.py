@@ -1,4 +1,4 @@
-"""What the vision model said of images in documents, kept by their content."""
+"""Store the captions that a vision model wrote for images in documents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SQL = load_queries("captions")
 
 
 class CaptionStore:
-    """The captions of a database's images; every call sees one scope, one model and one language."""
+    """Read and write captions by image; every call sees one scope, one model and one language."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -22,7 +22,7 @@ class CaptionStore:
     async def known(
         self, scope: Scope, model: str, language: str, images: Iterable[str]
     ) -> dict[str, str]:
-        """Return captions by the sha256 of their images; "" for one that could not be described."""
+        """Return the stored captions by image sha256; "" if an image could not be described."""
         values = {"model": model, "language": language, "images": list(images)}
         async with self._database.transaction(scope.user_id) as connection:
             cursor = await connection.execute(_SQL["known"], key_of(scope) | values)
@@ -31,7 +31,7 @@ class CaptionStore:
     async def keep(
         self, scope: Scope, model: str, language: str, sha256: str, caption: str
     ) -> None:
-        """Keep a caption, or "" for an image that could not be described."""
+        """Store a caption, or "" for an image that could not be described."""
         values = {"model": model, "language": language, "sha256": sha256}
         values["caption"] = clean_text(caption)
         async with self._database.transaction(scope.user_id) as connection:

@@ -1,4 +1,4 @@
-"""What stored chunks and sections are said to be about: what is missing, and filling it in."""
+"""Find stored chunks and sections without descriptions, and write their descriptions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FIELDS = [field.name for field in fields(Chunk)]
 
 
 class Descriptions:
-    """What the chunks of one knowledge base are said to be about."""
+    """Read and write the descriptions of the chunks of one knowledge base."""
 
     def __init__(self, database: Database, scope: Scope) -> None:
         self._database = database
@@ -31,14 +31,14 @@ class Descriptions:
         self._documents = DocumentReader(database)
 
     async def undescribed(self) -> list[UUID]:
-        """Document with chunks that were stored before anything described them."""
+        """Return the documents with chunks that have no description."""
         return [row["id"] for row in await self._rows("undescribed", {})]
 
     async def document(self, document_id: UUID) -> ParsedDocument:
-        """Return a stored document, without its text, as its parser would give it.
+        """Return a stored document as its parser would return it, but without its text.
 
         Raises:
-            DocumentNotFound: it was deleted meanwhile.
+            DocumentNotFound: the document was deleted.
         """
         sections = await self._documents.structure(self._scope, document_id)
         rows = await self._rows("chunks", {"document_id": document_id})
@@ -49,12 +49,12 @@ class Descriptions:
             text="",
             language=first.get("language", ""),
             sections=sections,
-            chunks=tuple(Chunk(**{name: getattr(one, name) for name in _FIELDS}) for one in chunks),
+            chunks=tuple(Chunk(**{name: getattr(row, name) for name in _FIELDS}) for row in chunks),
             metadata=dict(first.get("metadata", {})),
         )
 
     async def write(self, document_id: UUID, described: ParsedDocument) -> None:
-        """Store what is said of chunks and sections that say nothing yet."""
+        """Store descriptions of chunks and sections that have none."""
         async with self._database.transaction(self._scope.user_id) as connection:
             row = await hold_scope(connection, self._scope)
             if row is None:
@@ -81,6 +81,6 @@ class Descriptions:
             return await cursor.fetchall()
 
 
-def _values(one: object, names: Sequence[str]) -> dict[str, Any]:
-    values = {name: getattr(one, name) for name in ("id", *names)}
+def _values(item: object, names: Sequence[str]) -> dict[str, Any]:
+    values = {name: getattr(item, name) for name in ("id", *names)}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}

@@ -1,8 +1,8 @@
-"""Documents and their versions: registered, filled batch by batch, published, deleted.
+"""Register, write, publish and delete documents and their versions.
 
-A document is a name (`source`) within a scope. Its live version is what search sees; a new upload
-opens a pending version. The chunks of a first version are searchable as they come; those of a
-replacement are staged and take the old ones' place in one transaction.
+A document is identified by its name (`source`) within a scope. Searches see its live version; a new
+upload opens a pending version. The chunks of a first version are searchable as soon as they are
+stored. Those of a replacement are staged, and replace the old ones in one transaction.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from sextant.domain.errors import DocumentNotFound
 from sextant.domain.scope import Scope
 from sextant.stores.array_files import forget_words
 from sextant.stores.chunks.chunk_store import Vectors
-from sextant.stores.chunks.partitions import settle
+from sextant.stores.chunks.partitions import maintain_indexes
 from sextant.stores.documents.reading import DocumentReader, not_found
 from sextant.stores.documents.registering import Registered, Upload, register, release_document
 from sextant.stores.documents.versions import (
     ReadyVersion,
-    bring_chunks,
+    copy_chunks,
     end_job,
     make_live,
     open_version,
     require_scope,
-    take_back,
-    write_brought,
+    withdraw_version,
+    write_copied_chunks,
     write_first_versions,
     write_parsed,
 )
@@ -36,10 +36,10 @@ from sextant.stores.scopes import find_scope, share_scope
 
 
 class DocumentStore(DocumentReader):
-    """The documents of a database, to be read and changed; every call sees one scope.
+    """Read and change documents; every call sees one scope.
 
-    Methods that write a version take `version` from the worker's job: they raise `ConflictError` when
-    a newer upload has replaced that version. Without it they write to the pending one.
+    Methods that write take the `version` of the worker's job, and raise `ConflictError` if a newer
+    upload has replaced it. Without `version` they write to the pending one.
     """
 
     async def register(
@@ -53,17 +53,18 @@ class DocumentStore(DocumentReader):
         external_id: str | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> Registered:
-        """Take a file in: store its bytes and queue its ingestion, unless the scope has them already.
+        """Store a file and queue its ingestion, unless the scope has the same bytes already.
 
-        The same bytes anywhere in the scope are the same document, which keeps the other name as a copy's. Another content under a known
-        `source`, or other metadata, opens a new version of that document. Makes the graph when it is new.
+        Equal bytes are one document in a scope; a further name is recorded as a copy. New content or
+        metadata under a known `source` opens a new version of that document. The knowledge base is
+        created if it does not exist.
         """
         upload = Upload(source, filename, media_type, content, external_id, metadata)
         [registered] = await self.register_all(scope, [upload])
         return registered
 
     async def register_all(self, scope: Scope, uploads: Sequence[Upload]) -> list[Registered]:
-        """Return the same for several files, all or none, in order."""
+        """Register several files in order, all or none."""
         async with self._database.transaction(scope.user_id) as connection:
             return await register(connection, scope, uploads)
 
@@ -75,13 +76,14 @@ class DocumentStore(DocumentReader):
         *,
         version: int | None = None,
     ) -> set[UUID]:
-        """Write the pending version's text and sections; say which of its chunks are stored already.
+        """Write the pending version's text and sections; return which of its chunks are stored already.
 
-        Chunks that an earlier try stored and `parsed` does not have are removed, so a changed parser
-        may resume an older one's work.
+        Chunks of an earlier attempt that `parsed` does not contain are removed, so that a changed
+        parser may resume an older one's work.
 
         Raises:
-            DocumentNotFound: deleted meanwhile. ConflictError: replaced meanwhile.
+            DocumentNotFound: the document was deleted.
+            ConflictError: a newer version has replaced this one.
         """
         async with self._database.transaction(scope.user_id) as connection:
             opened = await open_version(connection, scope, document_id, version)
@@ -98,53 +100,55 @@ class DocumentStore(DocumentReader):
     ) -> None:
         """Store a batch: searchable at once in a first version, staged in a replacement.
 
-        Several batches of a document may be stored at the same time, each on a connection of its own.
+        Several batches of a document may be stored concurrently, each on its own connection.
 
         Args:
-            scope: whose document.
-            document_id: which document.
-            chunks: the batch; chunks that are stored already are passed over.
+            scope: the document's knowledge base.
+            document_id: the document.
+            chunks: the batch; chunks that are stored already are skipped.
             vectors: shape (len(chunks), dimension), L2-normalised.
-            version: the job's version.
+            version: the version of the job.
 
         Raises:
-            DocumentNotFound: deleted meanwhile. ConflictError: replaced meanwhile.
+            DocumentNotFound: the document was deleted.
+            ConflictError: a newer version has replaced this one.
         """
         async with self._database.transaction(scope.user_id) as connection:
             row = require_scope(await find_scope(connection, scope), document_id)
-            await bring_chunks(connection, row.scope_id, {document_id: chunks}, vectors)
+            await copy_chunks(connection, row.scope_id, {document_id: chunks}, vectors)
             opened = await open_version(
                 connection, scope, document_id, version, lock="share_document"
             )
-            await write_brought(connection, opened)
+            await write_copied_chunks(connection, opened)
 
     async def store(self, scope: Scope, ready: ReadyVersion) -> None:
-        """Begin, add all chunks and publish in one step, for a small document; its job stays open.
+        """Write and publish a small document in one transaction; its job stays open.
 
         Raises:
-            DocumentNotFound: deleted meanwhile. ConflictError: replaced meanwhile.
+            DocumentNotFound: the document was deleted.
+            ConflictError: a newer version has replaced this one.
         """
         async with self._database.transaction(scope.user_id) as connection:
             opened = await open_version(connection, scope, ready.document_id, ready.version)
             await write_parsed(connection, opened, ready.parsed)
             chunks = {ready.document_id: ready.parsed.chunks}
-            await bring_chunks(connection, opened.scope.scope_id, chunks, ready.vectors)
-            await write_brought(connection, opened)
+            await copy_chunks(connection, opened.scope.scope_id, chunks, ready.vectors)
+            await write_copied_chunks(connection, opened)
             await make_live(connection, opened)
-        await settle(self._database, scope)
+        await maintain_indexes(self._database, scope)
 
     async def store_all(self, scope: Scope, ready: Sequence[ReadyVersion]) -> list[None]:
-        """Return the same for several, all or none.
+        """Write and publish several small documents, all or none.
 
         Raises:
-            ConflictError: one of them is not waiting for its first version, or has stored some of it.
+            ConflictError: one of them does not wait for its first version, or is partly stored.
         """
         if len(ready) == 1:
             await self.store(scope, ready[0])
         else:
             async with self._database.transaction(scope.user_id) as connection:
                 await write_first_versions(connection, scope, ready)
-            await settle(self._database, scope)
+            await maintain_indexes(self._database, scope)
         return [None] * len(ready)
 
     async def publish(
@@ -155,14 +159,13 @@ class DocumentStore(DocumentReader):
         version: int | None = None,
         close_job: bool = True,
     ) -> None:
-        """Make the pending version the live one, in one step; its predecessor is gone.
+        """Replace the live version by the pending one in one transaction, then maintain the indexes.
 
-        Closes the job with it unless stages follow that need no pending version.
-
-        Afterwards a scope that has grown past `settings.retrieval.exact_below` gets an HNSW index.
+        `close_job` is false if further stages of the job follow.
 
         Raises:
-            DocumentNotFound: deleted meanwhile. ConflictError: replaced meanwhile.
+            DocumentNotFound: the document was deleted.
+            ConflictError: a newer version has replaced this one.
         """
         async with self._database.transaction(scope.user_id) as connection:
             opened = await open_version(connection, scope, document_id, version)
@@ -171,7 +174,7 @@ class DocumentStore(DocumentReader):
             await make_live(connection, opened)
             if close_job:
                 await end_job(connection, opened, JobStage.DONE)
-        await settle(self._database, scope)
+        await maintain_indexes(self._database, scope)
 
     async def fail(
         self,
@@ -181,23 +184,23 @@ class DocumentStore(DocumentReader):
         version: int | None = None,
         error: BaseException | None = None,
     ) -> None:
-        """Withdraw the pending version: a live one stays searchable, a first one loses its chunks.
+        """Withdraw the pending version and end its job with `error`.
 
-        Its job ends with `error`. A first version stays listed as failed and keeps its bytes;
-        registering them again retries.
+        A live version stays searchable. A first version loses its chunks, but stays listed as failed
+        and keeps its bytes; registering these again retries.
         """
         async with self._database.transaction(scope.user_id) as connection:
             opened = await open_version(connection, scope, document_id, version)
             if opened.version is None:
                 return
-            await take_back(connection, opened)
+            await withdraw_version(connection, opened)
             await end_job(connection, opened, JobStage.FAILED, error)
 
     async def delete(self, scope: Scope, document_id: UUID) -> str | None:
-        """Remove a document with everything that came from it.
+        """Delete a document with everything derived from it.
 
         Returns:
-            The name under which it stays, that of the oldest other file of the same bytes; None where it is gone.
+            The name of the oldest copy, which takes the document over; None if there is no copy.
 
         Raises:
             DocumentNotFound: no such document in this scope.
@@ -209,12 +212,12 @@ class DocumentStore(DocumentReader):
         return None
 
     async def withdraw(self, scope: Scope, document_id: UUID) -> None:
-        """Remove a document that tells facts of the graph, but not the facts; nothing if it is gone."""
+        """Delete a document, but keep the facts that it states in the user's stead."""
         await self._remove(scope, document_id, give_back=True)
 
     async def _remove(self, scope: Scope, document_id: UUID, *, give_back: bool) -> bool:
         async with self._database.transaction(scope.user_id) as connection:
             row = require_scope(await share_scope(connection, scope), document_id)
-            there = await release_document(connection, row, document_id, give_back=give_back)
+            existed = await release_document(connection, row, document_id, give_back=give_back)
         await forget_words(self._database.settings, scope)
-        return there
+        return existed

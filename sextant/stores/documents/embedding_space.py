@@ -1,4 +1,4 @@
-"""Which model the stored vectors come from; vectors of another model mean nothing beside them."""
+"""Record the embedding model of the stored vectors; vectors of different models are not comparable."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.scopes import find_scope, share_scope
 
 _SQL = load_queries("embedding_space")
-_LOCK = 0x5E47A28  # of ours alone among PostgreSQL's advisory locks
-_ALONE = 0x5E47A2E
-# Databases whose passages lack vectors, and until when that is believed; what is whole once stays so for this
-# process, which would have to be started anew with another model.
-_lacking: WeakKeyDictionary[Database, float] = WeakKeyDictionary()
-_BELIEVED = 5.0  # seconds
+_LOCK = 0x5E47A28  # keys of PostgreSQL's advisory locks
+_REEMBEDDING_LOCK = 0x5E47A2E
+# Databases with chunks that lack vectors, and the time of the next check. A database that is complete
+# stays so for this process, since another model needs a restart.
+_incomplete: WeakKeyDictionary[Database, float] = WeakKeyDictionary()
+_CHECK_SECONDS = 5.0
 
 
 class VectorSpace(Protocol):
-    """The part of an embedder that matters here."""
+    """The name and dimension of an embedder's vectors."""
 
     @property
     def name(self) -> str:
@@ -41,22 +41,20 @@ class VectorSpace(Protocol):
 
     @property
     def dimension(self) -> int:
-        """Return length of one vector."""
+        """Return the length of one vector."""
         ...
 
 
 async def check_space(database: Database, embedder: VectorSpace) -> None:
-    """Return if the stored vectors are of this embedder; the first embedder is recorded.
-
-    A database without any chunk takes on whatever embedder it meets.
+    """Check that the stored vectors come from this embedder; a database without chunks records it.
 
     Raises:
-        EmbeddingModelChanged: there are vectors of another model, or of another length.
+        EmbeddingModelChanged: the stored vectors come from another model or have another length.
     """
     async with database.transaction(database.settings.user_id) as connection:
         if await _read_recorded(connection) == (embedder.name, embedder.dimension):
             if not await _is_whole(connection):
-                _lacking.setdefault(database, 0.0)
+                _incomplete.setdefault(database, 0.0)
             return
     async with database.owner() as owner:
         await owner.execute(_SQL["lock"], {"key": _LOCK})
@@ -75,10 +73,10 @@ async def check_space(database: Database, embedder: VectorSpace) -> None:
 
 
 async def start_reembedding(database: Database, embedder: VectorSpace) -> list[Scope]:
-    """Drop all vectors, record the new model, and return every scope, whose chunks now need vectors.
+    """Drop all vectors, record the new model, and return every scope, since all chunks need vectors.
 
-    Keyword search goes on meanwhile. When this model is recorded already nothing is dropped, so a
-    re-embedding that was stopped goes on where it was.
+    Keyword search continues meanwhile. If this model is recorded already, nothing is dropped, so that
+    an interrupted re-embedding resumes.
     """
     async with database.owner() as owner:
         await owner.execute(_SQL["lock"], {"key": _LOCK})
@@ -95,46 +93,46 @@ async def list_scopes(database: Database) -> list[Scope]:
 
 
 async def lack_vectors(database: Database) -> bool:
-    """Return whether passages had no vector a moment ago; asked only where they had none at the start.
+    """Return whether some chunks lack vectors, checked every few seconds until none do.
 
     Raises:
-        DatabaseUnavailable: nobody knows.
+        DatabaseUnavailable: the server does not answer.
     """
-    if database not in _lacking:
+    if database not in _incomplete:
         return False
-    if time.monotonic() >= _lacking[database]:
+    if time.monotonic() >= _incomplete[database]:
         if await has_all_vectors(database):
-            _lacking.pop(database, None)
+            _incomplete.pop(database, None)
             return False
-        _lacking[database] = time.monotonic() + _BELIEVED
+        _incomplete[database] = time.monotonic() + _CHECK_SECONDS
     return True
 
 
 async def has_all_vectors(database: Database) -> bool:
-    """Return whether every passage has its vector: not while, or after, re-embedding was broken off.
+    """Return whether every chunk has a vector; false during and after an interrupted re-embedding.
 
     Raises:
-        DatabaseUnavailable: nobody knows.
+        DatabaseUnavailable: the server does not answer.
     """
     rows = await database.read(database.settings.user_id, _SQL["is_whole"], {})
     return all(row["is_whole"] for row in rows)
 
 
 async def finish_reembedding(database: Database) -> None:
-    """Note that every passage has its vector, if it has."""
+    """Record that re-embedding is complete, if every chunk has a vector."""
     async with database.owner() as owner:
         await owner.execute(_SQL["finish"])
 
 
-def reembedding_alone(database: Database) -> AbstractAsyncContextManager[None]:
-    """Hold what one process at a time may do: embed everything anew; others wait."""
-    return alone(database, _SQL["lock_session"], {"key": _ALONE})
+def lock_reembedding(database: Database) -> AbstractAsyncContextManager[None]:
+    """Hold the lock under which one process at a time re-embeds; others wait."""
+    return alone(database, _SQL["lock_session"], {"key": _REEMBEDDING_LOCK})
 
 
 async def chunks_without_vectors(
     database: Database, scope: Scope, *, after: UUID | None = None, limit: int = 256
 ) -> list[StoredChunk]:
-    """Return the next chunks of a scope that have no vector, by id; `after` is the last id seen."""
+    """Return the next chunks of a scope without vectors, by id; `after` is the last id seen."""
     async with database.transaction(scope.user_id) as connection:
         found = await find_scope(connection, scope)
         if found is None:
@@ -153,7 +151,7 @@ async def chunks_without_vectors(
 async def store_vectors(
     database: Database, scope: Scope, ids: Sequence[UUID], vectors: Vectors
 ) -> None:
-    """Give chunks their vectors, of shape (len(ids), dimension), L2-normalised."""
+    """Store the vectors of chunks, shape (len(ids), dimension), L2-normalised."""
     async with database.transaction(scope.user_id) as connection:
         found = await share_scope(connection, scope)
         if found is None:

@@ -1,4 +1,4 @@
-"""A batch of chunks on its way in: binary COPY into the connection's own temporary table."""
+"""Copy a batch of chunks into a temporary table of the connection, by binary COPY."""
 
 from __future__ import annotations
 
@@ -43,14 +43,16 @@ _TYPES = [
 async def copy_incoming(
     connection: Connection, scope_id: int, chunks: Mapping[UUID, Sequence[Chunk]], vectors: Vectors
 ) -> None:
-    """Copy chunks, by their documents, with vectors, folded texts and grams to the table `incoming`.
+    """Copy chunks, with vectors, folded texts and grams, to the temporary table `incoming`.
 
-    The vectors are one row a chunk, in that order.
-
-    What is searched by keyword is the chunk's context and text, a line apart.
+    Args:
+        connection: in a transaction.
+        scope_id: the number of the knowledge base.
+        chunks: by document.
+        vectors: one row for each chunk, in this order.
 
     Raises:
-        ValueError: there are more or fewer vectors than chunks.
+        ValueError: the numbers of vectors and chunks differ.
     """
     number = sum(map(len, chunks.values()))
     if vectors.shape[0] != number:
@@ -65,18 +67,18 @@ async def copy_incoming(
 
 
 def search_text(chunk: Chunk) -> str:
-    """Return what the keyword lane looks in."""
+    """Return the text that the keyword lane searches: the chunk's context and text."""
     return f"{chunk.context}\n{chunk.text}" if chunk.context else chunk.text
 
 
 class _GramsDumper(Dumper):
-    """A one-dimensional int32 array as PostgreSQL's binary int4[], without a Python int for each."""
+    """Dump one-dimensional int32 arrays as PostgreSQL's binary int4[], without a Python int for each."""
 
     oid = types["int4"].array_oid
     format = Format.BINARY
 
     def dump(self, obj: Grams) -> bytes:
-        """Return dimensions, no nulls, element type; then length and lower bound; then size and value each."""
+        """Return the dimensions, null flag, element type, length, lower bound, then each size and value."""
         if not len(obj):
             return pack("!iiI", 0, 0, types["int4"].oid)
         elements = np.empty(len(obj), [("size", ">i4"), ("value", ">i4")])
@@ -87,13 +89,13 @@ class _GramsDumper(Dumper):
 def _rows(
     scope_id: int, chunks: Mapping[UUID, Sequence[Chunk]], vectors: Vectors
 ) -> list[tuple[Any, ...]]:
-    owned = [(own, chunk) for own, part in chunks.items() for chunk in part]
-    folded = [fold(search_text(chunk)) for _, chunk in owned]
+    pairs = [(document_id, chunk) for document_id, group in chunks.items() for chunk in group]
+    folded = [fold(search_text(chunk)) for _, chunk in pairs]
     return [
         (document_id, *_columns(chunk), vector, text, grams)
         for (document_id, chunk), vector, text, grams in zip(
-            owned,
-            np.asarray(vectors, ">f4"),  # as pgvector sends it
+            pairs,
+            np.asarray(vectors, ">f4"),  # big-endian, as pgvector sends it
             folded,
             salt_grams(folded, scope_id),
             strict=True,

@@ -1,4 +1,4 @@
-"""What a chat model says of stored chunks and sections: which it is to be asked about, and what came of it."""
+"""List stored chunks and sections that no chat model has described, and store its descriptions."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from sextant.stores.scopes import hold_scope, id_array, rows_of
 
 _SQL = load_queries("model_descriptions")
 
-_TEXT_CHARS = 2000  # of each chunk's text, or section's titles
-_PARTS = 24  # of each section
+_TEXT_CHARS = 2000  # of a chunk's text, or of a section's titles
+_MAX_PARTS = 24  # of each section
 
 
 class DescribedKind(StrEnum):
-    """What a chat model describes, in this order: a section is told from what is said of its parts."""
+    """What a chat model describes, in this order: a section is summarised from its parts."""
 
     PASSAGES = "chunks"
     SECTIONS = "sections"
 
 
 class DescribingOrder(NamedTuple):
-    """Where a chunk or section comes among those to ask about; deeper sections have a lower rank."""
+    """The position of a chunk or section in the order of description; deeper sections have a lower rank."""
 
     rank: int
     document_id: UUID
@@ -41,7 +41,7 @@ _FIRST = DescribingOrder(-(2**31), UUID(int=0), -1)
 
 @dataclass(frozen=True, slots=True)
 class DescribedPart:
-    """What is said of a chunk directly in a section (without `title`) or of a subsection."""
+    """The description of a chunk directly in a section (without `title`), or of a subsection."""
 
     title: str
     summary: str
@@ -51,16 +51,20 @@ class DescribedPart:
 
 
 @dataclass(frozen=True, slots=True)
-class ToAsk:
+class UndescribedItem:
     """A chunk or section that no chat model has described.
 
-    `text` is a chunk's own, or a section's titles from the top (of the whole document its own); only sections have `parts`, of more than 24
-    a selection in order. `version`: of its document. `tries`: how often the model was asked in vain.
+    Attributes:
+        version: the version of its document.
+        order: its position in the order of description.
+        text: the chunk's text, or the section's titles from the top.
+        tries: the number of failed requests.
+        parts: the descriptions of a section's parts, at most 24 in order; empty for a chunk.
     """
 
     id: UUID
     version: int
-    place: DescribingOrder
+    order: DescribingOrder
     document_title: str
     text: str
     tries: int
@@ -69,9 +73,9 @@ class ToAsk:
 
 @dataclass(frozen=True, slots=True)
 class ModelDescription:
-    """What a chat model says that a chunk or section is about; of a section no topics are kept.
+    """A chat model's description of a chunk or section; the topics of a section are not stored.
 
-    It holds for that `version` of the document: imported chunks and sections have the same ids in the next.
+    `version` is the document's, since imported chunks keep their ids in the next version.
     """
 
     id: UUID
@@ -83,52 +87,55 @@ class ModelDescription:
 
 
 class ModelDescriptions:
-    """What a chat model says of the chunks and sections of one knowledge base."""
+    """Read and write a chat model's descriptions of the chunks and sections of one knowledge base."""
 
     def __init__(self, database: Database, scope: Scope) -> None:
         self._database = database
         self._scope = scope
 
-    async def to_ask(
+    async def list_undescribed(
         self, kind: DescribedKind, after: DescribingOrder | None, tries: int, limit: int
-    ) -> list[ToAsk]:
-        """Return the next by place that no chat model has described in fewer than `tries` tries."""
-        values = {"tries": tries, "limit": limit, "chars": _TEXT_CHARS, "most": _PARTS}
+    ) -> list[UndescribedItem]:
+        """Return the next items after `after` that no chat model has described and that failed less than `tries` times."""
+        values = {"tries": tries, "limit": limit, "chars": _TEXT_CHARS, "most": _MAX_PARTS}
         values |= (after or _FIRST)._asdict()
-        return [_to_ask(row) for row in await self._rows(f"{kind}_to_ask", **values)]
+        return [_read_undescribed(row) for row in await self._rows(f"{kind}_to_ask", **values)]
 
-    async def waiting(self, kind: DescribedKind, tries: int) -> int:
-        """Return how many there are to ask about."""
+    async def count_undescribed(self, kind: DescribedKind, tries: int) -> int:
+        """Count the items that `list_undescribed` returns in all."""
         rows = await self._rows(f"{kind}_waiting", tries=tries)
         return int(rows[0]["count"]) if rows else 0
 
-    async def coming(self) -> list[tuple[int, int]]:
-        """Of the sections that are described after the chunks: the level, and how many parts each is told from."""
+    async def list_upcoming_sections(self) -> list[tuple[int, int]]:
+        """Return the level and the number of parts of each section that is described after the chunks."""
         rows = await self._rows("sections_coming")
-        return [(row["level"], min(row["parts"], _PARTS)) for row in rows]
+        return [(row["level"], min(row["parts"], _MAX_PARTS)) for row in rows]
 
     async def write(
-        self, kind: DescribedKind, said: Sequence[ModelDescription], failed: Sequence[UUID]
+        self, kind: DescribedKind, descriptions: Sequence[ModelDescription], failed: Sequence[UUID]
     ) -> None:
-        """Store what a chat model said, and what it failed at; the sections around wait to be asked about again.
+        """Store descriptions and failures; the sections above the described items are described again.
 
-        What it said of a version that was replaced meanwhile is left out.
+        Descriptions of a version that was replaced meanwhile are dropped.
         """
         async with self._database.transaction(self._scope.user_id) as connection:
             row = await hold_scope(connection, self._scope)
             if row is None:
                 return
             key = {"scope_id": row.scope_id}
-            own = key | {"ids": id_array([*(one.id for one in said), *failed])}
-            await connection.execute(_SQL[f"{kind}_lock"], own)
+            described = [description.id for description in descriptions]
+            locked = key | {"ids": id_array([*described, *failed])}
+            await connection.execute(_SQL[f"{kind}_lock"], locked)
             async with connection.cursor() as cursor:
-                await cursor.executemany(_SQL[f"{kind}_said"], [key | _values(one) for one in said])
-            told = key | {"ids": id_array(one.id for one in said)}
-            await connection.execute(_SQL[f"{kind}_around"], told)
+                await cursor.executemany(
+                    _SQL[f"{kind}_said"],
+                    [key | _values(description) for description in descriptions],
+                )
+            await connection.execute(_SQL[f"{kind}_around"], key | {"ids": id_array(described)})
             await connection.execute(_SQL[f"{kind}_failed"], key | {"ids": id_array(failed)})
 
     async def retry(self) -> None:
-        """Let what failed too often be asked about again."""
+        """Reset the failures, so that these items are described again."""
         async with self._database.transaction(self._scope.user_id) as connection:
             row = await hold_scope(connection, self._scope)
             if row is not None:
@@ -139,8 +146,8 @@ class ModelDescriptions:
         return await rows_of(self._database, self._scope, dict_row, _SQL[query], **values)
 
 
-def _to_ask(row: Mapping[str, Any]) -> ToAsk:
-    return ToAsk(
+def _read_undescribed(row: Mapping[str, Any]) -> UndescribedItem:
+    return UndescribedItem(
         row["id"],
         row["version"],
         DescribingOrder(row["rank"], row["document_id"], row["ordinal"]),
@@ -151,10 +158,10 @@ def _to_ask(row: Mapping[str, Any]) -> ToAsk:
     )
 
 
-def _part(told: Mapping[str, Any]) -> DescribedPart:
-    keywords, tags = tuple(told["keywords"]), tuple(told["tags"])
-    return DescribedPart(told["title"], told["summary"], keywords, tags, told["by_model"])
+def _part(row: Mapping[str, Any]) -> DescribedPart:
+    keywords, tags = tuple(row["keywords"]), tuple(row["tags"])
+    return DescribedPart(row["title"], row["summary"], keywords, tags, row["by_model"])
 
 
-def _values(said: ModelDescription) -> dict[str, Any]:
-    return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(said).items()}
+def _values(description: ModelDescription) -> dict[str, Any]:
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(description).items()}

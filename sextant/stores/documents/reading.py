@@ -1,4 +1,4 @@
-"""Documents as they are read: what there is of one, and the one error for what there is not."""
+"""Read documents and their versions; one error for documents that cannot be found."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.scopes import key_of, of_scope
 
-# A heading of more characters is a sentence, and below which there are fewer, there is nothing to tell.
-_LONG = 60
-_SHORT = 60
+# A longer heading is a sentence; a section with less text has nothing to ask about.
+_MAX_HEADING_CHARS = 60
+_MIN_SECTION_CHARS = 60
 
 _SQL = {name: of_scope(query) for name, query in load_queries("documents").items()}
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """The bytes of a version, and what the user says of it."""
+class SourceContent:
+    """The bytes of a version, and the metadata that the user gave."""
 
     content: bytes
     metadata: dict[str, Any]
@@ -34,7 +34,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """The file of a version, of `size_bytes` bytes that begin with `head`."""
+    """The original file of a version; `head` holds its first bytes."""
 
     filename: str
     version: int
@@ -44,7 +44,7 @@ class Original:
 
 @dataclass(frozen=True, slots=True)
 class DocumentHeading:
-    """A heading of a document, below which it is spoken of; None where the document has none such."""
+    """A document with one of its headings; None if no heading fits."""
 
     document_id: UUID
     filename: str
@@ -54,7 +54,7 @@ class DocumentHeading:
 
 
 class DocumentReader:
-    """The documents of a database, for whoever changes none; every call sees one scope."""
+    """Read documents without changing them; every call sees one scope."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -65,16 +65,16 @@ class DocumentReader:
         Raises:
             DocumentNotFound: no such document in this scope.
         """
-        anywhere = {"after": None, "after_id": None, "most": None}
-        return _document(await self._one("describe", scope, document_id, anywhere))
+        any_page = {"after": None, "after_id": None, "most": None}
+        return _document(await self._one("describe", scope, document_id, any_page))
 
     async def list(
-        self, scope: Scope, after: tuple[datetime, UUID] | None = None, most: int | None = None
+        self, scope: Scope, after: tuple[datetime, UUID] | None = None, limit: int | None = None
     ) -> builtins.list[Document]:
-        """Return the documents of a scope, oldest first; `most` of those `after` a time and an id."""
-        time, last = after or (None, None)
-        place = {"document_id": None, "after": time, "after_id": last, "most": most}
-        rows = await self._rows("describe", scope.user_id, key_of(scope) | place)
+        """Return the documents of a scope, oldest first, at most `limit` after a time and an id."""
+        created_at, last_id = after or (None, None)
+        page = {"document_id": None, "after": created_at, "after_id": last_id, "most": limit}
+        rows = await self._rows("describe", scope.user_id, key_of(scope) | page)
         return [_document(row) for row in rows]
 
     async def structure(self, scope: Scope, document_id: UUID) -> tuple[Section, ...]:
@@ -92,8 +92,13 @@ class DocumentReader:
     async def headings(
         self, scope: Scope, *, documents: int, each: int
     ) -> builtins.list[DocumentHeading]:
-        """Return headings of the newest `documents` that serve, so many of `each`, in reading order."""
-        bounds = {"documents": documents, "each": each, "longest": _LONG, "least": _SHORT}
+        """Return headings of the newest `documents`, at most `each` of every one, in reading order."""
+        bounds = {
+            "documents": documents,
+            "each": each,
+            "longest": _MAX_HEADING_CHARS,
+            "least": _MIN_SECTION_CHARS,
+        }
         rows = await self._rows("headings", scope.user_id, key_of(scope) | bounds)
         return [DocumentHeading(**row) for row in rows]
 
@@ -118,7 +123,7 @@ class DocumentReader:
     async def original_part(
         self, scope: Scope, document_id: UUID, version: int, start: int, length: int
     ) -> bytes:
-        """So many bytes of a version's file.
+        """Return `length` bytes of a version's file from `start`.
 
         Raises:
             DocumentNotFound: the version was replaced or deleted meanwhile.
@@ -137,16 +142,16 @@ class DocumentReader:
             return str(row["graph_id"])
         raise not_found(document_id)
 
-    async def given(self, scope: Scope, document_id: UUID) -> Given:
-        """Return what there is to ingest: the pending version, else the live one.
+    async def read_source(self, scope: Scope, document_id: UUID) -> SourceContent:
+        """Return the bytes to ingest: the pending version's, else the live one's.
 
         Raises:
             DocumentNotFound: no such document in this scope.
         """
-        return Given(**await self._one("given", scope, document_id, {}))
+        return SourceContent(**await self._one("given", scope, document_id, {}))
 
     async def is_live(self, scope: Scope, document_id: UUID, version: int) -> bool:
-        """Return whether this version has been published, and is not replaced or deleted since."""
+        """Return whether this version is the live one."""
         key = key_of(scope) | {"document_id": document_id, "version": version}
         return bool(await self._rows("is_live", scope.user_id, key))
 
@@ -173,24 +178,24 @@ def _document(row: DictRow) -> Document:
 
 
 def _section(row: DictRow) -> Section:
-    told = {name: tuple(row[name]) for name in ("path", "tags", "keywords")}
-    return Section(**row | told | {"heading_source": HeadingSource(row["heading_source"])})
+    lists = {name: tuple(row[name]) for name in ("path", "tags", "keywords")}
+    return Section(**row | lists | {"heading_source": HeadingSource(row["heading_source"])})
 
 
-def document_id_of(given: UUID | str) -> UUID:
-    """Return the id as such.
+def document_id_of(text: UUID | str) -> UUID:
+    """Parse the id of a document.
 
     Raises:
-        DocumentNotFound: no document has an id like this.
+        DocumentNotFound: the text is no document id.
     """
     try:
-        return UUID(str(given))
+        return UUID(str(text))
     except ValueError:
-        raise not_found(given) from None
+        raise not_found(text) from None
 
 
 def not_found(document_id: UUID | str) -> DocumentNotFound:
-    """Return one error for a document that does not exist and for one of another user, so that neither can be told."""
+    """Return the error for an unknown document; it is the same for one of another user."""
     return DocumentNotFound(
         f"No document {document_id} in this knowledge base.",
         next_step="List the documents; it may have been deleted.",

@@ -1,4 +1,4 @@
-"""Uploads become documents with a pending version and a job, inside a caller's transaction."""
+"""Turn uploads into documents with a pending version and a job, inside a caller's transaction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from sextant.domain.scope import Scope
-from sextant.stores.documents.reading import Given
+from sextant.stores.documents.reading import SourceContent
 from sextant.stores.documents.versions import delete_document, drop_pending, fetch_one, hand_over
 from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
@@ -25,10 +25,13 @@ _SQL = load_queries("documents")
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file to take in. `source` names it in its scope, `external_id` and `metadata` are the user's.
+    """A file to register.
 
-    `identity`: what else makes it another one than others of the same bytes. `replaces`: whether it takes the
-    place of a document of the same name; else both are kept.
+    Attributes:
+        source: its name in the scope.
+        external_id, metadata: given by the user.
+        identity: distinguishes files with equal bytes.
+        replaces: whether it replaces a document of the same name; otherwise both are stored.
     """
 
     source: str
@@ -42,23 +45,27 @@ class Upload:
 
     @property
     def digest(self) -> str:
-        """By which it is found again."""
+        """Return the digest that identifies the content."""
         digest = hashlib.sha256(self.content)
         digest.update(self.identity)
         return digest.hexdigest()
 
     @property
-    def given(self) -> Given:
-        """Return what there is to ingest."""
-        return Given(self.content, self.metadata or {})
+    def source_content(self) -> SourceContent:
+        """Return the bytes and metadata to ingest."""
+        return SourceContent(self.content, self.metadata or {})
 
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """What became of an upload.
+    """The outcome of an upload.
 
-    `unchanged`: these bytes are there and searchable, with this metadata, so no job. `same_as`: the other name by which
-    the scope has them. `same_name_as`: another document of the same file name, which was there and stays.
+    Attributes:
+        document_id: the document that holds the bytes.
+        job_id: the job that ingests it; None if nothing is to be done.
+        unchanged: whether these bytes are searchable already, with this metadata.
+        same_as: the other name under which the scope has these bytes.
+        same_name_as: another document of the same file name, which stays.
     """
 
     document_id: UUID
@@ -70,7 +77,7 @@ class Registered:
 
 @dataclass(slots=True)
 class _New:
-    """Uploads whose name and bytes are both unknown, to the scope and among those before them."""
+    """Uploads whose name and bytes are new to the scope and differ from earlier uploads."""
 
     uploads: dict[str, Upload] = field(default_factory=dict)
     digests: dict[str, str] = field(default_factory=dict)
@@ -89,7 +96,7 @@ class _New:
 async def register(
     connection: Connection, scope: Scope, uploads: Sequence[Upload]
 ) -> list[Registered]:
-    """Take files in, in order: those that are new all at once, then the others one by one."""
+    """Register files in order: new ones in bulk, then the others one by one."""
     digests = await asyncio.to_thread(lambda: [upload.digest for upload in uploads])
     row = await lock_scope(connection, scope)
     sources = [upload.source for upload in uploads]
@@ -97,19 +104,19 @@ async def register(
     cursor = await connection.execute(_SQL["known"], key)
     known = {name async for (name,) in cursor}
     new = _New.among(zip(digests, uploads, strict=True), known)
-    made = await _make(connection, scope, row, new)
+    created = await _create_documents(connection, scope, row, new)
     return [
-        made.pop(upload.source)
+        created.pop(upload.source)
         if new.uploads.get(upload.source) is upload
         else await _Intake(connection, scope, row, upload, digest).take()
         for upload, digest in zip(uploads, digests, strict=True)
     ]
 
 
-async def _make(
+async def _create_documents(
     connection: Connection, scope: Scope, row: ScopeRow, new: _New
 ) -> dict[str, Registered]:
-    """Return new documents by their sources."""
+    """Create documents for new uploads; return the outcomes by source."""
     if not new.uploads:
         return {}
     key = {"scope_id": row.scope_id, "user_id": scope.user_id, "sources": list(new.uploads)}
@@ -124,12 +131,12 @@ async def _make(
             ],
         )
     jobs = await _queue(connection, scope, row, list(ids.values()))
-    return {source: Registered(own, jobs[own], unchanged=False) for source, own in ids.items()}
+    return {source: Registered(id_, jobs[id_], unchanged=False) for source, id_ in ids.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class _Intake:
-    """An upload whose name or bytes the scope has, or had before this call."""
+    """The registration of an upload whose name or bytes are known to the scope."""
 
     connection: Connection
     scope: Scope
@@ -146,55 +153,55 @@ class _Intake:
         }
 
     async def take(self) -> Registered:
-        """Store the upload: under its name, or beside the document that has it."""
+        """Store the upload under its name, or under a new name if a document has this one."""
         named, same = await self._find()
         if self.upload.replaces or named is None:
             return await self._store(named, same)
         if same is not None and same["filename"] == self.upload.filename:
             again = replace(self, upload=replace(self.upload, source=same["source"]))
             return await again._store(same, same)
-        return replace(await self._store_beside(), same_name_as=named["id"])
+        return replace(await self._store_renamed(), same_name_as=named["id"])
 
-    async def _store_beside(self) -> Registered:
-        """Store the upload under the first of its own names that no other document has."""
+    async def _store_renamed(self) -> Registered:
+        """Store the upload under the first alternative name that no other document has."""
         for number in count(1):
-            beside = replace(self, upload=replace(self.upload, source=self._own_name(number)))
-            named, same = await beside._find()
+            renamed = replace(self, upload=replace(self.upload, source=self._alternative(number)))
+            named, same = await renamed._find()
             if named is None or (same is not None and named["id"] == same["id"]):
                 break
-        return await beside._store(named, same)
+        return await renamed._store(named, same)
 
     async def _find(self) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-        """Return the document of the upload's name, and the one of its bytes."""
+        """Return the document with the upload's name and the one with its bytes."""
         named = await fetch_one(self.connection, "same_source", self._key)
         content = {"sha256": self.sha256, "metadata": Jsonb(self.upload.metadata or {})}
         return named, await fetch_one(self.connection, "same_bytes", self._key | content)
 
-    def _own_name(self, number: int) -> str:
-        """Return a name for a file beside another of its name: the same for the same bytes and number."""
+    def _alternative(self, number: int) -> str:
+        """Return an alternative name for the upload, determined by its bytes and `number`."""
         name = PurePosixPath(self.upload.source)
         parts = [self.sha256[:8]] + [str(number)] * (number > 1)
         return f"{name.stem} ({' '.join(parts)}){name.suffix}"
 
     async def _store(self, named: dict[str, Any] | None, same: dict[str, Any] | None) -> Registered:
-        """Store the upload under its name, given the documents that have its name and its bytes."""
+        """Store the upload, given the documents that have its name and its bytes."""
         if named is not None and named.get("is_copy"):
             await self.connection.execute(_SQL["drop_copy"], self._key)
             named = None
         if same is not None and (same["source"] != self.upload.source or same["described"]):
             return await self._recognise(named, same)
-        # A file before it in this call may have taken away what had its name or its bytes; one that
-        # has copies stays theirs.
+        # An earlier file of this call may have removed the document with this name or these bytes. A
+        # document with copies is handed over to them.
         if named is None or (
             same is None and await hand_over(self.connection, self.row, named["id"])
         ):
             new = _New.among([(self.sha256, self.upload)], set())
-            made = await _make(self.connection, self.scope, self.row, new)
-            return made[self.upload.source]
+            created = await _create_documents(self.connection, self.scope, self.row, new)
+            return created[self.upload.source]
         return await self._open_version(named["id"])
 
     async def _recognise(self, named: dict[str, Any] | None, same: dict[str, Any]) -> Registered:
-        """Take an upload for the document of its bytes, and note its name where that has another."""
+        """Map the upload to the document with its bytes, and record its name as a copy if it differs."""
         if named is not None and named["id"] != same["id"]:
             await release_document(self.connection, self.row, named["id"])
         is_other = same["source"] != self.upload.source
@@ -206,14 +213,16 @@ class _Intake:
             }
             await self.connection.execute(_SQL["add_copy"], self._key | copy)
         is_live = bool(same["live"])
-        again = await open_again(self.connection, self.scope, self.row, same["id"], live=is_live)
-        return replace(again, same_as=same["source"] if is_other else None)
+        result = await open_again(self.connection, self.scope, self.row, same["id"], live=is_live)
+        return replace(result, same_as=same["source"] if is_other else None)
 
     async def _open_version(self, document_id: UUID) -> Registered:
         """Open the next version of a document with the upload's bytes."""
         key = {**self._key, "document_id": document_id}
         await drop_pending(self.connection, self.row, document_id)
-        await self.connection.execute(_SQL["close_job"], key)  # of a version in its last stage
+        await self.connection.execute(
+            _SQL["close_job"], key
+        )  # the job of a version in its last stage
         opened = await fetch_one(self.connection, "next_version", key)
         assert opened is not None  # noqa: S101 - an update of that row
         version = _version(self.upload, opened["pending_version"], self.sha256)
@@ -225,10 +234,10 @@ class _Intake:
 async def release_document(
     connection: Connection, row: ScopeRow, document_id: UUID, *, give_back: bool = False
 ) -> bool:
-    """Take a file away: the document goes, unless a copy of the file takes it over.
+    """Delete a document, unless a copy of its file takes it over.
 
     Returns:
-        Whether there was such a document.
+        Whether the document existed.
     """
     if await hand_over(connection, row, document_id):
         return True
@@ -238,11 +247,13 @@ async def release_document(
 async def open_again(
     connection: Connection, scope: Scope, row: ScopeRow, document_id: UUID, *, live: bool
 ) -> Registered:
-    """Return the bytes are known: searchable already, under way, or to be tried once more."""
+    """Resume a document whose bytes are known: keep it, wait for its job, or queue it again."""
     key = {"scope_id": row.scope_id, "user_id": scope.user_id, "document_id": document_id}
     if live:
         await drop_pending(connection, row, document_id)
-    job = await fetch_one(connection, "open_job", key)  # of a live one: what follows publishing
+    job = await fetch_one(
+        connection, "open_job", key
+    )  # of a live document: the stages after publishing
     if live:
         job = job or await fetch_one(connection, "reopen_job", key)
     if live and job is None:
@@ -257,7 +268,7 @@ async def open_again(
 async def _queue(
     connection: Connection, scope: Scope, row: ScopeRow, document_ids: Sequence[UUID]
 ) -> dict[UUID, UUID]:
-    """Queue the ingestion of pending versions; the jobs by their documents."""
+    """Queue the ingestion of pending versions; return the jobs by document."""
     key = {"scope_id": row.scope_id, "graph_id": scope.graph_id, "document_ids": list(document_ids)}
     cursor = await connection.execute(_SQL["create_jobs"], key)
     return {document_id: job_id async for job_id, document_id in cursor}

@@ -1,4 +1,4 @@
-"""How the versions of a document change state: each step runs inside a caller's transaction."""
+"""Change the state of document versions; each step runs inside a caller's transaction."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from sextant.stores.scopes import ScopeRow, id_array, share_scope
 
 _SQL = load_queries("documents")
 _CHUNK_SQL = load_queries("chunks")
-_SAID_SQL = load_queries("descriptions")
+_DESCRIPTION_SQL = load_queries("descriptions")
 _MODEL_SQL = load_queries("model_descriptions")
-_SAID_LISTS = ("tags", "topics", "keywords", "entities", "topic_labels", "neighbours")
+_DESCRIPTION_LISTS = ("tags", "topics", "keywords", "entities", "topic_labels", "neighbours")
 
 
 @dataclass(frozen=True, slots=True)
 class OpenVersion:
-    """A document that is being written, locked or shared until the transaction ends."""
+    """A document that is being written, with a lock until the transaction ends."""
 
     scope: ScopeRow
     document_id: UUID
@@ -43,7 +43,7 @@ class OpenVersion:
 
 @dataclass(frozen=True, slots=True)
 class ReadyVersion:
-    """A version with everything that storing it takes; `vectors` has a row for each chunk."""
+    """A parsed and embedded version; `vectors` has a row for each chunk."""
 
     document_id: UUID
     version: int
@@ -67,12 +67,12 @@ async def open_version(
     *,
     lock: Literal["lock_document", "share_document"] = "lock_document",
 ) -> OpenVersion:
-    """Lock the document for writing its pending version, and check that it is still that version.
+    """Lock a document to write its pending version, and check that this is still `version`.
 
-    `share_document` is enough for adding chunks, and lets others add theirs at the same time.
+    `share_document` suffices for adding chunks, and allows concurrent batches.
 
     Raises:
-        DocumentNotFound: it was deleted.
+        DocumentNotFound: the document was deleted.
         Superseded: another version is being ingested, or this one has been published.
     """
     row = require_scope(await share_scope(connection, scope), document_id)
@@ -100,7 +100,7 @@ async def open_version(
 
 
 async def drop_pending(connection: Connection, row: ScopeRow, document_id: UUID) -> None:
-    """Forget a version that is being ingested, and close its job."""
+    """Drop the pending version, and close its job."""
     key: dict[str, Any] = {
         "scope_id": row.scope_id,
         "document_id": document_id,
@@ -117,8 +117,8 @@ async def drop_pending(connection: Connection, row: ScopeRow, document_id: UUID)
     await connection.execute(_SQL["keep_live"], key)
 
 
-async def take_back(connection: Connection, opened: OpenVersion) -> None:
-    """Undo a pending version: a live one stays searchable; a first one stays listed, without chunks."""
+async def withdraw_version(connection: Connection, opened: OpenVersion) -> None:
+    """Undo a pending version: a live one stays searchable, a first one stays listed without chunks."""
     if opened.first:
         await remove_chunks(connection, opened.key)
         await connection.execute(_SQL["clear_sections"], opened.key)
@@ -132,13 +132,13 @@ async def take_back(connection: Connection, opened: OpenVersion) -> None:
 async def end_job(
     connection: Connection, opened: OpenVersion, stage: JobStage, error: BaseException | None = None
 ) -> None:
-    """Close the job of a version that was published or taken back, with the reason."""
+    """Close the job of a version that was published or withdrawn, with its error."""
     values = {**opened.key, "stage": stage.value, **reason_of(error)}
     await connection.execute(_SQL["end_job"], values)
 
 
 def reason_of(error: BaseException | None) -> dict[str, str | None]:
-    """Return what a job's record says of an error, by column."""
+    """Return the columns of a job that describe an error."""
     if error is None:
         return {"error_code": None, "error": None}
     code = error.code if isinstance(error, SextantError) else "internal_error"
@@ -148,13 +148,11 @@ def reason_of(error: BaseException | None) -> dict[str, str | None]:
 async def delete_document(
     connection: Connection, row: ScopeRow, document_id: UUID, *, give_back: bool = False
 ) -> bool:
-    """Remove a document and all that came from it; False when it was not there.
+    """Delete a document and everything derived from it; return whether it existed.
 
-    `give_back`: but for what its passages state in the user's stead (`sextant.stores.graph.facts`).
-
-    In the caller's one transaction: chunks with their vectors and grams, then the evidence that they and
-    the titles put into the graph, of which entities and relations are sums (`sextant.stores.graph.writing`), and
-    last the document, whose versions, sections and jobs go with it by cascade.
+    Deletes chunks with their vectors and grams, then their evidence in the graph, then the document
+    with its versions, sections and jobs. `give_back` keeps facts that its chunks state in the user's
+    stead (`sextant.stores.graph.facts`).
     """
     key = {
         "scope_id": row.scope_id,
@@ -169,7 +167,7 @@ async def delete_document(
 
 
 async def hand_over(connection: Connection, row: ScopeRow, document_id: UUID) -> bool:
-    """Give a document to the oldest copy of its file; return False where it has none."""
+    """Rename a document to the oldest copy of its file; return False if there is none."""
     key: dict[str, Any] = {"scope_id": row.scope_id, "document_id": document_id}
     copy = await fetch_one(connection, "take_oldest_copy", key)
     if copy is None:
@@ -182,14 +180,14 @@ async def hand_over(connection: Connection, row: ScopeRow, document_id: UUID) ->
 async def remove_chunks(
     connection: Connection, key: dict[str, Any], *, give_back: bool = False
 ) -> None:
-    """Remove a document's live chunks, and what they and its titles put into the graph."""
+    """Remove a document's live chunks, and the graph evidence of its chunks and titles."""
     await connection.execute(_CHUNK_SQL["remove_chunks"], key)
     where = key["scope_id"], key["document_id"]
     await forget_document(connection, *where, give_back=give_back)
 
 
 async def keep_stored(connection: Connection, opened: OpenVersion, wanted: set[UUID]) -> set[UUID]:
-    """Return which of the wanted chunks an earlier try has stored; remove whatever else it stored."""
+    """Return which of the wanted chunks an earlier attempt has stored; remove its other chunks."""
     cursor = await connection.execute(_CHUNK_SQL["stored_ids"], opened.key)
     stored = {row[0] async for row in cursor}
     if stray := stored - wanted:
@@ -204,9 +202,9 @@ async def keep_stored(connection: Connection, opened: OpenVersion, wanted: set[U
 async def write_parsed(
     connection: Connection, opened: OpenVersion, parsed: ParsedDocument
 ) -> set[UUID]:
-    """Write text and sections; return which of the chunks an earlier try has stored.
+    """Write text and sections; return which of the chunks an earlier attempt has stored.
 
-    Chunks that became searchable before they were described get their descriptions now.
+    Stored chunks without descriptions get theirs now.
     """
     await connection.execute(_SQL["save_parsed"], {**opened.key, **_document_values(parsed)})
     await connection.execute(_SQL["clear_sections"], opened.key)
@@ -218,57 +216,57 @@ async def write_parsed(
     await connection.execute(_SQL["mark_ingesting"], opened.key)
     stored = await keep_stored(connection, opened, {chunk.id for chunk in parsed.chunks})
     async with connection.cursor() as cursor:
-        said = [chunk for chunk in parsed.chunks if chunk.id in stored]
-        await describe_chunks(cursor, opened.key, said)
+        described = [chunk for chunk in parsed.chunks if chunk.id in stored]
+        await describe_chunks(cursor, opened.key, described)
     return stored
 
 
 async def describe_chunks(
     cursor: AsyncCursor[Any], key: Mapping[str, Any], chunks: Sequence[Chunk]
 ) -> None:
-    """Write what is said of chunks that are stored and that nobody has described."""
+    """Write the descriptions of stored chunks that have none."""
     await cursor.executemany(
-        _SAID_SQL["describe_chunk"], [{**key, **_chunk_values(chunk)} for chunk in chunks]
+        _DESCRIPTION_SQL["describe_chunk"], [{**key, **_chunk_values(chunk)} for chunk in chunks]
     )
 
 
-async def bring_chunks(
+async def copy_chunks(
     connection: Connection,
     scope_id: int,
     chunks: Mapping[UUID, Sequence[Chunk]],
     vectors: Vectors,
 ) -> None:
-    """Copy a batch to the server, where `write_brought` takes it up; this half of the work needs no lock.
+    """Copy a batch to the server without a lock; `write_copied_chunks` stores it.
 
     Args:
-        connection: in the transaction that `write_brought` continues.
+        connection: in the transaction that `write_copied_chunks` continues.
         scope_id: the number of the knowledge base.
-        chunks: by the documents that they are of.
+        chunks: by document.
         vectors: of all chunks in order, shape (chunks, dimension).
     """
     await connection.execute(_CHUNK_SQL["relax"])
     await copy_incoming(connection, scope_id, chunks, vectors)
 
 
-async def write_brought(connection: Connection, opened: OpenVersion) -> None:
-    """Store the batch that was brought: searchable at once in a first version, staged in a replacement."""
+async def write_copied_chunks(connection: Connection, opened: OpenVersion) -> None:
+    """Store the copied batch: searchable at once in a first version, staged in a replacement."""
     action = "add_chunks" if opened.first else "stage_chunks"
     await connection.execute(_CHUNK_SQL[action], opened.key)
 
 
 async def make_live(connection: Connection, opened: OpenVersion) -> None:
-    """Let the pending version take the live one's place."""
+    """Replace the live version by the pending one, and carry over its model descriptions."""
     if not opened.first:
         await connection.execute(_MODEL_SQL["by_digest"])
         cursor = await connection.execute(_MODEL_SQL["keep_chunks_said"], opened.key)
-        kept = {**opened.key, "ids": id_array([row[0] async for row in cursor])}
+        carried_over = {**opened.key, "ids": id_array([row[0] async for row in cursor])}
         if cursor.rowcount:
-            await connection.execute(_MODEL_SQL["keep_sections_said"], kept)
+            await connection.execute(_MODEL_SQL["keep_sections_said"], carried_over)
         await connection.execute(_MODEL_SQL["as_usual"])
         await remove_chunks(connection, opened.key, give_back=True)
         await connection.execute(_CHUNK_SQL["release_staged"], opened.key)
         if cursor.rowcount:
-            await connection.execute(_MODEL_SQL["note_chunks_kept"], kept)
+            await connection.execute(_MODEL_SQL["note_chunks_kept"], carried_over)
         await connection.execute(_SQL["drop_live_version"], opened.key)
     await connection.execute(_SQL["publish"], {**opened.key, "document_ids": [opened.document_id]})
 
@@ -276,10 +274,10 @@ async def make_live(connection: Connection, opened: OpenVersion) -> None:
 async def write_first_versions(
     connection: Connection, scope: Scope, ready: Sequence[ReadyVersion]
 ) -> None:
-    """Write and publish first versions that have stored nothing yet, all in the same few steps.
+    """Write and publish several first versions of which nothing is stored yet, in bulk.
 
     Raises:
-        ConflictError: one of them is not of that kind, or no longer exists.
+        ConflictError: one of them is partly stored, was replaced or no longer exists.
     """
     row = await share_scope(connection, scope)
     ids = [one.document_id for one in ready]
@@ -297,14 +295,18 @@ async def write_first_versions(
         ({**key, "document_id": one.document_id, "version": one.version}, one.parsed)
         for one in ready
     ]
-    parsed = [{**own, **_document_values(text)} for own, text in texts]
-    sections = [{**own, **_section_values(one)} for own, text in texts for one in text.sections]
+    parsed = [{**version_key, **_document_values(text)} for version_key, text in texts]
+    sections = [
+        {**version_key, **_section_values(section)}
+        for version_key, text in texts
+        for section in text.sections
+    ]
     async with connection.cursor() as writing:
         await writing.executemany(_SQL["save_parsed"], parsed)
         await writing.executemany(_SQL["add_section"], sections)
     chunks = {one.document_id: one.parsed.chunks for one in ready}
     vectors = np.concatenate([one.vectors for one in ready])
-    await bring_chunks(connection, row.scope_id, chunks, vectors)
+    await copy_chunks(connection, row.scope_id, chunks, vectors)
     await connection.execute(_CHUNK_SQL["add_chunks"], key)
     await connection.execute(_SQL["publish"], key)
 
@@ -323,7 +325,7 @@ def _chunk_values(chunk: Chunk) -> dict[str, Any]:
     return {
         "id": chunk.id,
         "summary": chunk.summary,
-        **{name: list(getattr(chunk, name)) for name in _SAID_LISTS},
+        **{name: list(getattr(chunk, name)) for name in _DESCRIPTION_LISTS},
     }
 
 
@@ -346,7 +348,7 @@ def _section_values(section: Section) -> dict[str, Any]:
 
 
 def require_scope(row: ScopeRow | None, document_id: UUID) -> ScopeRow:
-    """Return `row`, unless the scope does not exist, and so neither does a document in it."""
+    """Return `row`; raise `DocumentNotFound` if the scope does not exist."""
     if row is None:
         raise not_found(document_id)
     return row

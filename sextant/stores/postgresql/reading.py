@@ -104,7 +104,7 @@ class QueryConnection(ABC):
             return value
         return await self._lanes.ask(scope, asked)
 
-    def lane_asked(
+    def request_lane(
         self,
         scope: Scope,
         function: LiteralString,

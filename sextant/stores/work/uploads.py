@@ -14,7 +14,7 @@ from sextant.domain.errors import ConflictError
 from sextant.domain.scope import Scope
 from sextant.stores.documents.reading import not_found
 from sextant.stores.documents.registering import Registered, open_again
-from sextant.stores.documents.versions import fetch_one, open_version, take_back
+from sextant.stores.documents.versions import fetch_one, open_version, withdraw_version
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.scopes import lock_scope
@@ -108,4 +108,4 @@ class UploadStore:
                     next_step="Delete it if you do not want it.",
                 )
             if opened.version is not None:
-                await take_back(connection, opened)
+                await withdraw_version(connection, opened)

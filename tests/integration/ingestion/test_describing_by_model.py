@@ -332,7 +332,7 @@ async def test_passages_are_counted_only_where_there_are_many(
 ) -> None:
     """Each document that comes in is followed by a run, and counting reads the whole knowledge base."""
     looked = list[DescribedKind]()
-    waiting = ModelDescriptions.waiting
+    waiting = ModelDescriptions.count_undescribed
 
     async def noted(own: ModelDescriptions, kind: DescribedKind, tries: int) -> int:
         looked.append(kind)
@@ -537,7 +537,7 @@ async def test_what_is_said_of_a_document_waits_for_whoever_changes_it(
 ) -> None:
     """Both write its chunks and sections, each in an order of its own, and would lock each other out."""
     stored = ModelDescriptions(database, handbook)
-    (one, *_) = await stored.to_ask(DescribedKind.PASSAGES, None, 3, 8)
+    (one, *_) = await stored.list_undescribed(DescribedKind.PASSAGES, None, 3, 8)
     async with database.transaction(handbook.user_id) as connection:
         await connection.execute("select from documents for update")
         writing = asyncio.create_task(
@@ -565,12 +565,12 @@ async def test_what_is_said_of_a_version_that_was_replaced_meanwhile_is_not_said
 
     await bring("Orders are taken by telephone.")
     stored = ModelDescriptions(database, scope)
-    asked = await stored.to_ask(kind, None, 3, 8)
+    asked = await stored.list_undescribed(kind, None, 3, 8)
     await bring("Orders are taken by letter.")
     await stored.write(
         kind, [ModelDescription(one.id, one.version, "By telephone.") for one in asked], []
     )
-    again = await stored.to_ask(kind, None, 3, 8)
+    again = await stored.list_undescribed(kind, None, 3, 8)
     assert [one.id for one in again] == [one.id for one in asked]
     said = {one.summary for one in await chunks_of(database, scope)}
     said |= {one.summary for one in (await sections_of(database, scope)).values()}
@@ -600,5 +600,7 @@ async def test_a_long_document_is_replaced_in_a_time_that_grows_with_it_and_not_
     async with asyncio.timeout(60):
         await bring("This is another end.")
     stored = ModelDescriptions(database, scope)
-    assert await stored.waiting(DescribedKind.PASSAGES, 3) == 1
-    assert await stored.waiting(DescribedKind.SECTIONS, 3) == 2  # the last, and the document
+    assert await stored.count_undescribed(DescribedKind.PASSAGES, 3) == 1
+    assert (
+        await stored.count_undescribed(DescribedKind.SECTIONS, 3) == 2
+    )  # the last, and the document

@@ -74,10 +74,10 @@ async def test_a_documents_date_is_that_of_its_passages_whoever_cuts_them(
 
     assert not report.problems
     day = datetime(2023, 1, 1, tzinfo=UTC)
-    assert len(await chunks.matching(scope, ChunkFilters(created_after=day))) == 2
-    assert len(await chunks.matching(scope, ChunkFilters(created_before=day))) == 0
+    assert len(await chunks.matching_ids(scope, ChunkFilters(created_after=day))) == 2
+    assert len(await chunks.matching_ids(scope, ChunkFilters(created_before=day))) == 0
     next_day = day + timedelta(days=1)
-    assert len(await chunks.matching(scope, ChunkFilters(created_before=next_day))) == 2
+    assert len(await chunks.matching_ids(scope, ChunkFilters(created_before=next_day))) == 2
 
 
 async def test_chunks_keep_ids_and_lie_in_the_given_text(

@@ -17,7 +17,7 @@ from sextant.retrievers.chunk_search.search import ChunkSearch, SearchRequest
 from sextant.retrievers.graph_retriever import GraphRetriever
 from sextant.retrievers.memory.hot import CachedScope, ScopeCache
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.chunks.packing import stamp_of_chunks
+from sextant.stores.chunks.snapshot import read_chunks_stamp
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.batching import Statement
 from sextant.stores.postgresql.binary import Nearest
@@ -55,8 +55,8 @@ async def assert_same(
     for _ in range(12):
         words, k = words_of(rng, texts), rng.choice((1, 3, 20, 500))
         here, there = (
-            await hot.holding(scope, words, k),
-            await store.holding(scope, words, k),
+            await hot.keyword_arrays(scope, words, k),
+            await store.keyword_arrays(scope, words, k),
         )
         assert told(here) == told(there), words
         vector = await HashEmbedder(DIMENSION).embed_query(rng.choice(texts) or "x")
@@ -231,7 +231,7 @@ async def test_another_users_knowledge_base_is_not_searched_by_mistake(
     other = Scope(f"user-{uuid4()}")
     await write(scope, "a", ["糖尿病"])
     hot = await packed(hots, scope)
-    assert not len((await hot.holding(other, ["糖尿病"], 3)).ids)
+    assert not len((await hot.keyword_arrays(other, ["糖尿病"], 3)).ids)
     assert not len((await hot.nearest(other, np.ones(DIMENSION, np.float32), 3)).ids)
 
 
@@ -241,8 +241,8 @@ async def test_what_postgresql_cannot_store_is_in_no_text(
     await write(scope, "a", ["糖尿病"])
     hot = await packed(hots, scope)
     words = ["\0", "糖尿病\0", "\ud800", "糖\udfff尿"]
-    assert not len((await hot.holding(scope, words, 3)).ids)
-    assert len((await hot.holding(scope, [*words, "糖尿病"], 3)).ids) == 1
+    assert not len((await hot.keyword_arrays(scope, words, 3)).ids)
+    assert len((await hot.keyword_arrays(scope, [*words, "糖尿病"], 3)).ids) == 1
 
 
 async def test_transactions_that_end_in_another_order_do_not_bring_a_stamp_back(
@@ -263,8 +263,8 @@ async def test_transactions_that_end_in_another_order_do_not_bring_a_stamp_back(
         for name in ("second", "third"):
             async with database.transaction(scope.user_id) as inner:
                 await put(inner, name)
-        before = await stamp_of_chunks(database, scope)
+        before = await read_chunks_stamp(database, scope)
     async with database.transaction(scope.user_id) as last:
         await last.execute("delete from documents where source in ('second', 'third')")
         await put(last, "fourth")
-    assert await stamp_of_chunks(database, scope) != before
+    assert await read_chunks_stamp(database, scope) != before

@@ -69,9 +69,9 @@ async def assert_the_same_when_all_is_read(
 ) -> None:
     chunks = ChunkStore(database)
     wanted = (1, 3, 20, 200)
-    found = [[await chunks.held(scope, words, k) for k in wanted] for words in questions]
+    found = [[await chunks.keyword_matches(scope, words, k) for k in wanted] for words in questions]
     await forget(database, scope)
-    whole = [[await chunks.held(scope, words, k) for k in wanted] for words in questions]
+    whole = [[await chunks.keyword_matches(scope, words, k) for k in wanted] for words in questions]
     for words, one, other in zip(questions, found, whole, strict=True):
         assert one == other, words
 
@@ -104,7 +104,7 @@ async def test_what_is_found_is_what_the_texts_hold_in_the_same_order(
     chunks = ChunkStore(database)
     questions = asked(2, 100)
     for words in questions[:25]:
-        found = await chunks.held(scope, words, 20)
+        found = await chunks.keyword_matches(scope, words, 20)
         assert counts(found) == await by_definition(database, scope, words, 20), words
     await assert_the_same_when_all_is_read(database, scope, questions)
 
@@ -117,7 +117,7 @@ async def test_common_words_that_never_stand_together_are_read_whole_after_all(
     texts = [*(f"{('糖尿病', 'return')[number % 2]} {number}" for number in range(LARGE)), *rare]
     await ingest(scope, texts, vectors_of(texts))
     words = ["糖尿病", "return", "rust"]
-    found = await ChunkStore(database).held(scope, words, 5)
+    found = await ChunkStore(database).keyword_matches(scope, words, 5)
     assert counts(found) == await by_definition(database, scope, words, 5)
     assert len(found.ids) == 5
     await assert_the_same_when_all_is_read(database, scope, [words])
@@ -141,7 +141,7 @@ async def test_a_word_too_short_for_the_index_is_looked_for_beside_common_ones(
     texts = [f"{kinds[number % 4]}{number}" for number in range(LARGE)]
     await ingest(scope, texts, vectors_of(texts))
     words = ["糖尿病", "患者", "%"]
-    found = await ChunkStore(database).held(scope, words, 20)
+    found = await ChunkStore(database).keyword_matches(scope, words, 20)
     assert counts(found) == await by_definition(database, scope, words, 20)
 
 

@@ -373,4 +373,4 @@ async def test_another_user_sees_nothing_of_it(
     with pytest.raises(GraphNotFound):
         await KnowledgeBases(database).require(stranger)
     with pytest.raises(DocumentNotFound):
-        await documents.given(stranger, document_id)
+        await documents.read_source(stranger, document_id)

@@ -196,14 +196,14 @@ async def test_filters_find_what_brute_force_finds(
         if read is None:
             continue
         expected = corpus.matching(read)
-        found = await store.matching(scope, read)
+        found = await store.matching_ids(scope, read)
         assert [UUID(int=int(h) << 64 | int(low)) for h, low in found] == sorted(expected), wanted
         near = await store.vector_search(scope, vectors[0], 7, read)
         assert _ids(hit.chunk for hit in near) == _nearest(corpus, vectors, expected, 7), wanted
         words = await store.keyword_search(scope, ["付款", "alpha"], 200, read)
         holding = {c.id for _, c in corpus.chunks if "付款" in c.text} & expected
         assert {hit.chunk.id for hit in words} == holding
-        assert not len(await store.matching(stranger, read))
+        assert not len(await store.matching_ids(stranger, read))
         assert await store.vector_search(stranger, vectors[0], 7, read) == []
 
 
@@ -271,6 +271,6 @@ async def test_a_document_is_filtered_by_its_id_or_by_its_source(
     for named in (["0.txt", second], [str(first).upper(), "1.txt", "none.txt"]):
         read = ChunkFilters.read({"documentIds": named})
         assert read is not None
-        found = await store.matching(scope, read)
+        found = await store.matching_ids(scope, read)
         expected = {chunk.id for own, chunk in corpus.chunks if own in (first, second)}
         assert {UUID(int=int(h) << 64 | int(low)) for h, low in found} == expected

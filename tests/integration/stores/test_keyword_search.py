@@ -121,7 +121,7 @@ async def test_every_keyword_list_gives_what_ilike_gives(
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
         first = await chunks.keyword_search(corpus.scope, words, 3)
         assert [hit.chunk.id for hit in first] == [hit.chunk.id for hit in hits[:3]]
-        bare = await chunks.holding(corpus.scope, words, 3)
+        bare = await chunks.keyword_arrays(corpus.scope, words, 3)
         assert bare.ids.tolist() == halves_of([hit.chunk.id for hit in first]).tolist()
         assert bare.cosines.tolist() == pytest.approx([hit.score for hit in first])
 
@@ -222,7 +222,7 @@ async def test_lanes_go_side_by_side_or_share_a_statement_and_neither_takes_the_
     )
     near, held = (
         await chunks.nearest(corpus.scope, vector, 5),
-        await chunks.holding(corpus.scope, words, 5),
+        await chunks.keyword_arrays(corpus.scope, words, 5),
     )
     assert len(asked) == 2
     for seconds, under_way, statements in ((1.0, 0, 2), (0.0, 0, 1), (1.0, 1, 1)):
@@ -230,7 +230,7 @@ async def test_lanes_go_side_by_side_or_share_a_statement_and_neither_takes_the_
         database._pace.took(corpus.scope, seconds, 1)
         asked.clear()
         both = await asyncio.gather(
-            chunks.nearest(corpus.scope, vector, 5), chunks.holding(corpus.scope, words, 5)
+            chunks.nearest(corpus.scope, vector, 5), chunks.keyword_arrays(corpus.scope, words, 5)
         )
         assert len(asked) == statements
         for one, alone in zip(both, (near, held), strict=True):
@@ -239,7 +239,7 @@ async def test_lanes_go_side_by_side_or_share_a_statement_and_neither_takes_the_
             assert one.cosines.tolist() == alone.cosines.tolist()
     failed, still = await asyncio.gather(
         chunks.nearest(corpus.scope, vector[:7], 5),
-        chunks.holding(corpus.scope, words, 5),
+        chunks.keyword_arrays(corpus.scope, words, 5),
         return_exceptions=True,
     )
     assert isinstance(failed, EmbeddingModelChanged)
@@ -259,9 +259,9 @@ async def test_lanes_that_take_long_find_the_same_over_lines_of_their_own(
 
     def asked() -> list[asyncio.Future[Any] | None]:
         return [
-            chunks.asked_held(corpus.scope, words, 5, lambda held: held),
-            chunks.asked_nearest(corpus.scope, vector, 5, lambda near: near),
-            chunks.asked_nearest_with_contents(
+            chunks.request_keyword_matches(corpus.scope, words, 5, lambda held: held),
+            chunks.request_nearest(corpus.scope, vector, 5, lambda near: near),
+            chunks.request_nearest_with_contents(
                 corpus.scope, vector, 5, lambda near, rows: (near, rows)
             ),
         ]
@@ -278,7 +278,7 @@ async def test_lanes_that_take_long_find_the_same_over_lines_of_their_own(
             database._pace.took(corpus.scope, 1.0, 1)
             await asyncio.to_thread(time.sleep, 0.01)
     held, near, told = await asyncio.gather(*(one for one in lines if one is not None))
-    assert held == await chunks.held(corpus.scope, words, 5)
+    assert held == await chunks.keyword_matches(corpus.scope, words, 5)
     assert near.ids == told[0].ids == [row["id"] for row in told[1]]
     assert told == await chunks.nearest_with_contents(corpus.scope, vector, 5)
 
@@ -287,10 +287,12 @@ async def test_what_is_not_sure_by_the_texts_looked_into_at_first_is_looked_for_
     database: Database, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chunks, words = ChunkStore(database), ["糖尿病", "rust", "机器学习"]
-    found = await chunks.held(corpus.scope, words, 20)
+    found = await chunks.keyword_matches(corpus.scope, words, 20)
     monkeypatch.setattr(chunk_store, "_LOOKED", 1)
-    assert await chunks.held(corpus.scope, words, 20) == found
-    assert await chunks.held(corpus.scope, words, 1) == Scored(found.ids[:1], found.scores[:1])
+    assert await chunks.keyword_matches(corpus.scope, words, 20) == found
+    assert await chunks.keyword_matches(corpus.scope, words, 1) == Scored(
+        found.ids[:1], found.scores[:1]
+    )
 
 
 async def test_texts_and_grams_lie_apart_however_short_so_that_rows_are_narrow(
@@ -374,7 +376,7 @@ async def test_what_postgresql_cannot_store_is_in_no_text(
 ) -> None:
     chunks = ChunkStore(database)
     for word in ("\0", "糖尿病\0", "\0" * 2000, "\ud800", "糖\udfff尿"):
-        assert len((await chunks.holding(corpus.scope, [word], 5)).ids) == 0
-        both = await chunks.holding(corpus.scope, [word, "糖尿病"], 5)
-        alone = await chunks.holding(corpus.scope, ["糖尿病"], 5)
+        assert len((await chunks.keyword_arrays(corpus.scope, [word], 5)).ids) == 0
+        both = await chunks.keyword_arrays(corpus.scope, [word, "糖尿病"], 5)
+        alone = await chunks.keyword_arrays(corpus.scope, ["糖尿病"], 5)
         assert both.ids.tolist() == alone.ids.tolist()

@@ -10,7 +10,7 @@ import numpy as np
 
 from sextant.domain.documents import Job
 from sextant.domain.scope import Scope
-from sextant.stores.chunks.partitions import settle
+from sextant.stores.chunks.partitions import maintain_indexes
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registering import Upload
 from sextant.stores.knowledge_bases import KnowledgeBases
@@ -82,7 +82,7 @@ async def test_what_a_publish_tidies_up_is_there_until_it_is_done(
     )
     async with database.transaction(scope.user_id) as connection:
         await connection.execute("select from graphs for update")
-        tidying = asyncio.create_task(settle(database, scope))
+        tidying = asyncio.create_task(maintain_indexes(database, scope))
         await until_waiting(database, 1)
         assert not tidying.done()
     assert await tidying is False

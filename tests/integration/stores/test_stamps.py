@@ -18,7 +18,7 @@ from psycopg import Rollback
 from sextant.domain.documents import Chunk, ParsedDocument, Section
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
-from sextant.stores.chunks.packing import stamp_of_chunks
+from sextant.stores.chunks.snapshot import read_chunks_stamp
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.record import GraphRecord
@@ -38,7 +38,7 @@ Write = Callable[[], Awaitable[object]]
 async def stamps(database: Database, scope: Scope) -> dict[str, str]:
     """Everything that a reader may compare, by kind."""
     stamp, chunks = await asyncio.gather(
-        stamp_of(database, scope), stamp_of_chunks(database, scope)
+        stamp_of(database, scope), read_chunks_stamp(database, scope)
     )
     entities = await entity_stamp(database, scope)
     return {
@@ -389,6 +389,6 @@ async def test_what_is_kept_under_a_stamp_is_what_is_there_as_long_as_the_stamp_
     writers = [Writer(database, scope, number) for number in range(3)]
     for step in [*steps, *(Step(number, "commit") for number in range(3))]:
         await writers[step.writer].take(step.does)
-        stamp = await stamp_of_chunks(database, scope)
+        stamp = await read_chunks_stamp(database, scope)
         now = await content(database, scope)
         assert kept.setdefault(stamp, now) == now

@@ -12,7 +12,7 @@ from psycopg import AsyncConnection
 
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
-from sextant.stores.chunks.partitions import settle
+from sextant.stores.chunks.partitions import maintain_indexes
 from sextant.stores.chunks.stored import ChunkHit
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.arrays import halves_of
@@ -93,7 +93,7 @@ async def test_a_scope_that_grows_gets_an_index_and_still_returns_k_rows(
     assert await partition_of(database, scope) == 0
     await ingest(scope, [str(n) for n in range(LARGE - 1, LARGE + 300)], vectors[LARGE - 1 :])
     assert await partition_of(database, scope) != 0
-    assert not await settle(database, scope)
+    assert not await maintain_indexes(database, scope)
 
     queries = clustered(20, 5)
     await assert_counts(chunks, scope, len(vectors), queries[0])
@@ -197,7 +197,7 @@ async def test_a_partition_with_an_index_of_floats_is_searched_by_it_until_the_n
     assert await partition_of(database, scope) == partition
     assert await hnsw_indexes(database, scope) == [f"chunk_vectors_{partition}_halves"]
     assert (await chunks.nearest(scope, query, 10)).ids.tolist() == by_halves.ids.tolist()
-    assert not await settle(database, scope)
+    assert not await maintain_indexes(database, scope)
 
 
 @pytest.mark.usefixtures("early")
@@ -299,7 +299,7 @@ async def test_ids_and_cosines_alone_are_those_of_the_hits(
 ) -> None:
     vectors = clustered(size, 4)
     await ingest(scope, [str(n) for n in range(size)], vectors)
-    await settle(database, scope)
+    await maintain_indexes(database, scope)
     chunks, query = ChunkStore(database), clustered(1, 5)[0]
     near = await chunks.nearest(scope, query, 40)
     hits = await chunks.vector_search(scope, query, 40)
@@ -323,7 +323,7 @@ async def test_ids_come_from_where_the_scope_is_now(
         assert near.ids.tolist() == halves_of([hit.chunk.id for hit in hits]).tolist()
         assert near.cosines.tolist() == pytest.approx([hit.score for hit in hits])
         assert len(await chunks.keyword_search(scope, ["chunk"], 9)) == len(
-            (await chunks.holding(scope, ["chunk"], 9)).ids
+            (await chunks.keyword_arrays(scope, ["chunk"], 9)).ids
         )
         return len(near.ids)
 
@@ -331,7 +331,7 @@ async def test_ids_come_from_where_the_scope_is_now(
     await ingest(scope, ["chunk"] * 3, clustered(3, 4))
     assert await found() == 3
     await ingest(scope, [f"chunk {n}" for n in range(LARGE)], clustered(LARGE, 2))
-    await settle(database, scope)
+    await maintain_indexes(database, scope)
     assert await partition_of(database, scope) > 0
     assert await found() == 5
     await KnowledgeBases(database).delete(scope)

@@ -57,7 +57,7 @@ def with_quotes(at: Bench, still_there: StillThere) -> Bench:
     """Return the same bench over a store that says so of quotes."""
 
     class Quotes:
-        async def still_there(self, _: Scope, quotes: Sequence[Quoted]) -> list[bool]:
+        async def check_quotes(self, _: Scope, quotes: Sequence[Quoted]) -> list[bool]:
             return await still_there(quotes)
 
     deps = replace(at.deps, quotes=cast("QuoteStore", Quotes()))

@@ -13,25 +13,29 @@ from sextant.stores.documents.model_descriptions import (
     DescribedKind,
     DescribedPart,
     DescribingOrder,
-    ToAsk,
+    UndescribedItem,
 )
 
 
-def passage(number: int, text: str = "Orders are taken by telephone.", tries: int = 0) -> ToAsk:
+def passage(
+    number: int, text: str = "Orders are taken by telephone.", tries: int = 0
+) -> UndescribedItem:
     own = UUID(int=number)
-    return ToAsk(own, 1, DescribingOrder(0, own, 0), "Handbook", text, tries)
+    return UndescribedItem(own, 1, DescribingOrder(0, own, 0), "Handbook", text, tries)
 
 
 def part(summary: str, *, by_model: bool = True, title: str = "") -> DescribedPart:
     return DescribedPart(title, summary, ("keyword",), ("tag",), by_model)
 
 
-def section(*parts: DescribedPart) -> ToAsk:
+def section(*parts: DescribedPart) -> UndescribedItem:
     own = UUID(int=1)
-    return ToAsk(own, 1, DescribingOrder(-1, own, 0), "Handbook", "Handbook > Orders", 0, parts)
+    return UndescribedItem(
+        own, 1, DescribingOrder(-1, own, 0), "Handbook", "Handbook > Orders", 0, parts
+    )
 
 
-def sizes(asked: list[ToAsk]) -> list[int]:
+def sizes(asked: list[UndescribedItem]) -> list[int]:
     return [len(call.asked) for call in calls_of(DescribedKind.PASSAGES, asked, Settings())]
 
 

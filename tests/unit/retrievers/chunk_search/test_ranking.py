@@ -27,7 +27,7 @@ from sextant.retrievers.chunk_search.signals import (
 )
 from sextant.retrievers.chunk_search.weights import PRESETS, MetadataWeights
 from sextant.retrievers.index.words.terms import terms
-from sextant.stores.chunks.traits import Traits
+from sextant.stores.chunks.metadata import ChunkMetadata
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
 ONLY_VECTOR = dict.fromkeys(
@@ -39,7 +39,7 @@ ONLY_VECTOR = dict.fromkeys(
 class Chunk:
     """A chunk, and what the lanes gave it."""
 
-    traits: Traits
+    traits: ChunkMetadata
     lanes: dict[str, float] = field(default_factory=dict[str, float])
 
 
@@ -53,7 +53,7 @@ def chunk(
     neighbours: Sequence[str] = (),
     **lanes: float | None,
 ) -> Chunk:
-    traits = Traits(
+    traits = ChunkMetadata(
         name, titles, "\n".join(said), modality, datetime.fromisoformat(created_at), neighbours
     )
     return Chunk(traits, {lane: score for lane, score in lanes.items() if score is not None})

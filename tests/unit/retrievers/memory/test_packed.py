@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sextant.retrievers.memory.packed import PackedScope, Packing
 from sextant.retrievers.memory.postings import GramPostings
 from sextant.stores.chunks.grams import fold
-from sextant.stores.chunks.packing import Block
+from sextant.stores.chunks.snapshot import Block
 
 PIECES = st.sampled_from(
     [
@@ -72,7 +72,7 @@ def test_the_best_by_words_are_those_that_looking_into_every_text_gives(
         )
     )
     words = data.draw(st.lists(part | PIECES, max_size=8))
-    rows, scores = packed(texts, at_once).holding(words, k)
+    rows, scores = packed(texts, at_once).keyword_arrays(words, k)
     expected = looked_for(texts, words, k)
     assert rows == [row for row, _ in expected]
     assert scores == pytest.approx([score for _, score in expected], rel=1e-6)
@@ -111,7 +111,7 @@ def test_texts_of_more_letters_than_go_together_with_their_number_are_refused() 
 def test_many_texts_that_hold_the_grams_and_not_the_word_do_not_hide_those_that_do() -> None:
     """器学习机 has all the pairs of 机器学习机 but one; the short ones look denser than what holds the word."""
     wrong, right = ["机器 器学 学习"] * 300, ["很" * 40 + "机器学习"] * 9
-    rows, _ = packed([*wrong, *right]).holding(["机器学习"], 5)
+    rows, _ = packed([*wrong, *right]).keyword_arrays(["机器学习"], 5)
     assert rows == [300, 301, 302, 303, 304]
 
 
@@ -143,7 +143,7 @@ def test_the_nearest_are_those_of_the_highest_cosine_with_ties_by_id() -> None:
 @given(st.lists(st.lists(PIECES, max_size=3).map("".join), min_size=1, max_size=60))
 def test_words_beyond_twenty_count_as_the_first_do(texts: list[str]) -> None:
     words = [word for text in texts for word in (text, text[:3], text[-4:])] + ["absent"] * 3
-    rows, scores = packed(texts).holding(words, 15)
+    rows, scores = packed(texts).keyword_arrays(words, 15)
     expected = looked_for(texts, words, 15)
     assert rows == [row for row, _ in expected]
     assert scores == pytest.approx([score for _, score in expected], rel=1e-6)

@@ -1,4 +1,4 @@
-"""Reading all of a scope that its searches need, to keep it in memory."""
+"""Read all that searches need of a scope in blocks, to cache it in memory."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.scopes import key_of
 
-_SQL = load_queries("packing")
-# 2 MB at a time: 10 ms of the server, and as much of a thread that takes it in.
-_AT_ONCE = 1024
+_SQL = load_queries("snapshot")
+# About 2 MB, so that neither the server nor a thread is busy with it for long.
+_BLOCK_CHUNKS = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some chunks in the order of ids.
+    """A block of chunks in the order of ids.
 
     Attributes:
         ids: halves of shape (n, 2), high first.
         vectors: shape (n, dimension), as stored.
-        octets: how long each text is.
-        texts: what the keyword lane looks in, one after the other with a line's end between them.
+        octets: the length of each text in bytes, shape (n,).
+        texts: the texts that the keyword lane searches, joined by line feeds.
     """
 
     ids: npt.NDArray[np.uint64]
@@ -42,14 +42,15 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Unpacked:
-    """A scope at one moment, to be read once.
+class ScopeSnapshot:
+    """A scope as of one moment; `blocks` may be read once.
 
     Attributes:
-        stamp: what `stamp_of_chunks` says as long as nothing of it has changed.
-        chunks, octets: how many there are, and how long their texts are in all.
-        vector_octets: how long a vector is.
-        complete: whether every chunk has its vector.
+        stamp: equals `read_chunks_stamp` until the scope changes.
+        chunks: the number of chunks.
+        octets: the length of all their texts in bytes.
+        vector_octets: the length of one vector in bytes.
+        complete: whether every chunk has a vector.
     """
 
     stamp: str
@@ -58,14 +59,14 @@ class Unpacked:
     vector_octets: int
     complete: bool
     _connection: Connection
-    _whose: Mapping[str, int]
+    _scope_key: Mapping[str, int]
 
     async def blocks(self) -> AsyncIterator[Block]:
-        """Yield its chunks."""
+        """Yield all chunks of the scope, block by block."""
         after: UUID | None = None
-        for _ in range(0, self.chunks, _AT_ONCE):
+        for _ in range(0, self.chunks, _BLOCK_CHUNKS):
             cursor = self._connection.cursor(row_factory=dict_row, binary=True)
-            values = {**self._whose, "after": after, "limit": _AT_ONCE}
+            values = {**self._scope_key, "after": after, "limit": _BLOCK_CHUNKS}
             row = await (await cursor.execute(_SQL["block"], values)).fetchone()
             assert row is not None  # noqa: S101 - an aggregate
             after = UUID(bytes=row["ids"][-16:])
@@ -77,14 +78,14 @@ class Unpacked:
             )
 
 
-async def stamp_of_chunks(database: Database, scope: Scope) -> str:
-    """Return what changes whenever the scope's chunks, their texts or vectors do; one round trip."""
+async def read_chunks_stamp(database: Database, scope: Scope) -> str:
+    """Return a stamp that changes whenever the scope's chunks, texts or vectors do; one round trip."""
     return _stamp_text(await database.call(scope, _SQL["stamp"]))
 
 
 @asynccontextmanager
-async def open_packing(database: Database, scope: Scope) -> AsyncIterator[Unpacked | None]:
-    """Provide the scope as it is now; None when the user has no such knowledge base.
+async def open_snapshot(database: Database, scope: Scope) -> AsyncIterator[ScopeSnapshot | None]:
+    """Open a snapshot of the scope; yield None if the user has no such knowledge base.
 
     Raises:
         DatabaseUnavailable: the server does not answer.
@@ -95,7 +96,7 @@ async def open_packing(database: Database, scope: Scope) -> AsyncIterator[Unpack
         if found is None:
             yield None
             return
-        yield Unpacked(
+        yield ScopeSnapshot(
             _stamp_text(found["stamp"]),
             found["chunks"],
             found["octets"],
@@ -110,8 +111,8 @@ def _stamp_text(stamp: bytes | None) -> str:
     return (stamp or b"").decode()
 
 
-def _vectors(sent: bytes) -> Vectors:
-    """As PostgreSQL sends them: the length comes first."""
-    length = int.from_bytes(sent[:2], "big")
-    rows = np.frombuffer(sent, np.dtype([("head", ">u4"), ("vector", (">f4", length))]))
+def _vectors(octets: bytes) -> Vectors:
+    """Decode vectors as pgvector sends them: each is preceded by its length."""
+    length = int.from_bytes(octets[:2], "big")
+    rows = np.frombuffer(octets, np.dtype([("head", ">u4"), ("vector", (">f4", length))]))
     return rows["vector"].astype(np.float32)
