@@ -25,6 +25,7 @@ _PREFIXES = frozenset("能要会會可应應该該想须須得还還退办辦交
 _HAN_RUN = re.compile(f"[{IDEOGRAPHS}]+")
 _PIECE = re.compile(f"[{IDEOGRAPHS}]{{1,2}}|[^{IDEOGRAPHS}]+")
 _UNKNOWN = "x"
+_PERSON, _MORPHEME = "nr", "g"  # jieba's tags
 
 
 class _Segmenter(Protocol):
@@ -123,8 +124,17 @@ def search_words_of(text: str) -> Iterable[str]:
 
 
 def cut_tagged_words(text: str) -> Sequence[tuple[str, str]]:
-    """Return the words of `text`, which make it up together, with jieba's tags of their parts of speech."""
-    return _segmenter().tag(text)
+    """Return the words of `text`, which make it up together, with jieba's tags of their parts of speech.
+
+    A character that is no word by itself ends the name before it: 何静 + 姝.
+    """
+    words: list[tuple[str, str]] = []
+    for word, tag in _segmenter().tag(text):
+        if tag == _MORPHEME and len(word) == 1 and words and words[-1][1] == _PERSON:
+            words[-1] = (words[-1][0] + word, _PERSON)
+        else:
+            words.append((word, tag))
+    return words
 
 
 def is_known_word(word: str) -> bool:

@@ -110,8 +110,8 @@ def _opening(source: Source) -> str:
 
 
 def _summary(answer: Answer) -> str:
-    """Return how the answer came about, in its own language."""
-    said, count = _SAID[language_of(answer.answer)], answer.attempts
+    """Return how the answer came about, in the language it begins in; what it quotes may be in another."""
+    said, count = _SAID[language_of(answer.answer.partition("\n")[0])], answer.attempts
     parts = [said["mode"].format(mode=answer.mode), answer.model]
     if count:
         parts.append(said["search" if count == 1 else "searches"].format(count=count))

@@ -57,7 +57,9 @@ def formatter(*, as_json: bool | None = None) -> structlog.stdlib.ProcessorForma
     """
     if as_json is None:
         as_json = not sys.stderr.isatty()
-    shown = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    # Chinese stays readable; what standard error cannot write it escapes by itself.
+    renderer = structlog.processors.JSONRenderer(ensure_ascii=False)
+    shown = [structlog.processors.format_exc_info, renderer]
     return structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=[
             structlog.stdlib.add_log_level,

@@ -31,6 +31,10 @@ def test_a_line_is_json_with_the_id_of_its_request() -> None:
     assert "secret" not in line
 
 
+def test_chinese_stays_readable_in_a_line() -> None:
+    assert "/付款节点" in formatter(as_json=True).format(record(route="/付款节点"))
+
+
 def test_an_exception_is_part_of_its_line() -> None:
     made, broken = record(logging.ERROR), ValueError("broken")
     made.exc_info = (ValueError, broken, None)

@@ -53,6 +53,14 @@ async def test_the_last_line_is_in_the_answers_language(
     assert last.startswith("模式 naive · extractive · 每句都有依据")
 
 
+async def test_the_last_line_is_not_in_the_language_of_what_is_quoted(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    quoting = "According to the documents:\n口渴是早期症状，多饮多尿也是。[1]"
+    await print_answer(told(Done(replace(ANSWER, answer=quoting))))
+    assert capsys.readouterr().out.splitlines()[-1].startswith("mode naive")
+
+
 async def test_a_passage_that_is_named_but_not_quoted_shows_how_it_begins(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

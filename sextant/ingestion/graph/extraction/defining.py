@@ -26,11 +26,11 @@ _MORE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _CHINESE_IS_A = re.compile(
-    r"(?:是(?:一[个种位名座条家部本款只组类])|是指?|，即|为一[个种位名座条家部本款])(?P<kind>[^，。；：（）()]{2,24})"
+    r"(?:是(?:一[个种位名座条家部本款只组类])|是指?|(?<=[”」])指|，即|为一[个种位名座条家部本款])(?P<kind>[^，。；：（）()]{2,24})"
 )
 _ASIDE = re.compile(r"[”\"」』]?\s*(?:[(（][^()（）]{0,80}[)）])?\s*")
 # What says of a kind of things what it is, and not of one thing: 是一种 and 是指, but not 是一家.
-_OF_A_KIND = re.compile(r"是一[种種类類]|为一[种種类類]|是指")
+_OF_A_KIND = re.compile(r"是一[种種类類]|为一[种種类類]|是指|[”」]指")
 _CLAUSE = re.compile(r"[^，。；：！？\n]+")
 _PART_OF = re.compile(
     r"(?:\s*[(（][^()（）]{0,80}[)）])?"

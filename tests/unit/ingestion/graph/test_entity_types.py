@@ -18,6 +18,7 @@ from sextant.ingestion.graph.extraction.entity_types import (
     ("name", "expected"),
     [
         ("何静", "PERSON"),
+        ("何静姝", "PERSON"),
         ("周沛文", "PERSON"),
         ("刘备", "PERSON"),
         ("杭州", "LOCATION"),
