@@ -9,8 +9,8 @@ from sextant.stores.scopes import key_of, of_scope
 from sextant.tables.cells.stored import TablePart
 
 _PARTS = of_scope(load_queries("tables")["parts"])
-# Sections with more table passages than this (about twenty thousand rows) are not read.
-_MAX_PARTS = 2000
+# Sections with more table passages than this are not read; tables of `limits.table_cells` have fewer.
+_MAX_PARTS = 10_000
 
 
 class TableStore:
@@ -22,7 +22,7 @@ class TableStore:
     async def parts(self, scope: Scope, chunk_id: str) -> list[TablePart]:
         """Return all table passages in the section of this chunk, in reading order.
 
-        The list is empty if there are more than 2,000, or while the document is being stored.
+        The list is empty if there are more than 10,000, or while the document is being stored.
 
         Raises:
             DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.

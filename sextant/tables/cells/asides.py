@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Context, Decimal
 
 from sextant.tables.cells.values import CellValue, ValueKind
@@ -32,12 +32,17 @@ _NO_CHANCE = 4
 class _Above:
     """The numbers of a column in the rows above one, and what of them is below the last row that sums up."""
 
-    numbers: list[Decimal] = field(default_factory=list[Decimal])
+    count: int = 0
+    filled: int = 0  # those that are not zero
+    least: Decimal = Decimal("Infinity")
+    most: Decimal = Decimal("-Infinity")
     total: Decimal = Decimal(0)
     since: Decimal = Decimal(0)
 
     def add(self, number: Decimal) -> None:
-        self.numbers.append(number)
+        self.count += 1
+        self.filled += number != 0
+        self.least, self.most = min(self.least, number), max(self.most, number)
         self.total = _EXACT.add(self.total, number)
         self.since = _EXACT.add(self.since, number)
 
@@ -46,7 +51,7 @@ class _Above:
 
     def has_mean(self, number: Decimal) -> bool:
         """Return whether a number is the mean, to the digits that it shows."""
-        mean = _EXACT.divide(self.total, Decimal(len(self.numbers)))
+        mean = _EXACT.divide(self.total, Decimal(self.count))
         exponent = Decimal(1).scaleb(int(number.as_tuple().exponent))
         return mean.quantize(exponent, context=_EXACT) == number
 
@@ -106,20 +111,20 @@ def _sums_up(cells: Sequence[str]) -> bool:
 
 def _sums_or_means(own: _Own) -> bool:
     return bool(own) and all(
-        len(sums.numbers) > 1 and (sums.adds_up_to(number) or sums.has_mean(number))
+        sums.count > 1 and (sums.adds_up_to(number) or sums.has_mean(number))
         for number, sums in own
     )
 
 
 def _are_outermost(own: _Own) -> bool:
     return bool(own) and all(
-        number in (min(sums.numbers), max(sums.numbers)) for number, sums in own if sums.numbers
+        number in (sums.least, sums.most) for number, sums in own if sums.count
     )
 
 
 def _digits_summed(own: _Own) -> int:
     """Return how many digits a row's numbers have together, if each is the sum of several above it; else 0."""
-    several = any(sum(map(bool, sums.numbers)) > 1 for _, sums in own)
+    several = any(sums.filled > 1 for _, sums in own)
     sums_all = all(number == sums.total for number, sums in own)
     sums_group = all(number == sums.since for number, sums in own)
     if not several or not (sums_all or sums_group):

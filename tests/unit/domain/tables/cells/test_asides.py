@@ -95,3 +95,9 @@ def test_nothing_is_computed_of_a_value_that_may_stand_for_blank_cells() -> None
     assert compute_findings("What is the total pay in Sales?", table, "en").asked == []
     [found] = compute_findings("What is the total pay?", table, "en").asked
     assert found.value == "60"
+
+
+def test_the_total_below_a_long_table_is_found() -> None:
+    rows = [[f"SO-{n:05d}", f"{n % 997}.50"] for n in range(20_000)]
+    total = str(sum(n % 997 for n in range(20_000)) + 10_000)
+    assert make_table([["Order", "Amount"], *rows, ["all", total]], 1).asides == {20_000}
