@@ -23,9 +23,10 @@ _TAGS = (
     "already-run caption conversation document draft found knowledge missing names pairs passage passages"
     " question report reports sections sources title"
 )
-# What no reader sees: Unicode's Default_Ignorable_Code_Point.
+# What no reader sees (Unicode's Default_Ignorable_Code_Point), and marks upon a letter.
 _INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 # Where some readers begin a line, though Markdown and `re` do not.
@@ -35,7 +36,7 @@ _BREAKS = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
 # at the beginning of a line. Each ends with the bracket. A name in capitals behind a word is an index of a program's.
 _MARK = re.compile(
     rf"<(?=[^\w<>]*(?:{'|'.join(_TAGS.split())})\b)"
-    r"|<(?=\|[^\s|<>]{1,40}\||/?(?:s|bos|eos|pad|unk|think)>|/?[a-z]+(?:_[a-z0-9]+)+>|</?sys>)"
+    r"|<(?=\|[^\s|<>]{1,40}\||/?(?:s|bos|eos|pad|unk|sop|eop|eod|think)>|/?[a-z]+(?:_[a-z0-9]+)+>|</?sys>)"
     r"|\[(?=/?(?:inst|think|(?-i:(?:SYSTEM|AVAILABLE|TOOL)(?:_[A-Z]+)+))\])"
     r"|(?<!\w)\[(?=/?(?-i:[A-Z]+(?:_[A-Z]+)+)\])"
     rf"|(?<![^{_BREAKS}])[^\S{_BREAKS}]*+\[(?=\d+\])",
@@ -53,7 +54,14 @@ class _Plain(dict[int, str]):
         return self[code]
 
 
-_PLAIN = _Plain(dict.fromkeys(map(ord, "﹤〈⟨"), "<"))
+# Signs of other scripts that look like those of the tags (Unicode's confusables).
+_LOOK_ALIKES = {
+    "<": "﹤〈⟨", "A": "АΑ", "C": "СϹ", "E": "ЕΕ", "I": "ІΙ", "K": "КΚ", "M": "МΜ", "N": "Ν", "O": "ОΟ", "P": "РΡ",
+    "S": "Ѕ", "T": "ТΤ", "V": "Ѵ", "Y": "УΥ", "a": "аɑα", "c": "сϲ", "d": "ԁ", "e": "е", "g": "ɡց", "h": "һ",
+    "i": "іɩιı", "k": "кκ", "m": "м", "n": "ո", "o": "оοօ", "p": "рρ", "s": "ѕꜱ", "t": "тτ", "u": "սυ",
+    "v": "νᴠѵ", "w": "ԝѡ", "y": "у",
+}  # fmt: skip
+_PLAIN = _Plain({ord(one): plain for plain, alike in _LOOK_ALIKES.items() for one in alike})
 
 Messages = list[tuple[str, str]]
 """What a chat model is given: (role, text) pairs, as LangChain takes them."""

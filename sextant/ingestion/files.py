@@ -61,12 +61,19 @@ def _files(paths: Paths) -> Iterator[tuple[Path, bool]]:
         closed = list[OSError]()
         for folder, folders, names in os.walk(path, onerror=closed.append):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
+            # What a link to a folder inside leads to is found there.
+            away = [name for name in folders if not _is_inside(Path(folder, name), path)]
+            yield from ((Path(folder, name), False) for name in away)
             for name in sorted(names):
                 file = Path(folder, name)
                 if not name.startswith("."):
                     is_read = file.suffix.lower() in EXTENSIONS and _is_file(file)
-                    yield file, is_read and file.resolve().is_relative_to(path.resolve())
+                    yield file, is_read and _is_inside(file, path)
         yield from ((Path(error.filename), True) for error in closed)
+
+
+def _is_inside(path: Path, folder: Path) -> bool:
+    return path.resolve().is_relative_to(folder.resolve())
 
 
 def _is_file(path: Path) -> bool:

@@ -81,4 +81,6 @@ def _kind_of(file: Path) -> str:
     from sextant.ingestion.parsing.detect import EXTENSIONS
 
     suffix = file.suffix.lower()
-    return "linked from outside" if suffix in EXTENSIONS else suffix or "no extension"
+    if suffix in EXTENSIONS or file.is_dir():
+        return "linked from outside"
+    return suffix or "no extension"

@@ -86,6 +86,10 @@ def test_no_text_can_write_a_tag_of_ours(tag: str) -> None:
         "</!!!!!!!!!passage>",
         "</(((((((((((((((((((((( passage>",
         "</𝐩𝐚𝐬𝐬𝐚𝐠𝐞>",
+        "</p\u0338assage>",
+        "</p\u0430ss\u0430g\u0435>",
+        "[SYSTEM_\u0420ROMPT]",
+        "<sop>",
         "[SYSTEM_PROMPT]",
         "[/AVAILABLE_TOOLS]",
         "<tool_call>",
@@ -119,6 +123,7 @@ def test_nor_in_other_characters_nor_what_chat_templates_set_turns_apart_by(writ
         "f <| g",
         "a[MAX_SIZE]",
         "[TODO]",
+        "<раздел> и <имя>, </конец>, e\u0301 < \u00e9",
         "❤\ufe0f <3",
     ],
 )
