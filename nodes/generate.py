@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,14 @@ from sextant.domain.scope import Scope
 from sextant.models.chat.chat_model import ChatModel
 from sextant.nodes.answers.answer_generator import AnswerGenerator
 from sextant.nodes.answers.answering import AnswerEvent, yield_fixed_answer
-from sextant.nodes.answers.computed import ComputedTable, compute_tables, with_computed
+from sextant.nodes.answers.computed import (
+    ComputedTable,
+    compute_query,
+    compute_tables,
+    names_column_of,
+    read_tables,
+    with_computed,
+)
 from sextant.nodes.answers.introducing import introduction
 from sextant.nodes.answers.reporting import ReportReader, map_reports
 from sextant.nodes.answers.revising import Review
@@ -37,11 +44,14 @@ from sextant.nodes.budget import (
 )
 from sextant.nodes.citing.attached import attachment_items
 from sextant.nodes.citing.checking import checks_of
+from sextant.nodes.citing.support import headings
 from sextant.nodes.context import RunContext, scope_of
 from sextant.nodes.multimodal.looking import attachments_of
 from sextant.nodes.pacing import wait_for_reader
 from sextant.nodes.question.conversing import closing
 from sextant.nodes.state import State, reports_of
+from sextant.nodes.table_query import ask_for_query
+from sextant.tables.query.parsing import asks_computation
 
 WITHOUT_DOCUMENTS = {
     "en": "Answered without looking at any document.",
@@ -72,7 +82,8 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
     """
     run, scope = runtime.context, scope_of(state, runtime)
     attached = await _read_attachments(state, run)
-    tables, unread = await _compute_found_tables(state, run, scope)
+    tables, unread, costs = await _compute_found_tables(state, run, scope)
+    state = replace(state, **costs)
     writer = _AnswerWriter(state, run, scope, attached, tables, unread)
     answer = Answer("", mode=state.strategy)
     async with aclosing(writer.events()) as events:
@@ -117,8 +128,11 @@ async def _read_attachments(state: State, run: RunContext) -> list[RetrievedItem
 
 async def _compute_found_tables(
     state: State, run: RunContext, scope: Scope
-) -> tuple[list[ComputedTable], list[str]]:
-    """Return what the question asks to compute of tables that were found, where all their rows may be read; and why not.
+) -> tuple[list[ComputedTable], list[str], dict[str, Any]]:
+    """Return what the question asks to compute of tables that were found, where all their rows may be read.
+
+    Where it asks for a computation and the grammars are not sure of it, a chat model may say which. Returned are also
+    warnings why nothing was read, and the state update that asking the model costs.
 
     Filters bound the passages that an answer may rest on: only those of documents and sections let
     a table through whole.
@@ -126,12 +140,22 @@ async def _compute_found_tables(
     tables = run.deps.tables
     bounded = not _OF_WHOLE_TABLES.issuperset(state.filters or ())
     if tables is None or bounded or state.strategy == Mode.BYPASS:
-        return [], []
+        return [], [], {}
     parts = partial(tables.parts, scope)
     try:
-        return await compute_tables(state.question, state.items, state.language, parts), []
+        found = await read_tables(state.question, state.items, parts)
     except DependencyError as error:
-        return [], [NOT_COMPUTED[state.language].format(reason=error.in_language(state.language))]
+        reason = error.in_language(state.language)
+        return [], [NOT_COMPUTED[state.language].format(reason=reason)], {}
+    computed = await asyncio.to_thread(compute_tables, state.question, found, state.language)
+    may_ask = found and asks_computation(state.question)
+    if computed or not may_ask or not names_column_of(state.question, found[0]):
+        return computed, [], {}
+    item, stored = found[0]
+    query, costs = await ask_for_query(state, run, stored.table, headings(item))
+    if query is not None:
+        computed = await asyncio.to_thread(compute_query, query, found[0], state.language)
+    return computed, [], costs
 
 
 @dataclass(slots=True)

@@ -22,7 +22,7 @@ from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
 from sextant.retrievers.modes import MODES
 from sextant.retrievers.ranking.fusion import interleaved, rrf
 from sextant.stores.postgresql.deadlines import with_deadline
-from sextant.tables.question.speaking import computes
+from sextant.tables.query.parsing import may_compute
 from sextant.text.characters import ideographs, language_of
 from sextant.text.other_words import as_tables_say
 from sextant.text.quantities import find_asked_quantity
@@ -132,7 +132,7 @@ class _PendingQueries:
         wide = tuple(dict.fromkeys(filter(None, [state.search, *state.beside])))
         near = tuple(query for query in state.bridges if query not in wide)
         bounded = state.attempts or (state.filters or {}).get("tags")
-        told = computes(state.question) or find_asked_quantity(state.question)
+        told = may_compute(state.question) or find_asked_quantity(state.question)
         tabular = as_tables_say(state.question) if told and not bounded else ""
         return cls(wide, near, tuple(state.abroad), tuple(filter(None, [tabular])))
 

@@ -21,7 +21,7 @@ _FILE = re.compile(
 
 _TAGS = (
     "already-run caption conversation document draft found knowledge missing names pairs passage passages"
-    " question report reports sections sources title"
+    " question report reports sections sources table title"
 )
 # What no reader sees (Unicode's Default_Ignorable_Code_Point), and marks upon a letter.
 _INVISIBLE = re.compile(
@@ -158,6 +158,7 @@ BYPASS = _load("bypass", "history", "question")
 EXTRACT = _load("extract", "types", "title", "passage")
 GLEAN = _load("glean", "types", "title", "passage", "found")
 SAME = _load("same", "pairs")
+TABLE_QUERY = _load("table_query", "caption", "columns", "question")
 REPORT = _load("report", "names", "sources")
 LOOK = _load("look", "caption", "question")
 PICTURE = _load("picture", "title", "caption")

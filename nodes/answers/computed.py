@@ -4,37 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sextant.domain.documents import Modality
 from sextant.domain.events import Cited, Token
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.passages import table_heads
-from sextant.models.offline.wording import content_words, terms
 from sextant.nodes.answers.rows import describe_row
 from sextant.nodes.answers.sanitizing import sanitize_output
 from sextant.nodes.citing.citations import Citations
 from sextant.nodes.citing.markers import unmarked
 from sextant.nodes.citing.support import COMPUTED, ComputedSentence, headings
 from sextant.tables.cells.stored import StoredTable, TableLine, TablePart, cells_of, tables_of
-from sextant.tables.cells.values import ValueKind
-from sextant.tables.question.dates import ANY_YEAR
-from sextant.tables.question.reading import names_column, plain_name, says_kind
-from sextant.tables.question.rest import ENGLISH_PERSONS, OF_ANY_ROW, PERSONS
-from sextant.tables.question.speaking import computes, without_asking
-from sextant.tables.question.wording import MEASURED
-from sextant.tables.results.findings import Clause, clauses_for, findings_unasked
+from sextant.tables.query.linking import names_column
+from sextant.tables.query.parsing import lists_rows, may_compute
+from sextant.tables.query.query import TableQuery
+from sextant.tables.results.findings import queries_for, run_queries
 from sextant.tables.results.written import Finding
-from sextant.text.characters import has_cjk
-from sextant.text.other_words import synonym_patterns
 from sextant.text.persons import has_who
 from sextant.text.simplified import plain_of
-from sextant.text.stopwords import CHINESE_STOP_WORDS
-from sextant.text.whole_words import find_whole
 
 Parts = Callable[[str], Awaitable[list[TablePart]]]
 """All parts of the tables around a passage, by its id."""
+
+FoundTable = tuple[RetrievedItem, StoredTable]
+"""A table, and the passage of it that was found."""
 
 HEADS = {
     "en": "According to the table in {name} ({rows} row{s}):",
@@ -92,21 +87,20 @@ def with_computed(
     return placed
 
 
-async def compute_tables(
-    question: str, items: Sequence[RetrievedItem], language: str, parts: Parts
-) -> list[ComputedTable]:
-    """Return the tables among `items` of which it is certain what the question computes, best first.
+async def read_tables(
+    question: str, items: Sequence[RetrievedItem], parts: Parts
+) -> list[FoundTable]:
+    """Read the tables among `items` whole, if the question may ask for something computed; best first.
 
     Args:
         question: asks, say, for the highest price, or for all plans under 100.
         items: the passages found, best first.
-        language: `zh` or `en`, of the sentences.
         parts: reads what stands beside a passage.
 
     Raises:
         DatabaseUnavailable: the tables cannot be read.
     """
-    if not computes(question):
+    if not may_compute(question):
         return []
     first = dict[object, RetrievedItem]()
     for item in items:
@@ -116,36 +110,37 @@ async def compute_tables(
     chosen = named[:_TABLES]
     read = await asyncio.gather(*(parts(item.id) for item in chosen))
     found = {item.id for item in items}
-    beside = list(zip(chosen, read, strict=True))
-    return await asyncio.to_thread(_all_computed, question, beside, found, language)
-
-
-def _all_computed(
-    question: str,
-    beside: Sequence[tuple[RetrievedItem, Sequence[TablePart]]],
-    found: Set[str],
-    language: str,
-) -> list[ComputedTable]:
-    """Return what the question computes of tables that it speaks of, by the passages found and what stands beside each."""
-    tables = [
+    return [
         (item, table)
-        for item, stands in beside
+        for item, stands in zip(chosen, read, strict=True)
         for table in tables_of(stands)
         if not found.isdisjoint(part.id for part in table.parts)
-        and _speaks_of_all(question, item, table)
     ]
+
+
+def compute_tables(
+    question: str, tables: Sequence[FoundTable], language: str
+) -> list[ComputedTable]:
+    """Return the tables of which it is certain what the question computes; CPU-bound."""
     tables = [one for one in tables if _names_any(question, one[1].table.names)] or tables
     if has_who(plain_of(question)):
         tables = [one for one in tables if _of_persons(*one)] or tables
     asked = [
-        (item, table, clauses)
+        (item, table, queries)
         for item, table in tables
-        if (clauses := clauses_for(question, table.table, headings(item)))
+        if (queries := queries_for(question, table.table, headings(item)))
     ]
     # What the best one does not tell is not asked of another; years of one table all count.
     alike = [one for one in asked if one[1].table.names == asked[0][1].table.names]
-    computed = [_compute_table(*one, language) for one in alike]
+    is_list = lists_rows(question)
+    computed = [_compute_table(*one, language, is_list=is_list) for one in alike]
     return [one for one in computed if one] if computed and computed[0] else []
+
+
+def compute_query(query: TableQuery, table: FoundTable, language: str) -> list[ComputedTable]:
+    """Return a table with what a query comes to over it; [] where that is nothing."""
+    computed = _compute_table(*table, [query], language, is_list=True)
+    return [computed] if computed else []
 
 
 def cite_table(
@@ -177,9 +172,14 @@ def cite_table(
 
 
 def _compute_table(
-    beside: RetrievedItem, table: StoredTable, clauses: Sequence[Clause], language: str
+    beside: RetrievedItem,
+    table: StoredTable,
+    queries: Sequence[TableQuery],
+    language: str,
+    *,
+    is_list: bool,
 ) -> ComputedTable | None:
-    findings = findings_unasked(clauses, table.table, language, headings(beside))
+    findings = run_queries(queries, table.table, language, is_list=is_list)
     if not findings:
         return None
     told = tuple(_word_finding(one, beside, table) for one in findings)
@@ -187,6 +187,11 @@ def _compute_table(
     rows = len(table.table.records)
     listed = frozenset(plain_of(one.about) for one in findings if one.about)
     return ComputedTable(headings(beside), rows, ids, told, listed)
+
+
+def names_column_of(question: str, table: FoundTable) -> bool:
+    """Return whether a question names a column of a table."""
+    return _names_any(question, table[1].table.names)
 
 
 def _names_any(question: str, names: Iterable[str]) -> bool:
@@ -204,73 +209,6 @@ def _of_persons(beside: RetrievedItem, table: StoredTable) -> bool:
     return (
         _OF_PERSONS.search(plain_of(" ".join([headings(beside), *table.table.names]))) is not None
     )
-
-
-def _speaks_of_all(question: str, beside: RetrievedItem, table: StoredTable) -> bool:
-    """Return whether a table has all that a question speaks of: "the average salary in Tokyo" needs a Tokyo."""
-    said = _TableText.by(beside, table)
-    dated = any(column.kind is ValueKind.DATE for column in table.table.columns)
-    asked = said.out_of(without_asking(question, dated=dated, year=ANY_YEAR))
-    return all(said.tells(word) or said.composes(word) for word in content_words(asked))
-
-
-@dataclass(frozen=True, slots=True)
-class _TableText:
-    """What a table says: `text`, all of it; `known`, what it need not say; `whole`, cells and column `names`."""
-
-    text: str
-    known: frozenset[str]
-    whole: frozenset[str]
-    names: Sequence[str]
-
-    @classmethod
-    def by(cls, beside: RetrievedItem, table: StoredTable) -> _TableText:
-        """Return what a table says under its headings."""
-        names = table.table.names
-        cells = [cell for row in table.table.rows for cell in row]
-        above = plain_of(" ".join([headings(beside), *names]))
-        known = {*terms(above), *OF_ANY_ROW}
-        if any(_OF_PERSONS.search(plain_of(name)) for name in names):
-            known |= PERSONS | ENGLISH_PERSONS
-        whole = {*map(plain_of, (*cells, *names)), *map(plain_name, names)}
-        text = plain_of(" ".join([above, *cells]))
-        return cls(text, frozenset(known), frozenset(whole), names)
-
-    def out_of(self, text: str) -> str:
-        """Return a text without the whole values, and without other words for what the table says.
-
-        The segmenter joins values with what is beside them, 在东 of 不在东校区.
-        """
-        values = sorted(filter(text.__contains__, self.whole), key=len, reverse=True)
-        otherwise = [
-            word for word, form in synonym_patterns(text).items() if form.search(self.text)
-        ]
-        for one in (*values, *otherwise):
-            while len(one) > 1 and (span := find_whole(text, one)):
-                text = f"{text[: span[0]]} {text[span[1] :]}"
-        return text
-
-    def tells(self, word: str) -> bool:
-        """Return whether the table says it, or need not."""
-        return (
-            word in self.text
-            or word in self.known
-            or word.startswith("哪")
-            or MEASURED.fullmatch(word) is not None
-        )
-
-    def composes(self, word: str) -> bool:
-        """Return whether it is a value or column with what that is of, or in front of what the rows are: 研发部门, 类产品, 类有."""
-        ends = range(1, len(word)) if has_cjk(word) else ()
-        return any(self._joins(word[:end], word[end:]) for end in ends)
-
-    def _joins(self, first: str, second: str) -> bool:
-        return (
-            (first == "总" and second in self.whole)
-            or (first in self.whole and any(says_kind(second, name) for name in self.names))
-            or (second in self.known and first in self.text)
-            or (second in CHINESE_STOP_WORDS and self.tells(first))
-        )
 
 
 def _word_finding(

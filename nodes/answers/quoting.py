@@ -23,7 +23,7 @@ from sextant.nodes.citing.citations import Citations
 from sextant.nodes.citing.markers import unmarked
 from sextant.nodes.citing.support import Passages, SupportedQuote, TermLookup, claim_of
 from sextant.nodes.question.parts import clauses_of
-from sextant.tables.question.speaking import lists
+from sextant.tables.query.parsing import lists_rows
 from sextant.text.sentences import sentence_spans
 from sextant.text.simplified import plain_of
 from sextant.text.whole_words import find_whole
@@ -104,7 +104,7 @@ def _outdone(
         return False
     said = plain_of(best.sentence)
     listed = [name for table in tables for name in table.listed]
-    asks_which = lists(question) or (listed and _WHICH.search(plain_of(question)))
+    asks_which = lists_rows(question) or (listed and _WHICH.search(plain_of(question)))
     return not asks_which or any(find_whole(said, name) for name in listed)
 
 

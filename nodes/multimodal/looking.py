@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sextant import prompts
@@ -21,8 +21,13 @@ from sextant.nodes.multimodal.images import load_picture
 from sextant.nodes.multimodal.parts import AttachmentPart, read_parts
 from sextant.nodes.multimodal.tables import ReadTable, read_table
 from sextant.nodes.state import State
+from sextant.nodes.table_query import ask_for_query
 from sextant.retrievers.lanes.keywords import extract_keywords
+from sextant.tables.cells.table import DataTable
+from sextant.tables.query.parsing import asks_computation
+from sextant.tables.query.query import TableQuery
 from sextant.tables.results.findings import compute_findings
+from sextant.tables.results.written import Finding, Writer
 
 _log = logging.getLogger(__name__)
 
@@ -91,12 +96,20 @@ async def look_at(brought: Opened, state: State, run: RunContext) -> dict[str, A
     looking = _Looking(state, run)
     said = await looking.at_all(parts, brought.pictures)
     seen = dict(zip(brought.pictures, said, strict=True))
-    attachments = [
-        _image(part, seen[part.label])
-        if part.label in seen
-        else await asyncio.to_thread(_table, part, tables[part.label], state)
-        for part in parts
-    ]
+    attachments, costs = list[Attachment](), dict[str, Any]()
+    for part in parts:
+        if part.label in seen:
+            attachments.append(_image(part, seen[part.label]))
+            continue
+        attachment = await asyncio.to_thread(_table, part, tables[part.label], state)
+        if not (attachment.findings or costs) and asks_computation(state.question):
+            table = tables[part.label].table
+            query, costs = await ask_for_query(state, run, table, part.caption)
+            if query is not None:
+                found = await asyncio.to_thread(_run, query, table, state.language)
+                attachment = replace(attachment, findings=found)
+        attachments.append(attachment)
+    state = replace(state, **costs)
     warnings = [warning[state.language] for table in tables.values() for warning in table.warnings]
     return {
         "attachments": [attachment.as_plain() for attachment in attachments],
@@ -186,6 +199,10 @@ def _table(part: AttachmentPart, read: ReadTable, state: State) -> Attachment:
         findings=computed.asked,
         statistics=computed.statistics,
     )
+
+
+def _run(query: TableQuery, table: DataTable, language: str) -> list[Finding]:
+    return list(Writer(table, query, language).findings())
 
 
 def _storable_tables(

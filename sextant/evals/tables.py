@@ -20,7 +20,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
@@ -38,9 +37,8 @@ from sextant.tables.results.written import Finding
 _FILE = Path("tatqa") / "dev.json.gz"
 _TYPES = ("arithmetic", "count")
 _HALVES = ("build", "held out")
-_SCALES = {"percent": -2, "thousand": 3, "million": 6, "billion": 9}
+_SCALES = {"percent": -2, "": 0}
 _DIGITS = Decimal("0.01")
-_STATED = re.compile(r"\b(?P<scale>thousand|million|billion)s?\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +123,9 @@ def number_told(finding: Finding, scale: str) -> Decimal | None:
     value = read_value(finding.value)
     if value.kind is not ValueKind.NUMBER:
         return None
-    stated = _STATED.search(finding.text)
-    if not (stated or "%" in value.unit):
+    if "%" not in value.unit:
         return value.number  # in the table's own scale, as the known answer is
-    power = _SCALES[stated["scale"]] if stated else _SCALES["percent"]
-    return value.number.scaleb(power - _SCALES.get(scale, 0))
+    return value.number.scaleb(_SCALES["percent"] - _SCALES.get(scale, 0))
 
 
 def line(name: str, outcomes: Sequence[Outcome]) -> str:

@@ -20,13 +20,13 @@ from sextant.models.offline.wording import content_words, own_part, terms
 from sextant.tables.cells.computing import Operation, compute, matching
 from sextant.tables.cells.stored import cells_of
 from sextant.tables.cells.table import DataTable, make_table
-from sextant.tables.computation.asked import Asked
-from sextant.tables.computation.asking import asked_of
-from sextant.tables.question.bands import rows_of_band
-from sextant.tables.question.comparisons import bounds_in
-from sextant.tables.question.dates import ANY_YEAR, dates_in
-from sextant.tables.question.speaking import lists
-from sextant.tables.question.wording import OPERATIONS
+from sextant.tables.query.bands import rows_of_band
+from sextant.tables.query.chinese import CHINESE
+from sextant.tables.query.comparisons import bounds_in
+from sextant.tables.query.dates import ANY_YEAR, dates_in
+from sextant.tables.query.english import ENGLISH
+from sextant.tables.query.parsing import lists_rows, parse_query
+from sextant.tables.query.query import TableQuery
 from sextant.text.characters import has_cjk, normalise
 from sextant.text.negation import negates
 from sextant.text.number_words import in_digits
@@ -45,7 +45,11 @@ _OUTERMOST = re.compile(
     r"\b(?:which|who)\b|\bwhat(?:['’]s| is| are| was| were) the (?:\w+ )?\w+(?:est|st)\b"
     r"|(?:哪|什么|谁).{0,20}最|最.{1,4}的.{0,12}[是有](?:哪|什么|谁)"
 )
-_MOST_OR_LEAST = (OPERATIONS[Operation.MAX], OPERATIONS[Operation.MIN])
+_MOST_OR_LEAST = [
+    grammar.operations[end]
+    for grammar in (ENGLISH, CHINESE)
+    for end in (Operation.MAX, Operation.MIN)
+]
 # So many rows are quoted of those that keep a bound or share the largest value.
 _MOST_WITHIN = 10
 
@@ -140,7 +144,7 @@ def _rows_alike(best: Candidate, ranked: Sequence[Candidate], question: str) -> 
     "Which trains go from Vienna to Graz?" is answered by each of them, in the table's order; none where
     one row alone has it.
     """
-    if is_beside_computed(best, question) or not (_is_row(best) and lists(question)):
+    if is_beside_computed(best, question) or not (_is_row(best) and lists_rows(question)):
         return []
     words = content_words(question)
     columns = _columns_named(question, best)
@@ -186,16 +190,15 @@ def _rows_within(
     table = make_table([*heads, *told], header_rows=1)
     if banded := rows_of_band(table, question):
         return _most_told([rows[place] for place in banded], question)
-    asked = asked_of(question, table)
+    asked = parse_query(question, table)
     if asked is None:
         return []
-    if asked.operation in (Operation.MAX, Operation.MIN, Operation.COUNT):
+    if asked.order_by is not None or asked.aggregate is Operation.COUNT:
         document = items[best.source].document_id
         parts = [item for item in items if (item.document_id, _heads(item)) == (document, heads)]
         if len(parts) > 1:
             return []
-    outermost = asked.operation in (Operation.MAX, Operation.MIN)
-    at = _outermost(table, asked, question) if outermost else _within(table, asked)
+    at = _outermost(table, asked, question) if asked.order_by else _within(table, asked)
     return [rows[place] for place in at][:_MOST_WITHIN]
 
 
@@ -237,21 +240,21 @@ def _is_bounded_by_date(asked: str) -> bool:
     return 1 in bounds.values()
 
 
-def _within(table: DataTable, asked: Asked) -> Sequence[int]:
+def _within(table: DataTable, asked: TableQuery) -> Sequence[int]:
     """Return the rows that keep the question's bounds."""
-    bounded = any(condition.number is not None for condition in asked.conditions)
-    listed = asked.operation in (Operation.VALUE, Operation.COUNT)
-    return matching(table, asked.conditions) if bounded and listed else ()
+    bounded = any(condition.number is not None for condition in asked.where)
+    listed = asked.aggregate in (None, Operation.COUNT) and asked.order_by is None
+    return matching(table, asked.where) if bounded and listed else ()
 
 
-def _outermost(table: DataTable, asked: Asked, question: str) -> Sequence[int]:
+def _outermost(table: DataTable, asked: TableQuery, question: str) -> Sequence[int]:
     """Return the rows with the largest or smallest value of a column that the question names."""
-    if asked.column is None or asked.grouped:
+    if asked.column is None or asked.group_by is not None or asked.order_by is None:
         return ()
     if set(terms(table.names[asked.column])).isdisjoint(terms(question)):
         return ()
     column = table.columns[asked.column]
-    found = compute(asked.operation, column, matching(table, asked.conditions))
+    found = compute(asked.order_by.operation, column, matching(table, asked.where))
     return found.at if found and not found.left_out else ()
 
 

@@ -32,7 +32,7 @@ from sextant.models.offline.simplified_items import in_simplified
 from sextant.models.offline.summary import summary_of_named
 from sextant.models.offline.wording import without_empty_words
 from sextant.models.protocols import Embedder
-from sextant.tables.question.by_place import asks_by_place
+from sextant.tables.query.places import asks_by_place
 from sextant.text.characters import language_of
 from sextant.text.particles import with_joined
 from sextant.text.simplified import simplify

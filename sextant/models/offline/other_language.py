@@ -34,8 +34,8 @@ from sextant.models.offline.wording import (
     is_question,
     terms,
 )
-from sextant.tables.question.dates import without_dates
-from sextant.tables.question.speaking import without_asking
+from sextant.tables.query.dates import without_dates
+from sextant.tables.query.parsing import without_asking
 from sextant.text.characters import IDEOGRAPHS, has_cjk, language_of, normalise
 from sextant.text.disclaimers import disclaimer_pattern
 from sextant.text.other_words import synonym_patterns, translate_words
@@ -133,7 +133,7 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
     borne = [shared.by(text) > 0 for text in documents]
     unspoken = [shared.lacking(text) for text in documents]
     beside = any(language_of(passage.text) == own for passage in passages)
-    words = content_words(without_asking(question, dated=False))
+    words = content_words(without_asking(question))
     short = beside and not asked and len(words) <= _SHORT
     defining = _ASKS_WHAT_IT_IS.search(normalise(question)) is not None
     for_cell = _DEFINITION_BONUS if defining else _CELL_BONUS

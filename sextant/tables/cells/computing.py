@@ -32,6 +32,10 @@ class Operation(StrEnum):
     DIFFERENCE = "difference"
     SHARE = "share"
     ACROSS = "across"
+    CHANGE = "change"
+    GROWTH = "growth"
+    RATIO = "ratio"
+    PART = "part"
 
 
 class Comparison(StrEnum):
@@ -185,6 +189,28 @@ def _outermost(operation: Operation, column: Column, rows: Sequence[int], left_o
 def difference(one: CellValue, other: CellValue) -> Decimal:
     """Return how far two numbers are apart."""
     return _EXACT.subtract(one.number, other.number).copy_abs()
+
+
+def change(old: CellValue, new: CellValue) -> Decimal:
+    """Return by how much a number went up, below zero where it went down."""
+    return _EXACT.subtract(new.number, old.number)
+
+
+def mean_of(values: Sequence[CellValue]) -> tuple[Decimal, bool]:
+    """Return the mean of some numbers, and whether it is rounded."""
+    return _quotient(sum_of(values), len(values))
+
+
+def ratio(one: CellValue, other: CellValue) -> tuple[Decimal, bool]:
+    """Return the quotient of two numbers to four digits, and whether it is rounded.
+
+    Args:
+        one: what is divided.
+        other: not zero.
+    """
+    quotient = _DIVIDING.divide(one.number, other.number)
+    shown = quotient.quantize(Decimal("0.0001"), ROUND_HALF_EVEN, _DIVIDING)
+    return _plain(shown), shown != quotient
 
 
 def sum_of(values: Sequence[CellValue]) -> Decimal:

@@ -1,33 +1,39 @@
-"""What was computed of a table, written in sentences, each with the place that it rests on."""
+"""Runs a query over a table and writes what came out in sentences, each with the place that it rests on."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from decimal import Decimal
 
 from sextant.tables.cells.computing import (
+    Condition,
     Operation,
     Result,
+    change,
     compute,
     difference,
     format_number,
     in_order,
     matching,
+    mean_of,
     percentage,
+    ratio,
     sum_of,
     total_of,
 )
-from sextant.tables.cells.table import Column
-from sextant.tables.cells.values import ValueKind
-from sextant.tables.question.ranks import Rank
-from sextant.tables.results.row_names import RowNames, said_of
-from sextant.tables.results.sentences import OF_DATES
+from sextant.tables.cells.table import Column, DataTable
+from sextant.tables.cells.values import ValueKind, read_value
+from sextant.tables.query.query import Order, TableQuery
+from sextant.tables.query.statements import Statement
+from sextant.tables.results.sentences import OF_DATES, OF_ONE, OPERATION_NAMES, TEXTS
+from sextant.text.identifiers import codes_in
 from sextant.text.simplified import plain_of
 
-# More equal or matching rows than these are counted, not listed.
-_LISTED = 10
+_LISTED = 10  # more equal or matching rows than these are counted, not listed
+_LONGEST_NAME = 40  # a longer text beside a code describes the row and is no name of it
 _ROW = re.compile(r"r(\d+)")
 
 
@@ -52,196 +58,256 @@ class Finding:
         return int(found[1]) - 1 if found else None
 
 
-class Writer(RowNames):
-    """Says in sentences what one computation over a table came to."""
+class Writer:
+    """Says in sentences what one query over a table came to.
+
+    Args:
+        table: the table.
+        query: over it.
+        language: `zh` or `en`, of the sentences.
+    """
+
+    def __init__(self, table: DataTable, query: TableQuery, language: str) -> None:
+        self._table, self._query, self._columns = table, query, table.columns
+        self._texts, self._names = TEXTS[language], OPERATION_NAMES[language]
+        self._naming = self._second_name()
 
     def findings(self) -> Iterator[Finding]:
         """Yield the sentences, those that others rest on first."""
-        asked = self._asked
-        rows = matching(self._table, asked.conditions)
-        if not rows:
-            yield Finding(self._texts["none"].format(conditions=self._conditions()), "", "0")
-        elif asked.operation is Operation.VALUE:
-            yield from self._values(rows)
-        elif asked.operation is Operation.DISTINCT:
-            yield from self._distinct(rows)
-        elif asked.operation is Operation.DIFFERENCE:
-            yield from self._columns_apart(rows[0]) if asked.also else self._apart(rows)
-        elif asked.operation is Operation.SHARE:
-            yield from self._share(rows)
-        elif asked.operation is Operation.ACROSS:
-            yield from self._across(rows[0])
-        elif asked.grouped and asked.operation is Operation.COUNT:
-            yield from self._counted_groups(rows)
-        elif asked.rank is not None:
-            yield from self._ranked(rows, asked.rank)
-        elif asked.grouped:
-            yield from self._groups(rows)
+        query = self._query
+        rows = matching(self._table, query.where)
+        column = None if query.column is None else self._columns[query.column]
+        if query.operands and query.aggregate is not None:
+            yield from self._of_operands(query.operands, query.aggregate)
+        elif not rows:
+            yield Finding(self._text("none"), "", "0")
+        elif query.group_by is not None:
+            yield from self._groups(rows, query.group_by, column)
+        elif query.order_by is not None and column is not None:
+            yield from self._ordered(rows, column, query.order_by)
+        elif column is None or query.aggregate is None:
+            yield from self._of_rows(rows, column)
         else:
-            yield from self._computed(rows)
+            yield from self._of_column(rows, column, query.aggregate)
 
-    def _computed(self, rows: Sequence[int]) -> Iterator[Finding]:
-        asked = self._asked
-        column = None if asked.column is None else self._columns[asked.column]
-        if asked.operation is Operation.COUNT:
+    def _of_rows(self, rows: Sequence[int], column: Column | None) -> Iterator[Finding]:
+        if column is not None:
+            yield from self._cells(rows, column.index)
+        elif self._query.aggregate is Operation.SHARE:
+            yield from self._share(rows, None)
+        elif self._query.aggregate is Operation.COUNT:
+            yield self._counted(rows, None)
+
+    def _of_column(
+        self, rows: Sequence[int], column: Column, operation: Operation
+    ) -> Iterator[Finding]:
+        if operation is Operation.SHARE:
+            yield from self._share(rows, column)
+        elif operation is Operation.COUNT:
             yield self._counted(rows, column)
-            return
-        result = compute(asked.operation, column, rows)
-        if result is None or column is None:
-            return
-        if result.at:
-            yield from self._outermost(result, column)
-            return
-        text = said_of(len(result.rows), self._texts[asked.operation]).format(
-            scope=self._scope(),
-            column=column.name,
-            value=result.shown,
-            count=len(result.rows),
-            about=self._texts["about"] if result.rounded else "",
-            left_out=self._left_out(result),
-        )
-        yield Finding(text, f"c{column.index + 1}", result.shown)
+        elif operation is Operation.DISTINCT:
+            yield from self._distinct(rows, column.index)
+        elif operation in (Operation.DIFFERENCE, Operation.ACROSS):
+            yield from self._of_cells(rows, operation)
+        else:
+            yield from self._computed(rows, column, operation)
 
-    def _counted(self, rows: Sequence[int], column: Column | None) -> Finding:
-        """Return how many rows there are, or different values of a column."""
-        counted = rows if column is None else self._first_of_each(rows, column.index)
-        conditions = self._asked.conditions
-        # Where each matching row has a value of its own, it is the rows that are told.
-        values = column is not None and (len(counted) < len(rows) or not conditions)
-        text = "distinct" if values else "matching" if conditions else Operation.COUNT
-        value = str(len(counted))
-        told = said_of(len(counted), self._texts[text]).format(
-            scope=self._scope(),
-            value=value,
-            column="" if column is None else column.name,
-            conditions=self._conditions(),
-        )
-        return Finding(told, "" if column is None else f"c{column.index + 1}", value)
+    # Rows.
 
-    def _ranked(self, rows: Sequence[int], rank: Rank) -> Iterator[Finding]:
-        column = self._columns[self._asked.column or 0]
-        found = in_order(self._asked.operation, column, rows, rank.last, only=rank.only)
-        for row in found[: max(rank.last, _LISTED)]:
-            yield self._value(row, column)
-
-    def _outermost(self, result: Result, column: Column) -> Iterator[Finding]:
-        text_of: str = self._texts[
-            result.operation if column.kind is ValueKind.NUMBER else OF_DATES[result.operation]
-        ]
-        for row in result.at[:_LISTED]:
-            shown = column.values[row].text.strip()
-            text = text_of.format(
-                scope=self._scope(), column=column.name, row=self._row(row), value=shown
-            )
-            yield Finding(text, _cell(row, column.index), shown, self._label(row))
-            yield from self._besides(row, self._row(row))
-        yield from self._more(len(result.at))
-
-    def _besides(self, row: int, called: str) -> Iterator[Finding]:
-        """Yield what else is asked of a row."""
-        for column in self._asked.also:
-            shown = self._table.rows[row][column].strip()
-            text = self._texts[Operation.VALUE].format(
-                row=called, column=self._table.name(column), value=shown
-            )
-            if shown:
-                yield Finding(text, _cell(row, column), shown, self._label(row))
-
-    def _values(self, rows: Sequence[int]) -> Iterator[Finding]:
-        column = self._asked.column or 0
-        listed = column == self._asked.subject
+    def _cells(self, rows: Sequence[int], column: int) -> Iterator[Finding]:
+        is_listed = column == self._query.subject
         for row in rows[:_LISTED]:
             shown = self._table.rows[row][column].strip()
-            named = shown if listed else self._named(row, one_of=len(rows))
-            text = self._texts["listed" if listed else Operation.VALUE].format(
-                row=named,
-                column=self._table.name(column),
-                value=shown,
-                conditions=self._conditions(),
-            )
-            if shown:
-                yield Finding(text, _cell(row, column), shown, named, listed)
-            yield from self._besides(row, named)
+            named = shown if is_listed else self._name_asked(row, one_of=len(rows))
+            if shown and is_listed:
+                yield Finding(
+                    self._text("listed", row=named), _cell(row, column), shown, named, listed=True
+                )
+            elif shown:
+                yield self._told(row, column, named, named)
+            yield from self._besides(row, named, self._query.select[1:])
         yield from self._more(len(rows))
 
-    def _distinct(self, rows: Sequence[int]) -> Iterator[Finding]:
-        column = self._asked.column or 0
-        found = self._first_of_each(rows, column)
-        for row in found[:_LISTED]:
-            value = self._table.rows[row][column].strip()
-            text = self._texts["valued"].format(column=self._table.name(column), value=value)
-            yield Finding(text, _cell(row, column), value, value)
-        yield from self._more(len(found), column)
-
-    def _apart(self, rows: Sequence[int]) -> Iterator[Finding]:
-        """Yield how far two rows are apart, and the value of each; nothing where more rows are named."""
-        column = self._columns[self._asked.column or 0]
-        values = [column.values[row] for row in rows]
-        measured = all(value.kind is ValueKind.NUMBER for value in values)
-        if len(rows) != len("ab") or not measured or column.unit is None:
+    def _ordered(self, rows: Sequence[int], column: Column, order: Order) -> Iterator[Finding]:
+        query = self._query
+        if query.limit != 1 or query.offset:
+            last = (query.limit or len(rows)) + query.offset
+            found = in_order(order.operation, column, rows, last, only=query.offset > 0)
+            yield from (self._value(row, column) for row in found[: max(last, _LISTED)])
             return
-        apart = format_number(difference(*values), column)
-        pairs = [
-            self._texts["pair"].format(row=self._row(row), value=column.values[row].text.strip())
-            for row in rows
-        ]
-        told = self._texts[Operation.DIFFERENCE].format(
-            column=column.name, value=apart, rows=self._texts["and"].join(pairs)
-        )
-        yield Finding(told, f"c{column.index + 1}", apart)
-        for row in rows:
-            yield self._value(row, column)
+        result = compute(order.operation, column, rows)
+        if result is None:
+            return
+        is_date = column.kind is ValueKind.DATE
+        text = OF_DATES[order.operation] if is_date else order.operation
+        for row in result.at[:_LISTED]:
+            shown, named = column.values[row].text.strip(), self._name(row)
+            told = self._text(text, column=column.name, row=named, value=shown)
+            yield Finding(told, _cell(row, column.index), shown, self._label(row))
+            yield from self._besides(row, named, query.select)
+        yield from self._more(len(result.at))
+
+    def _besides(self, row: int, named: str, columns: Sequence[int]) -> Iterator[Finding]:
+        """Yield what else is asked of a row."""
+        for column in columns:
+            if self._table.rows[row][column].strip():
+                yield self._told(row, column, named, self._label(row))
+
+    def _told(self, row: int, column: int, named: str, about: str) -> Finding:
+        shown = self._table.rows[row][column].strip()
+        told = self._text(Operation.VALUE, row=named, column=self._table.name(column), value=shown)
+        return Finding(told, _cell(row, column), shown, about)
 
     def _value(self, row: int, column: Column) -> Finding:
         """Return what a cell holds, as one of several."""
         shown = column.values[row].text.strip()
-        text = self._texts[Operation.VALUE].format(
-            row=self._row(row), column=column.name, value=shown
-        )
-        return Finding(text, _cell(row, column.index), shown, self._label(row), listed=True)
+        told = self._text(Operation.VALUE, row=self._name(row), column=column.name, value=shown)
+        return Finding(told, _cell(row, column.index), shown, self._label(row), listed=True)
 
-    def _columns_apart(self, row: int) -> Iterator[Finding]:
-        """Yield how far two columns are apart in one row, and the value of each; nothing where a cell has none."""
-        places = (self._asked.column or 0, *self._asked.also)
-        one, other = (self._columns[at] for at in places)
-        values = [one.values[row], other.values[row]]
-        if one.unit is None or one.unit != other.unit:
+    def _distinct(self, rows: Sequence[int], column: int) -> Iterator[Finding]:
+        found, name = self._first_of_each(rows, column), self._table.name(column)
+        for row in found[:_LISTED]:
+            value = self._table.rows[row][column].strip()
+            yield Finding(
+                self._text("valued", column=name, value=value), _cell(row, column), value, value
+            )
+        yield from self._more(len(found), name)
+
+    def _more(self, found: int, column: str = "") -> Iterator[Finding]:
+        if found > _LISTED:
+            count = found - _LISTED
+            text = self._text(
+                "more_values" if column else "more", of=count, count=count, column=column
+            )
+            yield Finding(text, "", str(count))
+
+    # Numbers.
+
+    def _computed(
+        self, rows: Sequence[int], column: Column, operation: Operation
+    ) -> Iterator[Finding]:
+        result = compute(operation, column, rows)
+        if result is None:
             return
-        if any(value.kind is not ValueKind.NUMBER for value in values):
+        count, left = len(result.rows), result.left_out
+        told = self._text(
+            operation,
+            of=count,
+            column=column.name,
+            value=result.shown,
+            count=count,
+            about=self._texts["about"] if result.rounded else "",
+            left_out=self._text("left_out", of=left, count=left) if left else "",
+        )
+        yield Finding(told, f"c{column.index + 1}", result.shown)
+
+    def _counted(self, rows: Sequence[int], column: Column | None) -> Finding:
+        """Return how many rows there are, or different values of a column."""
+        counted = rows if column is None else self._first_of_each(rows, column.index)
+        # Where each matching row has a value of its own, it is the rows that are told.
+        values = column is not None and (len(counted) < len(rows) or not self._query.where)
+        text = "distinct" if values else "matching" if self._query.where else Operation.COUNT
+        name, value = "" if column is None else column.name, str(len(counted))
+        told = self._text(text, of=len(counted), value=value, column=name)
+        return Finding(told, "" if column is None else f"c{column.index + 1}", value)
+
+    def _of_cells(self, rows: Sequence[int], operation: Operation) -> Iterator[Finding]:
+        """Yield what two rows, or several columns of one row, differ by or add up to; nothing without numbers."""
+        columns = [self._columns[at] for at in self._query.select]
+        across = len(columns) > 1
+        if (across and len(rows) != 1) or (not across and len(rows) != len("ab")):
             return
-        apart, joint = format_number(difference(*values), one), self._texts["and"]
-        pairs = [
-            self._texts["pair"].format(row=at.name, value=at.values[row].text.strip())
-            for at in (one, other)
+        first = columns[0]
+        places = [(row, one) for one in columns for row in rows]
+        values = [one.values[row] for row, one in places]
+        units = {one.unit for one in columns}
+        if (
+            units != {first.unit}
+            or first.unit is None
+            or any(one.kind is not ValueKind.NUMBER for one in values)
+        ):
+            return
+        number = sum_of(values) if operation is Operation.ACROSS else difference(*values)
+        shown = format_number(number, first)
+        pairs = self._texts["and"].join(
+            self._text(
+                "pair",
+                row=one.name if across else self._name(row),
+                value=one.values[row].text.strip(),
+            )
+            for row, one in places
+        )
+        text = "columns_apart" if across and operation is Operation.DIFFERENCE else operation
+        row = self._label(rows[0]) if operation is Operation.ACROSS else self._name(rows[0])
+        told = self._text(text, row=row, column=first.name, value=shown, cells=pairs)
+        yield Finding(
+            told, f"c{first.index + 1}", shown, row if operation is Operation.ACROSS else ""
+        )
+        if operation is Operation.DIFFERENCE:
+            yield from (self._value(row, one) for row, one in places)
+
+    def _of_operands(
+        self, operands: Sequence[tuple[int, int]], operation: Operation
+    ) -> Iterator[Finding]:
+        """Yield what some cells of a statement come to; nothing where one has no number or another unit."""
+        values = [read_value(self._table.rows[row][column]) for row, column in operands]
+        units = {value.unit for value in values} - {("", "")}
+        numbers = all(value.kind is ValueKind.NUMBER for value in values)
+        is_part = operation in (Operation.GROWTH, Operation.RATIO, Operation.PART)
+        # Numbers in brackets are deductions: what is computed of them may be meant either way.
+        unsure = all(one.number < 0 for one in values)
+        unsure |= is_part and (
+            any(one.number <= 0 for one in values) or any("%" in unit for unit in units)
+        )
+        if len(units) > 1 or not numbers or unsure:
+            return
+        first, last = values[0], values[-1]
+        column = replace(self._columns[operands[0][1]], unit=next(iter(units), ("", "")))
+        rounded = False
+        if is_part and operation is not Operation.RATIO:
+            part = change(first, last) if operation is Operation.GROWTH else first.number
+            shown, rounded = percentage(
+                part, (first if operation is Operation.GROWTH else last).number
+            )
+        elif operation is Operation.RATIO:
+            number, rounded = ratio(first, last)
+            shown = f"{number:,f}"
+        else:
+            number = change(first, last) if operation is Operation.CHANGE else sum_of(values)
+            if operation is Operation.MEAN:
+                number, rounded = mean_of(values)
+            shown = format_number(number, column)
+        statement = Statement(self._table)
+        is_row = len({row for row, _ in operands}) == 1
+        called = [
+            statement.title(at) if is_row else self._table.rows[row][0].strip()
+            for row, at in operands
         ]
-        told = self._texts["columns_apart"].format(
-            row=self._row(row), value=apart, rows=joint.join(pairs)
+        label = (
+            self._table.rows[operands[0][0]][0].strip()
+            if is_row
+            else statement.title(operands[0][1])
         )
-        yield Finding(told, f"c{one.index + 1}", apart)
-        for column in (one, other):
-            yield self._value(row, column)
-
-    def _across(self, row: int) -> Iterator[Finding]:
-        """Yield what several columns of one row add up to; nothing where a cell has no number."""
-        columns = [self._columns[at] for at in (self._asked.column or 0, *self._asked.also)]
-        if any(one.values[row].kind is not ValueKind.NUMBER for one in columns):
-            return
-        added = format_number(sum_of([one.values[row] for one in columns]), columns[0])
-        pairs = [(one.name, one.values[row].text.strip()) for one in columns]
-        cells = [self._texts["pair"].format(row=name, value=shown) for name, shown in pairs]
-        told = self._texts[Operation.ACROSS].format(
-            row=self._label(row), value=added, cells=self._texts["and"].join(cells)
+        pairs = [
+            self._text("pair", row=name, value=value.text.strip())
+            for name, value in zip(called, values, strict=True)
+        ]
+        told = self._text(
+            f"cells_{operation}",
+            row=label,
+            value=shown,
+            about=self._texts["about"] if rounded else "",
+            cells=self._texts["and"].join(pairs),
         )
-        yield Finding(told, f"c{columns[0].index + 1}", added, self._label(row))
+        yield Finding(told, f"c{operands[0][1] + 1}", shown, label if is_row else "")
 
-    def _share(self, rows: Sequence[int]) -> Iterator[Finding]:
-        """Yield what part of all rows these are, or of all that a column adds up to; nothing where some are below zero."""
-        everything, at = matching(self._table, ()), self._asked.column
-        if at is None:
+    def _share(self, rows: Sequence[int], column: Column | None) -> Iterator[Finding]:
+        """Yield what part of all rows these are, or of all that a column adds up to; nothing where some are negative."""
+        everything = matching(self._table, ())
+        if column is None:
             part, whole = Decimal(len(rows)), Decimal(len(everything))
             shown = [f"{one:,f}" for one in (part, whole)]
         else:
-            column = self._columns[at]
             lowest = min((column.values[row].number for row in everything), default=Decimal(0))
             if column.unit is None or lowest < 0:
                 return
@@ -250,31 +316,73 @@ class Writer(RowNames):
         if whole <= 0:
             return
         share, rounded = percentage(part, whole)
-        told = self._texts["share_of_rows" if at is None else Operation.SHARE].format(
-            conditions=self._conditions(),
-            column="" if at is None else self._table.name(at),
+        told = self._text(
+            "share_of_rows" if column is None else Operation.SHARE,
+            column="" if column is None else column.name,
             part=shown[0],
             value=shown[1],
             about=self._texts["about"] if rounded else "",
             share=share,
         )
-        yield Finding(told, "" if at is None else f"c{at + 1}", share)
+        yield Finding(told, "" if column is None else f"c{column.index + 1}", share)
 
-    def _counted_groups(self, rows: Sequence[int]) -> Iterator[Finding]:
-        """Yield how many rows, or different values of a column, there are for each value of another."""
-        subject, column = self._asked.subject or 0, self._asked.column
-        groups = self._by_value(rows, subject)
-        for name, members in list(groups.items())[:_LISTED]:
-            counted = members if column is None else self._first_of_each(members, column)
-            text = self._texts["grouped_rows" if column is None else "grouped_count"]
-            told = said_of(len(counted), text).format(
-                scope=self._scope(),
-                row=name,
-                value=len(counted),
-                column="" if column is None else self._table.name(column),
-            )
-            yield Finding(told, f"c{subject + 1}", str(len(counted)), name)
-        yield from self._more(len(groups), subject)
+    # Groups.
+
+    def _groups(self, rows: Sequence[int], group: int, column: Column | None) -> Iterator[Finding]:
+        """Yield what comes out for each value of a column, or for which of them the most or least."""
+        query, groups = self._query, self._by_value(rows, group)
+        if query.aggregate is Operation.COUNT:
+            for name, members in list(groups.items())[:_LISTED]:
+                counted = members if column is None else self._first_of_each(members, column.index)
+                text = "grouped_rows" if column is None else "grouped_count"
+                of = "" if column is None else column.name
+                told = self._text(text, of=len(counted), row=name, value=len(counted), column=of)
+                yield Finding(told, f"c{group + 1}", str(len(counted)), name)
+            yield from self._more(len(groups), self._table.name(group))
+            return
+        if column is None or query.aggregate is None:
+            return
+        found = (
+            (name, compute(query.aggregate, column, members)) for name, members in groups.items()
+        )
+        results = [(name, result) for name, result in found if result]
+        if query.order_by is not None:
+            yield from self._outermost_groups(results, column, group, query.order_by)
+            return
+        for name, result in results[:_LISTED]:
+            shown, place = result.shown, f"c{column.index + 1}"
+            if result.at:
+                place = _cell(result.at[0], column.index)
+                words = (
+                    one.index
+                    for one in self._columns
+                    if one.kind is ValueKind.TEXT and one.index != group
+                )
+                label = next((self._table.rows[result.at[0]][at].strip() for at in words), "")
+                shown = f"{shown} ({label})" if label else shown
+            operation = self._names[result.operation]
+            text = "grouped_most" if result.at else "grouped"
+            told = self._text(text, row=name, operation=operation, column=column.name, value=shown)
+            yield Finding(told, place, result.shown, name)
+        yield from self._more(len(results))
+
+    def _outermost_groups(
+        self, results: Sequence[tuple[str, Result]], column: Column, group: int, order: Order
+    ) -> Iterator[Finding]:
+        numbers = [result.number for _, result in results if result.number is not None]
+        best = (max if order.descending else min)(numbers, default=None)
+        for name, result in results:
+            if result.number == best:
+                told = self._text(
+                    "overall",
+                    subject=self._table.name(group),
+                    overall=self._names[order.operation],
+                    row=name,
+                    value=result.shown,
+                    column=column.name,
+                    operation=self._names[result.operation],
+                )
+                yield Finding(told, f"c{column.index + 1}", result.shown, name)
 
     def _by_value(self, rows: Sequence[int], column: int) -> dict[str, list[int]]:
         """Return the rows of each value, by its first spelling: Norbolt and NORBOLT are one."""
@@ -284,80 +392,58 @@ class Writer(RowNames):
                 groups.setdefault(plain_of(name), []).append(row)
         return {self._table.rows[own[0]][column].strip(): own for own in groups.values()}
 
-    def _groups(self, rows: Sequence[int]) -> Iterator[Finding]:
-        """Yield what comes out for each value of another column, or for which of them the most or least."""
-        asked = self._asked
-        if asked.subject is None or asked.column is None:
-            return
-        column, results = self._columns[asked.column], list[tuple[str, Result]]()
-        for name, members in self._by_value(rows, asked.subject).items():
-            if result := compute(asked.operation, column, members):
-                results.append((name, result))
-        if asked.overall is not None:
-            yield from self._overall(results, column, asked.subject, asked.overall)
-            return
-        for name, result in results[:_LISTED]:
-            if result.at:
-                yield self._most_of(name, result, column)
-                continue
-            text = self._texts["grouped"].format(
-                row=name,
-                value=result.shown,
-                column=column.name,
-                operation=self._names[asked.operation],
-            )
-            yield Finding(text, f"c{column.index + 1}", result.shown, name)
-        yield from self._more(len(results))
-
-    def _overall(
-        self,
-        results: Sequence[tuple[str, Result]],
-        column: Column,
-        subject: int,
-        overall: Operation,
-    ) -> Iterator[Finding]:
-        """Yield the groups with the largest or smallest result."""
-        choose = max if overall is Operation.MAX else min
-        best = choose(
-            (result.number for _, result in results if result.number is not None), default=None
-        )
-        for name, result in results:
-            if result.number == best:
-                text = self._texts["overall"].format(
-                    scope=self._scope(),
-                    subject=self._table.name(subject),
-                    overall=self._names[overall],
-                    row=name,
-                    value=result.shown,
-                    column=column.name,
-                    operation=self._names[self._asked.operation],
-                )
-                yield Finding(text, f"c{column.index + 1}", result.shown, name)
-
-    def _most_of(self, group: str, result: Result, column: Column) -> Finding:
-        """Return the largest or smallest of a group, and whose it is."""
-        row, subject = result.at[0], self._asked.subject
-        words = (one.index for one in self._columns if one.kind is ValueKind.TEXT)
-        label = next((self._table.rows[row][at].strip() for at in words if at != subject), "")
-        text = self._texts["grouped_most"].format(
-            row=group,
-            operation=self._names[result.operation],
-            column=column.name,
-            value=" ".join(filter(None, [result.shown, label and f"({label})"])),
-        )
-        return Finding(text, _cell(row, column.index), result.shown, group)
-
-    def _more(self, found: int, column: int | None = None) -> Iterator[Finding]:
-        if found > _LISTED:
-            count = str(found - _LISTED)
-            more = said_of(
-                found - _LISTED, self._texts["more" if column is None else "more_values"]
-            )
-            name = "" if column is None else self._table.name(column)
-            yield Finding(more.format(count=count, column=name), "", count)
-
     def _first_of_each(self, rows: Sequence[int], column: int) -> list[int]:
         return [own[0] for own in self._by_value(rows, column).values()]
+
+    # Words.
+
+    def _text(self, key: str, of: int = 0, **values: object) -> str:
+        """Return a sentence as it is said of so many, with what rows it is of."""
+        text = self._texts[key]
+        conditions = self._texts["and"].join(map(self._condition, self._query.where))
+        scope = self._texts["scope"].format(conditions=conditions) if self._query.where else ""
+        text = OF_ONE.get(text, text) if of == 1 else text
+        return text.format(scope=scope, conditions=conditions, **values)
+
+    def _condition(self, condition: Condition) -> str:
+        name = self._table.name(condition.column)
+        if condition.other is not None:
+            return f"{name} {condition.comparison.value} {self._table.name(condition.other)}"
+        if condition.number is None:
+            joint = self._texts["and" if condition.denied else "or"]
+            return (
+                f"{name} {'≠' if condition.denied else '='} {joint.join(sorted(condition.words))}"
+            )
+        if self._columns[condition.column].kind is ValueKind.DATE:
+            return f"{name} {condition.comparison.value} {date.fromordinal(int(condition.number))}"
+        return f"{name} {condition.comparison.value} {condition.number:,f}"
+
+    def _name_asked(self, row: int, one_of: int) -> str:
+        """Return a row by what the question calls it, and by more when it calls others the same."""
+        bound = [one.column for one in self._query.where if one.words]
+        parts = [self._table.rows[row][column].strip() for column in bound]
+        if one_of > 1 or not parts:
+            parts.append(self._name(row))
+        return " ".join(dict.fromkeys(parts))
+
+    def _name(self, row: int) -> str:
+        label = self._label(row) or self._texts["row"].format(row=row + 1)
+        called = "" if self._naming is None else self._table.rows[row][self._naming].strip()
+        return ", ".join(filter(None, [label, called if len(called) <= _LONGEST_NAME else ""]))
+
+    def _second_name(self) -> int | None:
+        """Return the second column, where it names rows of which the first only has codes."""
+        if len(self._columns) < len("ab") or self._query.subject != 0:
+            return None
+        first, second, *_ = self._columns
+        filled = (text for value in first.values if (text := value.text.strip()))
+        named = second.kind is ValueKind.TEXT and all(map(codes_in, filled))
+        return second.index if named and not second.repeats else None
+
+    def _label(self, row: int) -> str:
+        words = (one.index for one in self._columns if one.kind is ValueKind.TEXT)
+        subject = next(words, None) if self._query.subject is None else self._query.subject
+        return "" if subject is None else self._table.rows[row][subject].strip()
 
 
 def _cell(row: int, column: int) -> str:

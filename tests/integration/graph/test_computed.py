@@ -184,6 +184,37 @@ async def test_a_chat_model_is_given_what_was_computed_and_may_cite_it(
     assert all(await quoted_text(database, running.scope, result))
 
 
+@pytest.mark.parametrize(
+    ("said", "is_computed"),
+    [
+        ({"answerable": True, "aggregate": "sum", "select": ["Stock"],
+          "where": [{"column": "Site", "comparison": "=", "value": "Graz"}]}, True),
+        ({"answerable": True, "aggregate": "sum", "select": ["Weight"], "where": []}, False),
+        ({"answerable": False}, False),
+        ("no object", False),
+    ],
+)  # fmt: skip
+async def test_a_chat_model_says_what_is_computed_where_the_grammar_is_not_sure(
+    running_with: RunningWith, ingestor: Ingestor, stored: Path, said: object, is_computed: bool
+) -> None:
+    total, queries = f"{sum(row[2] for row in ROWS[::2]):,}", list[str]()
+
+    def model(request: ApiRequest) -> Reply | str:
+        if "<table>" in request.prompt:
+            queries.append(request.prompt)
+            return fence_json(said) if isinstance(said, dict) else str(said)
+        if request.wants_json:
+            return fence_json({"relevant": [1], "sufficient": True, "missing": ""})
+        assert (total in request.prompt) is is_computed
+        return "I cannot say."
+
+    async with running_with(model) as running:
+        await ingestor.ingest(running.scope, [stored])
+        result = await asked(running, "What is the total stock that our friends in Graz hoard?")
+    assert queries
+    assert result["answer"]
+
+
 async def test_another_tenants_table_is_not_read(
     ingestor: Ingestor, database: Database, scope: Scope, stored: Path
 ) -> None:

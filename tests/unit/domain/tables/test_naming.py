@@ -86,8 +86,7 @@ def test_nor_is_it_a_part_of_another_word(question: str) -> None:
         ("平均价格是多少？", PRICES, ["60"]),
         ("What is the average price?", PRICES, ["60"]),
         ("Which parts cost more than 50?", PRICES, ["电机"]),
-        ("上海门店的平均价格是多少？", SHOPS, ["15"]),
-        ("上海有几家门店？", SHOPS, ["2"]),
+        ("上海的平均价格是多少？", SHOPS, ["15"]),
     ],
 )
 def test_columns_and_values_are_known_in_other_words(
@@ -148,7 +147,7 @@ def test_an_empty_cell_may_be_zero_or_unknown() -> None:
 
 TRAINS = make_table(
     [
-        ["Line", "From", "To", "Departure"],
+        ["Train", "From", "To", "Departure"],
         ["RJ 60", "Vienna", "Graz", "06:58"],
         ["RJ 62", "Vienna", "Graz", "08:58"],
         ["IC 311", "Graz", "Linz", "07:45"],

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from sextant.tables.cells.table import DataTable
-from sextant.tables.results.findings import clauses_for, findings_unasked
+from sextant.tables.query.parsing import lists_rows
+from sextant.tables.results.findings import queries_for, run_queries
 from sextant.tables.results.written import Finding
 
 
 def unasked(question: str, table: DataTable, language: str, about: str = "") -> list[Finding]:
     """Return what is computed of a table that a search has found."""
-    return findings_unasked(clauses_for(question, table), table, language, about)
+    queries = queries_for(question, table, about)
+    return run_queries(queries, table, language, is_list=lists_rows(question))

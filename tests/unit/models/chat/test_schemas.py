@@ -23,6 +23,7 @@ from sextant.nodes.answers.reporting import Points
 from sextant.nodes.answers.revising import Repairs
 from sextant.nodes.grade import Grades
 from sextant.nodes.refine import Rewrite
+from sextant.nodes.table_query import TableRequest
 from sextant.retrievers.ranking.chat_reranker import marks_of
 
 PRODUCT = ("nodes", "ingestion", "retrievers", "models", "evals")
@@ -92,6 +93,7 @@ def test_a_model_is_told_types_and_bounds_and_nothing_else(reply: type[ModelRepl
         (prompts.DESCRIBE, ChunkReplies),
         (prompts.DESCRIBE_SECTIONS, SectionReplies),
         (prompts.RERANK, marks_of(3)),
+        (prompts.TABLE_QUERY, TableRequest),
     ],
     ids=lambda value: getattr(value, "name", getattr(value, "__name__", "")),
 )

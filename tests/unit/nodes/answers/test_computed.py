@@ -6,7 +6,7 @@ import pytest
 
 from sextant.domain.documents import Modality
 from sextant.domain.retrieval import ItemKind, RetrievedItem
-from sextant.nodes.answers.computed import compute_tables
+from sextant.nodes.answers.computed import compute_tables, read_tables
 from sextant.tables.cells.stored import TablePart
 from sextant.text.characters import language_of
 
@@ -57,7 +57,8 @@ async def told(question: str, *texts: str) -> list[str]:
     async def parts(text: str) -> list[TablePart]:
         return [TablePart(text, 0, 0, text, "")]
 
-    tables = await compute_tables(question, items, language_of(question), parts)
+    found = await read_tables(question, items, parts)
+    tables = compute_tables(question, found, language_of(question))
     return [one.text for table in tables for _, one in table.sentences]
 
 

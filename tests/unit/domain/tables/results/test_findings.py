@@ -283,8 +283,8 @@ def test_a_row_named_like_an_article_is_meant_only_behind_what_it_is_one_of() ->
         header_rows=1,
     )
     assert said("What is the yield of grade a?", grades, "en") == [("235", "r1c2")]
-    assert said("What is the highest yield for a beam?", grades, "en") == [("355", "r3c2")]
-    assert said("What is the highest cost that I pay?", grades, "en") == [("30", "r3c3")]
+    assert said("What is the highest yield of a row?", grades, "en") == [("355", "r3c2")]
+    assert said("What is the highest cost that I have?", grades, "en") == [("30", "r3c3")]
 
 
 @pytest.mark.parametrize(

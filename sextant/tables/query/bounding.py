@@ -1,4 +1,4 @@
-"""What bounds the rows that a question asks about, taken out of it: denials, dates, numbers, other columns."""
+"""Takes out of a question what bounds the rows: denials, dates, numbers, other columns."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from decimal import Decimal
 from sextant.tables.cells.computing import Comparison, Condition
 from sextant.tables.cells.table import Column
 from sextant.tables.cells.values import ValueKind
-from sextant.tables.question.comparisons import NONE_OF, against_in, bounds_in
-from sextant.tables.question.dates import dates_in
-from sextant.tables.question.families import implied
-from sextant.tables.question.reading import UNIT, VALUE_MASK, Reading, names_column, plain_name
-from sextant.tables.question.units import comparable, counted_in, in_units_of, unit_counted
-from sextant.tables.question.wording import DENIED
+from sextant.tables.query.comparisons import NONE_OF, against_in, bounds_in
+from sextant.tables.query.dates import dates_in
+from sextant.tables.query.families import is_implied
+from sextant.tables.query.grammar import VALUE_MASK
+from sextant.tables.query.linking import UNIT, Reading, names_column, plain_name
+from sextant.tables.query.units import comparable, counted_in, in_units_of, unit_counted
 from sextant.text.simplified import plain_of
 from sextant.text.whole_words import find_whole
 
@@ -26,11 +26,11 @@ _OF_ANOTHER = re.compile(r"\0+\s+of\b")  # more than the price of BM-40
 def take_denials(reading: Reading, named: Sequence[Condition]) -> list[Condition]:
     """Return the conditions `named`, with those turned round that the question denies: "not in Oslo", 不是白色."""
     told = list(named)
-    for match in DENIED.finditer(reading.text):
+    for match in reading.grammar.denied.finditer(reading.text):
         held = [column for at, column in reading.values if match.start() <= at < match.end()]
         of_it = [column for _, column in reading.values if column in held]
         # "Not Sales, Oslo" and "in Oslo, not in Graz" say more than that.
-        reading.lost |= len(set(held)) > 1 or len(of_it) > len(held)
+        reading.is_lost |= len(set(held)) > 1 or len(of_it) > len(held)
         told = [replace(one, denied=True) if one.column in held else one for one in told]
         reading.take(*match.span(), VALUE_MASK)
     return told
@@ -74,7 +74,7 @@ def take_comparisons(reading: Reading, columns: Sequence[Column]) -> Iterator[Co
             or meant[0] not in alike
             or _OF_ANOTHER.match(reading.text[end:])
         ):
-            reading.lost = True
+            reading.is_lost = True
         else:
             yield Condition(meant[0].index, comparison, other=other.index)
 
@@ -87,7 +87,7 @@ def take_none(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition
             continue
         reading.take(*match.span())
         # An empty cell may mean none as well, or that nobody knows.
-        reading.lost |= any(value.kind is not ValueKind.NUMBER for value in column.values)
+        reading.is_lost |= any(value.kind is not ValueKind.NUMBER for value in column.values)
         yield Condition(column.index, Comparison.EQUAL, Decimal(0))
 
 
@@ -119,16 +119,16 @@ def take_bounds(reading: Reading, columns: Sequence[Column]) -> Iterator[Conditi
         in_unit = counted_in([columns[at] for at in numeric], bound, behind)
         before = [column for at, column in named if at < start]
         near = [*before[::-1], *(column for at, column in named if at >= end)]
-        asked = [at for at in numeric if implied(reading.text, plain_of(columns[at].name))]
+        asked = [at for at in numeric if is_implied(reading.text, columns[at])]
         said = near or (asked if len(asked) == 1 else [])
         alone = next((one for one in (in_unit, numeric) if len(one) == 1), [])
         unit_first = [at for at in near if at in in_unit] + _of_that_name(alone, near, columns)
         column = next(iter([*(unit_first if in_unit else ()), *(said or alone)]), None)
         reading.take(start, end)
         if column is None or not comparable(bound, behind, columns[column]):
-            reading.lost = True
+            reading.is_lost = True
         else:
-            reading.guessed |= column not in (*said, *in_unit)
+            reading.is_guessed |= column not in (*said, *in_unit)
             counted = in_units_of(columns[column], number, bound, behind)
             yield Condition(column, comparison, counted)
 

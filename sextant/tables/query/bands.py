@@ -10,8 +10,8 @@ from decimal import Decimal
 from sextant.tables.cells.computing import Comparison
 from sextant.tables.cells.table import DataTable
 from sextant.tables.cells.values import ValueKind, numbers_in, numbers_with_rest
-from sextant.tables.question.comparisons import bounds_in
-from sextant.tables.question.units import unit_of
+from sextant.tables.query.comparisons import bounds_in
+from sextant.tables.query.units import unit_of
 from sextant.text.characters import IDEOGRAPHS
 from sextant.text.number_words import in_digits
 from sextant.text.simplified import plain_of

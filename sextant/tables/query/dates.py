@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 from sextant.tables.cells.computing import Comparison
-from sextant.tables.question.comparisons import Bound
+from sextant.tables.query.comparisons import Bound
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 # A month by itself is a word as well (may, march), but behind these.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sextant.tables.cells.table import make_table
-from sextant.tables.computation.asking import asked_of
-from sextant.tables.question.bands import rows_of_band
+from sextant.tables.query.bands import rows_of_band
+from sextant.tables.query.parsing import parse_query as asked_of
 
 APPROVAL = make_table(
     [
@@ -112,7 +112,7 @@ def test_a_number_in_a_range_is_no_bound_on_another_column() -> None:
     assert asked_of(question, LEAVE) is None
     bounded = asked_of("Who gets more than 27 days of leave?", LEAVE)
     assert bounded is not None
-    assert [condition.column for condition in bounded.conditions] == [2]
+    assert [condition.column for condition in bounded.where] == [2]
 
 
 def test_plain_numbers_and_dates_are_no_ranges() -> None:

@@ -1,1 +1,0 @@
-"""What a question names of a table, by which words, and what it bounds."""
