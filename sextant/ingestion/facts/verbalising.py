@@ -115,7 +115,7 @@ class FactVerbaliser:
         standing: ImportUpkeep,
     ) -> None:
         self._scope = scope
-        self._standing = standing
+        self._require_progress = standing
         self._lines = lines
         self._record = record
         self._ingestor = ingestor
@@ -126,7 +126,7 @@ class FactVerbaliser:
         subjects = self._lines.subjects()
         while ids := await next_of(subjects, _BATCH):
             async with self._record.reading(self._scope) as graph:
-                self._standing.found(graph.scope_id)
+                self._require_progress.found(graph.scope_id)
                 found = await profiles(graph, ids)
             there = [found[one] for one in ids if one in found]
             for some in runs_of(there, lambda one: one.degree, _RELATIONS):
@@ -150,7 +150,7 @@ class FactVerbaliser:
         ]
 
     async def _read(self, graph: GraphTransaction, ids: Collection[UUID]) -> list[EntityFacts]:
-        self._standing.found(graph.scope_id)
+        self._require_progress.found(graph.scope_id)
         found = await profiles(graph, ids)
         subjects = {one: self._subject(found[one]) for one in ids if one in found}
         names = {one: self._documents_of(subject) for one, subject in subjects.items()}
@@ -197,7 +197,7 @@ class FactVerbaliser:
             if isinstance(error, FileRejected):
                 report.warnings.append(f"What the graph says of {one.subject.name!r:.80}: {error}")
             elif error is not None and not isinstance(error, _OVERTAKEN):
-                await self._standing.fail(error)
+                await self._require_progress.fail(error)
             else:
                 own = result.document_id if result else one.there and one.there.id
                 stored.append(Stored(one, own, result is None or result.unchanged))

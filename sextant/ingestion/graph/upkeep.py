@@ -144,9 +144,9 @@ class GraphUpkeep:
     async def _embed_entities(self, scope: Scope, report: OnStage) -> int:
         most = self._settings.entity_vectors
         done = total = 0
-        while texts := await self._vectors.to_embed(scope, _NAMES_AT_ONCE, most=most):
+        while texts := await self._vectors.to_embed(scope, _NAMES_AT_ONCE, max_vectors=most):
             if not done:
-                total = await self._vectors.count_to_embed(scope, most=most)
+                total = await self._vectors.count_to_embed(scope, max_vectors=most)
                 report("entities", 0, total)
                 await self._load_model()
             vectors = []
@@ -241,7 +241,7 @@ def _groups(arrays: GraphArrays, standing: Sequence[StoredCommunity]) -> list[Co
     """Return stored communities by the numbers of those members that are still seen."""
     groups = []
     for one in standing:
-        places = arrays.entity_places(one.members).astype(np.int64)
+        places = arrays.entity_indices_of(one.members).astype(np.int64)
         groups.append(
             CommunityGroup(one.id, one.level, one.parent_id, np.sort(places[places >= 0]))
         )

@@ -135,17 +135,21 @@ class _Ranking:
         self._told_above = [bool(kind.heading_of(passage)) for passage in passages]
         steps = steps_asked(question)
         self._first_steps = [first_step(passage, steps) for passage in passages]
-        self._standing = Standing(passages)
+        self._require_progress = Standing(passages)
         self._terms = [
             self._words.said_by(f"{noted} {text}")
-            for noted, text in zip(self._standing.noted, self._standing.texts, strict=True)
+            for noted, text in zip(
+                self._require_progress.noted, self._require_progress.texts, strict=True
+            )
         ]
         self._headings = [
             self._words.said_by(f"{titles_above(passage)}{' '.join(heads)}")
-            for passage, heads in zip(passages, self._standing.table_heads, strict=True)
+            for passage, heads in zip(passages, self._require_progress.table_heads, strict=True)
         ]
         self._bodies = [self._words.said_by(passage.text) for passage in passages]
-        for (source, *_), noted in zip(self._standing.spans, self._standing.noted, strict=True):
+        for (source, *_), noted in zip(
+            self._require_progress.spans, self._require_progress.noted, strict=True
+        ):
             if noted:
                 self._bodies[source] |= self._words.said_by(noted)
         self._captions = self._pointing()
@@ -153,17 +157,19 @@ class _Ranking:
         self._of_reasons = [self._asks_why and self._is_of_reasons(item) for item in passages]
         self._reasons = [
             self._of_reasons[source] or (self._asks_why and gives_reason(text))
-            for (source, *_), text in zip(self._standing.spans, self._standing.texts, strict=True)
+            for (source, *_), text in zip(
+                self._require_progress.spans, self._require_progress.texts, strict=True
+            )
         ]
         self._information = Information(
             self._words.asked, asked_instead(question), self._terms, passages
         )
-        self._gaps = Gaps(question, self._words, self._standing, passages)
+        self._gaps = Gaps(question, self._words, self._require_progress, passages)
 
     def candidates(self) -> Iterator[Candidate]:
         """Yield every sentence with its score, but for those that only repeat their heading or the question."""
-        for place, (source, start, end) in enumerate(self._standing.spans):
-            held, text = self._terms[place], self._standing.texts[place]
+        for place, (source, start, end) in enumerate(self._require_progress.spans):
+            held, text = self._terms[place], self._require_progress.texts[place]
             if self._repeats(place, source, held):
                 continue
             covered = self._covered(place)
@@ -184,9 +190,9 @@ class _Ranking:
                     filter(
                         None,
                         (
-                            *self._standing.table_heads[source],
-                            self._standing.titled[place],
-                            self._standing.noted[place],
+                            *self._require_progress.table_heads[source],
+                            self._require_progress.titled[place],
+                            self._require_progress.noted[place],
                             text,
                         ),
                     )
@@ -196,30 +202,30 @@ class _Ranking:
     def _repeats(self, place: int, source: int, held: frozenset[str]) -> bool:
         """Return whether a sentence has only the words of its heading or, where that does not tell, of the question."""
         repeated = frozenset[str]() if self._told_above[source] else self._repeated
-        field = _FIELD.fullmatch(self._standing.texts[place])
+        field = _FIELD.fullmatch(self._require_progress.texts[place])
         if field and not (repeated <= held or repeated & frozenset(terms(field["label"]))):
             held = frozenset(terms(field["value"]))
         return held <= self._headings[source] or _without_pairs(held) <= repeated
 
     def _covered(self, place: int) -> float:
         """Return how much of the question a sentence speaks of with what stands over it."""
-        source, held = self._standing.spans[place][0], self._terms[place]
-        tabled = bool(self._standing.table_heads[source])
-        titled = self._words.said_by(self._standing.titled[place])
+        source, held = self._require_progress.spans[place][0], self._terms[place]
+        tabled = bool(self._require_progress.table_heads[source])
+        titled = self._words.said_by(self._require_progress.titled[place])
         above = self._headings[source] | self._asked_before(place) | titled
         if tabled:
-            above |= self._captions[self._standing.sections[source]]
+            above |= self._captions[self._require_progress.sections[source]]
         weight = _TABLE_HEAD_WEIGHT if tabled else _HEADING_WEIGHT
         return (
             self._information.beyond_name(source, held)
             + weight * self._information.beyond_name(source, above - held)
-            - _SETTING_COST * self._only_set_in(self._standing.texts[place], held)
+            - _SETTING_COST * self._only_set_in(self._require_progress.texts[place], held)
         )
 
     def _score(self, place: int, covered: float) -> float:
         """Return what a sentence covers, with all that speaks for and against it."""
-        source, start, _ = self._standing.spans[place]
-        standing = self._standing
+        source, start, _ = self._require_progress.spans[place]
+        standing = self._require_progress
         return (
             covered
             + self._surroundings(place)
@@ -242,23 +248,23 @@ class _Ranking:
 
     def _is_reasoned(self, place: int) -> bool:
         """Return whether a sentence or a neighbour gives a reason."""
-        return any(self._reasons[other] for other in self._standing.beside(place))
+        return any(self._reasons[other] for other in self._require_progress.beside(place))
 
     def _pointing(self) -> dict[tuple[str, ...], frozenset[str]]:
         """Return what each section says where it points to a table, over which this stands like a title."""
         found = defaultdict[tuple[str, ...], frozenset[str]](frozenset)
         for (source, *_), text, held in zip(
-            self._standing.spans, self._standing.texts, self._terms, strict=True
+            self._require_progress.spans, self._require_progress.texts, self._terms, strict=True
         ):
             if points_to_table(text):
-                found[self._standing.sections[source]] |= held
+                found[self._require_progress.sections[source]] |= held
         return found
 
     def _asked_before(self, place: int) -> frozenset[str]:
         """Return the terms of a question right before this sentence, which stands over it like a title."""
         before = place - 1
-        beside = before in self._standing.beside(place)
-        is_asked = beside and is_question(self._standing.texts[before])
+        beside = before in self._require_progress.beside(place)
+        is_asked = beside and is_question(self._require_progress.texts[before])
         return self._terms[before] if is_asked else frozenset()
 
     def _only_set_in(self, text: str, held: frozenset[str]) -> float:
@@ -272,13 +278,13 @@ class _Ranking:
 
     def _surroundings(self, place: int) -> float:
         """Return what passage and neighbours add: sentences lean on what was said around them."""
-        source = self._standing.spans[place][0]
+        source = self._require_progress.spans[place][0]
         # The head of a table stands over all its rows, not only beside the first.
-        tabled = self._standing.table_heads[source]
+        tabled = self._require_progress.table_heads[source]
         head = self._headings[source] if tabled else frozenset[str]()
         beside = [
             self._information.beyond_name(source, self._terms[other] - self._terms[place] - head)
-            for other in self._standing.beside(place)
+            for other in self._require_progress.beside(place)
         ]
         said = self._bodies[source] | self._headings[source]
         passage = self._information.beyond_name(source, said)

@@ -1,1 +1,1 @@
-"""The knowledge graph in PostgreSQL, and as a projection in a graph database."""
+"""Store the knowledge graph in PostgreSQL, and project it to a graph database."""

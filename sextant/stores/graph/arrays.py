@@ -1,4 +1,4 @@
-"""A whole graph as numpy arrays, for walks and communities: read in blocks, decoded off the loop."""
+"""Read a whole graph as numpy arrays, for random walks and communities; decoded in a thread."""
 
 from __future__ import annotations
 
@@ -32,23 +32,22 @@ KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class GraphArrays:
-    """Chunks and entities are numbered in the order of their ids; links are parallel index arrays.
+    """A graph as arrays. Chunks and entities are indexed in the order of their ids.
 
     Attributes:
-        version: of the graph that this is.
-        chunks: ids of all chunks of the scope, whether they mention anything or not.
-        entities: ids of the entities that readers see.
-        names: the entities' names.
-        entity_types: the entities' types.
-        mention_entity, mention_chunk: which entity a chunk mentions; a pair may come once per kind.
-        mention_kind: place in `KINDS`.
-        relation_source, relation_target: entities, never the same; relations come sorted by both and their
-            type, not as their rows lie, so that what is equal otherwise has one order.
-        relation_type: place in `relation_types`.
+        version: the version of the graph.
+        chunks: ids of all chunks of the scope, with or without mentions.
+        entities: ids of the visible entities.
+        names, entity_types: of each entity.
+        mention_entity, mention_chunk: parallel indices; a pair occurs at most once per kind.
+        mention_kind: index in `KINDS`.
+        relation_source, relation_target: parallel indices of two different entities. Relations are
+            sorted by source, target and type, so that ties have a defined order.
+        relation_type: index in `relation_types`.
         relation_weight: sum of the evidence, > 0.
-        statement_relation, statement_chunk: which chunk states which relation. Co-occurrence states
-            nothing, and would be four fifths of the rows.
-        alias_norms: normalised names that mean `alias_entity`; a name may come more than once.
+        statement_relation, statement_chunk: parallel indices: the chunk states the relation.
+            Co-occurrences are left out, since they state nothing.
+        alias_norms: normalised names of `alias_entity`; a name may occur more than once.
     """
 
     version: int
@@ -70,28 +69,28 @@ class GraphArrays:
     alias_entity: Indices
 
     def chunk_id(self, index: int) -> UUID:
-        """Return the id of a chunk's number."""
+        """Return the id of a chunk."""
         return _uuid(self.chunks[index])
 
     def entity_id(self, index: int) -> UUID:
-        """Return the id of an entity's number."""
+        """Return the id of an entity."""
         return _uuid(self.entities[index])
 
     def entity_indices(self, ids: Sequence[UUID]) -> Indices:
-        """Return the numbers of entities, -1 where the graph has none of that id."""
+        """Return the indices of entities, -1 for an unknown id."""
         return index_of(self.entities, halves_of(ids))
 
     def chunk_indices(self, ids: Sequence[UUID]) -> Indices:
-        """Return the numbers of chunks, -1 where the scope has none of that id."""
+        """Return the indices of chunks, -1 for an unknown id."""
         return index_of(self.chunks, halves_of(ids))
 
-    def entity_places(self, ids: Ids) -> Indices:
-        """Return the same for ids as `Ids`."""
+    def entity_indices_of(self, ids: Ids) -> Indices:
+        """Return the indices of entities given as halves, -1 for an unknown id."""
         return index_of(self.entities, ids)
 
     @property
     def titled(self) -> npt.NDArray[np.bool_]:
-        """Return whether a chunk, section or document is titled with an entity's name, for every entity: shape (entities,)."""
+        """Return a mask of entities that name a chunk, section or document title; shape (entities,)."""
         mask = np.zeros(len(self.entities), np.bool_)
         mask[self.mention_entity[self.mention_kind == KINDS.index(MentionKind.TITLE)]] = True
         return mask
@@ -99,15 +98,15 @@ class GraphArrays:
 
 @dataclass(frozen=True, slots=True)
 class IdTable:
-    """Ids in rising order, 16 bytes each, where a list of them takes a hundred.
+    """Sorted ids in 16 bytes each; a list of UUIDs takes about a hundred.
 
-    `halves`: shape (n, 2), the high and the low half of each; all high ones lie in a row, as searches want them.
+    `halves`: shape (n, 2), high and low, in column order, since searches read the high halves.
     """
 
     halves: Ids
 
     def __post_init__(self) -> None:
-        """Lay the halves by column: else numpy copies all high ones for each search."""
+        """Store the halves by column; otherwise numpy copies the high ones for each search."""
         object.__setattr__(self, "halves", np.asfortranarray(self.halves))
 
     def __len__(self) -> int:
@@ -128,25 +127,25 @@ class IdTable:
         return [id_text(digits[start : start + 32]) for start in range(0, len(digits), 32)]
 
     def row_of(self, wanted: UUID) -> int | None:
-        """Return the row of an id; None when it is not among them."""
+        """Return the row of an id; None if it is unknown."""
         rows = self.rows_of(halves_of([wanted]))
         return int(rows[0]) if len(rows) else None
 
     def rows_of(self, wanted: Ids) -> Indices:
-        """Return the rows of those ids that are among them, in the order asked."""
+        """Return the rows of the known ids among `wanted`, in their order."""
         rows = index_of(self.halves, wanted)
         return rows[rows >= 0]
 
 
 @dataclass(frozen=True, slots=True)
 class GraphRows:
-    """The part of a graph that a copy of it holds as well: entities, merges, relations.
+    """The entities, merges and relations of a graph, as PostgreSQL or a copy holds them.
 
     Attributes:
-        entities: ids of the entities that readers see, rising; `names` and `entity_types` lie beside them.
-        merged, roots: ids of merged entities, rising, and of the entities they were merged into.
-        sources, targets: ends of relations; merged ones may be among them.
-        kinds: place of each relation's type in `relation_types`.
+        entities: ids of the visible entities, ascending; `names` and `entity_types` are parallel.
+        merged, roots: ids of merged entities, ascending, and of the entities they were merged into.
+        sources, targets: ends of relations, which may be merged entities.
+        kinds: index of each relation's type in `relation_types`.
         weights: of each relation, > 0.
     """
 
@@ -165,9 +164,9 @@ class GraphRows:
 async def read_arrays(
     connection: Connection, scope_id: int, version: int, graph: GraphRows | None = None
 ) -> GraphArrays:
-    """Read a graph; `connection` is in a snapshot transaction, so that all of it is of one moment.
+    """Read a graph; `connection` must be in a snapshot transaction.
 
-    `graph`: entities and relations as a copy of the graph has them; only the evidence for them is read then.
+    `graph`: the entities and relations of a copy; then only the evidence is read.
     """
     values: dict[str, Any] = {"scope_id": scope_id, "nil": NIL, "co_occurs": CO_OCCURS}
     if graph is None:
@@ -181,7 +180,7 @@ async def read_arrays(
 
 
 async def read_order(connection: Connection, scope_id: int) -> Ids:
-    """Return the ids of all chunks, documents by name and each from its beginning."""
+    """Return the ids of all chunks, by document name and reading order."""
     rows = await _fetch(connection, "reading_order", {"scope_id": scope_id})
     return _rows([row for row in rows if row[0]], id=_UUID)["id"]
 
@@ -217,39 +216,39 @@ def _decode(version: int, graph: GraphRows, blocks: dict[str, Blocks]) -> GraphA
     chunks, entities = rows["chunks"]["id"], graph.entities
     mentions, statements = rows["mentions"], rows["statements"]
 
-    def numbers(ids: Ids) -> Indices:
+    def entity_numbers(ids: Ids) -> Indices:
         return index_of(entities, _resolve(ids, graph))
 
-    entity, chunk = numbers(mentions["entity"]), index_of(chunks, mentions["chunk"])
-    seen = (entity >= 0) & (chunk >= 0)
-    source, target, kind = numbers(graph.sources), numbers(graph.targets), graph.kinds
-    joined = (source >= 0) & (target >= 0)
+    entity, chunk = entity_numbers(mentions["entity"]), index_of(chunks, mentions["chunk"])
+    has_mention = (entity >= 0) & (chunk >= 0)
+    source, target, kind = entity_numbers(graph.sources), entity_numbers(graph.targets), graph.kinds
+    has_ends = (source >= 0) & (target >= 0)
     shape = (len(entities), len(graph.relation_types))
-    known = _keys(source, target, kind, shape)[joined]
+    known = _keys(source, target, kind, shape)[has_ends]
     order = np.argsort(known, kind="stable")
-    source, target, kind = (one[joined][order] for one in (source, target, kind))
-    ends = numbers(statements["source"]), numbers(statements["target"])
+    source, target, kind = (one[has_ends][order] for one in (source, target, kind))
+    ends = entity_numbers(statements["source"]), entity_numbers(statements["target"])
     stated = _find(known[order], _keys(*ends, statements["type"] - 1, shape))
     stated_in = index_of(chunks, statements["chunk"])
-    placed = (stated >= 0) & (stated_in >= 0)
+    is_stated = (stated >= 0) & (stated_in >= 0)
     return GraphArrays(
         version=version,
         chunks=chunks,
         entities=entities,
         names=graph.names,
         entity_types=graph.entity_types,
-        mention_entity=entity[seen],
-        mention_chunk=chunk[seen],
-        mention_kind=mentions["kind"][seen],
+        mention_entity=entity[has_mention],
+        mention_chunk=chunk[has_mention],
+        mention_kind=mentions["kind"][has_mention],
         relation_source=source,
         relation_target=target,
         relation_type=kind,
-        relation_weight=graph.weights[joined][order],
+        relation_weight=graph.weights[has_ends][order],
         relation_types=graph.relation_types,
-        statement_relation=stated[placed],
-        statement_chunk=stated_in[placed],
+        statement_relation=stated[is_stated],
+        statement_chunk=stated_in[is_stated],
         alias_norms=_lines(blocks["aliases"], 1),
-        alias_entity=numbers(rows["aliases"]["id"]),
+        alias_entity=entity_numbers(rows["aliases"]["id"]),
     )
 
 
@@ -269,27 +268,27 @@ _COLUMNS: dict[str, dict[str, np.dtype[Any]]] = {
 
 
 def _rows(blocks: Blocks, **columns: np.dtype[Any]) -> dict[str, npt.NDArray[Any]]:
-    """Return the columns of rows that lie one after the other in the first value of each block."""
+    """Decode the columns of the rows that are packed in the first value of each block."""
     row = np.dtype(list(columns.items()))
     rows = np.frombuffer(b"".join(block[0] for block in blocks), row)
     return {name: rows[name].astype(kind.base.newbyteorder("=")) for name, kind in columns.items()}
 
 
 def _lines(blocks: Blocks, column: int) -> list[str]:
-    """Return the lines of one value of each block."""
+    """Return the lines of one column of each block."""
     return [line for block in blocks for line in block[column].split("\n")]
 
 
 def index_of(known: Ids, wanted: Ids) -> Indices:
-    """Return where each wanted id is among the known, which are sorted; -1 where it is not."""
+    """Return the index of each wanted id among sorted ids, -1 for an unknown one."""
     if not len(known):
         return np.full(len(wanted), -1, np.int32)
-    places = _clip_index(np.searchsorted(known[:, 0], wanted[:, 0]), known)
-    same = known[places] == wanted
+    indices = _clip_index(np.searchsorted(known[:, 0], wanted[:, 0]), known)
+    same = known[indices] == wanted
     if (same[:, 0] > same[:, 1]).any():  # ids that share a half, which hashes never do
-        places = _clip_index(np.searchsorted(_bytes(known), _bytes(wanted)), known)
-        same = known[places] == wanted
-    return np.where(same.all(axis=1), places, -1).astype(np.int32)
+        indices = _clip_index(np.searchsorted(_bytes(known), _bytes(wanted)), known)
+        same = known[indices] == wanted
+    return np.where(same.all(axis=1), indices, -1).astype(np.int32)
 
 
 def _clip_index(found: npt.NDArray[np.intp], known: Ids) -> npt.NDArray[np.intp]:
@@ -299,26 +298,26 @@ def _clip_index(found: npt.NDArray[np.intp], known: Ids) -> npt.NDArray[np.intp]
 def _keys(
     source: Indices, target: Indices, kind: Indices, shape: tuple[int, int]
 ) -> npt.NDArray[np.int64]:
-    """Return a number for each relation among so many entities and types, -1 for one that lacks an end."""
+    """Return a key for each relation, -1 if it lacks an end; `shape` is (entities, types)."""
     entities, types = shape
     key = (source.astype(np.int64) * entities + target) * types + kind
     return np.where((source >= 0) & (target >= 0), key, -1)
 
 
 def _find(known: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> Indices:
-    """Return where each wanted key is among the known, which are sorted; -1 where it is not."""
+    """Return the index of each wanted key among sorted keys, -1 for an unknown one."""
     if not len(known):
         return np.full(len(wanted), -1, np.int32)
-    places = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-    return np.where(known[places] == wanted, places, -1).astype(np.int32)
+    indices = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    return np.where(known[indices] == wanted, indices, -1).astype(np.int32)
 
 
 def _resolve(ids: Ids, graph: GraphRows) -> Ids:
-    """Return the ids under which merged entities are known."""
+    """Replace the ids of merged entities by those of their roots."""
     if not len(graph.merged):
         return ids
-    places = index_of(graph.merged, ids)
-    return np.where((places >= 0)[:, None], graph.roots[places], ids)
+    indices = index_of(graph.merged, ids)
+    return np.where((indices >= 0)[:, None], graph.roots[indices], ids)
 
 
 def _bytes(ids: Ids) -> npt.NDArray[np.bytes_]:
@@ -326,13 +325,13 @@ def _bytes(ids: Ids) -> npt.NDArray[np.bytes_]:
 
 
 def halves_of(ids: Iterable[UUID]) -> Ids:
-    """Return ids as numbers, shape (n, 2)."""
+    """Return ids as halves, shape (n, 2), high first."""
     joined = b"".join(one.bytes for one in ids)
     return np.frombuffer(joined, ">u8").reshape(-1, 2).astype(np.uint64)
 
 
 def halves_of_texts(ids: Iterable[str]) -> Ids:
-    """Return the same of ids as `str(UUID)` writes them, in a tenth of the time."""
+    """Return ids in the form of `str(UUID)` as halves, shape (n, 2); faster than parsing each."""
     joined = bytes.fromhex("".join(ids).replace("-", ""))
     return np.frombuffer(joined, ">u8").reshape(-1, 2).astype(np.uint64)
 

@@ -1,4 +1,4 @@
-"""What chunks and users say about entities, in rows that go straight into COPY."""
+"""Evidence for entities and relations, as rows for COPY."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from sextant.domain.graph import MentionKind
 from sextant.stores.graph.ids import NIL, name_digest
 from sextant.text.characters import clean_text, normalise_name
 
-LONGEST_TYPE = 200  # characters of an entity's or a relation's type
-LONGEST_NAME = 100_000  # characters; a mistake rather than a name
-HEAVIEST = 1e12  # a weight beyond this is a mistake, and makes sums useless
+LONGEST_TYPE = 200  # characters of the type of an entity or relation
+LONGEST_NAME = 100_000  # characters; anything longer is a mistake
+HEAVIEST = 1e12  # a greater weight is a mistake, and makes sums useless
 
 Row = TypeVar("Row")
 
 
 class MentionRow(NamedTuple):
-    """A chunk mentions an entity; without `chunk_id` the user asserts it (kind IMPORT).
+    """A mention of an entity in a chunk; without `chunk_id`, an assertion by the user (kind IMPORT).
 
-    `name` is the entity's name as the source spells it; for ALIAS the alias that was found, which
-    must be one of the entity's aliases. `start` and `end` are offsets into the chunk's text.
+    `name` is the entity's name as the source spells it; for kind ALIAS it is the alias that was
+    found, which must be one of the entity's. `start` and `end` are offsets into the chunk's text.
     """
 
     entity_id: UUID
@@ -38,7 +38,7 @@ class MentionRow(NamedTuple):
 
 
 class RelationRow(NamedTuple):
-    """A chunk states a relation of two entities; without `chunk_id` the user asserts it."""
+    """A relation stated by a chunk; without `chunk_id`, an assertion by the user."""
 
     source_id: UUID
     target_id: UUID
@@ -49,7 +49,7 @@ class RelationRow(NamedTuple):
 
 
 class AliasRow(NamedTuple):
-    """A name that means an entity in text; gone with `document_id`, or the user's when that is None.
+    """A name of an entity in texts; deleted with `document_id`, or the user's if that is None.
 
     `source`: title, section, import or manual.
     """
@@ -62,10 +62,10 @@ class AliasRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GraphEvidence:
-    """A batch of evidence, of any size; equal keys within it count once.
+    """A batch of evidence of any size; rows with equal keys count once.
 
-    A mention's key is (entity, chunk, kind, and for ALIAS the alias), a relation's (source, target,
-    type, chunk), an alias's (entity, normalised name, document).
+    The key of a mention is (entity, chunk, kind, and for ALIAS the alias), of a relation (source,
+    target, type, chunk), of an alias (entity, normalised name, document).
     """
 
     mentions: Sequence[MentionRow] = ()
@@ -75,30 +75,30 @@ class GraphEvidence:
 
 @dataclass(frozen=True, slots=True)
 class RowProblem:
-    """Why a row was left out: `table` is mentions, relations or aliases, `index` its place there."""
+    """The reason why a row was rejected; `table` is mentions, relations or aliases."""
 
     table: str
     index: int
     reason: str
 
 
-def without(evidence: GraphEvidence, problems: Iterable[RowProblem]) -> GraphEvidence:
-    """Return the rows of `evidence` that none of these problems is about."""
-    out = {(problem.table, problem.index) for problem in problems}
+def drop_problem_rows(evidence: GraphEvidence, problems: Iterable[RowProblem]) -> GraphEvidence:
+    """Return the rows of `evidence` that have none of these problems."""
+    rejected = {(problem.table, problem.index) for problem in problems}
 
-    def left(table: str, rows: Sequence[Row]) -> list[Row]:
-        return [row for index, row in enumerate(rows) if (table, index) not in out]
+    def keep_sound(table: str, rows: Sequence[Row]) -> list[Row]:
+        return [row for index, row in enumerate(rows) if (table, index) not in rejected]
 
     return GraphEvidence(
-        left("mentions", evidence.mentions),
-        left("relations", evidence.relations),
-        left("aliases", evidence.aliases),
+        keep_sound("mentions", evidence.mentions),
+        keep_sound("relations", evidence.relations),
+        keep_sound("aliases", evidence.aliases),
     )
 
 
 @dataclass(slots=True)
 class Added:
-    """What became of evidence: rows that were new or changed, and the rows that were left out."""
+    """The outcome of adding evidence: numbers of new or changed rows, and the rejected rows."""
 
     mentions: int = 0
     relations: int = 0
@@ -107,18 +107,18 @@ class Added:
 
 
 def one_line(text: str) -> str:
-    """Return a name as it is stored: storable characters, every run of white space one space."""
+    """Return a name as it is stored: storable characters only, white space collapsed."""
     return " ".join(clean_text(text).split())
 
 
 @dataclass(slots=True)
 class Accepted:
-    """Evidence as rows for COPY, in the order of the temporary tables' columns; texts are cleaned.
+    """Evidence as rows for COPY, in the column order of the temporary tables; texts are cleaned.
 
-    `place` numbers rows, so that of two with the same key the later counts.
+    `ordinal` numbers the rows: of two with the same key the later one counts.
     """
 
-    place: int
+    ordinal: int
     mentions: list[tuple[Any, ...]] = field(default_factory=list)
     relations: list[tuple[Any, ...]] = field(default_factory=list)
     aliases: list[tuple[Any, ...]] = field(default_factory=list)
@@ -126,7 +126,7 @@ class Accepted:
     names: set[str] = field(default_factory=set)
 
     def add(self, evidence: GraphEvidence) -> None:
-        """Take what can be stored; what is wrong with the rest goes to `problems`."""
+        """Add the rows that can be stored; add the others to `problems`."""
         tidy = cache(one_line)
         self._add_mentions(evidence.mentions, tidy)
         self._add_relations(evidence.relations, tidy)
@@ -142,22 +142,22 @@ class Accepted:
                 continue
             self.names.add(name)
             texts = (name, entity_type, clean_text(description))
-            key = (self.place + index, entity, chunk or NIL, kind.value, surface)
+            key = (self.ordinal + index, entity, chunk or NIL, kind.value, surface)
             self.mentions.append((*key, *texts, external_id and clean_text(external_id), *span))
-        self.place += len(rows)
+        self.ordinal += len(rows)
 
     def _add_relations(self, rows: Sequence[RelationRow], tidy: Callable[[str], str]) -> None:
-        place, kept = self.place, self.relations.append
+        first, append = self.ordinal, self.relations.append
         for index, row in enumerate(rows):
             source, target, kind, chunk, weight, description = row
             kind = tidy(kind)
-            same = source.int == target.int  # comparing the objects takes three times as long
+            same = source.int == target.int  # faster than comparing the objects
             if same or not 0 < weight <= HEAVIEST or not 0 < len(kind) <= LONGEST_TYPE:
                 self.problems.append(RowProblem("relations", index, _relation_fault(row, kind)))
                 continue
-            said = description and clean_text(description)
-            kept((place + index, source, target, kind, chunk or NIL, float(weight), said))
-        self.place += len(rows)
+            text = description and clean_text(description)
+            append((first + index, source, target, kind, chunk or NIL, float(weight), text))
+        self.ordinal += len(rows)
 
     def _add_aliases(self, rows: Sequence[AliasRow]) -> None:
         for index, (entity, spelling, source, document_id) in enumerate(rows):
@@ -168,11 +168,11 @@ class Accepted:
             self.names.add(name)
             norm = normalise_name(name)
             self.aliases.append((entity, name_digest(norm), norm, name, source, document_id or NIL))
-        self.place += len(rows)
+        self.ordinal += len(rows)
 
 
 def _mention_fault(row: MentionRow, name: str, entity_type: str) -> str:
-    """Return why a row cannot be stored, as a sentence for the user; empty when it can."""
+    """Return why a row cannot be stored, as a sentence for the user; empty if it can."""
     if row.chunk_id is None and row.kind is not MentionKind.IMPORT:
         return f"A mention of kind {row.kind} needs a chunk."
     return name_fault(name) or type_fault(entity_type)
@@ -181,13 +181,13 @@ def _mention_fault(row: MentionRow, name: str, entity_type: str) -> str:
 def _relation_fault(row: RelationRow, relation_type: str) -> str:
     if row.source_id == row.target_id:
         return "The relation joins an entity to itself."
-    if not 0 < row.weight <= HEAVIEST:  # nor is NaN
-        return f"The weight is {row.weight}; it must be above 0 and at most {HEAVIEST:g}."
+    if not 0 < row.weight <= HEAVIEST:  # also true of NaN
+        return f"The weight is {row.weight}; it must be greater than 0 and at most {HEAVIEST:g}."
     return type_fault(relation_type)
 
 
 def name_fault(name: str) -> str:
-    """Return why a name, as `one_line` leaves it, cannot be stored; empty when it can."""
+    """Return why a name from `one_line` cannot be stored; empty if it can."""
     if not name:
         return "The name is empty."
     too_long = len(name) > LONGEST_NAME
@@ -195,7 +195,7 @@ def name_fault(name: str) -> str:
 
 
 def type_fault(name: str) -> str:
-    """Return the same of a type."""
+    """Return why a type from `one_line` cannot be stored; empty if it can."""
     if not name:
         return "The type is empty."
     return f"The type is longer than {LONGEST_TYPE} characters." if len(name) > LONGEST_TYPE else ""

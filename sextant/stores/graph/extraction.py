@@ -1,8 +1,7 @@
-"""Which passages a chat model has read, and what became of the others.
+"""Record which passages a chat model has read, and which failed.
 
-A passage without a row waits. Rows are written by the graph's one writer in the transaction that
-stores what was found, so a passage is never noted as done without its evidence, whenever the process
-ends.
+A passage without a row is waiting. Rows are written by the graph's writer in the transaction that
+stores the evidence, so a passage is never recorded as done without its evidence.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _PAGE = 200  # passages read at a time
 
 @dataclass(frozen=True, slots=True)
 class PendingChunk:
-    """A chunk to be read, with where it stands; `attempts` counts the tries that failed."""
+    """A chunk to be read, with its position; `attempts` counts the failed ones."""
 
     id: UUID
     document_id: UUID
@@ -41,7 +40,7 @@ class PendingChunk:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionCounts:
-    """Passages by what became of them, and the tokens spent on them."""
+    """Numbers of passages by state, and the tokens used for them."""
 
     done: int = 0
     failed: int = 0
@@ -52,7 +51,7 @@ class ExtractionCounts:
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """Passages that failed alike; `error` is one of their messages."""
+    """Passages that failed with the same code; `error` is one of their messages."""
 
     error_code: str
     error: str
@@ -60,7 +59,7 @@ class Failures:
 
 
 class ExtractionStore:
-    """The state of extraction in a database; every call sees one scope, or one document of it."""
+    """Read the state of extraction; every call sees one scope, or one document of it."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -68,7 +67,7 @@ class ExtractionStore:
     async def waiting(
         self, scope: Scope, *, document_id: UUID | None = None, attempts: int
     ) -> AsyncGenerator[PendingChunk]:
-        """Yield passages not read yet, and those that failed fewer than `attempts` times, by document."""
+        """Yield unread passages and those that failed less than `attempts` times, by document."""
         last = (NIL, -1)
         while page := await self._page(scope, document_id, attempts, last):
             for passage in page:
@@ -76,21 +75,21 @@ class ExtractionStore:
             last = (page[-1].document_id, page[-1].ordinal)
 
     async def counts(self, scope: Scope, document_id: UUID | None = None) -> ExtractionCounts:
-        """Return how far extraction is."""
+        """Count the passages by state."""
         query = _SQL["counts"]
         key = {"document_id": document_id}
         rows = await rows_of(self._database, scope, class_row(ExtractionCounts), query, **key)
         return rows[0] if rows else ExtractionCounts()
 
     async def failures(self, scope: Scope, document_id: UUID | None = None) -> list[Failures]:
-        """Return what went wrong, commonest first."""
+        """Return the failures, most frequent first."""
         query = _SQL["failures"]
         return await rows_of(
             self._database, scope, class_row(Failures), query, document_id=document_id
         )
 
     async def retry(self, scope: Scope) -> None:
-        """Let passages that failed too often wait again."""
+        """Reset the passages that failed too often, so that they are read again."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await hold_scope(connection, scope)
             if found is not None:
@@ -113,16 +112,16 @@ class ExtractionStore:
 
 
 async def note_done(writer: GraphWriter, chunk_id: UUID, usage: Usage, version: int) -> None:
-    """Note that the passage has been read; `version` is the prompt's."""
+    """Record that a passage has been read; `version` is the prompt's."""
     await writer.execute(_SQL["done"], **_usage_values(chunk_id, usage, version))
 
 
 async def note_failed(
     writer: GraphWriter, chunk_id: UUID, usage: Usage, version: int, error: SextantError
 ) -> None:
-    """Note that the passage could not be read, and why."""
-    spent = _usage_values(chunk_id, usage, version)
-    await writer.execute(_SQL["failed"], **spent, error_code=error.code, error=str(error))
+    """Record that a passage could not be read, and why."""
+    values = _usage_values(chunk_id, usage, version)
+    await writer.execute(_SQL["failed"], **values, error_code=error.code, error=str(error))
 
 
 def _usage_values(chunk_id: UUID, usage: Usage, version: int) -> dict[str, object]:

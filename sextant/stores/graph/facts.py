@@ -1,8 +1,8 @@
-"""The user's own word of entities, which a passage may state in their stead.
+"""Read and write facts that the user asserts, and that a generated passage may state instead.
 
-A relation that the user gives without a passage has one piece of evidence. It is their word alone, or stands
-with the passage that tells of it (of a document with `sextant.domain.graph.FACTS_OF` in its metadata), and counts
-once. The statements are those of `sql/queries/graph_facts.sql`.
+A relation that the user asserts has one piece of evidence, which counts once: either the assertion
+itself, or a passage of a document with `sextant.domain.graph.FACTS_OF` in its metadata. The
+statements are in `sql/queries/graph_facts.sql`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SQL = load_queries("graph_facts")
 
 
 class Profile(NamedTuple):
-    """An entity as the user calls it, else as texts do; `external_id` and `description` are the user's."""
+    """An entity under the user's name for it, else that of texts; `external_id` and `description` are the user's."""
 
     id: UUID
     name: str
@@ -34,7 +34,7 @@ class Profile(NamedTuple):
 
 
 class UserStatement(NamedTuple):
-    """A relation by the user's own word."""
+    """A relation that the user asserts."""
 
     source_id: UUID
     target_id: UUID
@@ -44,7 +44,7 @@ class UserStatement(NamedTuple):
 
 
 class FactsDocument(NamedTuple):
-    """A document that tells of an entity; `passages` are the user's ids of them."""
+    """A document that states facts of an entity; `passages` are its passages' external ids."""
 
     id: UUID
     source: str
@@ -52,24 +52,24 @@ class FactsDocument(NamedTuple):
 
 
 async def profiles(graph: GraphTransaction, ids: Collection[UUID]) -> dict[UUID, Profile]:
-    """Return the profiles of entities by id; those that are gone have none."""
+    """Return the profiles of entities by id; deleted ones are left out."""
     return {row["id"]: Profile(**row) for row in await _rows(graph, "profiles", ids=[*ids])}
 
 
 async def other_names(
     graph: GraphTransaction, ids: Collection[UUID]
 ) -> defaultdict[UUID, list[tuple[str, str]]]:
-    """Return what else the user calls entities: each name normalised, and as it is spelled; in that order."""
-    found = defaultdict[UUID, list[tuple[str, str]]](list)
+    """Return the user's further names of entities, each as (normalised, spelling), in this order."""
+    names = defaultdict[UUID, list[tuple[str, str]]](list)
     for row in await _rows(graph, "aliases", ids=[*ids]):
-        found[row["id"]].append((row["norm"], row["name"]))
-    return found
+        names[row["id"]].append((row["norm"], row["name"]))
+    return names
 
 
 async def facts_documents(
     graph: GraphTransaction, sources: Sequence[str]
 ) -> dict[str, FactsDocument]:
-    """Return those of these documents that tell of an entity, by name."""
+    """Return the documents of these names that state facts of an entity, by name."""
     rows = await _rows(graph, "documents", sources=[*sources])
     return {row["source"]: FactsDocument(**row) for row in rows}
 
@@ -77,7 +77,7 @@ async def facts_documents(
 async def find_user_statements(
     graph: GraphTransaction, ids: Collection[UUID], documents: Collection[UUID]
 ) -> list[UserStatement]:
-    """Return what the user says that these entities are to others, and no passage but of these documents states."""
+    """Return the user's relations of these entities that no passage outside `documents` states."""
     rows = await _rows(graph, "own_word", ids=[*ids], documents=[*documents])
     return [UserStatement(**row) for row in rows]
 
@@ -85,20 +85,20 @@ async def find_user_statements(
 async def passages_stating(
     graph: GraphTransaction, relations: Collection[UUID]
 ) -> dict[UUID, UUID]:
-    """Return those of these relations that a passage states in the user's stead, with the passage."""
+    """Return the passage that states each relation in the user's stead, by relation."""
     rows = await _rows(graph, "passages_stating", relations=[*relations])
     return {row["relation_id"]: row["chunk_id"] for row in rows}
 
 
 async def subjects_naming(graph: GraphTransaction, ids: Collection[UUID]) -> list[UUID]:
-    """Return the entities whose passages name these as what they are something to."""
+    """Return the entities whose passages name these as objects of their relations."""
     return [row["source_id"] for row in await _rows(graph, "subjects_naming", ids=[*ids])]
 
 
 async def replace_user_statements(writer: GraphWriter, stated: Sequence[RelationRow]) -> None:
-    """Let what passages state, and the writer was given, stand there alone, and not by the user's word beside.
+    """Replace the user's assertions by the passages that state them.
 
-    Of a passage that is gone by now nothing is taken: the user's word stands.
+    `stated` has been added to the writer. If a passage was deleted meanwhile, the assertion stays.
     """
     if stated:
         await writer.derive()

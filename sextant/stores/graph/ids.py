@@ -1,4 +1,4 @@
-"""Names and ids of the graph: the same entity has the same id in every run and on every machine."""
+"""Compute names and ids of the graph: an entity has the same id in every run and on every machine."""
 
 from __future__ import annotations
 
@@ -17,16 +17,14 @@ NIL = UUID(int=0)
 _ENTITIES = uuid5(NAMESPACE_URL, "sextant:entity")
 _GRAPHS = uuid5(NAMESPACE_URL, "sextant:graph")
 _RUNS = re.compile(rf"[{IDEOGRAPHS}]+|[^\W_{IDEOGRAPHS}]+")
-_ASCII_RUNS = re.compile(
-    r"[^\W_]+", re.ASCII
-)  # the same where it suffices, in a quarter of the time
+_ASCII_RUNS = re.compile(r"[^\W_]+", re.ASCII)  # equivalent for ASCII text, and faster
 
 
 @lru_cache(maxsize=65_536)  # a term is asked for by each of its mentions
 def entity_id(scope: Scope, name: str, homonym: str = "") -> UUID:
-    """Return the id of the entity that is called `name` in this knowledge base, in any spelling.
+    """Return the id of the entity with this name, in any spelling, in a knowledge base.
 
-    `homonym` tells apart entities of one name that the user has given ids of his own.
+    `homonym` distinguishes entities of one name to which the user has given ids.
     """
     key = f"{scope.user_id}\0{scope.graph_id}\0{normalise_name(name)}"
     return uuid5(_ENTITIES, f"{key}\0{homonym}" if homonym else key)
@@ -34,43 +32,43 @@ def entity_id(scope: Scope, name: str, homonym: str = "") -> UUID:
 
 @lru_cache(maxsize=1000)  # every word of every name is salted with it
 def graph_key(scope: Scope) -> UUID:
-    """Return the key of a knowledge base in a store that all tenants share: of its user and its name."""
+    """Return the key of a knowledge base in a store that all tenants share, from its user and name."""
     return uuid5(_GRAPHS, f"{scope.user_id}\0{scope.graph_id}")
 
 
 def relation_id(source_id: UUID, target_id: UUID, relation_type: str) -> UUID:
-    """Return the id of the relation that says this (`relation_key` in SQL computes the same)."""
+    """Return the id of a relation; `relation_key` in SQL computes the same."""
     return UUID(bytes=relation_bytes(source_id.bytes, target_id.bytes, relation_type))
 
 
 def relation_bytes(source_id: bytes, target_id: bytes, relation_type: str) -> bytes:
-    """Return the same where ids are 16 bytes; many of them are made faster without the objects."""
-    said = source_id + target_id + relation_type.encode()
-    return hashlib.md5(said, usedforsecurity=False).digest()
+    """Return the id of a relation as 16 bytes; faster than UUIDs for many."""
+    key = source_id + target_id + relation_type.encode()
+    return hashlib.md5(key, usedforsecurity=False).digest()
 
 
 @lru_cache(maxsize=16_384)  # questions meet the same relations again and again
 def relation_text(source_id: bytes, target_id: bytes, relation_type: str) -> str:
-    """Return the same as text."""
+    """Return the id of a relation as text."""
     return id_text(relation_bytes(source_id, target_id, relation_type).hex())
 
 
 def id_text(digits: str) -> str:
-    """Return an id as `str(UUID)` writes it, from its 32 hexadecimal digits, in a quarter of the time."""
+    """Return an id in the form of `str(UUID)` from its 32 hexadecimal digits."""
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def name_digest(norm: str) -> int:
-    """Return 64 bits of a normalised name, signed as PostgreSQL's bigint: a name of 5 KB fits no index."""
+    """Return a hash of a normalised name as a signed 64-bit integer, since long names fit no index."""
     digest = hashlib.blake2b(norm.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 
 
 def name_tokens(text: str, scope_id: int) -> list[int]:
-    """Return the words of a name or a question as the index of names knows them.
+    """Return the hashed terms of a name or a question in the index of names.
 
-    Pairs of neighbouring CJK characters and whole words otherwise (as Lucene's CJKAnalyzer cuts),
-    without stop words; salted with the scope, so that one index serves all tenants.
+    The terms are pairs of adjacent CJK characters and whole words otherwise, like those of Lucene's
+    CJKAnalyzer, without stop words. They are salted with the scope: one index serves all tenants.
     """
     salt = scope_id.to_bytes(4, "big", signed=True)
     return [_token(word, salt) for word in sorted({*_words(text)})]
@@ -83,7 +81,7 @@ def _token(word: str, salt: bytes) -> int:
 
 
 def _words(text: str) -> Iterable[str]:
-    if text.isascii():  # what else a name's normal form changes is no word of it
+    if text.isascii():  # normalisation changes no other letter of ASCII text
         return (run for run in _ASCII_RUNS.findall(text.lower()) if run not in ENGLISH_STOP_WORDS)
     return _words_of_scripts(normalise_name(text))
 

@@ -1,4 +1,4 @@
-"""What a linker reads inside the transaction of the graph's one writer."""
+"""Read names and chunks for entity linking, inside the writer's transaction."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _SQL = load_queries("graph_names")
 
 
 async def read_names(writer: GraphWriter) -> list[tuple[UUID, str]]:
-    """Return every entity that can be found by name, with the name, as each document spells it."""
+    """Return every entity that can be found by name, with each of its spellings."""
     cursor = await writer.connection.execute(_SQL["names"], {"scope_id": writer.scope_id})
     return await cursor.fetchall()
 
 
 async def has_chunks(writer: GraphWriter) -> bool:
-    """Return whether there are passages that names could be looked for in."""
+    """Return whether the scope has chunks."""
     cursor = await writer.connection.execute(_SQL["has_chunks"], {"scope_id": writer.scope_id})
     return (await cursor.fetchone()) == (True,)
 
@@ -29,10 +29,10 @@ async def has_chunks(writer: GraphWriter) -> bool:
 async def chunks_containing(
     writer: GraphWriter, names: Sequence[str], *, outside: Sequence[UUID]
 ) -> list[tuple[UUID, str]]:
-    """Return id and text of the chunks that contain one of `names` in the sense of ILIKE.
+    """Return id and text of the chunks that contain one of `names` as ILIKE finds them.
 
-    Found by the index of the keyword lane, however large the knowledge base; a name found only in a
-    chunk's context counts too. The chunks of the documents `outside` are left out.
+    The search uses the index of the keyword lane and includes a chunk's context. Chunks of the
+    documents `outside` are left out.
     """
     words = sorted({folded for name in names if (folded := fold(name))})
     if not words:
@@ -44,7 +44,7 @@ async def chunks_containing(
             "scope_id": writer.scope_id,
             "document_ids": list(outside),
             "words": words,
-            "gram_words": [place for place, own in enumerate(grams, start=1) for _ in own],
+            "gram_words": [index for index, group in enumerate(grams, start=1) for _ in group],
             "grams": np.concatenate(grams).tolist(),
         },
     )

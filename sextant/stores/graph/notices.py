@@ -1,4 +1,4 @@
-"""Notices from a store to whoever answers the user: it went on, but not in the way it was asked to."""
+"""Pass notices from a store to the caller that answers the user, such as a fall-back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _collected: ContextVar[list[str] | None] = ContextVar("notices", default=None)
 
 @contextmanager
 def collect_notices() -> Iterator[list[str]]:
-    """Collect the notices given while the block runs, each once, those of tasks started in it included."""
+    """Collect distinct notices while the block runs, including those of tasks started in it."""
     collected: list[str] = []
     token = _collected.set(collected)
     try:
@@ -24,9 +24,9 @@ def collect_notices() -> Iterator[list[str]]:
 
 
 def notify(sentence: str, *, logged: bool = True) -> None:
-    """Log a warning, and pass it to whoever collects notices; each once of what is collected together.
+    """Log a warning and add it to the collected notices, unless they contain it already.
 
-    `logged`: False where the log has it already.
+    `logged`: false if the log has the warning already.
     """
     collected = _collected.get()
     if collected is not None:

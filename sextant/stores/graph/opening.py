@@ -1,4 +1,4 @@
-"""Which graph store serves: the record, or Neo4j with the record behind it."""
+"""Open the graph store of the settings: the record, or Neo4j with the record as fall-back."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ BEHIND = "Neo4j 尚未同步最新图谱，图检索改用 PostgreSQL (Neo4j is 
 
 @asynccontextmanager
 async def open_graph_store(settings: Settings, database: Database) -> AsyncIterator[GraphStore]:
-    """Provide the graph store that the settings name; closes the connection to Neo4j."""
+    """Open the graph store of the settings; close its connection to Neo4j at the end."""
     async with AsyncExitStack() as stack:
         yield graph_store(settings, database, stack)
 
@@ -56,9 +56,9 @@ async def open_graph_store(settings: Settings, database: Database) -> AsyncItera
 def graph_store(
     settings: Settings, database: Database, stack: AsyncExitStack
 ) -> PostgresGraph | ProjectedGraph:
-    """Return the graph store that the settings name; `stack` closes its connection to Neo4j.
+    """Return the graph store of the settings; `stack` closes its connection to Neo4j.
 
-    Nothing is asked of Neo4j here: a server that is down holds nobody up.
+    No connection is opened here, so a server that is down causes no delay.
     """
     if not settings.neo4j_uri:
         return PostgresGraph(database)
@@ -72,12 +72,12 @@ def graph_store(
 
 
 class ProjectedGraph:
-    """A `GraphStore` that asks Neo4j, and the record where Neo4j is gone or behind; also `GraphCopies`.
+    """A `GraphStore` and `GraphCopies` over Neo4j that falls back to the record.
 
-    What it falls back from is told by `sextant.stores.graph.notices` to every question, and to the log when it begins
-    and when it is over. After a failure Neo4j is left alone for
-    `neo4j_pause` seconds, so that a dead server does not cost every question its timeout; a graph that
-    was there is looked for again after as many, as another database may have taken its place.
+    It falls back if Neo4j is unavailable or behind. Every question gets a notice
+    (`sextant.stores.graph.notices`); the log gets the beginning and the end. After a failure Neo4j is
+    not asked for `neo4j_pause` seconds, so that a dead server does not delay every question. The owner
+    of a copy is checked again after as many seconds, since another database may have replaced it.
     """
 
     def __init__(self, database: Database, bolt: Bolt, settings: Settings) -> None:
@@ -89,7 +89,7 @@ class ProjectedGraph:
         self._copies = CopiedGraph(bolt, GraphRecord(database))
         self._states = CopyStates(bolt, settings.neo4j_pause)
         self._paused_until = 0.0
-        self._known: dict[int, float] = {}  # until when a graph is taken to be there
+        self._checked_until: dict[int, float] = {}  # by graph: until when its copy is trusted
         self._is_gone = False
         self._behind: set[Scope] = set()
 
@@ -151,7 +151,7 @@ class ProjectedGraph:
 
     async def state(self, scope: Scope) -> str:
         """See `GraphCopies`."""
-        found = await self._tried(scope, lambda: self._state(scope))
+        found = await self._try_neo4j(scope, lambda: self._state(scope))
         return "" if found is None else found[0]
 
     async def arrays(self, scope: Scope) -> GraphArrays:
@@ -167,7 +167,7 @@ class ProjectedGraph:
         return await self._read_whole(self._copies.contents(scope, ids))
 
     async def _read_whole(self, reading: Awaitable[T]) -> T:
-        """Return what may take long: whoever reads it falls back, as only all of it together is of use."""
+        """Read a whole graph without a deadline; the caller falls back, since a part is of no use."""
         try:
             return await reading
         except GraphStoreUnavailable as error:
@@ -181,17 +181,19 @@ class ProjectedGraph:
         return state
 
     async def _ask(self, scope: Scope, question: Callable[[GraphStore], Awaitable[T]]) -> T:
-        found = await self._tried(scope, lambda: question(self._projection))
+        found = await self._try_neo4j(scope, lambda: question(self._projection))
         return await question(self._record) if found is None else found[0]
 
-    async def _tried(self, scope: Scope, question: Callable[[], Awaitable[T]]) -> tuple[T] | None:
-        """Return what Neo4j answers; None, which is told to the question, where the record has to."""
-        scope_id = await self._followed(scope)
+    async def _try_neo4j(
+        self, scope: Scope, question: Callable[[], Awaitable[T]]
+    ) -> tuple[T] | None:
+        """Return the answer of Neo4j; None, with a notice, if the record must answer."""
+        scope_id = await self._find_current(scope)
         if scope_id is None:
             return None
         try:
             answer = await with_deadline(
-                self._settings.neo4j_timeout, self._from_neo4j(scope, scope_id, question)
+                self._settings.neo4j_timeout, self._ask_neo4j(scope, scope_id, question)
             )
         except _NotThere:
             self._note_behind(scope)
@@ -208,20 +210,20 @@ class ProjectedGraph:
 
     def _note_gone(self, error: Exception) -> None:
         self._paused_until = time.monotonic() + self._settings.neo4j_pause
-        self._known.clear()  # it may come back with nothing
+        self._checked_until.clear()  # it may come back empty
         if not self._is_gone:
-            logger.warning("Neo4j is left alone for a while: %s", error)
+            logger.warning("Neo4j is unavailable and is not asked for a while: %s", error)
         notify(GONE, logged=not self._is_gone)
         self._is_gone = True
 
     def _note_back(self, scope: Scope) -> None:
         if self._is_gone or scope in self._behind:
-            logger.info("Neo4j answers for %s", scope.graph_id)
+            logger.info("Neo4j answers again for %s", scope.graph_id)
         self._is_gone = False
         self._behind.discard(scope)
 
-    async def _followed(self, scope: Scope) -> int | None:
-        """Return the graph's number, if Neo4j may be asked and has taken over all there is."""
+    async def _find_current(self, scope: Scope) -> int | None:
+        """Return the graph's number if Neo4j may be asked and is up to date; else None."""
         if time.monotonic() < self._paused_until:
             notify(GONE, logged=False)
             return None
@@ -233,16 +235,16 @@ class ProjectedGraph:
             return None
         return found.scope_id
 
-    async def _from_neo4j(
+    async def _ask_neo4j(
         self, scope: Scope, scope_id: int, question: Callable[[], Awaitable[T]]
     ) -> T:
-        if time.monotonic() >= self._known.get(scope_id, 0.0):
+        if time.monotonic() >= self._checked_until.get(scope_id, 0.0):
             projection = Projection(self._database, self._bolt, scope, scope_id)
             if not await projection.is_here():
                 raise _NotThere
-            self._known[scope_id] = time.monotonic() + self._settings.neo4j_pause
+            self._checked_until[scope_id] = time.monotonic() + self._settings.neo4j_pause
         return await question()
 
 
 class _NotThere(Exception):
-    """The server has lost the graph, holds another database's, or is another one."""
+    """Raised if the server does not hold this database's copy of the graph."""

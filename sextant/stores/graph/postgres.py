@@ -1,4 +1,4 @@
-"""Reading the graph from the record: rows of PostgreSQL, one statement a question."""
+"""Read the graph from the record in PostgreSQL, with one statement for each request."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _OF_SCOPE = {name: of_scope(query) for name, query in _SQL.items()}
 
 
 class PostgresGraph:
-    """The `GraphStore` over the tables of the record."""
+    """A `GraphStore` over the tables of the record."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -86,8 +86,8 @@ class PostgresGraph:
             if not scope_id or k < 1:
                 return []
             options = {"ef_search": wide, "index": f"sextant.{entity_index(scope_id)}"}
-            told = await (await connection.execute(_SQL["vector_options"], options)).fetchone()
-            indexed = told is not None and told[0]
+            row = await (await connection.execute(_SQL["vector_options"], options)).fetchone()
+            indexed = row is not None and row[0]
             values = {"scope_id": scope_id, "vector": query, "k": k}
             rows = await _fetch(connection, "by_vector_index" if indexed else "by_vector", **values)
             if indexed and len(rows) < k:
@@ -105,11 +105,11 @@ class PostgresGraph:
         return [entity_of(row) for row in await self.contents(scope, ids)]
 
     async def contents(self, scope: Scope, ids: Sequence[UUID | str]) -> list[dict[str, Any]]:
-        """Return what results show of entities, as rows, in the order of `ids`; as `get_entities`."""
+        """Return the fields of entities that results show, as rows, in the order of `ids`."""
         return rows_from_json(await self._database.call(scope, _SQL["entities"], id_array(ids)))
 
     async def top_entities(self, scope: Scope, k: int) -> list[Entity]:
-        """Return the `k` entities with most relations, then mentions."""
+        """Return the `k` entities with the most relations, then mentions."""
         return [entity_of(row) for row in await self._rows(scope, "top_entities", k=max(0, k))]
 
     async def get_relations(self, scope: Scope, ids: Sequence[UUID]) -> list[Relation]:
@@ -142,7 +142,7 @@ class PostgresGraph:
         return [_community(row) for row in await self._rows(scope, "communities", level=level)]
 
     async def reports(self, scope: Scope) -> tuple[list[Community], Embedded]:
-        """Return every community as `communities` gives them, and the vectors that their reports have."""
+        """Return every community as in `communities`, and the vectors of their reports."""
         rows = await self._rows(scope, "reports")
         vectors = read_embedded([row["vector"] for row in rows if row["vector"] is not None])
         return [_community(row) for row in rows], vectors
@@ -162,7 +162,7 @@ class PostgresGraph:
 
     @asynccontextmanager
     async def _reading(self, scope: Scope) -> AsyncIterator[tuple[Connection, int]]:
-        """Provide a transaction and the scope's number, 0 when it has none."""
+        """Open a transaction; yield it with the scope's number, 0 if it has none."""
         async with self._database.transaction(scope.user_id) as connection:
             await connection.execute(_SQL["options"], {"timeout": self._timeout})
             found = await find_scope(connection, scope)

@@ -1,7 +1,7 @@
-"""What retrieval reads of a graph; the record (PostgreSQL) and every projection of it pass one suite.
+"""The protocols by which retrieval reads a graph; the record and every projection pass one test suite.
 
-Readers see entities that a title, an alias, a model or an import vouches for, or that at least two
-chunks mention. Merged entities are one entity; the id of a merged one finds what it was merged into.
+An entity is visible if a title, an alias, a model or an import confirms it, or if at least two chunks
+mention it. Merged entities are one entity; the id of a merged one finds its root.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from sextant.stores.postgresql.binary import Embedded
 
 Vector = npt.NDArray[np.float32]
 
-# An entity that has more relations is not walked through: it joins everything to everything, and in
-# a graph database without an index by weight it costs its whole degree (anchors: graph §e).
+# Walks do not pass through entities with more relations: they connect everything with everything, and
+# a graph database without an index by weight has to read all their relations.
 HUB_DEGREE = 200
 
 
 @dataclass(frozen=True, slots=True)
 class EntityHit:
-    """An entity that a search found; `name` is the one that matched, what `score` means is its matter."""
+    """An entity that a search found; `name` is the one that matched. The search defines `score`."""
 
     entity: Entity
     score: float
@@ -38,7 +38,7 @@ class EntityHit:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """A relation met on a walk: `depth` 1 touches a start. `weight` is the sum of its evidence."""
+    """A relation found on a walk; at `depth` 1 it touches a start. `weight` is the sum of its evidence."""
 
     relation_id: UUID
     source_id: UUID
@@ -54,7 +54,7 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class ChunkLink:
-    """A chunk that mentions some of the entities asked for, by their ids."""
+    """A chunk and those of the requested entities that it mentions."""
 
     chunk_id: UUID
     entity_ids: tuple[UUID, ...]
@@ -70,13 +70,13 @@ class CommunityHit:
 
 @dataclass(frozen=True, slots=True)
 class EntityFilter:
-    """Which entities a search may find; with nothing set, all.
+    """Restrict the entities that a search may find; by default all.
 
     Attributes:
-        entity_types: any of these, in lower case.
-        created_after: came then or later.
-        created_before: came earlier.
-        known_at: had come by then; what has come since is not seen.
+        entity_types: of one of these types, in lower case.
+        created_after: created then or later.
+        created_before: created earlier.
+        known_at: existed then; later ones are not seen.
     """
 
     entity_types: tuple[str, ...] = ()
@@ -85,7 +85,7 @@ class EntityFilter:
     known_at: datetime | None = None
 
     def bounds(self) -> dict[str, object]:
-        """Return the values of the statements that look only among some entities, in SQL and in Cypher."""
+        """Return the parameters of the filter, for SQL and Cypher."""
         return {
             "types": list(self.entity_types) or None,
             "since": self.created_after,
@@ -100,52 +100,53 @@ EVERY_ENTITY = EntityFilter()
 class GraphStore(Protocol):
     """The read side of a scope's graph.
 
-    Every method raises `GraphStoreUnavailable` or `DatabaseUnavailable` when the store does not
-    answer, and finds nothing in a scope that has no graph.
+    Every method raises `GraphStoreUnavailable` or `DatabaseUnavailable` if the store does not answer,
+    and finds nothing in a scope without a graph.
     """
 
     async def entities_by_alias(self, scope: Scope, names: Sequence[str]) -> list[EntityHit]:
-        """Return entities that bear one of these names or aliases, in any spelling; score 1.
+        """Return entities with one of these names or aliases, in any spelling; score 1.
 
-        In the order of `names`, then by id; `name` is the name as it was given. Homonyms all come.
+        Results are in the order of `names`, then by id, and include all homonyms; `name` is the
+        requested name.
         """
         ...
 
     async def entities_by_text(self, scope: Scope, text: str, k: int) -> list[EntityHit]:
         """Return the `k` entities whose names share most words with `text`, best first, then by id.
 
-        Words are Chinese character pairs and whole words otherwise, without stop words. score =
+        Words are pairs of Chinese characters and whole words otherwise, without stop words. score =
         2 × shared words ÷ (words of the name + words of the text), so a name that the text contains
-        comes before one that it contains in part. No text is a syntax error.
+        precedes one that it contains in part. Any text is valid.
         """
         ...
 
     async def entities_by_words(
         self, scope: Scope, words: Sequence[str], k: int, only: EntityFilter = EVERY_ENTITY
     ) -> list[EntityHit]:
-        """Return full text: the `k` entities whose name or description holds all of these words.
+        """Return the `k` entities whose name or description contains all of these words, by full text.
 
-        Where none holds all, those that hold any. Best first, then by id; the name counts ten times
-        as much as the description. English is stemmed and without stop words, Chinese is found
-        inside longer words. score: cover density (`ts_rank_cd`) in PostgreSQL, BM25 in Neo4j; only the
-        order means something. No word is a syntax error.
+        If none contains all, return those that contain any. Results are best first, then by id; the
+        name counts ten times as much as the description. English is stemmed and without stop words;
+        Chinese is found inside longer words. score: cover density (`ts_rank_cd`) in PostgreSQL, BM25
+        in Neo4j, so only the order is comparable. Any word is valid.
         """
         ...
 
     async def entities_by_vector(
         self, scope: Scope, vector: Vector, k: int, only: EntityFilter = EVERY_ENTITY
     ) -> list[EntityHit]:
-        """Return the `k` nearest entities that have a vector; score = cosine similarity, best first."""
+        """Return the `k` nearest entities with vectors; score = cosine similarity, best first."""
         ...
 
     async def get_entities(
         self, scope: Scope, ids: Sequence[UUID], only: EntityFilter = EVERY_ENTITY
     ) -> list[Entity]:
-        """Return entities in the order of `ids`, each once; ids that are not there are left out."""
+        """Return entities in the order of `ids`, each once; unknown ids are skipped."""
         ...
 
     async def get_relations(self, scope: Scope, ids: Sequence[UUID]) -> list[Relation]:
-        """Return relations with description and chunks in the order of `ids`; absent ids are left out."""
+        """Return relations with description and chunks in the order of `ids`; unknown ids are skipped."""
         ...
 
     async def neighbourhood(
@@ -153,9 +154,9 @@ class GraphStore(Protocol):
     ) -> list[Hop]:
         """Return the heaviest relations around entities.
 
-        From each start its `per_node` heaviest relations (ties by relation id), and with `depth` 2
-        the same from each end reached so, unless it has more than `HUB_DEGREE` relations or was a
-        start. A relation is listed once, at its least depth; ordered by depth, weight falling, id.
+        These are the `per_node` heaviest relations of each start (ties by relation id). With `depth` 2
+        they include those of each end reached so, unless it has more than `HUB_DEGREE` relations or is
+        a start. A relation is listed once, at its least depth, ordered by depth, descending weight, id.
         """
         ...
 
@@ -164,7 +165,7 @@ class GraphStore(Protocol):
         ...
 
     async def communities(self, scope: Scope, level: int | None = None) -> list[Community]:
-        """Return communities of one level (0 is the coarsest) or of all, by level, rating falling, id."""
+        """Return communities of one level (0 is the coarsest) or all, by level, descending rating, id."""
         ...
 
     async def communities_by_vector(
@@ -175,24 +176,24 @@ class GraphStore(Protocol):
 
 
 class WholeGraph(Protocol):
-    """Whole graphs, for indexes in memory; errors as of `GraphStore`."""
+    """Read whole graphs for indexes in memory; raises as `GraphStore` does."""
 
     async def arrays(self, scope: Scope) -> GraphArrays:
-        """Return entities, relations, and the evidence for them."""
+        """Return entities, relations, and their evidence."""
         ...
 
     async def reports(self, scope: Scope) -> tuple[list[Community], Embedded]:
-        """Return every community that has a report, and the vectors that reports have."""
+        """Return every community with a report, and the vectors of reports."""
         ...
 
     async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """Return what results show of entities, as rows (`sextant.stores.graph.rows.entity_of`)."""
+        """Return the fields of entities that results show, as rows (`sextant.stores.graph.rows.entity_of`)."""
         ...
 
 
 class GraphCopies(WholeGraph, Protocol):
-    """Copies of graphs in a graph database, from which indexes in memory are read where they are current."""
+    """Copies of graphs in a graph database, from which indexes in memory are read while current."""
 
     async def state(self, scope: Scope) -> str:
-        """Return a text that is another one when the copy has changed; empty where the record has to answer."""
+        """Return a text that changes with the copy; empty if the record must answer."""
         ...

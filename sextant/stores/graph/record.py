@@ -1,4 +1,4 @@
-"""The graph of a knowledge base, written: evidence in, everything else derived."""
+"""Write the graph of a knowledge base: evidence is added, everything else is derived from it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SQL = load_queries("graph")
 
 @dataclass(frozen=True, slots=True)
 class GraphCounts:
-    """The size of a graph: entities and relations that readers see, mentions, communities."""
+    """The numbers of visible entities and relations, mentions and communities of a graph."""
 
     entities: int
     relations: int
@@ -39,45 +39,45 @@ class GraphCounts:
 
 
 class GraphRecord:
-    """The graphs of a database; every call sees one scope."""
+    """Write graphs and read them whole; every call sees one scope."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     @asynccontextmanager
     async def writing(self, scope: Scope, *, bare: bool = True) -> AsyncIterator[GraphWriter]:
-        """Provide one transaction of one writer; the knowledge base is made when it is new.
+        """Open a transaction of the graph's only writer; create the knowledge base if it is new.
 
-        Add as many batches as you like: what follows from them is derived once, at the end, and
-        nothing of it is seen before.
+        Any number of batches may be added. Everything else is derived once, at the end, and becomes
+        visible then.
 
         Args:
-            scope: whose graph.
-            bare: make a new knowledge base even if no evidence comes into it.
+            scope: the knowledge base.
+            bare: create a new knowledge base even if no evidence is added.
         """
         async with self._database.transaction(scope.user_id) as connection:
             found = await hold_scope(connection, scope)
-            made = found or await lock_scope(connection, scope)
-            async with writing(connection, made.scope_id) as writer:
+            row = found or await lock_scope(connection, scope)
+            async with writing(connection, row.scope_id) as writer:
                 yield writer
             if not (bare or found or writer.version):
                 raise Rollback
 
     @asynccontextmanager
     async def reading(self, scope: Scope) -> AsyncIterator[GraphReading]:
-        """Provide one transaction of a reader; a graph that is not there is empty."""
+        """Open a reader's transaction; an unknown graph is empty."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             yield GraphReading(connection, found.scope_id if found else 0)
 
     async def add(self, scope: Scope, evidence: GraphEvidence) -> Added:
-        """Store one batch of evidence and derive what follows; storing it again changes nothing."""
+        """Store one batch of evidence and update the graph; storing it again changes nothing."""
         async with self.writing(scope) as writer:
             await writer.add(evidence)
         return writer.added
 
     async def merge(self, scope: Scope, merges: Sequence[Merge]) -> int:
-        """Make entities one, by decision; returns how many decisions were new.
+        """Merge entities by decision; return the number of new decisions.
 
         Raises:
             OptionInvalid: an entity is to be merged into itself.
@@ -86,16 +86,16 @@ class GraphRecord:
             return await merge(writer, merges)
 
     async def unmerge(self, scope: Scope, from_ids: Sequence[UUID]) -> int:
-        """Take merges of these entities back; returns how many had been merged."""
+        """Undo merges of these entities; return how many had been merged."""
         async with self.writing(scope) as writer:
             return await unmerge(writer, from_ids)
 
     async def merges(self, scope: Scope) -> list[Merge]:
-        """Return the decisions in force, oldest first."""
+        """Return the current merges, oldest first."""
         return await rows_of(self._database, scope, class_row(Merge), MERGE_SQL["merges"])
 
     async def empty(self, scope: Scope) -> None:
-        """Take everything out of a graph: evidence, decisions, vectors and communities."""
+        """Delete everything of a graph: evidence, decisions, vectors and communities."""
         async with self.writing(scope) as writer:
             await writer.execute(_SQL["empty"])
             if writer.projected:
@@ -103,12 +103,12 @@ class GraphRecord:
             await writer.execute(_SQL["bump"])
 
     async def project(self, scope: Scope, *, projected: bool = True) -> None:
-        """From now on note changes in `graph_outbox`, for a graph database that keeps a copy."""
+        """Start or stop noting changes in `graph_outbox`, for a copy in a graph database."""
         async with self.writing(scope) as writer:
             await writer.execute(_SQL["project"], projected=projected)
 
     async def counts(self, scope: Scope) -> GraphCounts:
-        """Return how large the graph is; all 0 for one that is not there."""
+        """Return the size of the graph; all 0 for an unknown one."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             cursor = connection.cursor(row_factory=class_row(GraphCounts))
@@ -118,19 +118,19 @@ class GraphRecord:
         return counts
 
     async def version(self, scope: Scope) -> int:
-        """Return how often the graph has changed; 0 for one that is not there."""
+        """Return the version of the graph, which every change increases; 0 for an unknown one."""
         return sum(await rows_of(self._database, scope, scalar_row, _SQL["version"]))
 
     async def reports(self, scope: Scope) -> tuple[list[Community], Embedded]:
-        """Return every community that has a report, and the vectors that reports have."""
+        """Return every community with a report, and the vectors of reports."""
         return await PostgresGraph(self._database).reports(scope)
 
     async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """Return what results show of entities, as rows (`sextant.stores.graph.rows.entity_of`)."""
+        """Return the fields of entities that results show, as rows (`sextant.stores.graph.rows.entity_of`)."""
         return await PostgresGraph(self._database).contents(scope, ids)
 
     async def arrays(self, scope: Scope, graph: GraphRows | None = None) -> GraphArrays:
-        """Return the whole graph, all of one moment; 100,000 entities with 600,000 relations take seconds.
+        """Return the whole graph as of one moment; a large graph takes seconds.
 
         `graph`: entities and relations of a copy, to which the evidence is added.
         """
@@ -142,7 +142,7 @@ class GraphRecord:
             return await read_arrays(connection, scope_id, row[0] if row else 0, graph)
 
     async def reading_order(self, scope: Scope) -> Ids:
-        """Return the ids of all chunks, documents by name and each from its beginning: the same when stored anew."""
+        """Return the ids of all chunks by document name and reading order, which re-ingestion keeps."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             return await read_order(connection, found.scope_id if found else 0)

@@ -1,4 +1,4 @@
-"""Rows of either graph store as objects of the domain; ids are UUIDs, or their text as Neo4j keeps them."""
+"""Convert rows of either graph store to domain objects; ids are UUIDs, or texts in Neo4j."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ Row = Mapping[str, Any]
 
 
 def as_uuid(value: UUID | str) -> UUID:
-    """Return an id, however a store gives it."""
+    """Return an id as a UUID."""
     return value if isinstance(value, UUID) else UUID(value)
 
 
 def entity_of(row: Row) -> Entity:
-    """Return an entity from columns or properties of its names."""
+    """Return the entity of a row with columns or properties of the same names."""
     return Entity(
         id=as_uuid(row["id"]),
         name=row["name"],
@@ -31,7 +31,7 @@ def entity_of(row: Row) -> Entity:
 
 
 def community_of(row: Row, findings: Iterable[Row], members: Iterable[UUID | str]) -> Community:
-    """Return a community from columns or properties of its names, with its findings and members."""
+    """Return the community of a row, with its findings and members."""
     return Community(
         id=as_uuid(row["id"]),
         level=row["level"],

@@ -1,4 +1,4 @@
-"""What import and export ask of a graph: rows by the user's own ids, and all evidence page by page."""
+"""Read a graph for import and export: rows by the user's ids, and all evidence page by page."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class GraphTransaction(Protocol):
 
     @property
     def connection(self) -> Connection:
-        """Of the transaction."""
+        """Return the connection of the transaction."""
 
     @property
     def scope_id(self) -> int:
-        """Return whose graph; 0 where there is none."""
+        """Return the number of the scope; 0 if there is none."""
 
 
 class GraphReading(NamedTuple):
@@ -44,7 +44,7 @@ class GraphReading(NamedTuple):
 
 
 class Known(NamedTuple):
-    """An entity that is there already."""
+    """An entity that exists already."""
 
     id: UUID
     external_id: str | None
@@ -56,7 +56,7 @@ class Known(NamedTuple):
 async def entities_by_external_id(
     graph: GraphTransaction, external_ids: Sequence[str]
 ) -> dict[str, Known]:
-    """Return the entities that have these ids of the user's own."""
+    """Return the entities with these external ids, by external id."""
     rows = await _rows(
         graph.connection, "entities_by_external_id", graph.scope_id, external_ids=[*external_ids]
     )
@@ -64,7 +64,7 @@ async def entities_by_external_id(
 
 
 async def find_known_entities(graph: GraphTransaction, ids: Sequence[UUID]) -> set[UUID]:
-    """Return those of these entities that are there, as themselves or merged into another."""
+    """Return those of these entities that exist, including merged ones."""
     rows = await _rows(graph.connection, "known", graph.scope_id, ids=[*ids])
     return {row["id"] for row in rows}
 
@@ -78,7 +78,7 @@ async def find_user_entities(graph: GraphTransaction, ids: Sequence[UUID]) -> di
 async def find_entities_by_name(
     graph: GraphTransaction, norms: Sequence[str]
 ) -> list[tuple[str, UUID, str]]:
-    """Return the entities that the user gives one of these normalised names: that name, id, and own name."""
+    """Return the entities to which the user gives one of these normalised names, as (norm, id, name)."""
     key = {"norms": [*norms], "keys": [name_digest(norm) for norm in norms]}
     rows = await _rows(graph.connection, "bearers", graph.scope_id, nil=NIL, **key)
     return [(row["norm"], row["id"], row["name"]) for row in rows]
@@ -87,7 +87,7 @@ async def find_entities_by_name(
 async def chunks_by_external_id(
     graph: GraphTransaction, external_ids: Sequence[str]
 ) -> dict[str, UUID]:
-    """Return the chunks that have these ids of the user's own."""
+    """Return the chunks with these external ids, by external id."""
     rows = await _rows(
         graph.connection, "chunks_by_external_id", graph.scope_id, external_ids=[*external_ids]
     )
@@ -95,14 +95,14 @@ async def chunks_by_external_id(
 
 
 async def find_merged_entities(graph: GraphTransaction, ids: Sequence[UUID]) -> dict[UUID, UUID]:
-    """For each of these entities that has been merged, what it was merged into."""
+    """Return the root of each of these entities that has been merged, by entity."""
     rows = await _rows(graph.connection, "merged", graph.scope_id, ids=[*ids])
     return {row["id"]: row["root_id"] for row in rows}
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedContent:
-    """What an export says of one document; rows are those of `sql/queries/graph_transfer.sql`."""
+    """The content of one document for an export; rows are those of `sql/queries/graph_transfer.sql`."""
 
     text: str
     sections: Sequence[Row]
@@ -112,15 +112,15 @@ class ExportedContent:
 
 
 class GraphPages:
-    """The evidence of one scope for an export; each call is a transaction of its own."""
+    """Read the evidence of one scope for an export; each call is its own transaction."""
 
     def __init__(self, database: Database, scope: Scope) -> None:
         self._database = database
         self._scope = scope
-        self._called: dict[UUID, str] = {}
+        self._names: dict[UUID, str] = {}
 
     async def contents(self, document_ids: Sequence[UUID]) -> dict[UUID, ExportedContent]:
-        """Return what is in documents, all of one moment; those that are gone are left out."""
+        """Return the contents of documents as of one moment; deleted ones are left out."""
         async with self._database.transaction(self._scope.user_id, snapshot=True) as connection:
             found = await find_scope(connection, self._scope)
             if found is None:
@@ -137,27 +137,24 @@ class GraphPages:
         }
 
     def asserted_entities(self) -> AsyncIterator[list[Row]]:
-        """Return entities by the user's own word, in pages."""
+        """Yield the entities that the user asserts, in pages."""
         return self._pages("asserted_entities", "entity_id")
 
     def asserted_relations(self) -> AsyncIterator[list[Row]]:
-        """Return relations by the user's own word, in pages."""
+        """Yield the relations that the user asserts, in pages."""
         return self._pages("asserted_relations", "relation_id")
 
     async def decisions(self) -> list[Row]:
-        """Return what the user said of pairs of entities: `same`, or not."""
+        """Return the user's decisions about pairs of entities: `same`, or not."""
         return await self._ask("decisions")
 
     async def names(self, ids: Iterable[UUID]) -> dict[UUID, str]:
-        """Return the user's own id of each entity, else its name.
-
-        Each is looked up once: for an entity that is mentioned everywhere, that means reading every mention.
-        """
+        """Return the external id of each entity, else its name; cached, since the look-up is expensive."""
         wanted = set(ids)
-        if lost := wanted - self._called.keys():
-            rows = await self._ask("names", ids=list(lost))
-            self._called |= {row["entity_id"]: row["name"] for row in rows}
-        return {one: self._called[one] for one in wanted if one in self._called}
+        if missing := wanted - self._names.keys():
+            rows = await self._ask("names", ids=list(missing))
+            self._names |= {row["entity_id"]: row["name"] for row in rows}
+        return {id_: self._names[id_] for id_ in wanted if id_ in self._names}
 
     async def _pages(self, query: str, key: str) -> AsyncIterator[list[Row]]:
         last = NIL

@@ -1,4 +1,4 @@
-"""Vectors of entities: which are missing, and where they go."""
+"""Find entities without vectors, and store and index the vectors."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from sextant.stores.scopes import entity_index, find_scope, rows_of
 _SQL = load_queries("graph_vectors")
 _EXACT_FACTOR = 5
 # pgvector indexes at most this many dimensions of a `vector`.
-_LONGEST_INDEXED = 2000
+_MAX_INDEXED_DIMENSIONS = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class EntityText:
-    """What to embed of an entity: its name and description; the hash says which text that was."""
+    """The text of an entity to embed, its name and description, with a hash of it."""
 
     id: UUID
     text: str
@@ -32,33 +32,33 @@ class EntityText:
 
 
 class EntityVectors:
-    """The vectors of a database's entities; every call sees one scope."""
+    """Read and write vectors of entities; every call sees one scope."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def to_embed(
-        self, scope: Scope, limit: int = 256, *, most: int = 2**31 - 1
+        self, scope: Scope, limit: int = 256, *, max_vectors: int = 2**31 - 1
     ) -> list[EntityText]:
-        """Return some entities that have no vector, or one of a text that has changed; none when all have.
+        """Return up to `limit` entities without a vector, or whose text has changed since.
 
         Args:
-            scope: whose entities.
-            limit: how many at once.
-            most: so many entities of the scope may have a vector, those with most relations first.
+            scope: the knowledge base.
+            limit: the number of entities returned at once.
+            max_vectors: the number of entities of the scope that get vectors, by number of relations.
         """
-        values = {"limit": limit, "most": most}
+        values = {"limit": limit, "most": max_vectors}
         return await rows_of(
             self._database, scope, class_row(EntityText), _SQL["to_embed"], **values
         )
 
-    async def count_to_embed(self, scope: Scope, *, most: int = 2**31 - 1) -> int:
-        """Return how many entities `to_embed` gives, by the same arguments, until all have their vectors."""
-        query, values = _SQL["count_to_embed"], {"most": most}
+    async def count_to_embed(self, scope: Scope, *, max_vectors: int = 2**31 - 1) -> int:
+        """Count the entities that `to_embed` returns in all."""
+        query, values = _SQL["count_to_embed"], {"most": max_vectors}
         return sum(await rows_of(self._database, scope, scalar_row, query, **values))
 
     async def store(self, scope: Scope, texts: Sequence[EntityText], vectors: Vectors) -> None:
-        """Store vectors, shape (len(texts), dimension), L2-normalised, of texts that have not changed."""
+        """Store vectors, shape (len(texts), dimension), L2-normalised; skip entities whose text has changed."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await hold_graph(connection, scope)
             if found is None:
@@ -76,12 +76,12 @@ class EntityVectors:
             await connection.execute(_SQL["note_projection"], {**key, "ids": ids})
 
     async def index_if_large(self, scope: Scope) -> bool:
-        """Give a scope with very many vectors an HNSW index; True if it got one.
+        """Build an HNSW index for a scope with very many vectors; return whether it was built.
 
-        That is five times `retrieval.exact_below` or more: an exact scan of fewer takes some 10 ms and
-        misses nothing, and the index costs 2 ms a vector. Reading and writing go on meanwhile.
+        The limit is five times `retrieval.exact_below`: below it an exact scan is fast and misses
+        nothing, and the index is expensive to build. Reads and writes continue meanwhile.
         """
-        own = self._database.settings.retrieval
+        settings = self._database.settings.retrieval
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             if found is None:
@@ -89,15 +89,15 @@ class EntityVectors:
             name = entity_index(found.scope_id)
             limits = {
                 "scope_id": found.scope_id,
-                "exact_below": _EXACT_FACTOR * own.exact_below,
-                "longest": _LONGEST_INDEXED,
+                "exact_below": _EXACT_FACTOR * settings.exact_below,
+                "longest": _MAX_INDEXED_DIMENSIONS,
                 "index": f"sextant.{name}",
             }
             row = await (await connection.execute(_SQL["large"], limits)).fetchone()
             if row is None or not row[0]:
                 return False
         index = Identifier(name)
-        graph = {"m": own.entity_m, "ef_construction": own.entity_ef_construction}
+        graph = {"m": settings.entity_m, "ef_construction": settings.entity_ef_construction}
         numbers = {key: Literal(one) for key, one in {**graph, "scope_id": found.scope_id}.items()}
         async with self._database.owner() as owner:
             await owner.set_autocommit(True)

@@ -1,8 +1,8 @@
-"""Changing a graph inside a transaction: evidence is added or removed, and what derives from it updated.
+"""Change a graph inside a transaction: add or remove evidence, and update what derives from it.
 
-The steps are statements of `sql/queries/graph.sql`, which also says what each is for. A change is
-noted in temporary tables as rows with a sign; deriving adds their sums to what is stored. Sums
-commute, so no order of additions and deletions shows in the result.
+The steps are the statements of `sql/queries/graph.sql`, which explains each. A change is noted in
+temporary tables as rows with a sign; deriving adds their sums to the stored values. Sums commute, so
+the result does not depend on the order of additions and deletions.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from sextant.stores.graph.evidence import (
     AliasRow,
     GraphEvidence,
     RowProblem,
+    drop_problem_rows,
     one_line,
-    without,
 )
 from sextant.stores.graph.ids import NIL, name_digest, name_tokens
 from sextant.stores.graph.loading.assertions import (
     ENTITY_TYPES,
-    MOST_HELD,
+    MAX_BUFFERED_ROWS,
     Assertions,
     Loaded,
     binary_blocks,
@@ -48,20 +48,20 @@ _TYPES = {
     "names": ["text", "int8[]"],
 }
 
-# From this many changed rows on, a plan made for few rows costs more than looking at them first.
+# From this many changed rows on, analysing the temporary tables pays off.
 _MANY = 2000
 
 
 @dataclass(slots=True)
 class GraphWriter:
-    """The one writer of a graph, as long as its transaction lasts; make it with `writing`.
+    """The only writer of a graph while its transaction lasts; create it with `writing`.
 
-    What is added waits until the end of `writing` and is stored and derived then, all at once, so a
-    large import may come in many batches.
+    Added evidence is stored and derived at the end of `writing`, all at once, so a large import may
+    consist of many batches.
 
     Attributes:
-        version: of the graph as it was found, or as `derive` has left it.
-        added: what has been stored so far.
+        version: the version of the graph, which `derive` increases.
+        added: the numbers of rows stored so far.
     """
 
     connection: Connection
@@ -70,9 +70,9 @@ class GraphWriter:
     version: int
     projected: bool
     added: Added = field(default_factory=Added)
-    _held: Assertions | None = field(default_factory=Assertions)
+    _buffer: Assertions | None = field(default_factory=Assertions)
     _waiting: dict[str, int] = field(default_factory=dict)
-    _place: int = 0
+    _ordinal: int = 0
     _names: set[str] = field(default_factory=set)
     _changes: int = 0
     _losses: int = 0
@@ -80,40 +80,40 @@ class GraphWriter:
     _many: bool = False
 
     async def add(self, evidence: GraphEvidence) -> list[RowProblem]:
-        """Take evidence in; returns the rows that are left out, and why.
+        """Add evidence; return the rejected rows with reasons.
 
-        What is there already is passed over or, if it differs, replaced; of equal keys the last
-        counts. Evidence by chunks or documents that are not there (any more), and mentions of aliases
-        that are not there, is dropped: their document was deleted meanwhile.
+        Existing rows are skipped or, if they differ, replaced; of equal keys the last one counts.
+        Evidence of unknown chunks or documents, and mentions of unknown aliases, is dropped: their
+        document was deleted meanwhile.
         """
-        if await self._hold(evidence):
+        if await self._buffer_assertions(evidence):
             return []
-        accepted = Accepted(self._place)
+        accepted = Accepted(self._ordinal)
         await asyncio.to_thread(accepted.add, evidence)
-        self._place, problems = accepted.place, accepted.problems
+        self._ordinal, problems = accepted.ordinal, accepted.problems
         self.added.problems += problems
-        if not (problems and await self._hold(without(evidence, problems))):
-            await self._let_go()
+        if not (problems and await self._buffer_assertions(drop_problem_rows(evidence, problems))):
+            await self._flush_buffer()
             await self._send(accepted)
         return problems
 
-    async def _hold(self, evidence: GraphEvidence) -> bool:
-        """Keep sound assertions here while the graph is empty; else nothing."""
-        held = self._held
-        if held is None or self.version or len(held) >= MOST_HELD:
+    async def _buffer_assertions(self, evidence: GraphEvidence) -> bool:
+        """Buffer valid assertions while the graph is empty; return whether they were buffered."""
+        buffer = self._buffer
+        if buffer is None or self.version or len(buffer) >= MAX_BUFFERED_ROWS:
             return False
-        self._place += len(evidence.mentions) + len(evidence.relations)
-        return await asyncio.to_thread(held.take, evidence)
+        self._ordinal += len(evidence.mentions) + len(evidence.relations)
+        return await asyncio.to_thread(buffer.take, evidence)
 
-    async def _let_go(self) -> None:
-        held, self._held = self._held, None
-        if held:
-            await self._send(await asyncio.to_thread(held.accepted))
+    async def _flush_buffer(self) -> None:
+        buffer, self._buffer = self._buffer, None
+        if buffer:
+            await self._send(await asyncio.to_thread(buffer.accepted))
 
     async def _send(self, accepted: Accepted) -> None:
-        fresh = accepted.names - self._names
-        self._names |= fresh
-        words = await asyncio.to_thread(self._words, fresh)
+        new_names = accepted.names - self._names
+        self._names |= new_names
+        words = await asyncio.to_thread(self._words, new_names)
         rows = {"mentions": accepted.mentions, "relations": accepted.relations}
         for table, batch in {"names": words, "aliases": accepted.aliases, **rows}.items():
             await self._copy(table, batch)
@@ -123,7 +123,7 @@ class GraphWriter:
     ) -> None:
         """Remove the evidence of a document, or only that of its chunks `ids`.
 
-        `give_back`: what its passages state in the user's stead is his own word again.
+        `give_back`: facts that its passages state in the user's stead become the user's assertions.
         """
         await self.derive()
         if give_back:
@@ -136,33 +136,38 @@ class GraphWriter:
             await self._lose("forget_aliases", document_id=document_id, entities=None, keys=None)
 
     async def keep_aliases(self, entities: Sequence[UUID], kept: Sequence[AliasRow]) -> None:
-        """Forget the aliases that earlier imports gave these entities, but for `kept`."""
+        """Remove the aliases that earlier imports gave these entities, except `kept`."""
         if not self.version:
             return
         key = {"scope_id": self.scope_id, "entities": list(entities), "nil": NIL}
-        there = await (await self.connection.execute(_SQL["said_aliases"], key)).fetchall()
-        left = {(row.entity_id, name_digest(normalise_name(one_line(row.name)))) for row in kept}
-        if gone := [row for row in there if row not in left]:
-            named, keys = zip(*gone, strict=True)
-            own = {"entities": list(named), "keys": list(keys)}
-            await self._lose("forget_aliases", document_id=NIL, **own)
+        existing = await (await self.connection.execute(_SQL["said_aliases"], key)).fetchall()
+        wanted = {(row.entity_id, name_digest(normalise_name(one_line(row.name)))) for row in kept}
+        if removed := [row for row in existing if row not in wanted]:
+            owners, keys = zip(*removed, strict=True)
+            await self._lose(
+                "forget_aliases", document_id=NIL, entities=list(owners), keys=list(keys)
+            )
 
     async def derive(self) -> None:
-        """Store what waits, and bring everything that is derived up to date with the evidence."""
-        if self._held is not None and len(self._held) >= _MANY and not await self._run("is_merged"):
-            await self._load(self._held)
-        await self._let_go()
+        """Store the added evidence, and update everything that derives from it."""
+        if (
+            self._buffer is not None
+            and len(self._buffer) >= _MANY
+            and not await self._run("is_merged")
+        ):
+            await self._load(self._buffer)
+        await self._flush_buffer()
         await self._store()
-        # The server goes from one statement to the next without waiting for us.
+        # In a pipeline the server does not wait for the client between statements.
         async with self.connection.pipeline():
             if self._changes:
                 await self._derive(many=self._changes >= _MANY)
                 await self._run("bump")
                 self.version += 1
-            if self._place or self._changes:
-                many = self._place + self._changes >= _MANY
+            if self._ordinal or self._changes:
+                many = self._ordinal + self._changes >= _MANY
                 await self._run("clear_many" if many else "clear_few")
-        self._place = self._changes = self._losses = 0
+        self._ordinal = self._changes = self._losses = 0
         self._loaded = False
         self._names.clear()
 
@@ -197,27 +202,31 @@ class GraphWriter:
         await self._run("change_relations")
 
     async def resolve(self) -> None:
-        """Settle under which entity each change counts, by the merges that are in force now."""
+        """Map each change to the entity to which it belongs by the current merges."""
         await self._run("resolve")
 
     async def note(self, query: LiteralString, **values: object) -> int:
-        """Execute a statement that notes changes, some of which may be removals."""
+        """Execute a statement that notes changes, possibly removals; return their number."""
         changed = await self._gain(query, **values)
         self._losses += changed
         return changed
 
     async def execute(self, query: LiteralString, **values: object) -> int:
-        """Execute a statement for this scope; returns the number of rows it changed.
+        """Execute a statement for this scope; return the number of changed rows.
 
-        Prepared for few rows only: a plan that suits ten does not suit a hundred thousand.
+        It is prepared for few rows only: a plan for ten rows does not suit a hundred thousand.
         """
-        own = {"scope_id": self.scope_id, "user_id": self.user_id}
-        key: dict[str, Any] = {**own, "nil": NIL, "co_occurs": CO_OCCURS}
+        key: dict[str, Any] = {
+            "scope_id": self.scope_id,
+            "user_id": self.user_id,
+            "nil": NIL,
+            "co_occurs": CO_OCCURS,
+        }
         cursor = await self.connection.execute(query, key | values, prepare=not self._many)
         return cursor.rowcount
 
     async def _store(self) -> None:
-        """Turn what waits into evidence, noting what is new."""
+        """Store the waiting rows as evidence, and note new ones."""
         waiting, self._waiting = self._waiting, {}
         if not waiting:
             return
@@ -234,13 +243,13 @@ class GraphWriter:
         elif "relations" in waiting:
             self.added.relations += await self._replace("relations", waiting["relations"])
 
-    async def _load(self, held: Assertions) -> None:
-        """Store a whole graph, and all that follows from it."""
-        self._held = None
-        loaded = await asyncio.to_thread(held.worked_out, self.scope_id)
+    async def _load(self, assertions: Assertions) -> None:
+        """Store a whole graph with everything that derives from it."""
+        self._buffer = None
+        loaded = await asyncio.to_thread(assertions.compute_rows, self.scope_id)
         await self._expect_many()
         await self.execute(_LOADING["workspace"])
-        # The words of names are found while the server is busy with relations.
+        # The words of names are computed while the server is busy with relations.
         entities, _ = await asyncio.gather(
             asyncio.to_thread(list, loaded.entities), self._load_relations(loaded)
         )
@@ -268,7 +277,7 @@ class GraphWriter:
             await self._run("plan_for_many")
 
     async def _replace(self, table: str, number: int) -> int:
-        """Add rows; where some are there already, those that differ go first."""
+        """Add rows; existing ones that differ are removed first."""
         added = await self._gain(_SQL[f"add_{table}"])
         if self.version and added < number and await self._lose(f"replace_{table}"):
             added += await self._gain(_SQL[f"add_{table}"])
@@ -306,10 +315,10 @@ class GraphWriter:
 
 @asynccontextmanager
 async def writing(connection: Connection, scope_id: int) -> AsyncIterator[GraphWriter]:
-    """Keep other writers out of a graph until the transaction ends, and derive on the way out.
+    """Lock a graph for writing until the transaction ends, and derive at the end of the block.
 
-    A linker that reads the aliases here and adds what it found here misses no document that another
-    worker adds at the same time: its chunks were stored before it got here.
+    A linker that reads aliases and adds mentions in the block misses no document that another worker
+    adds concurrently, since that document's chunks are stored before its worker gets the lock.
     """
     cursor = await connection.execute(_SQL["has_workspace"])
     if await cursor.fetchone() != (True,):
@@ -323,10 +332,10 @@ async def writing(connection: Connection, scope_id: int) -> AsyncIterator[GraphW
 
 
 async def hold_graph(connection: Connection, scope: Scope) -> ScopeRow | None:
-    """Return the row of `scope`, whose graph stays as it is until the transaction ends; None where there is no scope.
+    """Lock the graph of `scope` against its writer until the transaction ends; None without a scope.
 
-    For who writes what hangs on entities or communities, in an order of their own: beside the graph's writer, which
-    changes the same rows in another, each might wait for the other, or for a row that is about to go.
+    For writers of rows that depend on entities or communities: they change rows in another order than
+    the graph's writer, so without the lock each might wait for the other.
     """
     found = await hold_scope(connection, scope)
     if found is not None:
@@ -342,10 +351,10 @@ async def forget_document(
     *,
     give_back: bool = False,
 ) -> None:
-    """Remove the evidence of a document, or only of its chunks `ids`, and derive what follows.
+    """Remove the evidence of a document, or only of its chunks `ids`, and update the graph.
 
-    Afterwards the graph equals the one that the other documents alone would have made. `give_back` is
-    `GraphWriter.forget`'s.
+    Afterwards the graph equals the one built from the other documents alone. For `give_back` see
+    `GraphWriter.forget`.
     """
     async with writing(connection, scope_id) as writer:
         await writer.forget(document_id, ids, give_back=give_back)

@@ -65,7 +65,7 @@ def _by_key(named: Iterable[NamedEntity]) -> Iterator[list[UUID]]:
 def _by_alias(scope: Scope, names: Names) -> Iterator[tuple[UUID, UUID]]:
     """Yield entities that bear as their name what the user calls another, and only that one."""
     bearers: dict[str, set[UUID]] = defaultdict(set)
-    for bearer, norm in names.own_aliases:
+    for bearer, norm in names.user_aliases:
         bearers[norm].add(bearer)
     there = {one.id: one for one in names.named}
     for norm in sorted(bearers):

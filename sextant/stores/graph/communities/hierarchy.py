@@ -1,4 +1,4 @@
-"""Who is in which community, and which version of the graph that reflects; `store.py` has the reports."""
+"""Store the members and the hierarchy of communities; `store.py` has the reports."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from sextant.stores.scopes import find_scope, key_of, of_scope, rows_of
 _SQL = load_queries("graph_hierarchy")
 _MOMENT = of_scope(_SQL["moment"])
 
-# Passages up to which communities follow every change: reading such a graph takes 0.3 s of CPU.
-_LARGE = 5_000
+# Communities of a graph with at most this many passages are updated after every change.
+_MAX_EAGER_PASSAGES = 5_000
 
 Ids = npt.NDArray[np.uint64]  # shape (n, 2): the halves of a uuid, high first
 _PAIR = np.dtype([("community", (">u8", 2)), ("entity", (">u8", 2))])
@@ -34,7 +34,7 @@ _PAIR = np.dtype([("community", (">u8", 2)), ("entity", (">u8", 2))])
 
 @dataclass(frozen=True, slots=True)
 class Follows:
-    """The graph `version` that communities reflect; `edges` and `modularity` of the last full run."""
+    """The graph `version` that communities reflect; `edges` and `modularity` are of the last full run."""
 
     version: int
     edges: int
@@ -43,7 +43,7 @@ class Follows:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """When a graph was about to be read, and how many passages its complete documents had by then."""
+    """The time before a graph is read, and the number of passages of its complete documents then."""
 
     at: datetime
     passages: int
@@ -61,7 +61,7 @@ class StoredCommunity:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A community that is new, or whose place in the hierarchy or entities (`members`) have changed."""
+    """A community that is new or changed; `members` is None if only its place in the hierarchy changed."""
 
     id: UUID
     level: int
@@ -76,28 +76,28 @@ class HierarchyStore:
         self._database = database
 
     def alone(self, scope: Scope) -> AbstractAsyncContextManager[None]:
-        """Hold the lock under which one process at a time updates this graph's communities; raises as `alone` does."""
+        """Hold the lock under which one process at a time updates these communities; raises as `alone` does."""
         return alone(self._database, _SQL["try_alone"], key_of(scope))
 
     async def is_due(self, scope: Scope, share: float = 0.0) -> bool:
-        """Return whether the graph has changed since the communities followed it, or a report waits.
+        """Return whether communities or reports need an update.
 
         Args:
-            scope: whose graph.
-            share: of a large graph, how much of it must be new; what has gone is always enough.
+            scope: the knowledge base.
+            share: the share of new passages that a large graph needs; removals always suffice.
         """
-        query, values = _SQL["is_due"], {"share": share, "patient": _LARGE}
+        query, values = _SQL["is_due"], {"share": share, "patient": _MAX_EAGER_PASSAGES}
         return any(await rows_of(self._database, scope, scalar_row, query, **values))
 
     async def moment(self, scope: Scope) -> Moment:
-        """Return the present moment: ask for it before reading the graph, and pass it to `write` with the result."""
+        """Return the current moment; call it before reading the graph, and pass it to `write`."""
         async with self._database.transaction(scope.user_id) as connection:
             cursor = connection.cursor(row_factory=class_row(Moment))
             [moment] = await (await cursor.execute(_MOMENT, key_of(scope))).fetchall()
             return moment
 
     async def read(self, scope: Scope) -> tuple[Follows | None, list[StoredCommunity]]:
-        """Return the stored communities as of one moment, ordered by level and id."""
+        """Return the stored communities of one snapshot, ordered by level and id."""
         async with self._database.transaction(scope.user_id, snapshot=True) as connection:
             found = await find_scope(connection, scope)
             if found is None:
@@ -119,9 +119,9 @@ class HierarchyStore:
         follows: Follows,
         moment: Moment,
     ) -> None:
-        """Store changes in one transaction; communities whose members have changed become dirty.
+        """Store changes in one transaction; communities with changed members become dirty.
 
-        A report stays until another is written; a new community has none and is not shown until then.
+        A report stays until it is rewritten; a new community is not shown until it has one.
         """
         async with self._database.transaction(scope.user_id) as connection:
             found = await hold_graph(connection, scope)
@@ -138,14 +138,21 @@ async def _write(
     changes: Sequence[Change],
     gone: list[UUID],
 ) -> None:
-    places = [
-        {"id": one.id, "level": one.level, "parent_id": one.parent_id, "dirty": bool(one.members)}
-        for one in changes
+    rows = [
+        {
+            "id": change.id,
+            "level": change.level,
+            "parent_id": change.parent_id,
+            "dirty": bool(change.members),
+        }
+        for change in changes
     ]
-    members = [{"id": one.id, "members": list(one.members)} for one in changes if one.members]
+    members = [
+        {"id": change.id, "members": list(change.members)} for change in changes if change.members
+    ]
     await connection.execute(_SQL["remove"], key | {"ids": gone})
     async with connection.cursor() as cursor:
-        await cursor.executemany(_SQL["place"], [key | values for values in places])
+        await cursor.executemany(_SQL["place"], [key | values for values in rows])
         await cursor.execute(
             _SQL["clear_members"], key | {"ids": [values["id"] for values in members]}
         )
@@ -167,8 +174,8 @@ def _read_communities(
         UUID(int=int(high) << 64 | int(low)): part
         for (high, low), part in zip(firsts, parts, strict=True)
     }
-    nobody = np.empty((0, 2), np.uint64)
+    no_members = np.empty((0, 2), np.uint64)
     return [
-        StoredCommunity(own, level, parent_id, members.get(own, nobody))
-        for own, level, parent_id in rows
+        StoredCommunity(community_id, level, parent_id, members.get(community_id, no_members))
+        for community_id, level, parent_id in rows
     ]

@@ -1,4 +1,4 @@
-"""The communities of a graph as a list to look through: reports without their members."""
+"""List the communities of a graph page by page, with reports and without members."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ListedCommunity:
 
 @dataclass(frozen=True, slots=True)
 class CommunityCursor:
-    """Where a community stands in the list: by level, rating falling, id."""
+    """The position of a community in the list, ordered by level, descending rating and id."""
 
     level: int
     rating: float
@@ -42,7 +42,7 @@ class CommunityCursor:
 
 
 class CommunityPages:
-    """Reads the communities of a database's graphs page by page; every call sees one scope."""
+    """Read communities page by page; every call sees one scope."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -56,7 +56,7 @@ class CommunityPages:
         parent_id: UUID | None = None,
         after: CommunityCursor | None = None,
     ) -> list[ListedCommunity]:
-        """Return the next communities after a place: of a level (0 is the coarsest), or directly inside one."""
+        """Return the next communities after a cursor: of a level (0 is the coarsest), or directly inside one."""
         values = {
             "limit": limit,
             "level": level,
@@ -68,7 +68,7 @@ class CommunityPages:
         return await self._rows(scope, "page", values)
 
     async def holding(self, scope: Scope, entity_id: UUID) -> list[ListedCommunity]:
-        """Return the communities that an entity is in, the coarsest first."""
+        """Return the communities that contain an entity, coarsest first."""
         return await self._rows(scope, "holding", {"entity_id": entity_id})
 
     async def _rows(

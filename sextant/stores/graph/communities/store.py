@@ -1,4 +1,4 @@
-"""The reports of a graph's communities: kept by id, so that unchanged ones stay as they are."""
+"""Store the reports of communities, by community id."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SQL = load_queries("graph_communities")
 
 @dataclass(frozen=True, slots=True)
 class ReportText:
-    """What to embed of a community's report."""
+    """The text of a community's report to embed."""
 
     id: UUID
     text: str
@@ -31,9 +31,9 @@ class ReportText:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What a report was made from: its entities, passages and relations, the weightiest first.
+    """The material of a report: entities, passages and relations, heaviest first.
 
-    `words` is a hash of the names, statements and passages that it may mention.
+    `words` is a hash of the names, statements and passages that the report may mention.
     """
 
     entities: tuple[UUID, ...]
@@ -44,9 +44,9 @@ class Basis:
 
 @dataclass(frozen=True, slots=True)
 class KnownReport:
-    """What is known of a report that is there, without its text; `cited` are passages.
+    """A stored report without its text; `cited` are passages.
 
-    `writer` and `evidence` as in `StoredReport`; `basis` is None where it was not kept.
+    `writer` and `evidence` are those of `StoredReport`; `basis` is None if it was not stored.
     """
 
     id: UUID
@@ -58,10 +58,13 @@ class KnownReport:
 
 @dataclass(frozen=True, slots=True)
 class StoredReport:
-    """The report of a community that is there already; `rating` is in 0..10.
+    """The report of a community.
 
-    `writer` is the chat model's name, empty for a report put together from sentences; `note` says why
-    a report is not what was asked for; `evidence` is a hash of what it was written from.
+    Attributes:
+        rating: from 0 to 10.
+        writer: the chat model's name; empty for a report assembled from sentences.
+        note: why the report is not what was requested; empty if it is.
+        evidence: a hash of its material.
     """
 
     id: UUID
@@ -77,7 +80,8 @@ class StoredReport:
     @property
     def cited(self) -> tuple[UUID, ...]:
         """Return the passages that its findings rest on."""
-        return tuple(dict.fromkeys(own for one in self.findings for own in one.chunk_ids))
+        chunk_ids = (chunk_id for finding in self.findings for chunk_id in finding.chunk_ids)
+        return tuple(dict.fromkeys(chunk_ids))
 
 
 class CommunityStore:
@@ -90,13 +94,13 @@ class CommunityStore:
         self._database = database
 
     async def dirty(self, scope: Scope) -> list[UUID]:
-        """Return communities that have lost a member, or of whose members something has changed."""
+        """Return the communities whose members have changed since their report was written."""
         return await rows_of(self._database, scope, scalar_row, _SQL["dirty"])
 
     async def known(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, KnownReport]:
-        """Return what is known of the reports of those of these communities that have one, by community."""
-        query, made = _SQL["known"], args_row(_read_known)
-        known = await rows_of(self._database, scope, made, query, ids=list(ids))
+        """Return the stored reports of these communities, by community, without their texts."""
+        query, factory = _SQL["known"], args_row(_read_known)
+        known = await rows_of(self._database, scope, factory, query, ids=list(ids))
         return {report.id: report for report in known}
 
     async def parts(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, list[StoredReport]]:
@@ -109,13 +113,13 @@ class CommunityStore:
         return parts
 
     async def origin(self, scope: Scope, community_id: UUID) -> tuple[str, str]:
-        """Return who wrote a report, and the note beside it."""
+        """Return the writer and the note of a report."""
         query = _SQL["origin"]
         rows = await rows_of(self._database, scope, tuple_row, query, id=community_id)
         return (rows[0][0], rows[0][1]) if rows else ("", "")
 
     async def reopen(self, scope: Scope, writer: str) -> None:
-        """Mark every report dirty that is not by `writer`, so that it is written again."""
+        """Mark every report that is not by `writer` as dirty, so that it is rewritten."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await hold_graph(connection, scope)
             if found is not None:
@@ -123,7 +127,7 @@ class CommunityStore:
                 await connection.execute(_SQL["reopen"], key)
 
     async def write(self, scope: Scope, version: int, reports: Sequence[StoredReport]) -> None:
-        """Store reports, as of this version of the graph; what has changed since stays dirty."""
+        """Store reports as of this version of the graph; communities that changed since stay dirty."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await hold_graph(connection, scope)
             if found is None:
@@ -144,26 +148,30 @@ class CommunityStore:
     async def settle(
         self, scope: Scope, version: int, reports: Mapping[UUID, Basis | None]
     ) -> None:
-        """Note that these reports are still correct, as of this version of the graph.
+        """Confirm that these reports are still correct as of this version of the graph.
 
         Args:
-            scope: whose.
-            version: of the graph.
-            reports: by community; with the material of today where it gives the same report, else None.
+            scope: the knowledge base.
+            version: the version of the graph.
+            reports: the current material by community; None if the stored one is unchanged.
         """
         async with self._database.transaction(scope.user_id) as connection:
             found = await hold_graph(connection, scope)
             if found is None or not reports:
                 return
             key = {"scope_id": found.scope_id, "version": version}
-            stay = [own for own, basis in reports.items() if basis is None]
-            await connection.execute(_SQL["settle"], key | {"ids": stay})
-            rows = [key | {"id": own} | _basis(one) for own, one in reports.items() if one]
+            unchanged = [community_id for community_id, basis in reports.items() if basis is None]
+            await connection.execute(_SQL["settle"], key | {"ids": unchanged})
+            rows = [
+                key | {"id": community_id} | _basis(one)
+                for community_id, one in reports.items()
+                if one
+            ]
             async with connection.cursor() as cursor:
                 await cursor.executemany(_SQL["confirm"], rows)
 
     async def to_embed(self, scope: Scope, limit: int = 256) -> list[ReportText]:
-        """Return some reports that have no vector; none when all have."""
+        """Return up to `limit` reports without vectors."""
         return await rows_of(
             self._database, scope, class_row(ReportText), _SQL["to_embed"], limit=limit
         )
@@ -171,7 +179,7 @@ class CommunityStore:
     async def store_vectors(
         self, scope: Scope, reports: Sequence[ReportText], vectors: Vectors
     ) -> None:
-        """Store vectors, shape (len(reports), dimension), of reports whose text has not changed."""
+        """Store vectors, shape (len(reports), dimension); skip reports whose text has changed."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await hold_graph(connection, scope)
             if found is None:
@@ -188,14 +196,14 @@ class CommunityStore:
 
 
 def read_findings(rows: Sequence[dict[str, Any]]) -> tuple[Finding, ...]:
-    """Return findings as `communities.findings` holds them."""
+    """Return the findings of the column `communities.findings`."""
     return tuple(
         Finding(row["text"], tuple(UUID(chunk) for chunk in row["chunk_ids"])) for row in rows
     )
 
 
 def _read_known(  # noqa: PLR0917 - a row
-    own: UUID,
+    community_id: UUID,
     writer: str,
     evidence: UUID,
     cited: list[UUID],
@@ -209,7 +217,7 @@ def _read_known(  # noqa: PLR0917 - a row
         if entities is None
         else Basis(tuple(entities), tuple(passages), tuple(relations), words)
     )
-    return KnownReport(own, writer, evidence, tuple(cited), basis)
+    return KnownReport(community_id, writer, evidence, tuple(cited), basis)
 
 
 def _basis(basis: Basis | None) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""The first import of a graph, loaded in bulk: what the database would derive is computed here."""
+"""Load the first import of a graph in bulk."""

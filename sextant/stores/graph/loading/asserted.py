@@ -1,4 +1,4 @@
-"""The user's assertions, checked column by column, since most batches have nothing wrong with them."""
+"""Check the user's assertions column by column, which is fast for batches without errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Made = TypeVar("Made")
 
 
 class Asserted(NamedTuple):
-    """Sound assertions, their texts cleaned; ids of relations' ends as 128-bit integers.
+    """Valid assertions with cleaned texts; the ends of relations are 128-bit integers.
 
     `named` are rows of (entity, name, type, description, external id, start, end).
     """
@@ -39,10 +39,9 @@ class Asserted(NamedTuple):
 
 
 def collect_assertions(evidence: GraphEvidence) -> Asserted | None:
-    """Return `evidence` as columns, in a quarter of the time that `Accepted` takes.
+    """Return `evidence` as columns; None if its rows must be checked one by one with `Accepted`.
 
-    None where rows have to be looked at one by one: something is wrong with one of them, one comes from
-    a passage, or there are aliases.
+    That is the case if a row is invalid or comes from a passage, or if there are aliases.
     """
     if evidence.aliases:
         return None
@@ -60,9 +59,9 @@ def _mention_columns(rows: Sequence[MentionRow]) -> list[tuple[Any, ...]] | None
         return None
     if any(map(name_fault, names)) or any(map(type_fault, {*types})):
         return None
-    said = [clean_text(text) for text in descriptions]
-    own = [one and clean_text(one) for one in external_ids]
-    return list(zip(entities, names, types, said, own, *spans, strict=True))
+    texts = [clean_text(text) for text in descriptions]
+    ids = [external_id and clean_text(external_id) for external_id in external_ids]
+    return list(zip(entities, names, types, texts, ids, *spans, strict=True))
 
 
 def _relation_columns(
@@ -74,18 +73,18 @@ def _relation_columns(
     sources, targets = [one.int for one in starts], [one.int for one in ends]
     types = _each(one_line, kinds)
     try:
-        heavy = array("d", weights)
-    except OverflowError:  # an integer beyond any float
+        weight_array = array("d", weights)
+    except OverflowError:  # an integer too large for a float
         return None
     if any(chunks) or any(map(operator.eq, sources, targets)) or any(map(type_fault, {*types})):
         return None
-    numbers = np.frombuffer(heavy)
-    if not ((numbers > 0) & (numbers <= HEAVIEST)).all():  # nor is NaN
+    values = np.frombuffer(weight_array)
+    if not ((values > 0) & (values <= HEAVIEST)).all():  # false for NaN, too
         return None
-    return sources, targets, types, heavy, _each(clean_text, descriptions)
+    return sources, targets, types, weight_array, _each(clean_text, descriptions)
 
 
 def _each(make: Callable[[str], Made], texts: Iterable[str]) -> list[Made]:
-    """Return the result of `make` for each text, computed once for equal ones."""
+    """Apply `make` to each text, once for equal texts."""
     made = {text: make(text) for text in {*texts}}
     return [made[text] for text in texts]

@@ -1,8 +1,8 @@
-"""The first import of a graph, loaded in bulk: what the database would derive is computed here.
+"""Compute the rows of a graph's first import, so that the server need not derive them.
 
-Into an empty graph, and without evidence from passages, each entity has one name and each relation is
-stated once. So the rows of every table can be computed without asking the server, which receives them in
-the order of its indexes and need not sort, join or sum: half of what an import cost it.
+In an empty graph without evidence from passages, each entity has one name and each relation is stated
+once. So the rows of every table can be computed here. The server receives them in the order of its
+indexes, and need not sort, join or sum.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from sextant.stores.graph.loading.asserted import collect_assertions
 from sextant.stores.graph.loading.decimals import as_numeric
 from sextant.stores.graph.loading.digests import digests
 
-MOST_HELD = 1_000_000  # rows: working them out takes some 200 MB
-_BLOCK = 50_000  # rows that are sent at once
+MAX_BUFFERED_ROWS = 1_000_000  # computing their tables takes about 200 MB
+_BLOCK = 50_000  # rows of a message
 _HEAD = b"PGCOPY\n\xff\r\n\0" + bytes(8)  # PostgreSQL manual, COPY, "Binary Format"
 _TAIL = b"\xff\xff"
-_INT8 = 20  # its number in pg_type
+_INT8 = 20  # its oid in pg_type
 
-# The words come as the bytes of an array.
+# The words are sent as the bytes of an array.
 ENTITY_TYPES = ["uuid", *["text"] * 4, "int4", "int4", "bytea", "bool", "int8"]
 
 Array = npt.NDArray[Any]
@@ -47,9 +47,9 @@ def _numbering() -> dict[Any, int]:
 
 @dataclass(slots=True)
 class Assertions:
-    """The entities and relations that the user asserts; of duplicates the last counts.
+    """The entities and relations that the user asserts; of duplicates the last one counts.
 
-    Ids are kept once, as 128-bit integers; relations are columns of numbers of ids and texts.
+    Each id is stored once, as a 128-bit integer; relations are columns of indices of ids and texts.
     """
 
     _named: dict[int, tuple[Any, ...]] = field(default_factory=dict)
@@ -65,42 +65,44 @@ class Assertions:
         return len(self._named) + len(self._weights)
 
     def take(self, evidence: GraphEvidence) -> bool:
-        """Keep `evidence` if it is nothing but sound assertions; else nothing of it."""
-        said = collect_assertions(evidence)
-        if said is None:
+        """Add `evidence` if it consists of valid assertions only; return whether it was added."""
+        asserted = collect_assertions(evidence)
+        if asserted is None:
             return False
         nodes, texts = self._nodes, self._texts
-        self._named |= {nodes[row[0].int]: row for row in said.named}
-        self._sources.extend([nodes[one] for one in said.sources])
-        self._targets.extend([nodes[one] for one in said.targets])
-        self._types.extend([texts[one] for one in said.types])
-        self._weights.extend(said.weights)
-        self._descriptions.extend([texts[one] for one in said.descriptions])
+        self._named |= {nodes[row[0].int]: row for row in asserted.named}
+        self._sources.extend([nodes[id_] for id_ in asserted.sources])
+        self._targets.extend([nodes[id_] for id_ in asserted.targets])
+        self._types.extend([texts[type_] for type_ in asserted.types])
+        self._weights.extend(asserted.weights)
+        self._descriptions.extend([texts[text] for text in asserted.descriptions])
         return True
 
     def accepted(self) -> Accepted:
-        """Return what was taken, to be stored in the usual way."""
+        """Return the added evidence as rows, to be stored in the usual way."""
         ids, texts = [UUID(int=one) for one in self._nodes], list(self._texts)
         columns = (self._sources, self._targets, self._types, self._weights, self._descriptions)
         relations = [
-            (place, ids[source], ids[target], texts[kind], NIL, weight, texts[said])
-            for place, (source, target, kind, weight, said) in enumerate(zip(*columns, strict=True))
+            (index, ids[source], ids[target], texts[kind], NIL, weight, texts[text])
+            for index, (source, target, kind, weight, text) in enumerate(zip(*columns, strict=True))
         ]
         mentions = [
-            (place, row[0], NIL, MentionKind.IMPORT.value, 0, *row[1:])
-            for place, row in enumerate(self._named.values())
+            (index, row[0], NIL, MentionKind.IMPORT.value, 0, *row[1:])
+            for index, row in enumerate(self._named.values())
         ]
         return Accepted(0, mentions, relations, names={row[1] for row in self._named.values()})
 
-    def worked_out(self, scope_id: int) -> Loaded:
-        """Return the rows of the graph that follows."""
+    def compute_rows(self, scope_id: int) -> Loaded:
+        """Compute the rows of the whole graph."""
         node_ids = np.array([one.to_bytes(16, "big") for one in self._nodes], "V16")
         columns = (self._sources, self._targets, self._types, self._descriptions)
-        source, target, types, said = (np.frombuffer(one, np.intc) for one in columns)
+        source, target, types, description = (np.frombuffer(one, np.intc) for one in columns)
         ids = digests(node_ids[source], node_ids[target], types, list(self._texts))
-        kept = _last_of_each(ids)
-        source, target, types, said = (one[kept] for one in (source, target, types, said))
-        weights, ids = np.frombuffer(self._weights)[kept], ids[kept]
+        last = _last_of_each(ids)
+        source, target, types, description = (
+            one[last] for one in (source, target, types, description)
+        )
+        weights, ids = np.frombuffer(self._weights)[last], ids[last]
         named = np.zeros(len(node_ids), bool)
         named[list(self._named)] = True
         by_id = _order(node_ids)
@@ -112,11 +114,11 @@ class Assertions:
 
         def relations(part: slice) -> tuple[Array, ...]:
             near, far = node_ids[source[part]], node_ids[target[part]]
-            return ids[part], near, far, types[part], said[part], weights[part]
+            return ids[part], near, far, types[part], description[part], weights[part]
 
         def ends(part: slice) -> tuple[Array, ...]:
-            place = order[part]
-            node, neighbour, relation = nodes[place], neighbours[place], place % len(ids)
+            index = order[part]
+            node, neighbour, relation = nodes[index], neighbours[index], index % len(ids)
             return (
                 *(node_ids[node], node_ids[neighbour], ids[relation], types[relation]),
                 *(sums[relation], totals[relation]),
@@ -141,7 +143,7 @@ class Assertions:
 
 
 def _int8_array(numbers: Sequence[int]) -> bytes:
-    """Return a `bigint[]` as COPY reads it (PostgreSQL, array_send), in a tenth of the driver's time."""
+    """Return a `bigint[]` in binary format (PostgreSQL, array_send); faster than the driver."""
     if not numbers:
         return struct.pack(">iii", 0, 0, _INT8)
     sized = chain.from_iterable((8, number) for number in numbers)
@@ -149,9 +151,9 @@ def _int8_array(numbers: Sequence[int]) -> bytes:
 
 
 class ColumnRows(NamedTuple):
-    """Rows of columns of fixed width, none null; `part` puts some of them together.
+    """Rows with columns of fixed width and no nulls; `part` builds a slice of them.
 
-    All at once they are several times what they are made of: an end of a relation has three ids.
+    All rows at once would take several times the memory of the columns they are built from.
     """
 
     number: int
@@ -160,7 +162,7 @@ class ColumnRows(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What goes into the tables of `sql/queries/graph_loading.sql`.
+    """The rows of the tables of `sql/queries/graph_loading.sql`.
 
     Columns are as wide as PostgreSQL's; rows are in the order of the indexes.
     """
@@ -172,7 +174,7 @@ class Loaded:
 
 
 def binary_blocks(rows: ColumnRows) -> Iterator[bytes]:
-    """Yield rows as COPY reads them."""
+    """Yield rows in the binary format of COPY."""
     yield _HEAD
     for first in range(0, rows.number, _BLOCK):
         columns = rows.part(slice(first, first + _BLOCK))
@@ -189,7 +191,7 @@ def binary_blocks(rows: ColumnRows) -> Iterator[bytes]:
 
 
 def _last_of_each(ids: Array) -> Array:
-    """Return the places of different ids, by id; of equal ones the last."""
+    """Return the indices of distinct ids, by id; of equal ones the last."""
     order = _order(ids)
     halves = ids[order].view(np.uint64).reshape(-1, 2)
     same = (halves[1:, 0] == halves[:-1, 0]) & (halves[1:, 1] == halves[:-1, 1])
@@ -198,11 +200,11 @@ def _last_of_each(ids: Array) -> Array:
 
 
 def _order(ids: Array) -> Array:
-    """Return the places of ids, in order; equal ones as they come."""
+    """Return the indices that sort ids; the sort is stable."""
     high, low = ids.view(">u8").reshape(-1, 2).T.astype(np.uint64)
     order: Array = np.argsort(high)
     ordered = high[order]
-    if (ordered[1:] == ordered[:-1]).any():  # sorting by both halves takes six times as long
+    if (ordered[1:] == ordered[:-1]).any():  # sorting by both halves is much slower
         order = np.lexsort((low, high))
     return order
 
@@ -210,10 +212,12 @@ def _order(ids: Array) -> Array:
 def _heaviest(
     rank: Array, source: Array, target: Array, named: Array, weights: Array
 ) -> tuple[Array, Array]:
-    """Return relations from their sources and then their targets, in the order of `adjacency_heaviest`.
+    """Sort the ends of relations (first all sources, then all targets) like the index `adjacency_heaviest`.
 
-    That is by node, whether it is shown, and weight, heaviest first; nearly equal weights in any order.
-    Returns the places in that order, and which of them are of the first half.
+    The order is by node, visibility and descending weight; nearly equal weights are in any order.
+
+    Returns:
+        The sorted indices, and a mask of those that are sources.
     """
     # Positive floats are ordered as the integers of the same bits (IEEE 754).
     lightness = ~weights.astype(np.float32).view(np.uint32)

@@ -1,1 +1,1 @@
-"""The graph's copy in Neo4j: its driver, its queries, and the projection that keeps it up to date."""
+"""Project the graph to Neo4j, and read it there."""

@@ -1,4 +1,4 @@
-"""The connection to a Neo4j server: one driver for each event loop, and errors of our own."""
+"""Connect to a Neo4j server, with one driver for each event loop and errors of the domain."""
 
 from __future__ import annotations
 
@@ -30,23 +30,21 @@ _EXISTS = frozenset(
     f"Neo.ClientError.Schema.{name}"
     for name in ("IndexWithNameAlreadyExists", "IndexAlreadyExists")
 )
-# Of several projectors that begin at once one makes it; IF NOT EXISTS does not keep the others from trying.
+# Concurrent projectors may create the same index; IF NOT EXISTS does not prevent the conflict.
 _SAME_EXISTS = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
 
-# Wrong or missing logins, passwords to be changed, too many tries.
+# Codes of wrong or missing credentials, expired passwords, too many attempts.
 _SECURITY = "Neo.ClientError.Security."
 
-# `CALL (row) { … }` needs 5.23; the rest is older.
-_LEAST = (5, 23)
-# From here on a vector index can be searched within a graph.
+_MIN_VERSION = (5, 23)  # for `CALL (row) { … }`
+# Vector indexes can be filtered by graph from this version on.
 _PREFILTERED = (2026, 1)
 _RETRY_SECONDS = 1.0
-# With the driver's own delay of a second the last try may end after three, too late for a caller with a shorter
-# limit to learn the reason.
+# With the driver's default of a second the last attempt may end after three seconds, too late for a
+# caller with a shorter deadline to learn the reason.
 _RETRY_DELAY = 0.2
 _INDEX_SECONDS = 600
-# Rows of a stream that come together, and seconds after which the server gives it up.
-_PORTION = 1000
+_PORTION = 1000  # rows
 _STREAM_SECONDS = 600
 
 Row = dict[str, Any]
@@ -54,9 +52,9 @@ Statement = tuple[LiteralString, dict[str, Any]]
 
 
 class Bolt:
-    """A Neo4j server as the settings name it; nothing is opened before it is first used.
+    """The connection to the Neo4j server of the settings, opened when it is first used.
 
-    Every call raises `GraphStoreUnavailable` when the server does not answer, refuses, or fails.
+    Every call raises `GraphStoreUnavailable` if the server does not answer, refuses, or fails.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -65,63 +63,63 @@ class Bolt:
         self._version: tuple[int, ...] | None = None
 
     async def read(self, query: LiteralString, **values: object) -> list[Row]:
-        """Return one statement in a transaction of its own; given up after `retrieval.lane_timeout`."""
+        """Return the rows of a query, run in its own transaction within `retrieval.lane_timeout`."""
 
         @unit_of_work(timeout=self._settings.retrieval.lane_timeout)
         async def work(transaction: AsyncManagedTransaction) -> list[Row]:
             return await (await transaction.run(query, values)).data()
 
-        async with self._failing(), self._session(READ_ACCESS) as session:
+        async with self._translate_errors(), self._session(READ_ACCESS) as session:
             return await session.execute_read(work)
 
-    async def read_marked(
+    async def read_with_bookmarks(
         self, query: LiteralString, **values: object
     ) -> tuple[list[Row], frozenset[str]]:
-        """As `read`, with a mark that is another one whenever anything was committed to the database meanwhile."""
+        """Return the rows of a query, and the database's bookmarks, which change with every commit."""
 
         @unit_of_work(timeout=self._settings.retrieval.lane_timeout)
         async def work(transaction: AsyncManagedTransaction) -> list[Row]:
             return await (await transaction.run(query, values)).data()
 
-        async with self._failing(), self._session(READ_ACCESS) as session:
+        async with self._translate_errors(), self._session(READ_ACCESS) as session:
             rows = await session.execute_read(work)
             return rows, (await session.last_bookmarks()).raw_values
 
     async def stream(self, query: LiteralString, **values: object) -> AsyncGenerator[list[Row]]:
-        """Yield the rows of a long answer in portions, each within `neo4j_timeout` of the one before.
+        """Yield the rows of a long answer in portions, each within `neo4j_timeout` of the previous one.
 
-        To be closed by whoever may break off.
+        A caller that may stop early must close the generator.
         """
-        silence = self._settings.neo4j_timeout
+        timeout = self._settings.neo4j_timeout
         clock = asyncio.get_running_loop().time
-        async with self._failing(), self._session(READ_ACCESS) as session:
-            async with asyncio.timeout(silence):
+        async with self._translate_errors(), self._session(READ_ACCESS) as session:
+            async with asyncio.timeout(timeout):
                 result = await session.run(Query(query, timeout=_STREAM_SECONDS), values)
             while True:
-                async with asyncio.timeout_at(clock() + silence):
+                async with asyncio.timeout_at(clock() + timeout):
                     records = await result.fetch(_PORTION)
                 if not records:
                     return
                 yield [record.data() for record in records]
 
     async def fetch(self, query: LiteralString, **values: object) -> list[Row]:
-        """Return the same without a limit: what a projector asks may wait for a server that has just started."""
+        """Return the rows of a query without a deadline, since a projector may wait for a server that starts."""
 
         async def work(transaction: AsyncManagedTransaction) -> list[Row]:
             return await (await transaction.run(query, values)).data()
 
-        async with self._failing(), self._session(READ_ACCESS) as session:
+        async with self._translate_errors(), self._session(READ_ACCESS) as session:
             return await session.execute_read(work)
 
     async def write(self, statements: Sequence[Statement]) -> list[list[Row]]:
-        """Return statements in one transaction; returns the rows of each."""
+        """Run statements in one transaction, and return the rows of each."""
 
         async def work(transaction: AsyncManagedTransaction) -> list[list[Row]]:
             return [
                 await (await transaction.run(query, values)).data() for query, values in statements
             ]
 
-        async with self._failing(), self._session(WRITE_ACCESS) as session:
+        async with self._translate_errors(), self._session(WRITE_ACCESS) as session:
             return await session.execute_write(work)
 
     async def version(self) -> tuple[int, ...]:
@@ -133,22 +131,22 @@ class Bolt:
         return self._version
 
     async def prefiltered(self) -> bool:
-        """Return whether a vector index can be searched within a graph."""
+        """Return whether the server can filter a vector index by graph."""
         return await self.version() >= _PREFILTERED
 
     async def prepare(self) -> None:
-        """Make constraints and indexes that are not there yet, and wait until they are."""
+        """Create missing constraints and indexes, and wait until they are online."""
         await self.prepare_keys()
         vectors = "entity_vectors_by_graph" if await self.prefiltered() else "entity_vectors"
         await self._make_indexes(*_INDEXES, vectors)
 
     async def prepare_keys(self) -> None:
-        """Only what a graph's first load needs: full text is indexed at half the cost afterwards.
+        """Create the constraints that a first load needs; full text is cheaper to index afterwards.
 
         Raises:
-            GraphStoreUnavailable: Neo4j is older than 5.26, or gone.
+            GraphStoreUnavailable: Neo4j is older than 5.26, or does not answer.
         """
-        if (version := await self.version()) < _LEAST:
+        if (version := await self.version()) < _MIN_VERSION:
             raise GraphStoreUnavailable(
                 f"Neo4j {'.'.join(map(str, version))} is too old.",
                 next_step="Upgrade to 5.26 or newer.",
@@ -170,12 +168,12 @@ class Bolt:
         await self.write([(_SCHEMA["await_indexes"], {"seconds": _INDEX_SECONDS})])
 
     async def _clear(self, key: str) -> None:
-        """Remove an index left without its constraint by a process that was killed while making it."""
+        """Remove an index without its constraint, left by a process that was killed while creating it."""
         if await self.fetch(_SCHEMA["left_over"], name=f"sextant_{key}"):
             await self.write([(_SCHEMA[f"drop_{key}"], {})])
 
     async def close(self) -> None:
-        """Close every driver, each on its own loop; those of loops that have ended are gone."""
+        """Close every driver on its own event loop; those of closed loops are dropped."""
         drivers, self._drivers = self._drivers, {}
         for loop, driver in drivers.items():
             if loop is asyncio.get_running_loop():
@@ -194,10 +192,14 @@ class Bolt:
     async def _here(self) -> AsyncDriver:
         loop = asyncio.get_running_loop()
         if loop not in self._drivers:
-            self._drivers = {old: one for old, one in self._drivers.items() if not old.is_closed()}
-            driver = await asyncio.to_thread(self._make)  # reads certificates
+            self._drivers = {
+                past_loop: past_driver
+                for past_loop, past_driver in self._drivers.items()
+                if not past_loop.is_closed()
+            }
+            driver = await asyncio.to_thread(self._make)  # it reads certificates
             if self._drivers.setdefault(loop, driver) is not driver:
-                await driver.close()  # another task was first
+                await driver.close()  # another task created one first
         return self._drivers[loop]
 
     def _make(self) -> AsyncDriver:
@@ -224,23 +226,23 @@ class Bolt:
             ) from None
 
     @asynccontextmanager
-    async def _failing(self) -> AsyncIterator[None]:
-        """Turn the driver's errors into ours."""
+    async def _translate_errors(self) -> AsyncIterator[None]:
+        """Translate the driver's errors."""
         try:
             yield
         except (DriverError, Neo4jError, OSError) as error:
             self._version = None
-            # A server's error written as a whole is its codes and states in braces.
-            told = (isinstance(error, Neo4jError) and error.message) or str(error)
-            said = told.strip().splitlines() or [type(error).__name__]
-            reason = said[0][:300].rstrip(" :.")
+            # The text of a server's error has codes in braces; its message has not.
+            text = (isinstance(error, Neo4jError) and error.message) or str(error)
+            lines = text.strip().splitlines() or [type(error).__name__]
+            reason = lines[0][:300].rstrip(" :.")
             if str(getattr(error, "code", "")).startswith(_SECURITY):
                 raise GraphStoreUnavailable(
-                    f"Neo4j refuses the login: {reason}.",
-                    next_step="Set NEO4J_USERNAME and NEO4J_PASSWORD to a login that this server knows.",
+                    f"Neo4j refused the login: {reason}.",
+                    next_step="Set NEO4J_USERNAME and NEO4J_PASSWORD to a login of this server.",
                     field="neo4j_password",
                 ) from error
             raise GraphStoreUnavailable(
-                f"Neo4j did not answer as it should: {reason}.",
+                f"Neo4j failed: {reason}.",
                 next_step="Run `sextant doctor`, and `sextant graph sync` once Neo4j is back.",
             ) from error

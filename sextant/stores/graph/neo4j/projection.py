@@ -1,6 +1,6 @@
-"""A graph written to Neo4j: rows of the record, as they are now, in place of what was there.
+"""Write rows of the record to Neo4j, replacing earlier ones.
 
-Writing rows again changes nothing, and ids that the record does not have are deleted.
+Writing rows again changes nothing; ids that the record does not have are deleted.
 """
 
 from __future__ import annotations
@@ -35,20 +35,18 @@ _ROWS = load_queries("graph_reads")
 _READ = load_cypher("reads")
 _WRITE = load_cypher("writes")
 
-# Rows of a transaction; 1,000 to 5,000 are the usual advice (anchors: graph §b).
-BATCH = 2500
-# A vector is 3.5 KB on the wire.
-_VECTORS = 500
+BATCH = 2500  # rows of a transaction
+_VECTORS = 500  # of a transaction; each is about 3.5 KB on the wire
 _MENTIONS = 20_000
 _WIPED = 10_000
-_OWN = [field.name for field in fields(Entity) if field.name not in ("id", "aliases")]
+_ENTITY_FIELDS = [field.name for field in fields(Entity) if field.name not in ("id", "aliases")]
 
 P = TypeVar("P")
 T = TypeVar("T")
 
 
 class CopyOwner(Enum):
-    """Whose copy Neo4j holds: ours, another database's, or nobody's, which may be wiped."""
+    """The owner of the copy in Neo4j; one without an owner may be wiped."""
 
     OURS = auto()
     NOBODY = auto()
@@ -57,84 +55,86 @@ class CopyOwner(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """The nodes and relations of one knowledge base, whose number in the record is `scope_id`."""
+    """The nodes and relations of one knowledge base in Neo4j; `scope_id` is its number in the record."""
 
     database: Database
     bolt: Bolt
     scope: Scope
     scope_id: int
 
-    async def whose(self) -> CopyOwner:
-        """Return whose copy Neo4j holds under this name.
+    async def read_owner(self) -> CopyOwner:
+        """Return the owner of the copy that Neo4j holds under this name.
 
-        A knowledge base that was deleted and created again has another number or creation time. A copy
-        from before databases had ids is ours if number and time are. An older copy of ours, as of a server that
-        was restored from a backup, is nobody's.
+        The copy is ours if it has our database's id, number and creation time; a knowledge base that
+        was deleted and created again has others. An older copy of ours, for example on a server that
+        was restored from a backup, has no owner.
         """
         rows = await self.bolt.fetch(_READ["graph"], graph=self._graph)
         if not rows:
             return CopyOwner.NOBODY
-        [held], own = rows, await self._own()
-        if held["database"] not in (None, own["database"]):
+        [copy], ours = rows, await self._read_identity()
+        if copy["database"] not in (None, ours["database"]):
             return CopyOwner.ANOTHER_DATABASE
-        same = all(held[key] == own[key] for key in ("scope_id", "made_at"))
-        return CopyOwner.OURS if same and held["copied"] >= own["copied"] else CopyOwner.NOBODY
+        same = all(copy[key] == ours[key] for key in ("scope_id", "made_at"))
+        return CopyOwner.OURS if same and copy["copied"] >= ours["copied"] else CopyOwner.NOBODY
 
     async def is_here(self) -> bool:
         """Return whether Neo4j holds this knowledge base, and not another of the same name."""
-        return await self.whose() is CopyOwner.OURS
+        return await self.read_owner() is CopyOwner.OURS
 
     async def claim(self, *, seize: bool = False) -> bool:
-        """Take the name for this database; False where another has it and keeps it.
+        """Claim the name for this database; return False if another database has it.
 
-        Of several databases that claim a free name at once, one gets it.
+        If several databases claim a free name at once, one of them gets it. `seize` takes the name
+        from another database.
         """
-        own = await self._own()
-        claim = self._statement("claim", database=own["database"], seize=seize)
+        identity = await self._read_identity()
+        claim = self._statement("claim", database=identity["database"], seize=seize)
         [rows] = await self.bolt.write([claim])
         return bool(rows)
 
-    async def introduce(self, vectors: int, *, anew: bool = False) -> None:
-        """Write the node that says that the graph is here, whose it is and how many entities have vectors.
+    async def write_header(self, vectors: int, *, is_empty: bool = False) -> None:
+        """Write the node that describes the copy: its owner and the number of entities with vectors.
 
-        And the next number of the copy, in Neo4j first: if this breaks off, the copy is not taken for an older one.
-
-        `anew`: nothing of it has been loaded yet.
+        The number of the copy is increased in Neo4j first, so that after an interruption the copy is
+        not mistaken for an older one. `is_empty`: nothing of the graph has been loaded yet.
         """
-        own = await self._own()
-        copied = own["copied"] + 1
+        identity = await self._read_identity()
+        copied = identity["copied"] + 1
         values = {
             "user_id": self.scope.user_id,
             "graph_id": self.scope.graph_id,
             "vectors": vectors,
-            "anew": anew,
+            "anew": is_empty,
         }
-        await self.bolt.write([self._statement("graph", **values, **own | {"copied": copied})])
+        await self.bolt.write([self._statement("graph", **values, **identity | {"copied": copied})])
         async with self.database.transaction(self.scope.user_id) as connection:
             note = {"scope_id": self.scope_id, "copied": copied}
             await connection.execute(_SQL["copied"], note)
 
     async def wipe(self) -> None:
-        """Delete everything of the graph; its name stays taken."""
+        """Delete everything of the graph, but keep its name."""
         while True:
             [[row]] = await self.bolt.write([self._statement("wipe", limit=_WIPED)])
             if not row["gone"]:
                 return
 
-    async def leave(self) -> None:
-        """Give the name up, for whoever comes next."""
+    async def release_name(self) -> None:
+        """Release the name for other databases."""
         await self.bolt.write([self._statement("leave")])
 
     async def entity_rows(self, ids: Sequence[UUID]) -> list[Row]:
         """Return entities as `load_entities` takes them."""
         found = await self._fetch(_SQL["entities"], ids=list(ids))
-        hanging = await self._fetch(_SQL["attachments"], ids=[row["id"] for row in found], nil=NIL)
-        attached = {row["id"]: row for row in hanging}
+        mentioned = await self._fetch(
+            _SQL["attachments"], ids=[row["id"] for row in found], nil=NIL
+        )
+        attached = {row["id"]: row for row in mentioned}
         rows = ((entity_of(row), attached[row["id"]]) for row in found if row["id"] in attached)
         return await asyncio.to_thread(lambda: [_entity_row(self.scope, *row) for row in rows])
 
     async def load_entities(self, note: int, rows: Sequence[Row]) -> None:
-        """Write the entities of a note, once, where none of them is yet."""
+        """Write the entities of a note; none of them may exist yet."""
         properties = [_pick(row, "properties") for row in rows]
         load = self._statement("load_entities", note=note, rows=properties)
         await self.bolt.write([load, *self._attach(rows)])
@@ -146,70 +146,70 @@ class Projection:
         return await asyncio.to_thread(_relation_columns, rows)
 
     async def load_relations(self, note: int, columns: Row) -> None:
-        """Write the relations of a note, once, where all entities are and none of them is."""
+        """Write the relations of a note; all entities must exist, and none of the relations."""
         await self.bolt.write([self._statement("load_relations", note=note, **columns)])
 
     async def write_entities(self, ids: Sequence[UUID]) -> list[UUID]:
-        """Write entities with their mentions, merges and vectors; returns those that were not there before."""
+        """Write entities with their mentions, merges and vectors; return the new ones."""
         fresh: list[UUID] = []
-        async with aclosing(ahead(self.entity_rows, _slices(ids, BATCH))) as portions:
-            async for some, rows in portions:
-                there = {row["id"] for row in rows}
-                gone = [one for one in map(str, some) if one not in there]
+        async with aclosing(prefetch(self.entity_rows, _slices(ids, BATCH))) as portions:
+            async for batch, rows in portions:
+                existing = {row["id"] for row in rows}
+                deleted = [id_ for id_ in map(str, batch) if id_ not in existing]
                 properties = [_pick(row, "properties") for row in rows]
                 [new, *_] = await self.bolt.write(
                     [
                         self._statement("entities", rows=properties),
                         *self._detach(rows),
                         *self._attach(rows),
-                        self._statement("remove_entities", ids=gone),
-                        self._statement("remove_merged", ids=gone),
+                        self._statement("remove_entities", ids=deleted),
+                        self._statement("remove_merged", ids=deleted),
                     ]
                 )
                 fresh += [UUID(row["id"]) for row in new]
         return fresh
 
     async def write_relations(self, ids: Sequence[UUID]) -> None:
-        """Write relations; one with a missing end follows when that end is written (`write_relations_of`)."""
-        async with aclosing(ahead(self.relation_columns, _slices(ids, 2 * BATCH))) as portions:
-            async for some, columns in portions:
+        """Write relations; one with a missing end is written with that end (`write_relations_of`)."""
+        async with aclosing(prefetch(self.relation_columns, _slices(ids, 2 * BATCH))) as portions:
+            async for batch, columns in portions:
                 await self.bolt.write(
                     [
-                        self._statement("remove_relations", ids=[str(one) for one in some]),
+                        self._statement("remove_relations", ids=[str(id_) for id_ in batch]),
                         self._statement("relations", **columns),
                     ]
                 )
 
     async def write_relations_of(self, entity_ids: Sequence[UUID]) -> None:
-        """Write the relations of entities that have just become visible, though these have not changed."""
+        """Write the unchanged relations of entities that have just become visible."""
         if entity_ids:
             rows = await self._fetch(_SQL["relations_of"], ids=list(entity_ids))
             await self.write_relations([row["relation_id"] for row in rows])
 
     async def write_communities(self, ids: Sequence[UUID]) -> None:
         """Write communities with their members and reports."""
-        for some in _slices(ids, BATCH):
-            found = await self._fetch(_SQL["communities"], ids=list(some))
+        for batch in _slices(ids, BATCH):
+            found = await self._fetch(_SQL["communities"], ids=list(batch))
             rows = [_community_row(self._graph, row) for row in found]
-            names = [str(one) for one in some]
+            batch_ids = [str(id_) for id_ in batch]
             await self.bolt.write(
                 [
-                    self._statement("remove_communities", ids=names),
+                    self._statement("remove_communities", ids=batch_ids),
                     self._statement(
                         "communities", rows=[_pick(row, "properties", "entity_ids") for row in rows]
                     ),
                     *self._vectors("community_vectors", rows),
-                    self._statement("parents", ids=names),
+                    self._statement("parents", ids=batch_ids),
                 ]
             )
 
     def _detach(self, rows: Sequence[Row]) -> list[Statement]:
         """Return statements that remove stale mentions, merges and vectors from entities."""
-        bare = [row["id"] for row in rows if row["embedding"] is None]
+        without_vector = [row["id"] for row in rows if row["embedding"] is None]
         return [
             self._statement("unmention", rows=[_pick(row, "chunks") for row in rows]),
             self._statement("unmerge", rows=[_pick(row, "merged") for row in rows]),
-            self._statement("no_vectors", ids=bare),
+            self._statement("no_vectors", ids=without_vector),
         ]
 
     def _attach(self, rows: Sequence[Row]) -> list[Statement]:
@@ -217,16 +217,16 @@ class Projection:
         chunks = [_pick(row, "chunks") for row in rows if row["chunks"]]
         merged = [_pick(row, "merged") for row in rows if row["merged"]]
         return [
-            *[self._statement("mention", rows=some) for some in _portions(chunks)],
+            *[self._statement("mention", rows=batch) for batch in _portions(chunks)],
             *([self._statement("merge", rows=merged)] if merged else []),
             *self._vectors("vectors", rows),
         ]
 
     def _vectors(self, statement: str, rows: Sequence[Row]) -> list[Statement]:
-        own = [_pick(row, "embedding") for row in rows if row["embedding"] is not None]
-        return [self._statement(statement, rows=some) for some in _slices(own, _VECTORS)]
+        embedded = [_pick(row, "embedding") for row in rows if row["embedding"] is not None]
+        return [self._statement(statement, rows=batch) for batch in _slices(embedded, _VECTORS)]
 
-    async def _own(self) -> Row:
+    async def _read_identity(self) -> Row:
         """Return what distinguishes this knowledge base from others of its name."""
         [row] = await self._fetch(_SQL["whose"])
         made_at = row["made_at"] and row["made_at"].astimezone(UTC).isoformat()
@@ -241,7 +241,7 @@ class Projection:
         return _WRITE[name], {"graph": self._graph, **values}
 
     async def _fetch(self, query: LiteralString, **values: object) -> list[DictRow]:
-        """Return rows of the record, however long it takes: a question's time limit is not a projector's."""
+        """Return rows of the record without a deadline, unlike a question."""
         async with self.database.transaction(self.scope.user_id) as connection:
             cursor = connection.cursor(row_factory=dict_row, binary=True)
             await cursor.execute(query, {"scope_id": self.scope_id, **values})
@@ -303,7 +303,7 @@ def _community_row(graph: str, row: DictRow) -> Row:
 
 
 def _properties(entity: Entity) -> Row:
-    return {name: getattr(entity, name) for name in _OWN}
+    return {name: getattr(entity, name) for name in _ENTITY_FIELDS}
 
 
 def _floats(vector: Vector | None) -> list[float] | None:
@@ -319,26 +319,26 @@ def _slices(rows: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
         yield rows[start : start + size]
 
 
-async def ahead(
+async def prefetch(
     read: Callable[[P], Awaitable[T]], portions: Iterable[P]
 ) -> AsyncGenerator[tuple[P, T]]:
-    """Yield portions with what is read of each; the next is read while the last is being written.
+    """Yield each portion with its result of `read`; the next is read while the caller handles this one.
 
-    To be closed by whoever may break off: what is being read then is stopped.
+    A caller that may stop early must close the generator, which stops the pending read.
     """
-    todo = list(portions)
-    reading = [asyncio.ensure_future(read(portion)) for portion in todo[:1]]
+    items = list(portions)
+    reading = [asyncio.ensure_future(read(portion)) for portion in items[:1]]
     try:
-        for place, portion in enumerate(todo, start=1):
+        for index, portion in enumerate(items, start=1):
             rows = await reading.pop()
-            reading += [asyncio.ensure_future(read(one)) for one in todo[place : place + 1]]
+            reading += [asyncio.ensure_future(read(item)) for item in items[index : index + 1]]
             yield portion, rows
     finally:
         await stop(*reading)
 
 
 def _portions(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """Yield rows of about `_MENTIONS` chunks together."""
+    """Yield rows in groups of about `_MENTIONS` chunks."""
     portion: list[Row] = []
     size = 0
     for row in rows:

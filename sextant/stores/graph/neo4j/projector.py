@@ -1,10 +1,10 @@
-"""Copies to Neo4j what has changed in the record: one projector at a time for a graph.
+"""Copy changes of the record to Neo4j, with one projector at a time for a graph.
 
-`graph_outbox` holds notes: ids of rows that have changed. A round takes some notes, reads the present state
-of these rows, writes it to Neo4j, and only then deletes the notes. So it may break off anywhere and be
-repeated, with the same effect as running once. A whole graph is copied the same way: the old copy is
-wiped, all ids are noted, and note by note is written without looking for older rows, which halves the
-work; the number of the last such note is kept in the projection, in the same transaction.
+`graph_outbox` holds notes: ids of changed rows. A round takes some notes, reads the current state of
+these rows, writes it to Neo4j, and then deletes the notes. So a round may be interrupted and repeated
+with the same effect. A whole graph is copied in the same way: the old copy is wiped, and all ids are
+noted and written without looking for earlier rows. The number of the last such note is stored in the
+projection, in the same transaction.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from psycopg.rows import class_row
 from sextant.domain.errors import GraphNotFound, GraphStoreUnavailable
 from sextant.domain.scope import Scope
 from sextant.stores.graph.ids import graph_key
-from sextant.stores.graph.neo4j.projection import CopyOwner, Projection, ahead
+from sextant.stores.graph.neo4j.projection import CopyOwner, Projection, prefetch
 from sextant.stores.graph.record import GraphCounts, GraphRecord
 from sextant.stores.postgresql.alone import alone
 from sextant.stores.postgresql.database import Database
@@ -32,11 +32,9 @@ if TYPE_CHECKING:
 _SQL = load_queries("graph_projection")
 _READ = load_cypher("reads")
 
-# Notes looked at in a round, and ids after which a round takes no further note; one of changes has at
-# most 5,000.
-_NOTES = 16
-_ROUND = 20_000
-_CHANGES = ("entities", "relations", "communities")  # kinds of notes that tell what has changed
+_NOTES = 16  # read for a round
+_ROUND = 20_000  # ids after which a round takes no further note; a note has at most 5,000
+_CHANGES = ("entities", "relations", "communities")  # kinds of notes about changed rows
 
 T = TypeVar("T")
 OnProgress = Callable[[int], None]
@@ -44,7 +42,7 @@ OnProgress = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class ProjectionProgress:
-    """How the record sees a projection: `projected`, changes are noted; `behind`, some wait."""
+    """The state of a projection in the record: `projected` if changes are noted, `behind` if some wait."""
 
     scope_id: int
     projected: bool
@@ -62,7 +60,7 @@ class ChangeNote:
 
 @dataclass(frozen=True, slots=True)
 class ProjectionStatus:
-    """What Neo4j holds of a graph (None: it is not there), how many ids wait, the server's version."""
+    """What Neo4j holds of a graph (None if nothing), the number of waiting ids, the server's version."""
 
     projection: GraphCounts | None
     waiting: int
@@ -70,7 +68,7 @@ class ProjectionStatus:
 
 
 async def read_progress(database: Database, scope: Scope) -> ProjectionProgress | None:
-    """Return how far the projection of a graph is; None without such a graph."""
+    """Return the state of a graph's projection; None if there is no such graph."""
     async with database.transaction(scope.user_id) as connection:
         cursor = connection.cursor(row_factory=class_row(ProjectionProgress))
         key = {"user_id": scope.user_id, "graph_id": scope.graph_id}
@@ -78,61 +76,61 @@ async def read_progress(database: Database, scope: Scope) -> ProjectionProgress 
 
 
 class Projector:
-    """Keeps the graphs of a database's knowledge bases in a Neo4j server up to date."""
+    """Keep the copies of graphs in a Neo4j server up to date."""
 
     def __init__(self, database: Database, bolt: Bolt) -> None:
         self._database = database
         self._bolt = bolt
 
     async def sync(self, scope: Scope, on_progress: OnProgress | None = None) -> int:
-        """Copy the changes that wait; a graph that Neo4j does not have is copied whole.
+        """Copy the waiting changes; a graph that Neo4j does not have is copied whole.
 
-        Waits for another projector of this graph to end. What changes meanwhile is left to whoever changes it:
-        while others write all the time, there is always something more.
+        Waits until another projector of this graph has ended. Later changes are left to their
+        writers; otherwise this might never end.
 
         Args:
             scope: the knowledge base.
             on_progress: called with the number of ids copied so far.
 
         Returns:
-            How many ids were copied.
+            The number of copied ids.
 
         Raises:
             GraphNotFound: there is no such knowledge base.
-            GraphStoreUnavailable: Neo4j is gone, or holds another database's knowledge base of this
-                name; what was not copied still waits.
+            GraphStoreUnavailable: Neo4j does not answer, or holds another database's knowledge base of
+                this name; the remaining changes still wait.
         """
         return await self._sync(scope, on_progress, seize=False)
 
     async def _sync(self, scope: Scope, on_progress: OnProgress | None, *, seize: bool) -> int:
-        """Return `seize`: replace the copy that another database has under this name."""
-        found = await self._standing(scope)
+        """Copy the waiting changes; `seize` replaces the copy of another database."""
+        found = await self._require_progress(scope)
         if not found.projected:
             await GraphRecord(self._database).project(scope)
         await self._bolt.prepare_keys()
         projection = Projection(self._database, self._bolt, scope, found.scope_id)
         async with alone(self._database, _SQL["try_alone"], {"scope_id": found.scope_id}):
-            if await projection.whose() is not CopyOwner.OURS:
+            if await projection.read_owner() is not CopyOwner.OURS:
                 if not await projection.claim(seize=seize):
                     raise _taken_error(scope)
                 await self._note_everything(projection)
-            taken = 0
+            copied = 0
             newest = await self._number(projection, "newest")
             while notes := await self._notes(projection):
                 if notes[0].kind in _CHANGES and notes[0].seq > newest:
                     break
-                taken += await self._take(projection, notes)
-                if notes[0].kind == "everything":  # all its rows were noted just now
+                copied += await self._take(projection, notes)
+                if notes[0].kind == "everything":  # this has just noted all rows
                     newest = await self._number(projection, "newest")
                 if on_progress:
-                    on_progress(taken)
-            if taken:
-                await projection.introduce(await self._number(projection, "vectors"))
-        return taken
+                    on_progress(copied)
+            if copied:
+                await projection.write_header(await self._number(projection, "vectors"))
+        return copied
 
     async def rebuild(self, scope: Scope, on_progress: OnProgress | None = None) -> int:
-        """Copy the whole graph again, in place of any other of this name; otherwise like `sync`."""
-        found = await self._standing(scope)
+        """Copy the whole graph again, and replace any other of this name; otherwise like `sync`."""
+        found = await self._require_progress(scope)
         if found.projected:
             await self._note_everything(
                 Projection(self._database, self._bolt, scope, found.scope_id)
@@ -142,40 +140,40 @@ class Projector:
     async def drop(self, scope: Scope) -> None:
         """Delete the copy of a knowledge base that no longer exists."""
         projection = Projection(self._database, self._bolt, scope, 0)
-        if await projection.whose() is not CopyOwner.ANOTHER_DATABASE:
+        if await projection.read_owner() is not CopyOwner.ANOTHER_DATABASE:
             await projection.wipe()
-            await projection.leave()
+            await projection.release_name()
 
     async def status(self, scope: Scope) -> ProjectionStatus:
-        """Return what Neo4j holds, and how much is still to be copied; raises what `sync` raises."""
-        found = await self._standing(scope)
+        """Return what Neo4j holds, and how many ids wait; raises as `sync` does."""
+        found = await self._require_progress(scope)
         projection = Projection(self._database, self._bolt, scope, found.scope_id)
         [counts] = await self._bolt.fetch(_READ["counts"], graph=str(graph_key(scope)))
-        if (whose := await projection.whose()) is CopyOwner.ANOTHER_DATABASE:
+        if (owner := await projection.read_owner()) is CopyOwner.ANOTHER_DATABASE:
             raise _taken_error(scope)
         return ProjectionStatus(
-            projection=GraphCounts(**counts) if whose is CopyOwner.OURS else None,
+            projection=GraphCounts(**counts) if owner is CopyOwner.OURS else None,
             waiting=await self.waiting(scope),
             server=".".join(map(str, await self._bolt.version())),
         )
 
     async def waiting(self, scope: Scope) -> int:
-        """Return how many ids are still to be copied.
+        """Count the ids that wait to be copied.
 
         Raises:
             GraphNotFound: there is no such knowledge base.
         """
-        found = await self._standing(scope)
+        found = await self._require_progress(scope)
         return await self._number(
             Projection(self._database, self._bolt, scope, found.scope_id), "waiting"
         )
 
-    async def _standing(self, scope: Scope) -> ProjectionProgress:
+    async def _require_progress(self, scope: Scope) -> ProjectionProgress:
         found = await read_progress(self._database, scope)
         if found is None:
             raise GraphNotFound(
                 f"There is no knowledge base {scope.graph_id!r}.",
-                next_step="`sextant graphs` lists those that are there.",
+                next_step="`sextant graphs` lists the existing ones.",
             )
         return found
 
@@ -184,11 +182,11 @@ class Projector:
             await connection.execute(_SQL["note_everything"], {"scope_id": projection.scope_id})
 
     async def _take(self, projection: Projection, notes: Sequence[ChangeNote]) -> int:
-        """Copy what the next notes name; returns how many ids, at least 1."""
+        """Copy the rows of the next notes; return the number of ids, at least 1."""
         match notes[0].kind:
             case "everything":
                 await projection.wipe()
-                await projection.introduce(0, anew=True)
+                await projection.write_header(0, is_empty=True)
                 await self._forget(projection, notes, everything=True)
                 return len(notes)
             case "load entities":
@@ -208,7 +206,7 @@ class Projector:
         write: Callable[[int, T], Awaitable[None]],
     ) -> int:
         same = [note for note in notes if note.kind == notes[0].kind]
-        async with aclosing(ahead(lambda note: read(note.ids), same)) as portions:
+        async with aclosing(prefetch(lambda note: read(note.ids), same)) as portions:
             async for note, rows in portions:
                 await write(note.seq, rows)
                 await self._forget(projection, [note])
@@ -234,7 +232,7 @@ class Projector:
     async def _forget(
         self, projection: Projection, notes: Sequence[ChangeNote], *, everything: bool = False
     ) -> None:
-        """Delete notes that are done; with `everything`, note all ids of the graph in their place."""
+        """Delete finished notes; with `everything`, replace them by notes of all ids of the graph."""
         values = {"scope_id": projection.scope_id, "user_id": projection.scope.user_id}
         async with self._database.transaction(projection.scope.user_id) as connection:
             if everything:
@@ -253,12 +251,12 @@ def _taken_error(scope: Scope) -> GraphStoreUnavailable:
     return GraphStoreUnavailable(
         f"Neo4j holds the knowledge base {scope.graph_id!r} of another Sextant database.",
         next_step="Name another server or NEO4J_DATABASE; if that database is gone, as after a data folder "
-        "was made anew, let `sextant graph rebuild` replace it.",
+        "was recreated, let `sextant graph rebuild` replace it.",
     )
 
 
 def _first(notes: Sequence[ChangeNote]) -> list[ChangeNote]:
-    """Return the oldest notes, as many as make a round."""
+    """Return the oldest notes that make up one round."""
     chosen: list[ChangeNote] = []
     size = 0
     for note in notes:
@@ -271,7 +269,7 @@ def _first(notes: Sequence[ChangeNote]) -> list[ChangeNote]:
 
 @asynccontextmanager
 async def open_projector(database: Database) -> AsyncIterator[Projector | None]:
-    """Provide a projector into the Neo4j server of the settings; None where they name none."""
+    """Open a projector to the Neo4j server of the settings; yield None if they name none."""
     if not database.settings.neo4j_uri:
         yield None
         return

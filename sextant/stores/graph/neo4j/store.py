@@ -1,8 +1,8 @@
-"""Reading the graph from Neo4j: one statement a question, rows equal to those of the record.
+"""Read the graph from Neo4j, with one statement for each request and the same results as the record.
 
-Names are those that readers of Neo4j graphs know: `__Entity__`, `Chunk` and FROM_CHUNK of
-neo4j-graphrag, `__Community__`, IN_COMMUNITY and PARENT_COMMUNITY of llm-graph-builder, and one type
-RELATED with `kind` for relations (anchors: graph §b). Every node and relation carries its graph's key.
+Labels and types follow other projects: `__Entity__`, `Chunk` and FROM_CHUNK of neo4j-graphrag,
+`__Community__`, IN_COMMUNITY and PARENT_COMMUNITY of llm-graph-builder. Relations have the type
+RELATED and a property `kind`. Every node and relation has its graph's key.
 """
 
 from __future__ import annotations
@@ -41,19 +41,18 @@ if TYPE_CHECKING:
 _CYPHER = load_cypher("reads")
 
 _LETTERS = re.compile(rf"(?:[^\W_][{MARKS}]*)+")
-# Lucene takes 1024 clauses in a query.
-_MOST_WORDS = 1000
-# Names that share a word with a text are fetched up to this number and ranked here; Lucene's own order
-# decides only in a graph where more names share one.
-_MOST_NAMES = 5000
-# 5.x filters what the index found: so many times as many as a fair share are asked for, which found
-# 89 of 100 among 20 tenants of random vectors (anchors: graph §e). Below `exact_below` all are looked at.
+_MAX_WORDS = 1000  # Lucene allows 1024 clauses in a query
+# At most this many names that share a word with a text are fetched and ranked; beyond it Lucene's
+# order decides.
+_MAX_NAMES = 5000
+# Neo4j 5 filters the results of a vector index by graph afterwards, so more are requested than a
+# proportional share. Graphs below `exact_below` are scanned.
 _OVERFETCH = 5
-_WIDEST = 10_000
+_MAX_FETCHED = 10_000
 
 
 class Neo4jGraph:
-    """The `GraphStore` over the projection in a Neo4j server."""
+    """A `GraphStore` over the projection in a Neo4j server."""
 
     def __init__(self, bolt: Bolt, settings: RetrievalSettings) -> None:
         self._bolt = bolt
@@ -63,8 +62,8 @@ class Neo4jGraph:
         """See `GraphStore`."""
         norms = [normalise_name(clean_text(name)) for name in names]
         wanted = [
-            {"place": place, "id": str(entity_id(scope, norm)), "key": alias_key(scope, norm)}
-            for place, norm in enumerate(norms)
+            {"place": index, "id": str(entity_id(scope, norm)), "key": alias_key(scope, norm)}
+            for index, norm in enumerate(norms)
         ]
         rows = await self._rows(scope, "by_alias", names=wanted)
         return [EntityHit(entity_of(row["e"]), 1.0, names[row["place"]]) for row in rows]
@@ -74,10 +73,10 @@ class Neo4jGraph:
         words = word_keys(scope, clean_text(text))
         if not words or k < 1:
             return []
-        starts = range(0, len(words), _MOST_WORDS)
-        queries = [" ".join(words[start : start + _MOST_WORDS]) for start in starts]
+        starts = range(0, len(words), _MAX_WORDS)
+        queries = [" ".join(words[start : start + _MAX_WORDS]) for start in starts]
         rows = await self._rows(
-            scope, "by_text", queries=queries, words=words, k=k, wide=max(_MOST_NAMES, k)
+            scope, "by_text", queries=queries, words=words, k=k, wide=max(_MAX_NAMES, k)
         )
         return [EntityHit(entity_of(row["e"]), row["score"], row["matched"]) for row in rows]
 
@@ -90,7 +89,7 @@ class Neo4jGraph:
             return []
         for every in (True, False):
             query = _lucene(scope, phrases, every=every)
-            values = {"asked": query, "k": k, "wide": max(_MOST_NAMES, k)}
+            values = {"asked": query, "k": k, "wide": max(_MAX_NAMES, k)}
             rows = await self._rows(scope, "by_words", **values, **only.bounds())
             if rows:
                 return [EntityHit(entity_of(row["e"]), row["score"]) for row in rows]
@@ -107,16 +106,16 @@ class Neo4jGraph:
             among = await self._rows(scope, "by_vector_among", vector=query, k=k, **only.bounds())
             return [EntityHit(entity_of(row["e"]), row["score"]) for row in among]
         [sizes] = await self._rows(scope, "sizes")
-        own, every = int(sizes["own"]), int(sizes["every"])
+        in_graph, in_total = int(sizes["own"]), int(sizes["every"])
         rows: list[Row] = []
-        if own >= self._settings.exact_below:
+        if in_graph >= self._settings.exact_below:
             if await self._bolt.prefiltered():
                 rows = await self._rows(scope, "by_vector_within", vector=query, k=k)
             else:
-                wide = max(self._settings.entity_ef_search, k) * _OVERFETCH * every // own
-                wide = min(_WIDEST, wide)
+                wide = max(self._settings.entity_ef_search, k) * _OVERFETCH * in_total // in_graph
+                wide = min(_MAX_FETCHED, wide)
                 rows = await self._rows(scope, "by_vector_index", vector=query, k=k, wide=wide)
-        if len(rows) < min(k, own):
+        if len(rows) < min(k, in_graph):
             rows = await self._rows(scope, "by_vector", vector=query, k=k)
         return [EntityHit(entity_of(row["e"]), row["score"]) for row in rows]
 
@@ -175,37 +174,37 @@ class Neo4jGraph:
 
 
 def alias_key(scope: Scope, norm: str) -> str:
-    """Return a normalised name as the index of names knows it, another in every graph."""
-    own = blake2b(norm.encode(), digest_size=16, key=graph_key(scope).bytes)
-    return own.hexdigest()
+    """Return the key of a normalised name in the index of names; it is salted with the graph."""
+    digest = blake2b(norm.encode(), digest_size=16, key=graph_key(scope).bytes)
+    return digest.hexdigest()
 
 
 def word_keys(scope: Scope, text: str) -> list[str]:
-    """Return the words of a name or a question as the index of words knows them, others in every graph."""
+    """Return the terms of a name or a question in the index of words; they are salted with the graph."""
     salt = int.from_bytes(graph_key(scope).bytes[:4], "big", signed=True)
     return [f"{token % 2**64:016x}" for token in name_tokens(text, salt)]
 
 
 def graph_word(scope: Scope) -> str:
-    """Return the graph as a word of its entities' texts, so that full text looks at one graph only."""
+    """Return the word that restricts a full-text search to one graph."""
     return graph_key(scope).hex
 
 
 def _phrases(words: Sequence[str]) -> list[str]:
-    """Return words of letters with their marks and digits only, so that none of them is syntax to Lucene.
+    """Return the words as phrases of letters, marks and digits, none of which is Lucene syntax.
 
-    Without stop words: a phrase that the analyzer empties would match every entity.
+    Stop words are dropped, since a phrase that the analyzer empties would match every entity.
     """
     runs = (_LETTERS.findall(normalise(clean_text(word))) for word in words)
-    telling = (" ".join(run) for run in runs if not ENGLISH_STOP_WORDS.issuperset(run))
-    return list(dict.fromkeys(telling))[: _MOST_WORDS // 3]
+    phrases = (" ".join(run) for run in runs if not ENGLISH_STOP_WORDS.issuperset(run))
+    return list(dict.fromkeys(phrases))[: _MAX_WORDS // 3]
 
 
 def _lucene(scope: Scope, phrases: Sequence[str], *, every: bool) -> str:
-    """Return a query for entities of this graph that hold every phrase, or any; a name counts ten times."""
-    one = [f'(name:"{phrase}"^10 description:"{phrase}")' for phrase in phrases]
-    wanted = " ".join(f"+{own}" for own in one) if every else f"+({' '.join(one)})"
-    return f"+graph_word:{graph_word(scope)}^0 {wanted}"
+    """Return a query for entities of this graph with every phrase, or any; the name counts ten times."""
+    clauses = [f'(name:"{phrase}"^10 description:"{phrase}")' for phrase in phrases]
+    joined = " ".join(f"+{clause}" for clause in clauses) if every else f"+({' '.join(clauses)})"
+    return f"+graph_word:{graph_word(scope)}^0 {joined}"
 
 
 def _texts(ids: Iterable[UUID]) -> list[str]:
@@ -229,7 +228,7 @@ def _relation(row: Row) -> Relation:
 
 
 def _hops(columns: Row) -> list[Hop]:
-    """As rows: nearest first, then heaviest."""
+    """Return the hops of columns, nearest first, then heaviest."""
     ends = {one: UUID(one) for one in {*columns["sources"], *columns["targets"]}}
     names = ("depths", "weights", "relations", "sources", "targets", "kinds")
     rows = zip(*(columns[name] for name in names), strict=True)
@@ -242,5 +241,5 @@ def _hops(columns: Row) -> list[Hop]:
 
 
 def _community(row: Row) -> Community:
-    own = row["c"]
-    return community_of(own, json.loads(own["findings"]), row["entity_ids"])
+    community = row["c"]
+    return community_of(community, json.loads(community["findings"]), row["entity_ids"])

@@ -1,7 +1,7 @@
-"""A whole graph out of Neo4j, for an index in memory, and what tells whether it has changed since.
+"""Read a whole graph from Neo4j for an index in memory, and detect changes of it.
 
-Entities, merges, relations, communities and reports are Neo4j's. The evidence is the record's: which
-passage mentions an entity, by what kind of mention, which states a relation, and which aliases a text gives.
+Entities, merges, relations, communities and reports come from Neo4j. The evidence comes from the
+record: mentions, statements of relations, and aliases.
 """
 
 from __future__ import annotations
@@ -34,16 +34,15 @@ if TYPE_CHECKING:
 
 _CYPHER = load_cypher("reads")
 
-# A graph of more entities and relations is not looked through at every commit to the server.
+# Graphs with more entities and relations are not checked at every commit to the server.
 _LARGE = 50_000
-# Of so many graphs it is remembered how they were.
-_REMEMBERED = 4096
+_MAX_CACHED_STATES = 4096
 
 T = TypeVar("T")
 
 
 class CopiedGraph:
-    """Whole graphs as Neo4j has them; every method raises `GraphStoreUnavailable` where it cannot."""
+    """Read whole graphs from Neo4j; every method raises `GraphStoreUnavailable` if it cannot."""
 
     def __init__(self, bolt: Bolt, record: GraphRecord) -> None:
         self._bolt = bolt
@@ -57,11 +56,11 @@ class CopiedGraph:
         return await self._record.arrays(scope, graph)
 
     async def reports(self, scope: Scope) -> tuple[list[Community], Embedded]:
-        """Return every community that has a report, and the vectors that reports have."""
+        """Return every community with a report, and the vectors of reports."""
         return await _decode_rows(_reports, await self._stream(scope, "reports"))
 
     async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """Return what results show of entities, as rows (`sextant.stores.graph.rows.entity_of`)."""
+        """Return the fields of entities that results show, as rows (`sextant.stores.graph.rows.entity_of`)."""
         rows = await self._bolt.read(_CYPHER["entities"], graph=_key(scope), ids=list(ids))
         return [row["e"] for row in rows]
 
@@ -75,45 +74,47 @@ class CopiedGraph:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    said: Row
-    mark: frozenset[str]
+class _CachedState:
+    header: Row
+    bookmarks: frozenset[str]
     state: str
     is_large: bool
-    moment: float
+    checked_at: float
 
 
 class CopyStates:
-    """What tells whether the graphs in Neo4j are as they were, in one short query where nothing was committed.
+    """Detect changes of graphs in Neo4j, with one short query if nothing was committed.
 
-    After a commit, whosever it was, the graph is counted and summed (`fingerprint`): a change that leaves all
-    counts, lengths and sums as they were goes unnoticed, unless whoever makes it sets `edited` of the
-    `__Graph__` node. A large graph is looked through at most every `pause` seconds.
+    After any commit the graph's counts, lengths and sums are compared (`fingerprint`). A change that
+    keeps all of them is detected only if its author sets `edited` of the `__Graph__` node. A large
+    graph is checked at most every `pause` seconds.
     """
 
     def __init__(self, bolt: Bolt, pause: float) -> None:
         self._bolt = bolt
         self._pause = pause
-        self._seen: dict[Scope, _Seen] = {}
+        self._cached: dict[Scope, _CachedState] = {}
 
     async def of(self, scope: Scope) -> str | None:
-        """Return a text that is another one when the copy of a graph has changed; None where there is no copy."""
-        rows, mark = await self._bolt.read_marked(_CYPHER["said_of"], graph=_key(scope))
+        """Return a text that changes whenever the copy of a graph does; None if there is no copy."""
+        rows, bookmarks = await self._bolt.read_with_bookmarks(
+            _CYPHER["said_of"], graph=_key(scope)
+        )
         if not rows:
-            self._seen.pop(scope, None)
+            self._cached.pop(scope, None)
             return None
-        [said] = rows
-        known = self._seen.get(scope)
-        if known is not None and known.said == said:
-            resting = known.is_large and time.monotonic() < known.moment + self._pause
-            if resting or (mark and known.mark == mark):
-                return known.state
+        [header] = rows
+        cached = self._cached.get(scope)
+        if cached is not None and cached.header == header:
+            is_fresh = cached.is_large and time.monotonic() < cached.checked_at + self._pause
+            if is_fresh or (bookmarks and cached.bookmarks == bookmarks):
+                return cached.state
         [sums] = await self._bolt.read(_CYPHER["fingerprint"], graph=_key(scope))
-        state = json.dumps([*said.values(), *sums.values()])
+        state = json.dumps([*header.values(), *sums.values()])
         is_large = sums["entities"] + sums["relations"] > _LARGE
-        if len(self._seen) >= _REMEMBERED:
-            self._seen.clear()
-        self._seen[scope] = _Seen(said, mark, state, is_large, time.monotonic())
+        if len(self._cached) >= _MAX_CACHED_STATES:
+            self._cached.clear()
+        self._cached[scope] = _CachedState(header, bookmarks, state, is_large, time.monotonic())
         return state
 
 
@@ -122,13 +123,13 @@ def _key(scope: Scope) -> str:
 
 
 async def _decode_rows(decode: Callable[..., T], *rows: list[Row]) -> T:
-    """Decode in a thread; what somebody else has written there may be of any shape."""
+    """Decode in a thread; what others have written to Neo4j may have any shape."""
     try:
         return await asyncio.to_thread(decode, *rows)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise GraphStoreUnavailable(
             f"Neo4j holds a graph that cannot be read: {error}.",
-            next_step="`sextant graph rebuild` replaces it by what PostgreSQL holds.",
+            next_step="Run `sextant graph rebuild` to replace it by the graph in PostgreSQL.",
         ) from error
 
 
@@ -136,7 +137,7 @@ def _graph_rows(entities: Sequence[Row], merged: Sequence[Row]) -> GraphRows:
     ids = halves_of_texts([row["id"] for row in entities])
     relations = [relation for row in entities for relation in row["relations"]]
     types = tuple(sorted({str(kind) for _, kind, _ in relations}))
-    number = {kind: place for place, kind in enumerate(types)}
+    number = {kind: index for index, kind in enumerate(types)}
     return GraphRows(
         entities=ids,
         names=[row["name"] for row in entities],

@@ -1,1 +1,1 @@
-"""Which names are one thing: what is compared, what was decided, and by whom."""
+"""Entity resolution: compare names, and record merges and distinctions."""

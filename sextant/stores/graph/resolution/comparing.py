@@ -1,8 +1,8 @@
-"""What comparing names reads and writes: names, what is known of pairs, and candidates for the user.
+"""Read and write the data of name comparison: names, compared pairs, and candidates for the user.
 
-Merges and distinctions by the user stay until the user takes them back. Automatic merges are a function
-of the names that are there and of these decisions, recomputed after every change (`replace_merges`), so
-they do not depend on the order in which documents came and went.
+Merges and distinctions by the user stay until the user undoes them. Automatic merges are a function
+of the current names and these decisions. They are recomputed after every change (`replace_merges`), so
+they do not depend on the order in which documents were added and deleted.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ T = TypeVar("T")
 ABBREVIATES = "ABBREVIATES"
 
 SIMILAR_MEANING = "similar meaning"
-_MOST_NEAR = 300  # entities whose nearest are looked for, those mentioned most
+_MAX_NEAR = 300  # entities whose neighbours are searched, most mentioned first
 
 
 @dataclass(frozen=True, slots=True)
 class NamedEntity:
-    """An entity as its own evidence has it, whatever it is merged with."""
+    """An entity with its own evidence only, without what it is merged with."""
 
     id: UUID
     name: str
@@ -47,7 +47,7 @@ class NamedEntity:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two names that may be one thing, the smaller id first; see `entity_pairs`."""
+    """Two names that may be one entity, the smaller id first; see `entity_pairs`."""
 
     one_id: UUID
     other_id: UUID
@@ -58,10 +58,10 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class MergeCandidate:
-    """A pair for the user to decide: two entities by their ids and names, why, and how alike, 0..1.
+    """A pair of entities for the user to decide, with a reason and a similarity `score` in 0..1.
 
-    `first_id` and `second_id` are of the names that were compared, which may be merged into the two
-    entities by now: the list is in their order.
+    `first_id` and `second_id` belong to the compared names, which may have been merged into the two
+    entities since; the list is ordered by them.
     """
 
     one_id: UUID
@@ -76,7 +76,7 @@ class MergeCandidate:
 
 @dataclass(frozen=True, slots=True)
 class CandidateCursor:
-    """Where a candidate stands in the list: those alike in spelling first, by score falling, ids."""
+    """The position of a candidate in the list: similar spellings first, by descending score and ids."""
 
     near: bool
     score: float
@@ -84,12 +84,17 @@ class CandidateCursor:
     second_id: UUID
 
     @classmethod
-    def of(cls, one: MergeCandidate) -> CandidateCursor:
-        """Return the place of a candidate."""
-        return cls(one.reason == SIMILAR_MEANING, one.score, one.first_id, one.second_id)
+    def of(cls, candidate: MergeCandidate) -> CandidateCursor:
+        """Return the cursor of a candidate."""
+        return cls(
+            candidate.reason == SIMILAR_MEANING,
+            candidate.score,
+            candidate.first_id,
+            candidate.second_id,
+        )
 
     def follows(self, other: CandidateCursor) -> bool:
-        """Return whether it comes later in the list than the other."""
+        """Return whether this position is after the other."""
         return self._key() > other._key()
 
     def _key(self) -> tuple[bool, float, UUID, UUID]:
@@ -98,7 +103,7 @@ class CandidateCursor:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A merge in force; `root_id` is where its chain ends."""
+    """A current merge; `root_id` is the end of its chain."""
 
     from_id: UUID
     into_id: UUID
@@ -108,13 +113,13 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """All that automatic merges follow from, as of one version of a graph."""
+    """All data from which automatic merges are computed, as of one version of a graph."""
 
     version: int = 0
     compared_version: int | None = None
     named: list[NamedEntity] = field(default_factory=list[NamedEntity])
     definitions: list[tuple[UUID, UUID]] = field(default_factory=list[tuple[UUID, UUID]])
-    own_aliases: list[tuple[UUID, str]] = field(default_factory=list[tuple[UUID, str]])
+    user_aliases: list[tuple[UUID, str]] = field(default_factory=list[tuple[UUID, str]])
     merges: list[Decided] = field(default_factory=list[Decided])
     distinctions: list[tuple[UUID, UUID]] = field(default_factory=list[tuple[UUID, UUID]])
     pairs: list[Pair] = field(default_factory=list[Pair])
@@ -122,19 +127,19 @@ class Names:
 
 
 class ResolutionStore:
-    """The names of a database's graphs; every call sees one scope."""
+    """Read the names of graphs; every call sees one scope."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def versions(self, scope: Scope) -> tuple[int, int | None]:
-        """Return the version of the graph, and the one whose names were last compared."""
+        """Return the version of the graph, and that of the last comparison."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             return await _versions(connection, found.scope_id) if found else (0, None)
 
     async def names(self, scope: Scope) -> Names:
-        """Everything there is to compare, all of one moment."""
+        """Return the data to compare, as of one moment."""
         async with self._database.transaction(scope.user_id, snapshot=True) as connection:
             found = await find_scope(connection, scope)
             if found is None:
@@ -161,9 +166,9 @@ class ResolutionStore:
         after: CandidateCursor | None = None,
         both_owned: bool = True,
     ) -> list[MergeCandidate]:
-        """Return pairs alike in spelling for the user to decide, likeliest first, those after a place.
+        """Return pairs with similar spellings for the user to decide, likeliest first, after a cursor.
 
-        `both_owned`: also two that the user has given an id each.
+        `both_owned`: include pairs in which the user has given an id to both entities.
         """
         key = {
             "limit": max(0, limit),
@@ -177,37 +182,37 @@ class ResolutionStore:
         )
 
     async def near(self, scope: Scope, *, both_owned: bool = True) -> list[MergeCandidate]:
-        """Pair with near vectors, among the entities mentioned most, that nothing is known about yet.
+        """Return undecided pairs of frequently mentioned entities with similar vectors.
 
-        Nearness alone proves nothing: 共產黨 and 共和黨 have 0.970, US and USA 0.978 (packaged model).
+        Similarity alone proves nothing: 共產黨 and 共和黨 are different entities with nearly the same vector.
         """
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             if found is None:
                 return []
-            key = {"scope_id": found.scope_id, "most": _MOST_NEAR, "reason": SIMILAR_MEANING}
+            key = {"scope_id": found.scope_id, "most": _MAX_NEAR, "reason": SIMILAR_MEANING}
             key |= {"both_owned": both_owned}
-            asked = [row[0] for row in await _tuples(connection, "most_mentioned", key)]
+            entity_ids = [row[0] for row in await _tuples(connection, "most_mentioned", key)]
             cursor = await connection.execute(_SQL["vectors"], key, binary=True)
             blocks = [row[0] async for row in cursor]
-            pairs = await asyncio.to_thread(near_pairs, asked, blocks)
+            pairs = await asyncio.to_thread(near_pairs, entity_ids, blocks)
             return await _rows(connection, "near", MergeCandidate, key | pairs)
 
 
 async def note_compared(
-    writer: GraphWriter, gone: Sequence[UUID], hashes: dict[UUID, int], pairs: Sequence[Pair]
+    writer: GraphWriter, outdated: Sequence[UUID], hashes: dict[UUID, int], pairs: Sequence[Pair]
 ) -> None:
-    """Name that went or changed (`gone`), names that are compared now, and what was found."""
-    if gone:
-        await writer.execute(_SQL["forget_compared"], ids=list(gone))
+    """Record a comparison: names that were deleted or changed, compared names, and found pairs."""
+    if outdated:
+        await writer.execute(_SQL["forget_compared"], ids=list(outdated))
     if hashes:
         ids = sorted(hashes)
-        await writer.execute(_SQL["note_compared"], ids=ids, hashes=[hashes[one] for one in ids])
+        await writer.execute(_SQL["note_compared"], ids=ids, hashes=[hashes[id_] for id_ in ids])
     await note_pairs(writer, pairs)
 
 
 async def note_pairs(writer: GraphWriter, pairs: Sequence[Pair]) -> None:
-    """Keep candidates, or what was decided about them."""
+    """Store candidates, or the decisions about them."""
     if pairs:
         await writer.execute(
             _SQL["add_pairs"],
@@ -220,7 +225,7 @@ async def note_pairs(writer: GraphWriter, pairs: Sequence[Pair]) -> None:
 
 
 async def note_version(writer: GraphWriter) -> None:
-    """Note that the names of the graph as it is now are compared."""
+    """Record that the names of the current version are compared."""
     await writer.execute(_SQL["note_version"], version=writer.version)
 
 

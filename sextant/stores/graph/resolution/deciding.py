@@ -1,4 +1,4 @@
-"""What an owner needs to see to decide which entities are the same, and the decision itself."""
+"""Show what a user needs to decide which entities are the same, and record the decision."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _SQL = load_queries("graph_resolution")
 
 @dataclass(frozen=True, slots=True)
 class MentioningPassage:
-    """A passage that mentions an entity; `start` and `end` lie in `text`, 0 where only its title does.
+    """A passage that mentions an entity; `offset` is the start of `text` in the document.
 
-    `offset` is where `text` begins in the document's.
+    `start` and `end` are the mention's offsets in `text`, both 0 if only the title mentions it.
     """
 
     chunk_id: UUID
@@ -52,7 +52,7 @@ class MergedName:
 
 
 class Member(NamedTuple):
-    """An entity of a merged one; `into_id` is None where it is the one that the others were merged into."""
+    """A member of a merged entity; `into_id` is None for the root."""
 
     id: UUID
     root_id: UUID
@@ -61,41 +61,41 @@ class Member(NamedTuple):
 
 
 class MergeReader:
-    """What entities are made of; every call sees one scope."""
+    """Read the mentions and merges of entities; every call sees one scope."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def mentions(self, scope: Scope, entity_id: UUID, limit: int) -> list[MentioningPassage]:
-        """Return passages that mention an entity under any of its names, what vouches most first."""
+        """Return passages that mention an entity under any of its names, strongest evidence first."""
         key = {"id": entity_id, "nil": NIL, "limit": limit}
         return await rows_of(
             self._database, scope, class_row(MentioningPassage), _SQL["mentions"], **key
         )
 
     async def merged(self, scope: Scope, entity_id: UUID) -> list[MergedName]:
-        """Return what has been merged into an entity, and why."""
+        """Return the entities that were merged into an entity, with reasons."""
         return await rows_of(
             self._database, scope, class_row(MergedName), _SQL["merged"], id=entity_id
         )
 
     async def component(self, scope: Scope, ids: Sequence[UUID]) -> list[Member]:
-        """Everything merged with these entities; one that is not merged stands by itself."""
+        """Return all entities merged with these, directly or not, and these themselves."""
         async with self._database.transaction(scope.user_id) as connection:
             found = await find_scope(connection, scope)
             return await component(connection, found.scope_id, ids) if found else []
 
 
 async def component(connection: Connection, scope_id: int, ids: Sequence[UUID]) -> list[Member]:
-    """Return the same, inside a transaction."""
+    """Return all entities merged with these, inside a transaction."""
     key = {"scope_id": scope_id, "ids": list(ids)}
     return [Member(*row) async for row in await connection.execute(_SQL["component"], key)]
 
 
 async def decide_one(writer: GraphWriter, merges: Sequence[Merge]) -> int:
-    """Merge entities by the user's decision; automatic merges around them are left to be found again.
+    """Merge entities by the user's decision; return the number of new decisions.
 
-    Returns how many decisions were new.
+    Automatic merges with these entities are undone, to be computed again.
 
     Raises:
         OptionInvalid: an entity is to be merged into itself.
@@ -108,40 +108,40 @@ async def decide_one(writer: GraphWriter, merges: Sequence[Merge]) -> int:
 
 
 async def decide_two(writer: GraphWriter, entity_id: UUID) -> int:
-    """Separate an entity, by the user's decision and for good, from what it is merged with.
+    """Separate an entity permanently from what it is merged with, by the user's decision.
 
-    Returns 0 when it is not merged into another.
+    Returns 0 if it is not merged into another.
     """
     members = await component(writer.connection, writer.scope_id, [entity_id])
     done = await unmerge(writer, [entity_id])
     if done:
-        own = await component(writer.connection, writer.scope_id, [entity_id])
-        others = {member.id for member in members} - {member.id for member in own}
+        remaining = await component(writer.connection, writer.scope_id, [entity_id])
+        others = {member.id for member in members} - {member.id for member in remaining}
         await distinguish(writer, [(entity_id, other) for other in sorted(others)])
     return done
 
 
 async def decide_pairs_two(writer: GraphWriter, pairs: Sequence[tuple[UUID, UUID]]) -> None:
-    """Say of pairs, by the user's decision, that they are two, and separate those that are one.
+    """Record, by the user's decision, that the entities of each pair differ; separate merged ones.
 
-    Other automatic merges around these are left to be found again.
+    Other automatic merges with these entities are undone, to be computed again.
     """
-    if together := await _together(writer, pairs):
-        await _undo_merges(writer, [end for pair in together for end in pair])
-    for pair in together:
-        if await _together(writer, [pair]):  # by the user's own earlier word
+    if merged_pairs := await _find_merged_pairs(writer, pairs):
+        await _undo_merges(writer, [end for pair in merged_pairs for end in pair])
+    for pair in merged_pairs:
+        if await _find_merged_pairs(writer, [pair]):  # merged by an earlier decision of the user
             await unmerge(writer, [await _lower(writer, *pair)])
     await distinguish(writer, pairs)
 
 
 async def distinguish(writer: GraphWriter, pairs: Sequence[tuple[UUID, UUID]]) -> None:
-    """Note, by the user's decision, that the two of each pair are different."""
+    """Record, by the user's decision, that the entities of each pair differ."""
     values = {"ones": [one for one, _ in pairs], "others": [other for _, other in pairs]}
     await writer.execute(_SQL["distinguish"], **values)
 
 
 async def _undo_merges(writer: GraphWriter, ids: Sequence[UUID]) -> list[Member]:
-    """Take automatic merges around these entities back; returns what they were one with."""
+    """Undo automatic merges with these entities; return all that they were merged with."""
     members = await component(writer.connection, writer.scope_id, ids)
     automatic = [member.id for member in members if member.automatic]
     if automatic:
@@ -149,10 +149,10 @@ async def _undo_merges(writer: GraphWriter, ids: Sequence[UUID]) -> list[Member]
     return members
 
 
-async def _together(
+async def _find_merged_pairs(
     writer: GraphWriter, pairs: Sequence[tuple[UUID, UUID]]
 ) -> list[tuple[UUID, UUID]]:
-    """Return the pairs whose two are one."""
+    """Return the pairs whose entities are merged."""
     ends = list({end for pair in pairs for end in pair})
     members = await component(writer.connection, writer.scope_id, ends)
     roots = {member.id: member.root_id for member in members}
@@ -160,7 +160,7 @@ async def _together(
 
 
 async def _lower(writer: GraphWriter, one: UUID, other: UUID) -> UUID:
-    """Return which of two that are one to free, so that it does not take the other along."""
+    """Return which of two merged entities to separate, so that the other does not follow it."""
     members = await component(writer.connection, writer.scope_id, [one])
     into = {member.id: member.into_id for member in members}
     above: UUID | None = other

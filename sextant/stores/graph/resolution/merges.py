@@ -1,8 +1,8 @@
-"""Deciding that two entities are one, and taking it back.
+"""Merge two entities, and undo merges.
 
-A merge is a row beside the evidence, which stays as it was stated. The evidence of the entities
-concerned is counted out, the decision is written or deleted, and the evidence is counted in again
-under whatever entity it now belongs to.
+A merge is a row of its own; the evidence does not change. The evidence of the entities is subtracted
+from the graph, the merge is written or deleted, and the evidence is added again under the entity to
+which it then belongs.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _TABLES = ("mentions", "aliases", "relations")
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """`from_id` is another name of `into_id`; `reason` says who or what found so.
+    """A merge of `from_id` into `into_id`; `reason` names who or what decided it.
 
-    `automatic`: by comparing names, which is repeated whenever they change; else by the user.
+    `automatic`: by comparing names, which is repeated whenever they change; otherwise by the user.
     """
 
     from_id: UUID
@@ -36,9 +36,9 @@ class Merge:
 
 
 async def merge(writer: GraphWriter, merges: Sequence[Merge]) -> int:
-    """Write decisions in order; those between entities that are one already are passed over.
+    """Write merges in order, skip those of merged entities; return the number of new ones.
 
-    Entities that were merged into a `from_id` come along. Returns how many decisions were new.
+    Entities that were merged into a `from_id` follow it.
 
     Raises:
         OptionInvalid: an entity is to be merged into itself.
@@ -61,7 +61,7 @@ async def merge(writer: GraphWriter, merges: Sequence[Merge]) -> int:
 
 
 async def unmerge(writer: GraphWriter, from_ids: Sequence[UUID]) -> int:
-    """Take decisions back; returns how many of the entities had been merged."""
+    """Undo merges; return how many of the entities had been merged."""
     done = 0
     async with _recount_merged(writer, from_ids):
         for from_id in from_ids:
@@ -70,14 +70,14 @@ async def unmerge(writer: GraphWriter, from_ids: Sequence[UUID]) -> int:
 
 
 async def replace_merges(writer: GraphWriter, old: Sequence[UUID], new: Sequence[Merge]) -> None:
-    """Take automatic merges of the entities `old` back, and write `new` ones.
+    """Undo the automatic merges of the entities `old`, and write `new` ones.
 
-    What the user has decided of `old` since they were looked at stays.
+    Decisions that the user has made about `old` meanwhile stay.
     """
     key = {"scope_id": writer.scope_id, "ids": list(old)}
     cursor = await writer.connection.execute(SQL["automatic"], key)
-    if own := [row[0] async for row in cursor]:
-        await unmerge(writer, own)
+    if automatic := [row[0] async for row in cursor]:
+        await unmerge(writer, automatic)
     if new:
         await merge(writer, new)
 

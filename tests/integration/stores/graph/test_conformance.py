@@ -343,7 +343,7 @@ async def test_vectors_find_the_nearest_entities_and_follow_their_texts(
         *("糖尿病\n", "Blood sugar\n", "Twice\n", "ACME\n"),
     }
     assert await vectors.count_to_embed(scope) == len(texts)
-    assert await vectors.count_to_embed(scope, most=2) == 2
+    assert await vectors.count_to_embed(scope, max_vectors=2) == 2
     axes = np.stack([unit(place) for place in range(len(texts))])
     await vectors.store(scope, texts, axes)
     await reading.catch_up(scope)

@@ -180,7 +180,7 @@ async def test_entities_that_become_one_while_a_graph_is_copied_whole_are_copied
     assert found is not None
     projection = Projection(database, bolt, scope, found.scope_id)
     await projection.wipe()
-    await projection.introduce(0, anew=True)
+    await projection.write_header(0, is_empty=True)
     async with database.transaction(scope.user_id) as connection:
         note = """insert into graph_outbox (scope_id, user_id, kind, ids)
             values (%s, %s, 'load entities', %s)"""

@@ -70,14 +70,14 @@ def test_an_abbreviation_joins_what_it_is_defined_as_unless_it_has_two_meanings(
 
 def test_an_alias_of_the_user_joins_only_what_nothing_else_is_called() -> None:
     apple, city = named("Big Apple"), named("New York", own="ny")
-    names = Names(named=[apple, city], own_aliases=[(city.id, "big apple")])
+    names = Names(named=[apple, city], user_aliases=[(city.id, "big apple")])
     assert merged(names) == {("Big Apple", "New York")}
-    itself = replace(names, own_aliases=[*names.own_aliases, (apple.id, "big apple")])
+    itself = replace(names, user_aliases=[*names.user_aliases, (apple.id, "big apple")])
     assert merged(itself) == {("Big Apple", "New York")}
     other = named("Apples Inc", own="inc")
     both = Names(
         named=[apple, city, other],
-        own_aliases=[(city.id, "big apple"), (other.id, "big apple")],
+        user_aliases=[(city.id, "big apple"), (other.id, "big apple")],
     )
     assert merged(both) == set()
 

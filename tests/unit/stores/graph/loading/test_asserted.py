@@ -15,7 +15,7 @@ from sextant.stores.graph.evidence import (
     GraphEvidence,
     MentionRow,
     RelationRow,
-    without,
+    drop_problem_rows,
 )
 from sextant.stores.graph.loading.asserted import collect_assertions
 
@@ -36,7 +36,7 @@ def test_the_sound_rows_are_those_that_are_accepted_one_by_one(
     one_by_one.add(evidence)
     columns = collect_assertions(evidence)
     assert (columns is None) == bool(one_by_one.problems)
-    columns = collect_assertions(without(evidence, one_by_one.problems))
+    columns = collect_assertions(drop_problem_rows(evidence, one_by_one.problems))
     assert columns is not None
     accepted = [(row[1], *row[5:]) for row in one_by_one.mentions]
     assert columns.named == accepted
