@@ -27,7 +27,7 @@ from sextant.models.offline.passages import is_row, names_above
 from sextant.models.offline.restated import newest_first
 from sextant.models.offline.rows_by_place import asked_place, row_at
 from sextant.models.offline.sentence_ranking import about_what_is_named, rank_sentences
-from sextant.models.offline.siblings import Siblings
+from sextant.models.offline.siblings import Siblings, passages_of_namesakes
 from sextant.models.offline.simplified_items import in_simplified
 from sextant.models.offline.summary import summary_of_named
 from sextant.models.offline.wording import without_empty_words
@@ -145,6 +145,9 @@ class ExtractiveAnswerer:
         """Return what answers of the ranked sentences, or of those in the other language."""
         named = [one for one in ranked if one.source in about]
         compared = await self._meanings.compared((named or ranked)[:_COMPARED], written)
+        of_others = await asyncio.to_thread(passages_of_namesakes, question, items)
+        own = [one for one in compared if one.candidate.source not in of_others]
+        compared = own or compared
         kind = asked_kind(question)
         compared = sorted(
             compared,
@@ -156,7 +159,7 @@ class ExtractiveAnswerer:
         best = compared[0]
         telling = kind.tells(best.candidate.meaning, items[best.candidate.source])
         telling = telling and speaks_of_counted(question, items)
-        convincing = bool(named) and telling and self._convinces(best, question)
+        convincing = bool(named and own) and telling and self._convinces(best, question)
         within: list[Candidate] = []
         if convincing:
             within = rows_together(best.candidate, ranked, items, question)

@@ -1,4 +1,7 @@
-"""What a sentence says of another one of the kind that is asked for: of P-30, unit 147 or week 2, not P-20, 148 or 3."""
+"""What a sentence says of another one of the kind that is asked for: of P-30, unit 147 or week 2, not P-20, 148 or 3.
+
+Or of a namesake: of another body's Maria Santos.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,14 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol, TypeVar
 
 from sextant.domain.retrieval import RetrievedItem
-from sextant.models.offline.passages import heading_over
+from sextant.models.offline.passages import heading_over, told_by, told_by_documents
+from sextant.text.characters import normalise
 from sextant.text.identifiers import codes_in, spelling_of
+from sextant.text.persons import SURNAMES
 from sextant.text.sentences import is_ended
 from sextant.text.simplified import plain_of
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
+from sextant.text.whole_words import find_whole
 
 _CODE = r"(?=[a-z]*[-_.]?\d)[a-z]+[-_.]?\d[a-z0-9]*"
 _KIND = re.compile(r"(?:\b(?P<word>[a-z]{3,}) |(?P<han>[\u4e00-\u9fff]{2}))$")
@@ -26,6 +32,14 @@ _CHINESE_NUMBERED = re.compile(
 # "Grade 5 and above" is told of grade 6, too.
 _BOUND = r"(?! ?(?:to|-|–|~|or|and (?:above|over|up|below|under|higher|lower|older|more|less)|[及或至到]|以[上下前后]|起))"
 _TITLE_CHARS = 40
+# Somebody by name and whose they are: "Maria Santos of Eastbank", "Eastbank's Maria Santos", 东岸银行的王芳.
+_NAME = r"[A-Z][\w'’-]+(?: (?:[A-Z]\.|[A-Z][\w-]+))+"
+_BODY = r"[A-Z][\w&-]*(?: (?:&|[A-Z][\w&-]*))*"
+_NAMED_BODY = re.compile(
+    rf"\b(?P<name>{_NAME}),? ?(?:\b(?:of|at|from|with)(?: the)? |[,(] ?)(?P<body>{_BODY})"
+    rf"|\b(?P<before>{_BODY})['’]s? (?P<named>{_NAME})"
+    rf"|(?P<han_body>[\u4e00-\u9fff]{{2,12}}?)的(?P<han>[{''.join(sorted(SURNAMES))}][\u4e00-\u9fff]{{1,2}})"
+)
 # Who asks what is more than P-20 is answered by another one.
 _COMPARES = re.compile(r"\bthan\b|\b(?:compar|differ|successor|replac|instead)|比|区别|替代|取代")
 
@@ -85,6 +99,34 @@ class Siblings:
             if any(others.search(text) for others in self._others):
                 return True
         return False
+
+
+def passages_of_namesakes(question: str, passages: Sequence[RetrievedItem]) -> set[int]:
+    """Return the places of passages about a namesake of somebody whom the question names with their body.
+
+    They have the name and not the body, nor has their document, while another passage has both.
+    """
+    asked = list(_NAMED_BODY.finditer(question))
+    if not asked:
+        return set()
+    plain = [told_by(passage) for passage in passages]
+    documents = told_by_documents(passages)
+    others = set[int]()
+    for found in asked:
+        body = normalise(found["body"] or found["before"] or found["han_body"])
+        name = normalise(found["name"] or found["named"] or found["han"])
+        names = [name, name[:2]] if found["han"] else [name]  # 王芳 of 王芳住
+        name = next((one for one in names if _has_both(plain, one, body)), "")  # "" stands nowhere
+        others |= {
+            place
+            for place, (text, document) in enumerate(zip(plain, documents, strict=True))
+            if find_whole(text, name) and body not in document
+        }
+    return others
+
+
+def _has_both(texts: Sequence[str], name: str, body: str) -> bool:
+    return any(body in text and find_whole(text, name) for text in texts)
 
 
 def _names(question: str, passages: Sequence[RetrievedItem]) -> Iterator[tuple[str, str]]:

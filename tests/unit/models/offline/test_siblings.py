@@ -131,3 +131,25 @@ async def test_a_note_answers_with_what_refers_to_it() -> None:
 async def test_a_field_that_holds_but_a_part_of_the_question_answers_nothing() -> None:
     passage = item("Employee: Dee Fox\n\nNet pay: 2,900 EUR\n\nPeriod: May 2025")
     assert await answers("What is the net pay of Dee Fox?", passage) == ["Net pay: 2,900 EUR"]
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("Where did the John Kim of Orion Labs study?", False),
+        ("Where did Orion Labs' John Kim study?", False),
+        ("Where did the John Kim of Vega Motors study?", True),
+        ("Where did John Kim study?", True),
+        ("海宁公司的王芳毕业于哪所大学？", False),
+        ("远东医院的王芳毕业于哪所大学？", True),
+    ],
+)
+async def test_what_is_said_of_a_namesake_answers_nothing(question: str, told: bool) -> None:
+    vega = item("John Kim runs the workshop at Vega Motors. John Kim studied at Yale.", "Vega")
+    orion = item("John Kim is a welder at Orion Labs.", "Orion", document="o")
+    hospital = item("王芳是远东医院的护士长。王芳毕业于复旦大学。", "医院", document="e")
+    company = item("王芳是海宁公司的会计。", "公司", document="f")
+    english = question.isascii()
+    items = (vega, orion) if english else (hospital, company)
+    answer = " ".join(await answers(question, *items, language="en" if english else "zh"))
+    assert ("Yale" in answer or "复旦" in answer) is told
