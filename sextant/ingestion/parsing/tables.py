@@ -154,7 +154,7 @@ def fill_group_names(rows: Sequence[Sequence[str]]) -> list[list[str]] | None:
     """
     if len(rows) < 3:
         return None
-    groups, names, *_ = ([cell.strip() for cell in row] for row in rows)
+    groups, names = ([cell.strip() for cell in row] for row in rows[:2])
     filled = [at for at, cell in enumerate(groups) if cell]
     is_grouped = 1 < len(filled) < len(groups) and len(set(filter(None, names))) < len(
         list(filter(None, names))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -93,13 +94,16 @@ class _CsvReader:
     def rows(self, lines: Iterator[str]) -> Iterator[list[str]]:
         """Return the cells of each row; of a blank line, none."""
         ahead, number, width = list[str](), 0, 0
+        delimiter, most = self.delimiter, self.limits.table_cells if self.limits else sys.maxsize
         plain = list[str]()
         plain_rows = self._reader(iter(plain.pop, ""))
         while line := (ahead.pop(0) if ahead else next(lines, "")):
             number += 1
             if '"' not in line:
-                if self.limits:  # before it is cut into more cells than memory holds
-                    CellBudget(self.limits).spend(line.count(self.delimiter) + 1)
+                if (cells := line.count(delimiter) + 1) > most and self.limits:
+                    CellBudget(self.limits).spend(
+                        cells
+                    )  # before it is cut: memory may not hold them
                 plain.append(line)
                 row = next(plain_rows)
                 yield row
