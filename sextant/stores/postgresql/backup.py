@@ -129,13 +129,13 @@ def _require_undamaged(source: Path) -> None:
         size = file.seek(0, os.SEEK_END) - _SEAL_BYTES
         if size < 0:
             return
-        file.seek(size)
-        seal = file.read(_SEAL_BYTES)
-        # A bit of the mark itself may have flipped: that makes no backup of an older version of it.
+        file.seek(max(0, size - _PIECE))
+        tail = file.read()
+        seal = tail[-_SEAL_BYTES:]
+        # A bit of the mark itself may have flipped, or something may be missing or stand behind it: that makes
+        # no backup of an older version of it.
         alike = sum(one == other for one, other in zip(seal, _SEAL, strict=False))
-        if (
-            alike < len(_SEAL) // 2 and _SEAL[:8] not in seal
-        ):  # it is there where the file broke off behind it
+        if alike < len(_SEAL) // 2 and _SEAL[1:8] not in tail:
             return
         file.seek(0)
         digest, left = hashlib.sha256(), size

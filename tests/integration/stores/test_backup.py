@@ -162,7 +162,9 @@ async def test_a_file_that_broke_off_or_is_none_changes_nothing(
     whole = tmp_path / "all.dump"
     await backup(source, whole)
     content = whole.read_bytes()
-    for number, part in enumerate((content[: len(content) // 2], content[:-1], b"", b"# notes")):
+    for number, part in enumerate(
+        (content[: len(content) // 2], content[:-1], content + b"\n", b"", b"# notes")
+    ):
         broken = tmp_path / f"{number}.dump"
         broken.write_bytes(part)
         with pytest.raises(OptionInvalid):
