@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from itertools import islice, zip_longest
+from itertools import islice, pairwise, zip_longest
 from typing import Annotated
 
 from pydantic import Field, model_validator
@@ -34,6 +34,8 @@ from sextant.nodes.citing.citations import Citations
 from sextant.nodes.citing.evidence import Text, terms_of
 from sextant.nodes.citing.markers import MARKER, read, stripped, unmarked, written
 from sextant.nodes.citing.support import QuotedPassage, SupportedQuote, TermLookup, claim_of
+from sextant.text.characters import has_cjk
+from sextant.text.simplified import plain_of
 
 _log = logging.getLogger(__name__)
 
@@ -85,13 +87,16 @@ async def answer_from_reports(
 ) -> AsyncGenerator[AnswerEvent]:
     """Yield the best findings of the best reports, without a model, each with the passage it rests on.
 
-    A finding that rests on none of `items` is left out. Yields nothing when that leaves none, or when
-    the question asks for something in particular that none of them speaks of. Of a `topic` each of them speaks.
+    A finding that rests on none of `items` is left out, and so is one that has nothing of what the question asks for
+    in particular. Yields nothing when that leaves none, or none that speaks of it. Of a `topic` each of them speaks.
     """
     given = Citations(items)
-    cited = _cite_findings(question, reports, items)
-    if topic:
-        cited = (one for one in cited if _speaks_of([one], question))
+    asked = terms_of(find_other_subjects(question))
+    cited = (
+        one
+        for one in _cite_findings(question, reports, items)
+        if (_speaks_of([one], question) if topic else _touches(one, asked))
+    )
     findings = list(islice(cited, _FINDINGS))
     if not findings or not _speaks_of(findings, question):
         return
@@ -156,9 +161,25 @@ def _speaks_of(findings: Sequence[_CitedFinding], question: str) -> bool:
     titles = [Text(one.title) for one in findings]
     if any(title.has(term) == 1 for title in titles for term in asked):
         return True
+    return not asked or 2 * _held_terms(findings, asked) > len(asked)
+
+
+def _touches(finding: _CitedFinding, asked: Collection[str]) -> bool:
+    """Return whether a finding has anything of what is asked for: a term, or a part of a Chinese compound."""
+    text = plain_of(f"{finding.title} {finding.finding} {finding.quote.text}")
+    parts = (
+        "".join(pair)
+        for term in asked
+        if has_cjk(term) and len(term) > 3
+        for pair in pairwise(term)
+    )
+    return not asked or _held_terms([finding], asked) > 0 or any(part in text for part in parts)
+
+
+def _held_terms(findings: Sequence[_CitedFinding], asked: Collection[str]) -> int:
+    """Return how many of the terms asked for the findings hold together."""
     found = [Text(f"{one.title} {one.finding} {one.quote.text}") for one in findings]
-    held = sum(any(text.has(term) == 1 for text in found) for term in asked)
-    return not asked or 2 * held > len(asked)
+    return sum(any(text.has(term) == 1 for text in found) for term in asked)
 
 
 def _state_finding(

@@ -84,13 +84,31 @@ async def test_a_row_that_a_report_found_is_told_with_its_columns(bench: Build) 
     assert "Graz | Mara" in update["citations"][0]["quote"]
 
 
-async def test_the_finding_that_the_question_asks_for_comes_first(bench: Build) -> None:
-    both = report("混合", ("今天天气很好。", "天气.md"), ("终验合格后支付尾款。", "合同.md"))
-    state = asked("何时支付尾款？", items=[PAYMENT, WEATHER], around=[both])
+async def test_the_finding_that_the_question_asks_for_comes_first_and_no_other_subject(
+    bench: Build,
+) -> None:
+    both = report(
+        "混合",
+        ("今天天气很好。", "天气.md"),
+        ("合同签订后支付百分之三十。", "合同.md"),
+        ("终验合格后支付尾款。", "合同.md"),
+    )
+    state = asked("何时支付尾款？", items=[PAYMENT, WEATHER], around=[both, HEALTH])
     update = await generate(state, bench(answerer=ExtractiveAnswerer()).runtime)
-    lines = update["answer"].splitlines()
-    assert "支付尾款" in lines[1]
-    assert "天气很好" in lines[2]
+    _, first, second = update["answer"].splitlines()
+    assert "支付尾款" in first
+    assert "百分之三十" in second
+
+
+async def test_a_part_of_a_compound_is_enough_for_a_finding(bench: Build) -> None:
+    """付款条件 is one word, 付款 a part of it."""
+    terms = item("付款条件见下表。本合同分五个付款节点支付。今天天气很好。", "合同.md")
+    told = report("其他", *((f"{one}。", "合同.md") for one in terms.text.rstrip("。").split("。")))
+    state = asked("总结付款条件", items=[terms], around=[told])
+    update = await generate(state, bench(answerer=ExtractiveAnswerer()).runtime)
+    assert "付款条件见下表" in update["answer"]
+    assert "五个付款节点" in update["answer"]
+    assert "天气" not in update["answer"]
 
 
 async def test_a_summary_of_a_topic_is_told_from_the_reports_that_speak_of_it(
