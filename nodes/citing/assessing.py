@@ -21,7 +21,9 @@ from sextant.nodes.citing.evidence import (
     NEAR,
     OWN,
     Part,
+    Text,
     all_parts,
+    counted_in,
     is_code,
     names_in,
     other_words,
@@ -29,11 +31,13 @@ from sextant.nodes.citing.evidence import (
     terms_of,
     wording_of,
 )
+from sextant.nodes.citing.statements import states
 from sextant.nodes.citing.support import SupportedQuote, headings, opposed
 from sextant.text.characters import IDEOGRAPHS, language_of, normalise
 from sextant.text.identifiers import codes_in, find_unmentioned
+from sextant.text.negation import demands, leaves_free, negates
 from sextant.text.simplified import plain_of
-from sextant.text.values import TIMES, TextValue, normalise_values
+from sextant.text.values import TIMES, WEEKDAY, TextValue, normalise_values, rates_in
 
 
 class Support(IntEnum):
@@ -79,6 +83,10 @@ _FULL_NAME = re.compile(
 _FACTS = re.compile(
     r"[，;；。]|,(?!\d)|、|\s(?=(?:and|but|while|whereas) )|(?<=[\u4e00-\u9fff])(?:而且|并且|以及|但|而)(?=[\u4e00-\u9fff])"
 )
+_ASKS_WHETHER = re.compile(
+    r"\A\s*(?:is|are|was|were|do|does|did|can|could|may|must|should|will|has|have)\b|吗\s*[?？]?\s*\Z|[能可]否|是否",
+    re.IGNORECASE,
+)
 _OTHERS = re.compile(
     r"其他|其它|其余|\bothers?\b|\belse\b|\bremaining\b|\ball other\b", re.IGNORECASE
 )
@@ -101,6 +109,7 @@ class _Fact:
     terms: tuple[str, ...]
     new: tuple[str, ...]
     values: tuple[TextValue, ...]
+    rates: frozenset[str] = frozenset()
 
 
 class Evidence:
@@ -166,16 +175,18 @@ class Evidence:
     def _facts(self, sentence: str) -> list[_Fact]:
         facts = list[_Fact]()
         for text in _FACTS.split(sentence):
-            if not text:
+            if not text or not states(text):
                 continue
             terms = terms_of(text)
-            values = tuple(one.value for one in normalise_values(text))
+            # A day of the week stays a word of a statement; where the question names one, it tells clauses apart.
+            found = [one.value for one in normalise_values(text)]
+            values = tuple(value for value in found if value.unit != WEEKDAY)
             own = tuple(
                 one for one in values if not any(one == asked for asked in self._asked_values)
             )
             new = tuple(term for term in terms if not self._is_asked(term))
             if terms or values:
-                facts.append(_Fact(text, terms, new, own))
+                facts.append(_Fact(text, terms, new, own, frozenset(rates_in(text).values())))
         telling = [fact for fact in facts if fact.new or fact.values]
         return telling or facts
 
@@ -286,7 +297,7 @@ class _Look:
         best = max(one.support for one in outcomes)
         share = sum(one.share for one in outcomes) / len(outcomes)
         if worst >= Support.SUPPORTED:
-            if self._is_denied(parts):
+            if self._is_denied(parts) or self._is_denied_elsewhere():
                 return Assessment(Support.CONTRADICTED, share, parts)
             return Assessment(Support.SUPPORTED, share, parts)
         if worst == Support.CONTRADICTED:
@@ -327,6 +338,45 @@ class _Look:
             return False
         whole = " ".join(dict.fromkeys(part.sentence for part in same))
         return opposed(self._sentence, whole)
+
+    def _is_denied_elsewhere(self) -> bool:
+        """Return whether a clause denies what the sentence affirms of the same things, or the question asks for.
+
+        A sentence that says a number may rest on one that does not speak of them at all.
+        """
+        if negates(self._sentence) or not _ASKS_WHETHER.search(self._evidence._question):
+            stated = [(fact.text, fact.terms) for fact in self._facts if fact.values]
+        else:
+            stated = [(self._evidence._question, tuple(self._subject))]
+        return any(self._is_opposed(text, terms) for text, terms in stated) or any(
+            self._demands_or_frees(fact) for fact in self._facts
+        )
+
+    def _demands_or_frees(self, fact: _Fact) -> bool:
+        """Return whether a fact demands what a clause leaves free, or the other way round."""
+        tests = demands, leaves_free
+        for mine, its in (tests, tests[::-1]):
+            clauses = self._clauses_with(fact.terms) if mine(fact.text) else []
+            if clauses and all(its(clause.plain) for clause in clauses):
+                return True
+        return False
+
+    def _is_opposed(self, text: str, terms: Collection[str]) -> bool:
+        """Return whether of the clauses that have all of some terms one denies, and none says the same without denial."""
+        if negates(text) or not terms:
+            return False
+        clauses = self._clauses_with(terms)
+        return bool(clauses) and all(negates(clause.plain) for clause in clauses)
+
+    def _clauses_with(self, terms: Collection[str]) -> list[Text]:
+        """Return the clauses, in the language of the sentence, that have all of some terms."""
+        return [
+            clause
+            for part in self._whole
+            if terms and not part.is_row and not self._is_foreign(part)
+            for clause in part.clauses or (part.layers[0][1],)
+            if all(clause.has(term) == 1.0 for term in terms)
+        ]
 
     def _nearest(self) -> tuple[Part, ...]:
         terms = self._terms_of_all()
@@ -415,6 +465,8 @@ class _Look:
         parts = tuple(dict.fromkeys(part for one in outcomes for part in one.parts))
         if worst.support != Support.SUPPORTED:
             return Assessment(worst.support, worst.share, parts)
+        if self._counts_another(fact, parts):
+            return Assessment(Support.CONTRADICTED, worst.share, parts)
         words = self._words_in(fact, parts)
         same = not all(map(self._is_foreign, parts))
         if same and (
@@ -466,7 +518,11 @@ class _Look:
         """Return one number: said by the part that speaks most of the subject, of those with a number of its kind."""
         among = [part for part in self._parts if part.values]
         carriers = [
-            p for p in among if any(value.matches(v) and not value.opposes(v) for v in p.values)
+            p
+            for p in among
+            if any(value.matches(v) and not value.opposes(v) for v in p.values)
+            and not self._is_at_another_rate(p, fact)
+            and not self._is_on_another_day(p)
         ]
         best = max(
             carriers,
@@ -482,12 +538,10 @@ class _Look:
         score = scores[id(best)]
         if self._is_exchanged(value, fact, best):
             return Assessment(Support.CONTRADICTED, score, (best,))
-        if any(
-            self._owns_more(one, best)
-            for one in rivals
-            if scores[id(one)] >= score or self._codes_in(one) > self._codes_in(best)
-        ):
+        if any(self._owns_more(one, best, fact) for one in rivals):
             return Assessment(Support.CONTRADICTED, score, (best,))
+        if rival and self._owns_more(best, rival, fact):
+            rival = None
         return Assessment(self._between(best, score, rival, scores), score, (best,))
 
     def _rivals(self, value: TextValue, carriers: Sequence[Part], best: Part | None) -> list[Part]:
@@ -553,6 +607,16 @@ class _Look:
             or any(row.level_of(pattern) == OWN for _, pattern in self._others)
         )
 
+    @staticmethod
+    def _counts_another(fact: _Fact, parts: Sequence[Part]) -> bool:
+        """Return whether what a fact counts, its part counts with another number only: two adults for one."""
+        there = [pair for part in parts for pair in counted_in(part.sentence)]
+        return any(
+            (numbers := [value for value, its in there if its == thing])
+            and not any(value.matches(number) for number in numbers)
+            for value, thing in counted_in(fact.text)
+        )
+
     def _counts_the_same(self, fact: _Fact, parts: Sequence[Part]) -> bool:
         """Return whether what is counted by a number without a unit stands in its part, too, or in the question."""
         plain = plain_of(fact.text)
@@ -569,7 +633,8 @@ class _Look:
                 for term in counted
                 if term in self._evidence._asked or any(self._level(p, term) for p in parts)
             ]
-            if counted and not known:
+            named = [term for term in fact.terms if any(p.is_row and p.owns(term) for p in parts)]
+            if counted and not (known or named):
                 return False
         return True
 
@@ -618,21 +683,38 @@ class _Look:
         terms = [term for term in named_here or self._subject if self._is_anywhere(term)]
         marks = terms if named_here else [*self._asked_phrases, *terms]
         new = [term for term in fact.new if part.level(term) >= OWN]
-        says = [all(one.has(term) == 1.0 for term in new) for one in part.statements]
+        return self._is_said_of_another(part.statements, new, marks) or (
+            bool(named_here) and self._is_said_of_another(part.clauses, new, marks, fact)
+        )
+
+    @staticmethod
+    def _is_said_of_another(
+        pieces: Sequence[Text],
+        new: Collection[str],
+        marks: Collection[str],
+        fact: _Fact | None = None,
+    ) -> bool:
+        """Return whether the pieces of a sentence that say something speak of less of a subject than others do.
+
+        Of clauses only those count that have a subject of their own, which a fact does not name.
+        """
+        says = [bool(new) and all(one.has(term) == 1.0 for term in new) for one in pieces]
         named = [
-            {mark for mark in marks if mark in one.plain or one.has(mark) == 1.0}
-            for one in part.statements
+            {mark for mark in marks if mark in one.plain or one.has(mark) == 1.0} for one in pieces
         ]
+        own = [fact is None or _has_own_subject(one, new, fact) for one in pieces]
         return any(says) and all(
-            any(
-                more > about > set() for more, others in zip(named, says, strict=True) if not others
-            )
-            for about, is_said in zip(named, says, strict=True)
+            is_own
+            and any(more > about for more, others in zip(named, says, strict=True) if not others)
+            for about, is_said, is_own in zip(named, says, own, strict=True)
             if is_said
         )
 
-    def _owns_more(self, rival: Part, best: Part) -> bool:
-        """Return whether of two clauses of one sentence the other one speaks of the subject, all that this one does and more."""
+    def _owns_more(self, rival: Part, best: Part, fact: _Fact) -> bool:
+        """Return whether of two clauses of one sentence the other one speaks of the subject, all that this one does and more.
+
+        What stands ahead of a clause in its sentence it speaks of, too.
+        """
         if not (rival.is_clause and best.is_clause) or (rival.passage, rival.span) != (
             best.passage,
             best.span,
@@ -640,9 +722,26 @@ class _Look:
             return False
         if self._codes_in(rival) > self._codes_in(best):
             return True
+        about = terms_of(plain_of(fact.text)[: _first_number(fact.text)])
+        own = {term for term in about if rival.owns(term)}
+        if own > {term for term in about if best.speaks_of(term)}:
+            return True
         stated = {*self._subject, *(term for fact in self._facts for term in fact.terms)}
         marks = [*self._phrases, *filter(self._is_anywhere, stated)]
-        return {one for one in marks if rival.owns(one)} > {one for one in marks if best.owns(one)}
+        return {one for one in marks if rival.speaks_of(one)} > {
+            one for one in marks if best.speaks_of(one)
+        }
+
+    @staticmethod
+    def _is_at_another_rate(part: Part, fact: _Fact) -> bool:
+        """Return whether both count by a period, and not by the same: 60 a day is not 60 an hour."""
+        return bool(fact.rates and part.rates) and fact.rates.isdisjoint(part.rates)
+
+    def _is_on_another_day(self, part: Part) -> bool:
+        """Return whether a part speaks of days of the week, and not of the one that is asked for."""
+        asked = [value for value in self._evidence._asked_values if value.unit == WEEKDAY]
+        days = [value for value in part.values if value.unit == WEEKDAY]
+        return bool(asked and days) and not any(_holds(days, value) for value in asked)
 
     def _words_in(self, fact: _Fact, parts: Sequence[Part]) -> float:
         """Return the share of a fact's own terms in the parts that say its numbers, among those that count."""
@@ -735,6 +834,17 @@ class _Change:
 def _changes(matcher: SequenceMatcher[str]) -> Iterator[_Change]:
     for tag, start, end, at, until in matcher.get_opcodes():
         yield _Change(tag, start, end, at, until - at)
+
+
+def _first_number(text: str) -> int:
+    """Return where the first number of a text stands; 0 for none."""
+    return next((one.start for one in normalise_values(text) if one.value.unit != WEEKDAY), 0)
+
+
+def _has_own_subject(clause: Text, new: Collection[str], fact: _Fact) -> bool:
+    """Return whether words that a fact does not say stand in a clause ahead of what is new in it."""
+    start = min((at for term in new if (at := clause.plain.find(term)) >= 0), default=0)
+    return bool(set(terms_of(clause.plain[:start])).difference(fact.terms))
 
 
 def language_of_sentence(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -23,7 +23,7 @@ from sextant.text.stopwords import (
     ENGLISH_STOP_WORDS,
     without_question_words,
 )
-from sextant.text.values import TextValue, normalise_values, unit_of_heading
+from sextant.text.values import WEEKDAY, TextValue, normalise_values, rates_in, unit_of_heading
 
 _CODE = re.compile(r"(?<![a-z0-9])(?=[a-z.-]*\d)[a-z]+(?:[-.]?[a-z0-9]+)*(?![a-z0-9])")
 # KITE-L, SRV-GOLD: names without a digit.
@@ -62,6 +62,7 @@ _ROW = re.compile(r"\s*\|")
 _RULE_ROW = re.compile(r"[\s|:-]+")
 _ENDED = re.compile(r"[。！？.!?…:：;；][\"'”’」』）)\]]*\Z")
 _OPENS = re.compile(r"\s*(?:[-*+•·#|>]|\d{1,2}[.)、：]|[A-Z]\d\s|\d\d:\d\d\s)")
+_LEADS_IN = re.compile(r"[:：]\W*\Z")
 _WRAPPED_CHARS = 40
 _SHORT_CELL = 40
 
@@ -72,7 +73,9 @@ def terms_of(text: str) -> tuple[str, ...]:
     plain = plain_of(text).translate(_ACCENTS)
     capitals = [code.lower() for code in _CAPITAL_CODE.findall(text)]
     codes = [*capitals, *_CODE.findall(plain), *_LETTERED.findall(plain)]
-    plain = _CODE.sub(" ", _without(plain, normalise_values(text)))
+    found = normalise_values(text)
+    counted = [(one.start, one.end) for one in found if one.value.unit != WEEKDAY]
+    plain = _CODE.sub(" ", _without(plain, [*counted, *rates_in(text)]))
     for code in capitals:
         plain = plain.replace(code, " ")
     words = [_stem(word) for word in _WORD.findall(plain) if word not in ENGLISH_STOP_WORDS]
@@ -87,10 +90,9 @@ def _tells(word: str) -> bool:
     return word not in CHINESE_STOP_WORDS and word not in _FILLER_ZH
 
 
-def _without(plain: str, values: Sequence[object]) -> str:
+def _without(plain: str, spans: Iterable[tuple[int, int]]) -> str:
     signs = list(plain)
-    for value in values:
-        start, end = value.start, value.end  # type: ignore[attr-defined]
+    for start, end in spans:
         signs[start:end] = " " * (end - start)
     return "".join(signs)
 
@@ -135,6 +137,19 @@ def is_code(term: str) -> bool:
 _WORD_OR_NUMBER = re.compile(rf"[^\W_{IDEOGRAPHS}]+|[{IDEOGRAPHS}]+")
 
 
+def counted_in(text: str) -> list[tuple[TextValue, str]]:
+    """Return numbers without a unit, each with the word that names what it counts: 2 and 成人 of 2名成人."""
+    plain, found = plain_of(text), normalise_values(text)
+    ends = [*(one.start for one in found[1:]), len(plain)]
+    counted = [
+        (one.value, terms_of(_CLAUSE.split(plain[one.end : end].lstrip())[0]))
+        for one, end in zip(found, ends, strict=True)
+        if one.value.dimension == ""
+    ]
+    things = [(value, [term for term in terms if len(term) > 1]) for value, terms in counted]
+    return [(value, terms[0]) for value, terms in things if terms]
+
+
 @lru_cache(maxsize=1024)
 def phrases_of(text: str, *, numbered: bool = False) -> frozenset[str]:
     """Return what stands side by side in a text: two words, none of them a stop word.
@@ -146,7 +161,11 @@ def phrases_of(text: str, *, numbered: bool = False) -> frozenset[str]:
         numbered: whether one of two may be a number.
     """
     plain = plain_of(text).translate(_ACCENTS)
-    plain = plain if numbered else _without(plain, normalise_values(text))
+    plain = (
+        plain
+        if numbered
+        else _without(plain, [(one.start, one.end) for one in normalise_values(text)])
+    )
     runs = _WORD_OR_NUMBER.findall(without_question_words(plain))
     words = [
         f"{one} {two}"
@@ -244,6 +263,19 @@ class Part:
     clauses: tuple[Text, ...] = ()
     statements: tuple[Text, ...] = ()
 
+    @property
+    def rates(self) -> frozenset[str]:
+        """Return the periods that it counts by: a year, 每月."""
+        return frozenset(rates_in(self.layers[0][1].plain).values())
+
+    def speaks_of(self, mark: str) -> bool:
+        """Return whether a term or a phrase stands in a clause or before it in its sentence."""
+        return self.owns(mark) or any(
+            mark in text.plain or text.has(mark) == 1.0
+            for level, text in self.layers
+            if level == AHEAD
+        )
+
     def owns(self, mark: str) -> bool:
         """Return whether a term or a phrase stands in the part itself, or in what it takes its subject from."""
         own = self.layers[: 2 if self.inherits else 1]
@@ -292,6 +324,7 @@ def _heading_text(item: RetrievedItem) -> Text:
 def _clauses(index: int, item: RetrievedItem) -> Iterator[Part]:
     above = _heading_text(item)
     spans = [span for span in _joined_lines(item.text) if not _ROW.match(item.text[slice(*span)])]
+    lead = ""
     for at, span in enumerate(spans):
         near = Text(
             " ".join(
@@ -300,19 +333,30 @@ def _clauses(index: int, item: RetrievedItem) -> Iterator[Part]:
                 if 0 <= place < len(spans)
             )
         )
-        yield from _of_sentence(index, span, item.text[slice(*span)], above, near)
+        sentence = item.text[slice(*span)]
+        lead = _lead_of(lead, sentence)
+        under = Text(lead if lead != sentence else "")
+        yield from _of_sentence(index, span, sentence, (above, near, under))
+
+
+def _lead_of(lead: str, sentence: str) -> str:
+    """Return the lead-in of a list that a sentence is an item of, or is itself; "" for none."""
+    if _LEADS_IN.search(sentence):
+        return sentence
+    return lead if _OPENS.match(sentence) else ""
 
 
 def _of_sentence(
-    index: int, span: tuple[int, int], sentence: str, above: Text, near: Text
+    index: int, span: tuple[int, int], sentence: str, around: tuple[Text, Text, Text]
 ) -> Iterator[Part]:
-    """Yield the sentence, and each of its clauses that has a number."""
+    """Yield the sentence, and each of its clauses that has a number; both below headings, near others, in a list."""
+    above, near, lead = around
     whole = Text(sentence)
     clauses = [piece for clause in cut(_CLAUSE, sentence) for piece in _counted_apart(clause)]
     found = [tuple(one.value for one in normalise_values(clause)) for clause in clauses]
     every = tuple(value for some in found for value in some)
     texts = tuple(map(Text, clauses))
-    layers = ((OWN, whole), (HEADING, above), (NEAR, near))
+    layers = ((OWN, whole), (HEADING, above), (NEAR, near), (INHERITED, lead))
     several = len(clauses) > 1
     statements = tuple(map(Text, cut(_STATEMENT, sentence)))
     yield Part(
@@ -341,6 +385,7 @@ def _of_sentence(
             (HEADING, above),
             (BEHIND, whole),
             (NEAR, near),
+            (INHERITED, lead),
         )
         yield Part(
             index, span, sentence, of_clause, values, every, is_clause=True, inherits=inherits
@@ -356,7 +401,11 @@ def cut(separator: re.Pattern[str], text: str) -> list[str]:
 def _counted_apart(clause: str) -> list[str]:
     """Return a list whose every item has a number is that many clauses: 干粉灭火器36具、二氧化碳灭火器8具."""
     pieces = cut(_LISTED, clause)
-    return pieces if all(map(normalise_values, pieces)) else [clause]
+    return pieces if all(map(_numbers_in, pieces)) else [clause]
+
+
+def _numbers_in(text: str) -> list[TextValue]:
+    return [one.value for one in normalise_values(text) if one.value.unit != WEEKDAY]
 
 
 def _ahead_of_value(clause: str) -> str:

@@ -7,7 +7,7 @@ import re
 # Headings and lead-ins ("The steps are:") state nothing; nor do questions back to the reader, rules of
 # tables, fences of code, or a bare yes or no before what it rests on.
 _NO_STATEMENT = re.compile(
-    r"\s*(?:#.*|\W*|.*[:：]\W*|.*[?？]\W*|```.*|\W*(?:yes|no|sure|certainly|是的?|不是|对|不|没有|有)\W*)\s*",
+    r"\s*(?:#.*|\W*|.*[:：]\W*|.*[?？]\W*|```.*|\W*(?:yes|no|sure|certainly|是的?|不是|对|不|没有|有|不?可以|不?能够?|不?会|不必|不需要|不用|需要|必须)\W*)\s*",
     re.DOTALL | re.IGNORECASE,
 )
 

@@ -45,3 +45,25 @@ def clauses(text: str) -> list[str]:
     """Return the clauses of a sentence, cut at its marks and at words that set one against another; each "without …" apart."""
     parts = [*_CLAUSE.split(_WITHOUT.sub(" ", text)), *_WITHOUT.findall(text)]
     return [part for part in parts if part.strip()]
+
+
+# 不必 and "need not" leave free what 必须 and "must" demand.
+_FREE = re.compile(
+    r"自愿|自便|可选|任选|不必|不用|无须|无需|不需要|不强制|非必须|\b(?:optional(?:ly)?|voluntar(?:y|ily)|need not|not (?:required|mandatory|obligatory)"
+    r"|(?:do|does|did) ?n[o'’]t (?:have|need) to)\b",
+    re.IGNORECASE,
+)
+_DEMANDED = re.compile(
+    r"(?<!不|非)必须|(?<!无|不)必需|务必|(?<!无)须(?!知)|应当|强制|\b(?:must(?! not)|mandatory|compulsory|obligatory|required|have to|has to)\b",
+    re.IGNORECASE,
+)
+
+
+def leaves_free(text: str) -> bool:
+    """Return whether a text leaves something to choice."""
+    return _FREE.search(text) is not None
+
+
+def demands(text: str) -> bool:
+    """Return whether a text demands something."""
+    return not leaves_free(text) and _DEMANDED.search(text) is not None

@@ -15,7 +15,7 @@ from fractions import Fraction
 from sextant.text.number_words import chinese_number
 from sextant.text.simplified import plain_of
 
-DATE, TIME, SHARE, ORDINAL = "date", "time", "share", "ordinal"
+DATE, TIME, SHARE, ORDINAL, WEEKDAY = "date", "time", "share", "ordinal", "weekday"
 COUNT, TIMES = "count", "times"
 
 # Canonical unit: (dimension, how many base units of it, how it is written). Units of one dimension are converted.
@@ -60,6 +60,7 @@ _UNITS: dict[str, tuple[str, Fraction, str]] = {
     "mmol/L": ("mmol/l", Fraction(1), "mmol/l|毫摩尔/升|毫摩尔每升"),
     "ml": ("volume", Fraction(1), "ml|millilit(?:er|re)s?|毫升"),
     "l": ("volume", Fraction(1000), "l|lit(?:er|re)s?|升"),
+    "cent": ("cent", Fraction(1), "cents?|美分|欧分"),
     "GB": ("data", Fraction(1024), "gb|gigabytes?"),
     "MB": ("data", Fraction(1), "mb|megabytes?"),
     "times": ("times", Fraction(1), "times|次(?![数序品要])"),
@@ -111,11 +112,19 @@ _MONTHS = {
     )
 }
 _MONTH = r"(?P<{0}>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+# Short forms that are words of their own count only ahead of what a word does not stand ahead of.
+_ENGLISH_DAYS = (
+    "mon(?:day)?|tue(?:s|sday)?|wed(?:nesday)?|thu(?:rs?|rsday)?|fri(?:day)?|saturday|sunday"
+    r"|(?:sat|sun)(?=\.?\s?[-–,:/]|\.?\s\d)"
+)
+_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WORD_NUMBER = "|".join([*sorted([*_SMALL, *_TENS], key=len, reverse=True)])
 _CAPITALS = str.maketrans("壹贰叁肆伍陆柒捌玖拾佰仟〇两", "一二三四五六七八九十百千零二")
+_HAN_UNITS = "|".join(["[倍成]", *(form for form, _ in _UNIT_FORMS if re.match("[个一-鿿]", form))])
 _HAN = "零一二三四五六七八九十百千万亿半两〇壹贰叁肆伍陆柒捌玖拾佰仟"
 
 _PATTERNS: Sequence[tuple[str, re.Pattern[str]]] = (
+    ("weekday", re.compile(rf"(?<![a-z])(?P<day>{_ENGLISH_DAYS})(?:s|\.)?(?![a-z])|(?<![{_HAN}\d])(?:周|星期|礼拜)(?P<zday>[一二三四五六日天])(?![{_HAN}]|[次天个回场节遍小均期程])")),
     ("date", re.compile(r"(?<![\d.])(?P<y>(?:19|20)\d\d)(?:年|[-/.])\s?(?P<m>1[0-2]|0?[1-9])(?:月|[-/.])\s?(?P<d>3[01]|[12]\d|0?[1-9])(?![\d])[日号]?")),
     ("date", re.compile(r"(?<![\d.])(?P<y>(?:19|20)\d\d)\s?年\s?(?P<m>1[0-2]|0?[1-9])\s?月(?:\s?(?P<d>3[01]|[12]\d|0?[1-9])\s?[日号])?")),
     ("date", re.compile(r"(?<![\d.])(?P<m>1[0-2]|0?[1-9])\s?月\s?(?P<d>3[01]|[12]\d|0?[1-9])\s?[日号]?(?!\d)")),
@@ -124,11 +133,12 @@ _PATTERNS: Sequence[tuple[str, re.Pattern[str]]] = (
     ("date", re.compile(rf"(?<![a-z]){_MONTH.format('mon')} (?P<d>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?(?:,? (?P<y>(?:19|20)\d\d))?(?![\d%a-z])")),
     ("date", re.compile(rf"(?<![a-z]){_MONTH.format('mon')},? (?P<y>(?:19|20)\d\d)(?!\d)")),
     ("date", re.compile(r"(?<![\d.])(?P<y>(?:19|20)\d\d)\s?年(?!\d)")),
+    ("fraction", re.compile(rf"(?P<den>[{_HAN}]{{1,3}}|\d{{1,5}})分之(?P<num>[{_HAN}]{{1,6}}(?:点[{_HAN}]{{1,4}})?|\d+(?:\.\d+)?)")),
     ("time", re.compile(r"(?<![\d:.])(?P<h>[01]?\d|2[0-4]):(?P<min>[0-5]\d)(?!\d)(?:\s?(?P<half>[ap])\.?m\b\.?)?")),
     ("time", re.compile(r"(?<![\d:.])(?P<h>1[0-2]|[1-9])(?:[:.](?P<min>[0-5]\d))?\s?(?P<half>[ap])\.?m\b\.?")),
+    ("han", re.compile(rf"(?<![{_HAN}午上晨间])(?P<han>[{_HAN}]{{1,8}}点[零一二三四五六七八九〇]{{1,4}}(?:[百千]?[万亿])?)(?={_HAN_UNITS})")),
     ("time", re.compile(rf"(?P<part>上午|下午|晚上|早上|中午|凌晨|傍晚)?(?P<zh>\d{{1,2}}|[{_HAN}]{{1,3}})[点时](?!间|候|长|段|刻|代|期|效|区|常|限)(?:整|(?P<zmin>\d{{1,2}}|[{_HAN}]{{1,4}})分?|(?P<halfpast>半))?")),
-    ("fraction", re.compile(rf"(?P<den>[{_HAN}]{{1,3}}|\d{{1,5}})分之(?P<num>[{_HAN}]{{1,6}}|\d+(?:\.\d+)?)")),
-    ("fraction", re.compile(r"(?<![a-z])(?P<num>one|two|three|four|five|a) (?:-)?(?P<en>half|third|quarter|fifth|tenth)s?(?![a-z])|(?<![a-z])(?P<half1>half)(?: of| the| an?)(?! (?:hour|day|year|month))(?![a-z])")),
+    ("fraction", re.compile(r"(?<![a-z])(?<!and )(?P<num>one|two|three|four|five|a) (?:-)?(?P<en>half|third|quarter|fifth|tenth)s?(?![a-z])|(?<![a-z])(?P<half1>half)(?: of| the| an?)(?! (?:hour|day|year|month))(?![a-z])")),
     ("fraction", re.compile(r"(?P<zhhalf>一半)")),
     ("share", re.compile(r"(?P<n>\d+(?:[,]\d{3})*(?:\.\d+)?)\s?(?:(?P<pct>%|per ?cent(?!age)|percent(?!age))|(?P<pml>‰|per ?mille?|permille))")),
     ("share", re.compile(rf"(?<![a-z])(?P<words>(?:{_WORD_NUMBER})(?:[ -](?:{_WORD_NUMBER}|hundred))*) per ?cent(?!age)")),
@@ -137,7 +147,7 @@ _PATTERNS: Sequence[tuple[str, re.Pattern[str]]] = (
     ("ordinal", re.compile(r"(?<![\w.])(?P<eo>\d{1,4})(?:st|nd|rd|th)(?![a-z])")),
     ("ordinal", re.compile(rf"(?<![a-z-])(?P<ew>{'|'.join(w for w in _ORDINALS if w not in ('first', 'second'))})(?![a-z])")),
     ("number", re.compile(rf"(?:(?<![a-z0-9_.])|(?<=cny|rmb|usd|eur|gbp|twd|hkd|jpy|chf))(?:(?<!\d)[-−])?(?P<n>\d{{1,3}}(?:[,，\u2009\u202f ]\d{{3}})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)(?![\d]*\.\d)\s?(?P<scale>{_SCALE})?")),
-    ("words", re.compile(rf"(?<![a-z-])(?P<words>(?:{_WORD_NUMBER})(?:(?:[ -]| and )(?:{_WORD_NUMBER}|hundred|thousand|million|billion))*)(?![a-z])|(?<![a-z])(?P<dozen>a dozen|once(?= (?:an?|per|every|each|in|daily|weekly|monthly|yearly)(?![a-z]))|twice|half an?(?= (?:hour|day|year|month)))(?![a-z])")),
+    ("words", re.compile(rf"(?<![a-z-])(?P<words>(?:{_WORD_NUMBER})(?:(?:[ -]| and )(?:{_WORD_NUMBER}|hundred|thousand|million|billion))*)(?![a-z])|(?<![a-z])(?P<dozen>a dozen|an?(?= (?:hour|day|week|month|year) and a half)|once(?= (?:an?|per|every|each|in|daily|weekly|monthly|yearly)(?![a-z]))|twice|half an?(?= (?:hour|day|year|month)))(?![a-z])")),
     ("han", re.compile(rf"(?<![{_HAN}])(?P<han>[{_HAN}]{{1,16}})(?![{_HAN}])")),
 )  # fmt: skip
 # "One" and 一 alone are words; so are numerals in words such as 统一, 一般 and 万一. With a unit they count.
@@ -205,11 +215,14 @@ class TextValue:
         """Return whether `other` says the same number: converted units count, a unit left out is any."""
         if self.date or other.date:
             return self._matches_date(other)
-        if TIME in (self.unit, other.unit):
-            return self.unit == other.unit and self.number == other.number
+        if "cent" in (self.unit, other.unit) and "money" in (self.dimension, other.dimension):
+            cents, whole = (self, other) if self.unit == "cent" else (other, self)
+            return cents.number == 100 * whole.number
         if SHARE in (self.unit, other.unit) and self.unit != other.unit:
             return not (self.unit and other.unit) and self._is_percent_of(other)
-        if not (self.unit and other.unit) or {self.unit, other.unit} in _INTERCHANGED:
+        is_exact = not {TIME, WEEKDAY}.isdisjoint((self.unit, other.unit))
+        is_loose = not (self.unit and other.unit) or {self.unit, other.unit} in _INTERCHANGED
+        if is_loose and not is_exact:
             return self.number == other.number
         if self.unit in _UNITS and other.unit in _UNITS:
             (dimension, factor, _), (its, its_factor, _) = _UNITS[self.unit], _UNITS[other.unit]
@@ -306,8 +319,9 @@ def _value_of(kind: str, match: re.Match[str], plain: str) -> tuple[TextValue, i
         month = _MONTHS[groups["mon"][:3]] if "mon" in groups else _number_or_none(groups.get("m"))
         day = TextValue(Fraction(0), DATE, "", (year, month, _number_or_none(groups.get("d"))))
         return _bounded_value(day, match.start(), end, plain), end
-    if kind == "time":
-        return _bounded_value(_time_of(groups), match.start(), end, plain), end
+    if kind in {"weekday", "time"}:
+        value = _time_of(groups) if kind == "time" else _weekday_of(groups)
+        return _bounded_value(value, match.start(), end, plain), end
     if kind == "fraction":
         return _bounded_value(
             TextValue(_fraction_of(groups), SHARE), match.start(), end, plain
@@ -337,7 +351,12 @@ def _number_of(
             return None
     if plain[match.start() : match.start() + 1] in {"-", "−"}:
         number = -number if not plain[: match.start()].rstrip()[-1:].isdigit() else number
-    unit, end = _unit_at(match.start(), end, plain)
+    ahead = _HALF_AHEAD.match(plain, end)
+    unit, end = _unit_at(match.start(), ahead.end() if ahead else end, plain)
+    timed = unit in _UNITS and _UNITS[unit][0] in {"time", "months"}
+    behind = _HALF_BEHIND.match(plain, end) if timed and not ahead else None
+    if ahead or behind:
+        number, end = number + Fraction(1, 2), behind.end() if behind else end
     if match[0] in {"once", "twice"}:
         unit = TIMES
     if (
@@ -363,6 +382,33 @@ def _unit_at(start: int, end: int, plain: str) -> tuple[str, int]:
     if ahead := _MONEY_AHEAD.search(plain[max(0, start - 8) : start]):
         unit = str(ahead.lastgroup)
     return unit, end
+
+
+# 一年半, an hour and a half; 两个半小时, two and a half years.
+_HALF_BEHIND = re.compile(r"半(?!数|价|天|年)|\s?and a half(?![a-z])")
+_HALF_AHEAD = re.compile(r"个半(?=小时|钟头|月|星期|工作日)|\s?and a half(?![a-z])")
+_RATE = re.compile(
+    # "Within a year" is a period, no rate.
+    r"(?:(?<![a-z])(?:(?:per|each|every|(?<!in )(?<!for )(?<!within )(?<!of )(?<!after )(?<!half )(?<!about )(?<!than )(?<!once )an?)\s|/\s?)"
+    r"(?:[a-z]+ and )?(?P<en>hour|day|night|week|month|quarter|year|annum)(?![a-z]| and a half)"
+    r"|(?<![a-z])(?P<adverb>hourly|daily|nightly|weekly|monthly|quarterly|yearly|annual)(?:ly)?(?![a-z])"
+    rf"|每(?:个|一)?(?P<zh>小时|工作日|自然日|[天日晚周月年]|星期|季度?)(?![{_HAN}日底初末])|[/／](?P<slash>小时|[天日晚周月年]))"
+)
+_RATES = {
+    "小时": "hour", "天": "day", "日": "day", "工作日": "day", "自然日": "day", "晚": "day", "周": "week", "星期": "week",
+    "月": "month", "季": "quarter", "季度": "quarter", "年": "year", "annum": "year", "annual": "year", "night": "day",
+    "nightly": "day", "daily": "day",
+}  # fmt: skip
+
+
+def rates_in(text: str) -> dict[tuple[int, int], str]:
+    """Return the periods that a text counts by, "a year", 每月, per hour, by where they stand in `plain_of(text)`."""
+    return {found.span(): _rate_of(found) for found in _RATE.finditer(plain_of(text))}
+
+
+def _rate_of(found: re.Match[str]) -> str:
+    word = next(text for text in found.groups() if text)
+    return _RATES.get(word, word.removesuffix("ly"))
 
 
 _COUNTERS = "个名位人台件条项次份张辆间层页章节款种类笔套家所具根步门场轮批届期队组级倍副片点只支枚瓶箱袋本座栋颗粒杯盒"
@@ -420,6 +466,12 @@ def _time_of(groups: dict[str, str]) -> TextValue:
     return TextValue(Fraction(60 * hour + minute), TIME)
 
 
+def _weekday_of(groups: dict[str, str]) -> TextValue:
+    if day := groups.get("day"):
+        return TextValue(Fraction(1 + _DAYS.index(day[:3])), WEEKDAY)
+    return TextValue(Fraction(1 + min(6, "一二三四五六日天".index(groups["zday"]))), WEEKDAY)
+
+
 def _share_of(groups: dict[str, str]) -> Fraction:
     if "cheng" in groups:
         return Fraction(_whole(groups["cheng"]) or 0, 10)
@@ -443,6 +495,14 @@ def _of_any(text: str) -> Fraction:
 
 def _of_han(text: str) -> Fraction | None:
     plain = text.translate(_CAPITALS)
+    if "点" in plain:
+        whole, _, digits = plain.partition("点")
+        digits, scale = digits.rstrip("百千万亿"), digits.lstrip("零一二三四五六七八九")
+        decimals = "".join(str("零一二三四五六七八九".find(sign)) for sign in digits)
+        number = _of_han(whole)
+        if number is None or not decimals.isdigit():
+            return None
+        return (number + Fraction(f"0.{decimals}")) * Fraction(10 ** _SCALES.get(scale, 0))
     if "半" in plain:
         return Fraction(1, 2) if plain == "半" else None
     if len(plain) > 1 and not set(plain) & set("十百千万亿"):
@@ -452,9 +512,13 @@ def _of_han(text: str) -> Fraction | None:
 
 def _of_words(groups: dict[str, str]) -> Fraction:
     if word := groups.get("dozen"):
-        return {"a dozen": Fraction(12), "once": Fraction(1), "twice": Fraction(2)}.get(
-            word, Fraction(1, 2)
-        )
+        return {
+            "a dozen": Fraction(12),
+            "a": Fraction(1),
+            "an": Fraction(1),
+            "once": Fraction(1),
+            "twice": Fraction(2),
+        }.get(word, Fraction(1, 2))
     total = section = 0
     for word in re.split(r"[ -]+", groups["words"]):
         if word in _SMALL or word in _TENS:

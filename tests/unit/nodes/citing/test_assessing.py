@@ -51,6 +51,42 @@ def test_a_list_that_several_rows_say_together_is_supported_and_quoted_whole() -
     assert all(limit in quote.text for limit in ("650", "480", "380"))
 
 
+HALL = "The hall is open from 9:30 to 20:00 on weekdays and from 10:00 to 17:00 on Saturdays. It is closed on Sundays."
+LENT = "Adults may borrow ten films for four weeks. Magazines and maps cannot be borrowed. The fine is €0.30 per day."
+CARD = "The pass costs €20 a year; students and pensioners pay €10."
+ROLES = "质检部主任为段雅琴，出口部联系人为白文斌。\n检验费用由出口部承担，每批860元；加急检验在24小时内完成，费用为1,500元。"
+POOL = "入池前须淋浴，并佩戴泳帽；泳镜自愿佩戴。\n样品保存期为18个月，水分不得超过6.5%。"
+TO_BRING = "To get a pass bring the following:\n\n- a valid identity card\n- one passport photo\n\nThe pass costs €20."
+
+
+@pytest.mark.parametrize(
+    ("question", "statement", "passage", "is_supported"),
+    [
+        ("Is the hall open on Sundays?", "It is open on Sundays from 10:00 to 17:00.", HALL, False),
+        ("When is the hall open on Saturdays?", "From 10 am to 5 pm.", HALL, True),
+        ("What is the fine?", "The fine is €0.30 per week.", LENT, False),
+        ("What is the fine?", "The fine is 30 cents a day.", LENT, True),
+        ("Can maps be borrowed?", "Maps can be borrowed for four weeks.", LENT, False),
+        ("What do students pay?", "Students pay 20 euros a year.", CARD, False),
+        ("How much is the pass for students?", "10 € per year.", CARD, True),
+        ("质检部主任是谁？", "质检部主任是白文斌。", ROLES, False),
+        ("质检部主任是谁？", "质检部主任是段雅琴。", ROLES, True),
+        ("加急检验要多少钱？", "加急检验每批860元。", ROLES, False),
+        ("加急检验要多少钱？", "加急检验费用为1500元。", ROLES, True),
+        ("必须戴泳镜吗？", "必须佩戴泳镜。", POOL, False),
+        ("必须戴泳镜吗？", "不必，泳镜自愿佩戴。", POOL, True),
+        ("样品保存多久？", "样品保存期为一年半。", POOL, True),
+        ("水分上限是多少？", "水分不得超过百分之六点五。", POOL, True),
+        ("What do I need for a pass?", "- one passport photo", TO_BRING, True),
+    ],
+)  # fmt: skip
+def test_days_rates_denials_and_roles_are_told_apart(
+    question: str, statement: str, passage: str, *, is_supported: bool
+) -> None:
+    found = assess(statement, passage, question=question)
+    assert (found is Support.SUPPORTED) is is_supported
+
+
 def test_what_cannot_be_shown_is_neither_supported_nor_contradicted() -> None:
     question = "How long is the probation period?"
     assert assess("The probation period may be shortened.", LEAD, question=question) in {
