@@ -104,12 +104,13 @@ def preview_text(found: Previewed) -> str:
     )
 
 
-def answer_text(found: Answered) -> str:
-    """Return the answer, then its sources by their markers."""
+def answer_text(found: Answered, *, chosen: bool = False) -> str:
+    """Return the answer, then its sources by their markers, and which knowledge base was chosen for the caller."""
     is_weak = found.citations and not (found.grounded or found.declined)
     support = "Not every sentence is supported." if is_weak else ""
     sources = map(_source, found.sources)
-    return _lines([found.answer, *sources, support, *_notes(found.warnings), found.hint])
+    base = f"Asked {found.graph_id!r}, the only knowledge base there is." if chosen else ""
+    return _lines([found.answer, *sources, support, base, *_notes(found.warnings), found.hint])
 
 
 def _hit(rank: int, hit: SearchHit) -> str:

@@ -207,11 +207,11 @@ class Tools:
         Reports its progress while it works. The markers [n] of the answer are those of `sources`.
         """
         caller = self._caller_of(call)
-        graphId = await caller.rag.find_graph(graphId)  # noqa: N806 - the tool's own name
+        named, graphId = graphId, await caller.rag.find_graph(graphId)  # noqa: N806 - the tool's own name
         asked = partial(caller.rag.stream, query, graph_id=graphId, mode=mode, filters=filters)
         answer = await answer_of(caller.run(partial(asked, top_k=topK)), _progress(call))
         found = answer_result(graphId, answer, debug=debug)
-        return _result(found, texts.answer_text(found))
+        return _result(found, texts.answer_text(found, chosen=graphId != named))
 
 
 def _progress(call: Call) -> Callable[[Event], Awaitable[None]]:

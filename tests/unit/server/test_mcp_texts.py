@@ -5,8 +5,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.server.mcp.results import FoundPassage, Previewed
-from sextant.server.mcp.texts import MOST_TOKENS, fitting, left_out_text, preview_text, shorten_text
+from sextant.server.mcp.results import Answered, FoundPassage, Previewed
+from sextant.server.mcp.texts import (
+    MOST_TOKENS,
+    answer_text,
+    fitting,
+    left_out_text,
+    preview_text,
+    shorten_text,
+)
 from sextant.text.characters import estimate_tokens
 
 
@@ -68,3 +75,14 @@ def test_a_preview_keeps_the_passage_and_what_is_nearest_to_it(before: int, afte
     assert whole.after.startswith(seen.after)
     assert estimate_tokens(seen.model_dump_json(by_alias=True)) < MOST_TOKENS
     assert bool(seen.hint) == ((seen.before, seen.after) != (whole.before, whole.after))
+
+
+def test_an_answer_says_which_knowledge_base_was_chosen_for_the_caller() -> None:
+    answer = Answered(
+        graph_id="shop", answer="A week.", mode="mix", grounded=True, declined=False,
+        citations=(), sources=(), attempts=1, model="extractive",
+    )  # fmt: skip
+    assert answer_text(answer) == "A week."
+    assert answer_text(answer, chosen=True) == (
+        "A week.\n\nAsked 'shop', the only knowledge base there is."
+    )
