@@ -345,7 +345,8 @@ def _outcome(source: str, filename: str) -> Iterator[list[Ingested]]:
     except DependencyError:
         raise
     except SextantError as error:
-        results.append(Ingested(source, filename, error=error))
+        # Its frames hold the file, and are held by `results` in turn: memory that waits for the collector.
+        results.append(Ingested(source, filename, error=error.with_traceback(None)))
     except Exception as error:
         log.exception("ingestion of a file failed unexpectedly")
         failure = SextantError(f"{filename}: {type(error).__name__}: {error}")

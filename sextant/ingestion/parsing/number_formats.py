@@ -81,11 +81,6 @@ def _format(value: Shown, sections: Sequence[_Section]) -> str:
     return _format_number(number, section)
 
 
-def format_general(value: float) -> str:
-    """Return a number without a format of its own: up to 15 digits, no exponent where people write none."""
-    return _general(_decimal(value))
-
-
 @lru_cache(maxsize=512)
 def _parse(code: str) -> tuple[_Section, ...]:
     sections, tokens, condition = list[_Section](), list[_Token](), None

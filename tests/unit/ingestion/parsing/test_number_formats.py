@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from sextant.ingestion.parsing.number_formats import Shown, format_general, format_value
+from sextant.ingestion.parsing.number_formats import Shown, format_value
 
 ACCOUNTS = '_($* #,##0.00_);_($* (#,##0.00);_($* "-"??_);_(@_)'
 DAY = dt.datetime(2024, 3, 15, 14, 5)  # noqa: DTZ001 - a spreadsheet's dates have no zone
@@ -75,7 +75,7 @@ def test_no_format_and_no_number_is_too_strange(code: str) -> None:
 
 
 def test_without_a_format_a_number_has_no_exponent_that_people_do_not_write() -> None:
-    assert [format_general(value) for value in (1234567, 1e15, 0.00001, 1e22)] == [
+    assert [format_value(value, "General") for value in (1234567, 1e15, 0.00001, 1e22)] == [
         "1234567",
         "1000000000000000",
         "0.00001",
