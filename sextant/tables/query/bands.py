@@ -25,6 +25,7 @@ _RANGE = re.compile(
 _NAME_WORDS = re.compile(f"[a-z%]+|[{IDEOGRAPHS}]+")
 # A column is one of bands when at least so many of its cells are, and so much of it.
 _LEAST_BANDS, _SHARE = 2, 0.8
+_MOST_ROWS = 1_000  # no table of ranges is longer
 _LONGEST = 60  # a longer cell tells more than a range
 _LOWER = frozenset({Comparison.MORE, Comparison.AT_LEAST})
 _STRICT = frozenset({Comparison.MORE, Comparison.LESS})
@@ -58,6 +59,8 @@ def rows_of_band(table: DataTable, question: str) -> list[int]:
         table: its cells.
         question: "who approves 20,000 yuan?", 超过30000元谁审批？ "with more than five years of service".
     """
+    if len(table.rows) > _MOST_ROWS:
+        return []
     text = in_digits(plain_of(question))
     bounds, numbers = bounds_in(text), numbers_in(text)
     if len(numbers) != 1 and len(bounds) != 1:

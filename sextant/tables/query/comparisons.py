@@ -46,7 +46,7 @@ _SIGNS = (
     ),
     (Comparison.EQUAL, re.compile(r"\b(?:is|are|of|equals?) zero\b|[为是]零")),
 )
-_UNIT = r"\s*+(?:\S{1,2}?\s*+)??"
+_UNIT = r"\s*+(?:[^\s\d]{1,2}?\s*+)??"
 _NO_TIMES = r"[\0元块$€£¥%克米]|欧元|美元|公斤|千克|公里|(?:eur|euros?|usd|dollars?|pounds?|kg|km|mm|cm|percent)\b"
 _BETWEEN = re.compile(
     rf"(?:(?:between|from|在|介于)\s*+)?({_NUMBER}){_UNIT}(?:and|to|到|至|和|~|-)\s*+({_NUMBER}){_UNIT}之间"

@@ -205,6 +205,8 @@ def _take_whole(
                 reading.columns.append((find[0], index))
                 reading.take(*find)
             continue
+        if text[:1] not in reading.text:  # cheap, for tables of many thousand values
+            continue
         written = values[text, index]
         find = _find_value(reading.text, question, {text, *written}) or _find_single(
             reading.text, question, text, table.names[index]
