@@ -1,9 +1,8 @@
 """Tables as data: cells with types, exact arithmetic over them, and what a question asks of them.
 
-The way in is `results.findings`. On the way `cells.stored` puts a table together from passages and `cells.values`
-reads its cells. `question.clauses` parts the questions that one joins, `computation.asking` takes each apart: with
-the words of `question.wording`, what `question.reading` finds it to name (`families`: by another word) and
-`question.bounding` to bound. What then is left is weighed by `question.rest`. `computation.choosing` says which
-computation that is, with `counting` for "how many" and `relating` for two numbers; `cells.computing` does it, and
-`results.written` tells the result, each number with its place.
+The way in is `results.findings`. `cells.stored` puts a table together from passages, `cells.values` reads its cells.
+`query.parsing` turns a question into a `TableQuery`: `query.statements` where it relates items and years; else
+`query.linking` finds what it names, `query.bounding` what bounds the rows, by the words of `query.english` or
+`query.chinese`, `query.choosing` says which query that is, and `query.parts` whether a word is left over. `cells.computing`
+does the arithmetic, and `results.written` writes the result in sentences, each number with its place.
 """

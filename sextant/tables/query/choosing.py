@@ -135,15 +135,15 @@ class QueryChooser(QuestionParts):
 
     def _ranked(self, match: re.Match[str]) -> TableQuery | None:
         """Return rows in the order of a column; where rows are taken together, nothing is sure."""
-        said = match.groupdict()
-        word = said.get("n") or said.get("nth") or ""
+        groups = match.groupdict()
+        word = groups.get("n") or groups.get("nth") or ""
         count = _number_of(word)
-        start = match.end("behind") if said.get("behind") else match.start()
+        start = match.end("behind") if groups.get("behind") else match.start()
         self.rest = self.rest[:start] + " " * (match.end() - start) + self.rest[match.end() :]
         ends = [one for one in self.operations() if one in _EXTREMES]
-        if said.get("top"):
+        if groups.get("top"):
             ends = ends or [Operation.MAX]
-        if sign := said.get("sign"):
+        if sign := groups.get("sign"):
             ends = [Operation.MAX if sign in "高大多长重晚远贵快" else Operation.MIN]
         self.use_operations(*_EXTREMES)
         column, subject = self.target(Operation.MAX), self.subject
@@ -159,7 +159,7 @@ class QueryChooser(QuestionParts):
             return None
         self.use(self.grammar.group)
         order = Order(column, end is Operation.MAX)
-        nth = said.get("nth") is not None
+        nth = groups.get("nth") is not None
         return TableQuery(
             (), None, self.where, None, order, 1 if nth else count, count - 1 if nth else 0, subject
         )
@@ -274,8 +274,8 @@ class QueryChooser(QuestionParts):
         """Return what else is asked of the rows found: "and what is their no-show rate?"."""
         persons = [at for at in self.words if OF_PERSONS.search(plain_of(self.columns[at].name))]
         whose = persons if self.has(self.grammar.who) and len(persons) == 1 else []
-        told = {column, subject, self.group, *self.bound}
-        return tuple(at for at in dict.fromkeys([*self.named, *whose]) if at not in told)
+        known = {column, subject, self.group, *self.bound}
+        return tuple(at for at in dict.fromkeys([*self.named, *whose]) if at not in known)
 
     def _is_of_each(self, column: int) -> bool:
         """Return whether the most of each group is asked for, and not which group has it."""

@@ -92,8 +92,8 @@ def find_related(
             at
             for at, name in names.items()
             if any(
-                families & other or (root and root == own and text[slice(*span)] != word)
-                for word, other, own in _parts(name)
+                families & other or (root and root == base and text[slice(*span)] != word)
+                for word, other, base in _parts(name)
             )
         ]
         if any(at in named for at in meant):

@@ -111,7 +111,7 @@ def link_names(reading: Reading, question: str, table: DataTable) -> list[Condit
     """Mask the columns and the values of word columns that a question names, longest first."""
     names = [(plain_name(name), index) for index, name in enumerate(table.names)]
     _take_places(reading, table, {name for name, _ in names})
-    called = [*names, *((name, at) for own, at in names for name in _also_called(own, reading))]
+    called = [*names, *((name, at) for whole, at in names for name in _also_called(whole, reading))]
     values, ticked = _values_of(reading, question, table, called)
     named = _take_whole(reading, question, table, called, values)
     _take_scattered(reading, names)
@@ -163,8 +163,10 @@ def _values_of(
     ticked = dict[int, set[str]]()
     if reading.grammar.lists.search(reading.text) or reading.asks(Operation.COUNT):
         for at in range(table.width):
-            said = {plain: written for (plain, index), written in values.items() if index == at}
-            ticked[at] = find_tick(said)
+            spellings = {
+                plain: written for (plain, index), written in values.items() if index == at
+            }
+            ticked[at] = find_tick(spellings)
         values |= {(name, at): ticked[at] for name, at in called if ticked[at]}
     for (value, index), written in list(values.items()):
         for other in _other_states(value):
@@ -242,13 +244,13 @@ def _take_scattered(reading: Reading, names: Sequence[tuple[str, int]]) -> None:
 
     "Which region had the highest revenue in the second half?" names "Second half Revenue".
     """
-    held = [
+    candidates = [
         (len(words), index, words)
         for name, index in names
         if len(words := name.split()) > 1 and all(find_whole(reading.text, one) for one in words)
     ]
-    most = max((count for count, *_ in held), default=0)
-    chosen = [one for one in held if one[0] == most]
+    most = max((count for count, *_ in candidates), default=0)
+    chosen = [one for one in candidates if one[0] == most]
     if len(chosen) != 1:
         return
     _, index, words = chosen[0]

@@ -72,11 +72,11 @@ class QuestionParts:
         }
         marks = {mark.lower() for mark in _MARK.findall(question) if not question.isupper()}
         return any(
-            not unit_of(word) and (word in marks or not self._is_told(word, known, above))
+            not unit_of(word) and (word in marks or not self._is_known(word, known, above))
             for word in words
         )
 
-    def _is_told(self, word: str, known: Collection[str], above: str) -> bool:
+    def _is_known(self, word: str, known: Collection[str], above: str) -> bool:
         """Return whether the table's names, its caption or nearly all of its rows say a word."""
         if stem(word) in known:
             return True

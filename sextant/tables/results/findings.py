@@ -104,8 +104,8 @@ def run_queries(
             telling = any(table.columns[one.column].repeats for one in query.where)
             if not (bounded or (rows and telling and is_list)):
                 return []
-        told = [*_counted(query, len(rows)), query]
-        found += [one for part in told for one in Writer(table, part, language).findings()]
+        parts = [*_counted(query, len(rows)), query]
+        found += [one for part in parts for one in Writer(table, part, language).findings()]
     return found
 
 

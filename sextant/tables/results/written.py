@@ -124,7 +124,7 @@ class Writer:
                     self._text("listed", row=named), _cell(row, column), shown, named, listed=True
                 )
             elif shown:
-                yield self._told(row, column, named, named)
+                yield self._cell_finding(row, column, named, named)
             yield from self._besides(row, named, self._query.select[1:])
         yield from self._more(len(rows))
 
@@ -142,8 +142,8 @@ class Writer:
         text = OF_DATES[order.operation] if is_date else order.operation
         for row in result.at[:_LISTED]:
             shown, named = column.values[row].text.strip(), self._name(row)
-            told = self._text(text, column=column.name, row=named, value=shown)
-            yield Finding(told, _cell(row, column.index), shown, self._label(row))
+            sentence = self._text(text, column=column.name, row=named, value=shown)
+            yield Finding(sentence, _cell(row, column.index), shown, self._label(row))
             yield from self._besides(row, named, query.select)
         yield from self._more(len(result.at))
 
@@ -151,18 +151,20 @@ class Writer:
         """Yield what else is asked of a row."""
         for column in columns:
             if self._table.rows[row][column].strip():
-                yield self._told(row, column, named, self._label(row))
+                yield self._cell_finding(row, column, named, self._label(row))
 
-    def _told(self, row: int, column: int, named: str, about: str) -> Finding:
+    def _cell_finding(self, row: int, column: int, named: str, about: str) -> Finding:
         shown = self._table.rows[row][column].strip()
-        told = self._text(Operation.VALUE, row=named, column=self._table.name(column), value=shown)
-        return Finding(told, _cell(row, column), shown, about)
+        sentence = self._text(
+            Operation.VALUE, row=named, column=self._table.name(column), value=shown
+        )
+        return Finding(sentence, _cell(row, column), shown, about)
 
     def _value(self, row: int, column: Column) -> Finding:
         """Return what a cell holds, as one of several."""
         shown = column.values[row].text.strip()
-        told = self._text(Operation.VALUE, row=self._name(row), column=column.name, value=shown)
-        return Finding(told, _cell(row, column.index), shown, self._label(row), listed=True)
+        sentence = self._text(Operation.VALUE, row=self._name(row), column=column.name, value=shown)
+        return Finding(sentence, _cell(row, column.index), shown, self._label(row), listed=True)
 
     def _distinct(self, rows: Sequence[int], column: int) -> Iterator[Finding]:
         found, name = self._first_of_each(rows, column), self._table.name(column)
@@ -190,7 +192,7 @@ class Writer:
         if result is None:
             return
         count, left = len(result.rows), result.left_out
-        told = self._text(
+        sentence = self._text(
             operation,
             of=count,
             column=column.name,
@@ -199,17 +201,17 @@ class Writer:
             about=self._texts["about"] if result.rounded else "",
             left_out=self._text("left_out", of=left, count=left) if left else "",
         )
-        yield Finding(told, f"c{column.index + 1}", result.shown)
+        yield Finding(sentence, f"c{column.index + 1}", result.shown)
 
     def _counted(self, rows: Sequence[int], column: Column | None) -> Finding:
         """Return how many rows there are, or different values of a column."""
         counted = rows if column is None else self._first_of_each(rows, column.index)
-        # Where each matching row has a value of its own, it is the rows that are told.
+        # Where each matching row has a value of its own, the rows are counted.
         values = column is not None and (len(counted) < len(rows) or not self._query.where)
         text = "distinct" if values else "matching" if self._query.where else Operation.COUNT
         name, value = "" if column is None else column.name, str(len(counted))
-        told = self._text(text, of=len(counted), value=value, column=name)
-        return Finding(told, "" if column is None else f"c{column.index + 1}", value)
+        sentence = self._text(text, of=len(counted), value=value, column=name)
+        return Finding(sentence, "" if column is None else f"c{column.index + 1}", value)
 
     def _of_cells(self, rows: Sequence[int], operation: Operation) -> Iterator[Finding]:
         """Yield what two rows, or several columns of one row, differ by or add up to; nothing without numbers."""
@@ -239,9 +241,9 @@ class Writer:
         )
         text = "columns_apart" if across and operation is Operation.DIFFERENCE else operation
         row = self._label(rows[0]) if operation is Operation.ACROSS else self._name(rows[0])
-        told = self._text(text, row=row, column=first.name, value=shown, cells=pairs)
+        sentence = self._text(text, row=row, column=first.name, value=shown, cells=pairs)
         yield Finding(
-            told, f"c{first.index + 1}", shown, row if operation is Operation.ACROSS else ""
+            sentence, f"c{first.index + 1}", shown, row if operation is Operation.ACROSS else ""
         )
         if operation is Operation.DIFFERENCE:
             yield from (self._value(row, one) for row, one in places)
@@ -292,14 +294,14 @@ class Writer:
             self._text("pair", row=name, value=value.text.strip())
             for name, value in zip(called, values, strict=True)
         ]
-        told = self._text(
+        sentence = self._text(
             f"cells_{operation}",
             row=label,
             value=shown,
             about=self._texts["about"] if rounded else "",
             cells=self._texts["and"].join(pairs),
         )
-        yield Finding(told, f"c{operands[0][1] + 1}", shown, label if is_row else "")
+        yield Finding(sentence, f"c{operands[0][1] + 1}", shown, label if is_row else "")
 
     def _share(self, rows: Sequence[int], column: Column | None) -> Iterator[Finding]:
         """Yield what part of all rows these are, or of all that a column adds up to; nothing where some are negative."""
@@ -316,7 +318,7 @@ class Writer:
         if whole <= 0:
             return
         share, rounded = percentage(part, whole)
-        told = self._text(
+        sentence = self._text(
             "share_of_rows" if column is None else Operation.SHARE,
             column="" if column is None else column.name,
             part=shown[0],
@@ -324,7 +326,7 @@ class Writer:
             about=self._texts["about"] if rounded else "",
             share=share,
         )
-        yield Finding(told, "" if column is None else f"c{column.index + 1}", share)
+        yield Finding(sentence, "" if column is None else f"c{column.index + 1}", share)
 
     # Groups.
 
@@ -336,8 +338,10 @@ class Writer:
                 counted = members if column is None else self._first_of_each(members, column.index)
                 text = "grouped_rows" if column is None else "grouped_count"
                 of = "" if column is None else column.name
-                told = self._text(text, of=len(counted), row=name, value=len(counted), column=of)
-                yield Finding(told, f"c{group + 1}", str(len(counted)), name)
+                sentence = self._text(
+                    text, of=len(counted), row=name, value=len(counted), column=of
+                )
+                yield Finding(sentence, f"c{group + 1}", str(len(counted)), name)
             yield from self._more(len(groups), self._table.name(group))
             return
         if column is None or query.aggregate is None:
@@ -362,8 +366,10 @@ class Writer:
                 shown = f"{shown} ({label})" if label else shown
             operation = self._names[result.operation]
             text = "grouped_most" if result.at else "grouped"
-            told = self._text(text, row=name, operation=operation, column=column.name, value=shown)
-            yield Finding(told, place, result.shown, name)
+            sentence = self._text(
+                text, row=name, operation=operation, column=column.name, value=shown
+            )
+            yield Finding(sentence, place, result.shown, name)
         yield from self._more(len(results))
 
     def _outermost_groups(
@@ -373,7 +379,7 @@ class Writer:
         best = (max if order.descending else min)(numbers, default=None)
         for name, result in results:
             if result.number == best:
-                told = self._text(
+                sentence = self._text(
                     "overall",
                     subject=self._table.name(group),
                     overall=self._names[order.operation],
@@ -382,7 +388,7 @@ class Writer:
                     column=column.name,
                     operation=self._names[result.operation],
                 )
-                yield Finding(told, f"c{column.index + 1}", result.shown, name)
+                yield Finding(sentence, f"c{column.index + 1}", result.shown, name)
 
     def _by_value(self, rows: Sequence[int], column: int) -> dict[str, list[int]]:
         """Return the rows of each value, by its first spelling: Norbolt and NORBOLT are one."""
@@ -390,10 +396,12 @@ class Writer:
         for row in rows:
             if name := self._table.rows[row][column].strip():
                 groups.setdefault(plain_of(name), []).append(row)
-        return {self._table.rows[own[0]][column].strip(): own for own in groups.values()}
+        return {
+            self._table.rows[members[0]][column].strip(): members for members in groups.values()
+        }
 
     def _first_of_each(self, rows: Sequence[int], column: int) -> list[int]:
-        return [own[0] for own in self._by_value(rows, column).values()]
+        return [members[0] for members in self._by_value(rows, column).values()]
 
     # Words.
 

@@ -150,6 +150,11 @@ def test_no_share_is_told_of_what_may_be_below_zero_or_is_not_there(question: st
     assert told(question, SPENDING) == []
 
 
+def test_a_share_says_of_how_much_it_is() -> None:
+    [found] = compute_findings("What share of the total sold is A?", ITEMS, "en").asked
+    assert found.text == "sold of rows with item = A is 900 of 2,400, 37.5%"
+
+
 def test_two_columns_of_one_row_are_compared() -> None:
     found = told("How much less did Legal spend than its budget?", SPENDING)
     assert found == [("18,750", "c3"), ("41,250", "r3c3"), ("60,000", "r3c2")]
