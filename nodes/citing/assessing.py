@@ -297,7 +297,7 @@ class _Look:
         best = max(one.support for one in outcomes)
         share = sum(one.share for one in outcomes) / len(outcomes)
         if worst >= Support.SUPPORTED:
-            if self._is_denied(parts) or self._is_denied_elsewhere():
+            if self._is_denied(parts) or self._is_denied_elsewhere(parts):
                 return Assessment(Support.CONTRADICTED, share, parts)
             return Assessment(Support.SUPPORTED, share, parts)
         if worst == Support.CONTRADICTED:
@@ -339,7 +339,7 @@ class _Look:
         whole = " ".join(dict.fromkeys(part.sentence for part in same))
         return opposed(self._sentence, whole)
 
-    def _is_denied_elsewhere(self) -> bool:
+    def _is_denied_elsewhere(self, parts: Sequence[Part]) -> bool:
         """Return whether a clause denies what the sentence affirms of the same things, or the question asks for.
 
         A sentence that says a number may rest on one that does not speak of them at all.
@@ -348,7 +348,13 @@ class _Look:
             stated = [(fact.text, fact.terms) for fact in self._facts if fact.values]
         else:
             stated = [(self._evidence._question, tuple(self._subject))]
-        return any(self._is_opposed(text, terms) for text, terms in stated) or any(
+        said = [Text(part.sentence) for part in parts]
+        unsaid = [
+            (text, terms)
+            for text, terms in stated
+            if not any(all(one.has(term) == 1.0 for term in terms) for one in said)
+        ]
+        return any(self._is_opposed(text, terms) for text, terms in unsaid) or any(
             self._demands_or_frees(fact) for fact in self._facts
         )
 
@@ -705,7 +711,11 @@ class _Look:
         own = [fact is None or _has_own_subject(one, new, fact) for one in pieces]
         return any(says) and all(
             is_own
-            and any(more > about for more, others in zip(named, says, strict=True) if not others)
+            and any(
+                more > about and (about or fact)
+                for more, others in zip(named, says, strict=True)
+                if not others
+            )
             for about, is_said, is_own in zip(named, says, own, strict=True)
             if is_said
         )

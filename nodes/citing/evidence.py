@@ -75,7 +75,7 @@ def terms_of(text: str) -> tuple[str, ...]:
     codes = [*capitals, *_CODE.findall(plain), *_LETTERED.findall(plain)]
     found = normalise_values(text)
     counted = [(one.start, one.end) for one in found if one.value.unit != WEEKDAY]
-    plain = _CODE.sub(" ", _without(plain, [*counted, *rates_in(text)]))
+    plain = _CODE.sub(" ", _without(plain, [*counted, *_english_rates(text, plain)]))
     for code in capitals:
         plain = plain.replace(code, " ")
     words = [_stem(word) for word in _WORD.findall(plain) if word not in ENGLISH_STOP_WORDS]
@@ -84,6 +84,11 @@ def terms_of(text: str) -> tuple[str, ...]:
     chinese = [word for word in cut if word and _tells(word)]
     words = [word for word in words if len(word) > 1 and word not in _FILLER_EN]
     return tuple(dict.fromkeys([*codes, *words, *chinese]))
+
+
+def _english_rates(text: str, plain: str) -> list[tuple[int, int]]:
+    """Return where "a year" and the like stand; 每年 is a word of its own, as 每次 is."""
+    return [(start, end) for start, end in rates_in(text) if plain[start:end].isascii()]
 
 
 def _tells(word: str) -> bool:
