@@ -26,7 +26,7 @@ from sextant.domain.events import Token
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.evals.arguments import parser_of
+from sextant.evals.sets import parser_of
 from sextant.graph.streaming import stream_answer
 from sextant.graph.workflow import Workflow
 from sextant.models.chat.chat_model import Messages, Restart, T
@@ -178,7 +178,7 @@ async def store() -> None:
     """Print what the comparison with stored documents adds to a sentence."""
     from sextant.evals.corpus import load_corpus
     from sextant.evals.dataset import CorpusPassage
-    from sextant.stores.chunks.quotes import QuoteStore
+    from sextant.stores.chunks.stored import QuoteStore
     from sextant.stores.documents.document_store import DocumentStore
     from sextant.stores.postgresql.database import Database
     from sextant.testing.hash_embedder import HashEmbedder

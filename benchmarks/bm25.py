@@ -28,7 +28,7 @@ from benchmarks.hybrid.goals import Goal, Measure, again
 from benchmarks.hybrid.measuring import Search, side_by_side
 from benchmarks.hybrid.report import Group, Report
 from benchmarks.hybrid.rivals import installed
-from sextant.evals.arguments import numbers
+from sextant.evals.sets import numbers
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, bm25_terms
 from sextant.stores.rows import StoredText
 

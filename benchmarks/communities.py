@@ -25,8 +25,8 @@ from benchmarks.graph import BATCH, Costs, backend_of, costs, portions
 from sextant.domain.graph import Community, MentionKind
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.evals.arguments import numbers
-from sextant.ingestion.graph.communities.hierarchy import build, top
+from sextant.evals.sets import numbers
+from sextant.ingestion.graph.communities.joining import build, top
 from sextant.ingestion.graph.communities.network import modularity, network_of
 from sextant.ingestion.graph.upkeep import GraphUpkeep
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow

@@ -33,7 +33,7 @@ from benchmarks.store import Meter
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.evals.arguments import numbers
+from sextant.evals.sets import numbers
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.ids import relation_id
 from sextant.stores.graph.postgres import PostgresGraph

@@ -29,7 +29,7 @@ from benchmarks.versus_lightrag import MODES, InstantEmbedder
 from sextant.domain.retrieval import Mode
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.evals.arguments import parser_of
+from sextant.evals.sets import parser_of
 from sextant.facade import Sextant
 from sextant.graph.dependencies import dependencies_over
 from sextant.models.embedding.cache import CachedEmbedder

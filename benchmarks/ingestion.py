@@ -23,7 +23,7 @@ import numpy as np
 from sextant.domain.documents import JobStage
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.ingestion.parsing.parse import parse_file
+from sextant.ingestion.parsing.hosts import parse_file
 from sextant.ingestion.pipeline import Ingestor
 from sextant.ingestion.progress import Progress
 from sextant.models.protocols import Vectors

@@ -26,10 +26,9 @@ from benchmarks.store import Meter, backend_of, make_corpus, store
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.evals.arguments import numbers
+from sextant.evals.sets import numbers
 from sextant.retrievers.graph_retriever import GraphRetriever
-from sextant.retrievers.index.graph.excerpt import Excerpt
-from sextant.retrievers.index.graph.walk import ScopeGraph, WalkIndex
+from sextant.retrievers.index.graph.walk import Excerpt, ScopeGraph, WalkIndex
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.ranking.relevance import (
     nearest_wanted,

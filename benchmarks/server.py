@@ -22,7 +22,7 @@ import orjson
 import uvicorn
 
 from sextant.domain.settings import QuotaSettings, Settings
-from sextant.evals.arguments import parser_of
+from sextant.evals.sets import parser_of
 from sextant.retrievers.chunk_search.search import SearchRequest
 from sextant.server.app import create_app
 from sextant.server.serving import Serving

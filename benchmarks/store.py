@@ -28,7 +28,7 @@ import numpy.typing as npt
 from sextant.domain.documents import Chunk, ParsedDocument, Section
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.evals.arguments import numbers
+from sextant.evals.sets import numbers
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database

@@ -32,7 +32,7 @@ import psutil
 from benchmarks.peer.corpus import DIMENSION, Corpus, corpus_of, vector_of
 from sextant.domain.retrieval import Mode
 from sextant.domain.settings import Settings
-from sextant.evals.arguments import parser_of
+from sextant.evals.sets import parser_of
 from sextant.facade import Sextant
 from sextant.models.embedding.cache import CachedEmbedder
 from sextant.models.protocols import Vectors

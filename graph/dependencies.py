@@ -31,14 +31,13 @@ from sextant.retrievers.memory.texts import Texts
 from sextant.retrievers.ranking.chat_reranker import open_reranker
 from sextant.stores.array_files import index_files
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.chunks.quotes import QuoteStore
-from sextant.stores.chunks.tables import TableStore
+from sextant.stores.chunks.stored import QuoteStore, TableStore
 from sextant.stores.documents.embedding_space import check_space
 from sextant.stores.documents.reading import DocumentReader
 from sextant.stores.graph.opening import ProjectedGraph, graph_store
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.postgresql.database import Database
+from sextant.stores.scopes import KnowledgeBases
 from sextant.text.segmenting import words_of
 
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from sextant.domain.errors import UNFORESEEN, SextantError, TimedOut
 from sextant.domain.events import Failed
-from sextant.domain.options import field_at
+from sextant.domain.questions import field_at
 
 _log = logging.getLogger(__name__)
 

@@ -1,16 +1,17 @@
 """Runs the workflow and yields its events; the one code path for every stream we serve.
 
-A reader that leaves is noticed by `sextant.server.sse`, which stops the run (`sextant.server.run`), which closes the
+A reader that leaves is noticed by `sextant.server.sse`, which stops the run (`sextant.server.runs`), which closes the
 generator here, which cancels the workflow and with it the call of the model.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Coroutine, Mapping
 from contextvars import copy_context
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, TypeVar, cast
 
+import anyio
 from langchain_core.runnables import RunnableConfig
 from pydantic import Field, TypeAdapter
 
@@ -18,10 +19,30 @@ from sextant.domain.answers import Answer
 from sextant.domain.events import Cited, Done, Event, Failed, Reset, Sources, Token
 from sextant.domain.tasks import end
 from sextant.graph.failures import as_failed
-from sextant.graph.finishing import to_its_end
 from sextant.graph.workflow import Workflow
+from sextant.nodes.budget import Backpressure
 from sextant.nodes.context import Context
-from sextant.nodes.pacing import Backpressure
+
+T = TypeVar("T")
+
+
+async def to_its_end(work: Coroutine[Any, Any, T]) -> T:
+    """Do `work`; where the task that waits for it is cancelled meanwhile, it is so when the work is done.
+
+    A scope of anyio shields from the cancellation of other scopes, not from `Task.cancel`.
+    """
+    doing = asyncio.create_task(work)
+    stopped: asyncio.CancelledError | None = None
+    with anyio.CancelScope(shield=True):
+        while not doing.done():
+            try:
+                await asyncio.wait({doing})
+            except asyncio.CancelledError as error:
+                stopped = error
+    if stopped is not None:
+        raise stopped from doing.exception()
+    return doing.result()
+
 
 _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="type")])
 _ANSWER = TypeAdapter(Answer)

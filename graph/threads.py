@@ -23,7 +23,7 @@ from psycopg.rows import DictRow, class_row, dict_row
 
 from sextant.domain.errors import ConversationBusy, ConversationUnreadable, OptionInvalid
 from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from sextant.graph.finishing import to_its_end
+from sextant.graph.streaming import to_its_end
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.text.characters import clean_text

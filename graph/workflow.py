@@ -22,10 +22,10 @@ from langgraph.runtime import Runtime
 from langgraph.types import RetryPolicy
 
 from sextant.domain.answers import Usage
-from sextant.domain.elapsed import milliseconds_since
 from sextant.domain.errors import SextantError
 from sextant.domain.events import Status, as_values
 from sextant.domain.settings import Settings
+from sextant.domain.system import milliseconds_since
 from sextant.domain.telemetry import EventOutcome, NodeCompleted, emit
 from sextant.graph.dependencies import get_shared_dependencies
 from sextant.graph.failures import as_failed
@@ -33,13 +33,12 @@ from sextant.models.chat.allowance import Allowance, allowing
 from sextant.nodes.analyze import analyze
 from sextant.nodes.budget import budget_of, deadline, judging_budget
 from sextant.nodes.context import Context, Dependencies, RunContext
-from sextant.nodes.edits import check_edits
 from sextant.nodes.generate import generate
 from sextant.nodes.grade import after_grade, grade
 from sextant.nodes.refine import after_refine, refine
 from sextant.nodes.retrieve import retrieve
 from sextant.nodes.route import after_route, route
-from sextant.nodes.state import InputState, OutputState, State
+from sextant.nodes.state import InputState, OutputState, State, check_edits
 from sextant.retrievers.sync import run_sync
 
 

@@ -19,22 +19,21 @@ from sextant.domain.filters import ChunkFilters
 from sextant.domain.questions import check_question
 from sextant.domain.retrieval import AUTO, MOST_PASSAGES, Mode
 from sextant.models.chat.replies import Line, Sentences, Words
-from sextant.models.chat.schemas import AtMost, ModelReply
+from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.nodes.asking import ask, conversation
 from sextant.nodes.budget import deadline, merge_warnings
 from sextant.nodes.context import RunContext, scope_of
 from sextant.nodes.multimodal.keeping import look_again
 from sextant.nodes.multimodal.looking import look_at, open_attachments, with_attachments
-from sextant.nodes.question.arithmetic import is_arithmetic
 from sextant.nodes.question.conversing import (
     ROLES,
     TurnQuestion,
     history_of,
+    make_standalone,
     opening,
     read_question,
 )
-from sextant.nodes.question.follow_up import make_standalone
-from sextant.nodes.question.names import names_in, telling_words
+from sextant.nodes.question.names import is_arithmetic, names_in, telling_words
 from sextant.nodes.question.parts import MOST_PARTS, clauses_of, sides_of
 from sextant.nodes.state import Complexity, State, forgotten
 from sextant.retrievers.lanes.keywords import extract_keywords

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from sextant.models.offline.extractive import ExtractiveAnswerer
     from sextant.models.protocols import Reranker
     from sextant.retrievers.graph_retriever import GraphRetriever
-    from sextant.stores.chunks.quotes import QuoteStore
-    from sextant.stores.chunks.tables import TableStore
+    from sextant.stores.chunks.stored import QuoteStore, TableStore
     from sextant.stores.documents.reading import DocumentReader
 
 

@@ -19,7 +19,7 @@ from sextant.domain.retrieval import Mode, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.models.chat.chat_model import ChatModel
 from sextant.nodes.answers.answer_generator import AnswerGenerator
-from sextant.nodes.answers.answering import AnswerEvent, yield_fixed_answer
+from sextant.nodes.answers.answering import AnswerEvent, introduction, yield_fixed_answer
 from sextant.nodes.answers.computed import (
     ComputedTable,
     compute_query,
@@ -28,7 +28,6 @@ from sextant.nodes.answers.computed import (
     read_tables,
     with_computed,
 )
-from sextant.nodes.answers.introducing import introduction
 from sextant.nodes.answers.reporting import ReportReader, map_reports
 from sextant.nodes.answers.revising import Review
 from sextant.nodes.answers.without_model import WithoutModel
@@ -41,13 +40,13 @@ from sextant.nodes.budget import (
     limit_warning,
     merge_warnings,
     usage_of,
+    wait_for_reader,
 )
 from sextant.nodes.citing.attached import attachment_items
 from sextant.nodes.citing.checking import checks_of
 from sextant.nodes.citing.support import headings
 from sextant.nodes.context import RunContext, scope_of
 from sextant.nodes.multimodal.looking import attachments_of
-from sextant.nodes.pacing import wait_for_reader
 from sextant.nodes.question.conversing import closing
 from sextant.nodes.state import State, reports_of
 from sextant.nodes.table_query import ask_for_query

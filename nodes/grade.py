@@ -11,14 +11,14 @@ from pydantic import Field
 from sextant import prompts
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.chat.replies import Numbers, Sentence, Yes
-from sextant.models.chat.schemas import ModelReply
+from sextant.models.chat.structured import ModelReply
 from sextant.nodes.answers.passages import number_passages, select_within_budget
 from sextant.nodes.asking import ask_all
 from sextant.nodes.budget import Limit, judging_budget, limit_warning, merge_warnings, prompt_size
 from sextant.nodes.citing.support import TermLookup, claim_of
 from sextant.nodes.context import RunContext
 from sextant.nodes.multimodal.looking import attachments_text
-from sextant.nodes.question.bridging import bridges, wording_of
+from sextant.nodes.question.parts import bridges, wording_of
 from sextant.nodes.state import State, reports_of
 
 # The rule, without a chat model: enough was found when the first passages together hold this share

@@ -14,11 +14,11 @@ from pydantic.json_schema import SkipJsonSchema
 from sextant import prompts
 from sextant.domain.retrieval import Mode
 from sextant.models.chat.replies import Sentence, Sentences
-from sextant.models.chat.schemas import AtMost, ModelReply
+from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.nodes.answers.passages import number_passages, select_within_budget
 from sextant.nodes.asking import ask
 from sextant.nodes.context import RunContext
-from sextant.nodes.question.bridging import bridges
+from sextant.nodes.question.parts import bridges
 from sextant.nodes.state import State
 from sextant.text.characters import clean_text, normalise
 from sextant.text.spelling import respell

@@ -17,11 +17,11 @@ from sextant.nodes.budget import Limit, budget_of, judging_budget, limit_warning
 from sextant.nodes.context import RunContext, scope_of
 from sextant.nodes.multimodal.looking import attachments_text
 from sextant.nodes.state import State
-from sextant.retrievers.context import assemble_graph_context
+from sextant.retrievers.content import assemble_graph_context
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
 from sextant.retrievers.modes import MODES
 from sextant.retrievers.ranking.fusion import interleaved, rrf
-from sextant.stores.postgresql.deadlines import with_deadline
+from sextant.stores.postgresql.watched import with_deadline
 from sextant.tables.query.parsing import may_compute
 from sextant.text.characters import ideographs, language_of
 from sextant.text.other_words import as_tables_say

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from sextant import prompts
 from sextant.models.chat.replies import Number, Yes
-from sextant.models.chat.schemas import AtMost, Declared, ModelReply
+from sextant.models.chat.structured import AtMost, Declared, ModelReply
 from sextant.nodes.asking import ask
 from sextant.nodes.context import RunContext
 from sextant.nodes.state import State

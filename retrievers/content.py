@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, overload
 
 from sextant.domain.graph import Entity
-from sextant.domain.retrieval import RetrievedItem
+from sextant.domain.retrieval import (
+    LEAST_SCORE,
+    GraphContext,
+    ItemKind,
+    LaneScore,
+    Retrieval,
+    RetrievedItem,
+    items_of,
+    rerank_item,
+)
+from sextant.stores.postgresql.values import Scored
 
 _OF_THEIR_OWN = frozenset({"id", "text", "document_id", "external_id"})
 
@@ -51,3 +63,132 @@ def with_content(item: RetrievedItem, content: PassageContent) -> RetrievedItem:
         item.lanes,
         content.metadata,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class LazyHits(Sequence[RetrievedItem]):
+    """Hits, best first, none twice; an item is made when it is asked for.
+
+    Attributes:
+        ids: of all.
+        scores: the lane's own.
+        content_at: the content of the hit at a place, if it is at hand; else hits have no text yet.
+    """
+
+    ids: Sequence[str]
+    scores: Sequence[float]
+    content_at: Callable[[int], PassageContent | None] | None = None
+
+    @classmethod
+    def of(
+        cls, found: Scored, content_at: Callable[[int], PassageContent | None] | None = None
+    ) -> LazyHits:
+        """Return chunks that a store, or a scope in memory, found; scores of 32 bits, as both give them."""
+        scores = [max(score, LEAST_SCORE) for score in array("f", found.scores)]
+        return cls(found.ids, scores, content_at)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, place: int) -> RetrievedItem: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[RetrievedItem]: ...
+    def __getitem__(self, place: int | slice) -> RetrievedItem | list[RetrievedItem]:
+        if isinstance(place, slice):
+            return [self[one] for one in range(*place.indices(len(self)))]
+        return self.item(place, self.scores[place], None)
+
+    def item(
+        self, place: int, score: float, lanes: Mapping[str, LaneScore] | None
+    ) -> RetrievedItem:
+        """Return the hit at a place with some score and lanes."""
+        own = self.ids[place]
+        content = None if self.content_at is None else self.content_at(place)
+        if content is None:
+            return RetrievedItem(ItemKind.CHUNK, own, "", score, None, None, lanes)
+        return RetrievedItem(
+            ItemKind.CHUNK,
+            own,
+            content.text,
+            score,
+            content.document_id,
+            content.external_id,
+            lanes,
+            content.metadata,
+        )
+
+    def __iter__(self) -> Iterator[RetrievedItem]:
+        return map(self.__getitem__, range(len(self)))
+
+
+def ids_of(hits: Sequence[RetrievedItem]) -> Sequence[str]:
+    """Return the ids of a lane's hits."""
+    return hits.ids if isinstance(hits, LazyHits) else [hit.id for hit in hits]
+
+
+def score_at(hits: Sequence[RetrievedItem], place: int) -> float:
+    """Return the lane's score of the hit at a place."""
+    return hits.scores[place] if isinstance(hits, LazyHits) else hits[place].score
+
+
+def hit_at(
+    hits: Sequence[RetrievedItem], place: int, score: float, lanes: Mapping[str, LaneScore]
+) -> RetrievedItem:
+    """Return the hit at a place with another score and other lanes."""
+    return (
+        hits.item(place, score, lanes)
+        if isinstance(hits, LazyHits)
+        else rerank_item(hits[place], score, lanes)
+    )
+
+
+def has_content(hits: Sequence[RetrievedItem], place: int) -> bool:
+    """Return whether the hit at a place comes with its text."""
+    return hits.content_at is not None if isinstance(hits, LazyHits) else bool(hits[place].text)
+
+
+def assemble_graph_context(
+    items: Retrieval | Iterable[RetrievedItem],
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the entities and relations among `items`, most important first.
+
+    Args:
+        items: a retrieval (`GraphRetriever.search`), or items of any kind; the score of an entity or
+            relation is its importance. What `aretrieve` returns holds none of them.
+
+    Returns:
+        `{"entities": [{id, name, type}], "relationships": [{source, target, type}]}`; a relationship
+        leads from `source` to `target`, both ids of entities that are listed.
+
+    Raises:
+        OptionInvalid: which of `items` is none.
+    """
+    found = items.graph_items if isinstance(items, Retrieval) else items_of(items)
+    told = GraphContext.of(sorted(found, key=lambda item: (-item.score, item.id)))
+    return {"entities": list(told.entities), "relationships": list(told.relationships)}
+
+
+def assemble_vector_context(items: Retrieval | Iterable[RetrievedItem]) -> list[dict[str, Any]]:
+    """Return the passages among `items` in their order: `{text, metadata, score}`.
+
+    `metadata` says where a passage is from: `chunk_id`, `document_id`, `source`, and what else the
+    store knows of it (`RetrievedItem`).
+
+    Raises:
+        OptionInvalid: which of `items` is none.
+    """
+    return [
+        {
+            "text": item.text,
+            "metadata": {
+                **item.metadata,
+                "chunk_id": item.id,
+                "document_id": item.document_id,
+                "source": item.metadata.get("source") or item.metadata.get("filename") or item.id,
+            },
+            "score": item.score,
+        }
+        for item in (items.results if isinstance(items, Retrieval) else items_of(items))
+        if item.kind is ItemKind.CHUNK
+    ]

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-from sextant.domain.elapsed import milliseconds_since
 from sextant.domain.errors import ConflictError, InputError, RetrievalError
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.domain.settings import RetrievalSettings
+from sextant.domain.system import milliseconds_since
 from sextant.models.protocols import Embedder
-from sextant.retrievers.by_id import LazyHits
+from sextant.retrievers.content import LazyHits
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.lanes.contents import Contents, contents_from
 from sextant.retrievers.lanes.degrading import log_failures
@@ -39,8 +39,8 @@ from sextant.retrievers.ranking.fusion import alone, fuse, shared
 from sextant.retrievers.ranking.restating import RESTATING, Asked, by_restating
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphStore
-from sextant.stores.postgresql.deadlines import with_deadline
-from sextant.stores.stamps.stamp import Stamp
+from sextant.stores.postgresql.watched import with_deadline
+from sextant.stores.stamps.stamp_lines import Stamp
 
 _ID, _SCORE = attrgetter("id"), attrgetter("score")
 _WORKS: Mapping[str, Work] = {

@@ -17,14 +17,13 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field, SkipValidation
 
 from sextant.domain.breadth import is_broad
-from sextant.domain.elapsed import milliseconds_since
 from sextant.domain.errors import OptionInvalid, SextantError
 from sextant.domain.filters import ChunkFilters
-from sextant.domain.options import in_range
-from sextant.domain.questions import check_question
+from sextant.domain.questions import check_question, in_range
 from sextant.domain.retrieval import AUTO, ItemKind, Mode, Retrieval, RetrievedItem, rescore
 from sextant.domain.scope import DEFAULT_GRAPH, Scope
 from sextant.domain.settings import Settings
+from sextant.domain.system import milliseconds_since
 from sextant.domain.telemetry import searching
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.finding import Finder
@@ -50,9 +49,8 @@ from sextant.retrievers.ranking.reranking import RerankLimits, rerank
 from sextant.retrievers.ranking.restating import READ
 from sextant.retrievers.sync import run_sync
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.graph.notices import collect_notices
-from sextant.stores.graph.protocol import GraphStore
-from sextant.stores.knowledge_bases import KnowledgeBases
+from sextant.stores.graph.protocol import GraphStore, collect_notices
+from sextant.stores.scopes import KnowledgeBases
 
 logger = logging.getLogger(__name__)
 

@@ -45,7 +45,7 @@ from benchmarks.hybrid.report import Report
 from benchmarks.hybrid.rivals import PlainTables
 from benchmarks.hybrid.store import fill, read_ids, scope_of, settings_of
 from sextant.domain.settings import Settings
-from sextant.evals.arguments import parser_of
+from sextant.evals.sets import parser_of
 from sextant.retrievers.memory.hot import ScopeCache
 from sextant.stores.postgresql.database import Database
 

@@ -17,8 +17,8 @@ from sextant.domain.retrieval import Retrieval
 from sextant.retrievers.lanes.keywords import extract_keywords
 from sextant.retrievers.ranking.fusion import rrf
 from sextant.stores.chunks.stored import ChunkHit
-from sextant.stores.postgresql.binary import Nearest
 from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.values import Nearest
 
 _BUILT_IN = ", built-in case rules"
 

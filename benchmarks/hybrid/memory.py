@@ -15,7 +15,7 @@ from sextant.domain.retrieval import Retrieval
 from sextant.domain.scope import Scope
 from sextant.retrievers.graph_retriever import GraphRetriever
 from sextant.retrievers.memory.hot import CachedScope, ScopeCache
-from sextant.stores.postgresql.binary import Nearest
+from sextant.stores.postgresql.values import Nearest
 
 # Everything is to be in memory; the default holds a part of it.
 ROOM = 4_000_000_000

@@ -8,8 +8,8 @@ from benchmarks.hybrid.store import GivenVectors, scope_of
 from sextant.domain.retrieval import Retrieval
 from sextant.retrievers.graph_retriever import GraphRetriever
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.postgresql.binary import Nearest
 from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.values import Nearest
 
 
 class Ours:

@@ -32,7 +32,7 @@ from benchmarks.load.machines import Serving, environment, serving
 from benchmarks.load.overhead import overhead
 from benchmarks.streaming import PACE, Asked, Clients, Model, Stream, report
 from sextant.domain.settings import Settings
-from sextant.evals.arguments import parser_of
+from sextant.evals.sets import parser_of
 from sextant.stores.postgresql.database import Database
 from sextant.testing.openai_server import ScriptedOpenAI
 

@@ -2,12 +2,132 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sextant.domain.answers import Answer, Usage
+from sextant.domain.documents import Document, DocumentStatus
+from sextant.domain.errors import SextantError
 from sextant.domain.events import Cited, Done, Reset, Sources, Token
+from sextant.domain.retrieval import RetrievedItem
+from sextant.domain.scope import Scope
 from sextant.nodes.citing.citations import Citations
+from sextant.nodes.question.names import compute_term
+from sextant.stores.documents.reading import DocumentReader
+from sextant.tables.cells.stored import cells_of
+from sextant.text.characters import language_of
+
+_RULE = re.compile(r"^\|[ :|-]+$")
+# Between the name and its cell, and between two cells.
+_SIGNS = {"en": (": ", "; "), "zh": ("：", "；")}
+
+
+def describe_row(sentence: str, item: RetrievedItem, start: int) -> str:
+    """Return `sentence`, which begins at `start` of the passage; a table's row with its columns named.
+
+    A row without a head above it, or with another number of cells, stays as it is.
+    """
+    above = f"{item.metadata.get('context') or ''}\n{item.text[:start]}"
+    names, cells = (
+        cells_of(_head(above)),
+        cells_of(sentence + _empty_cells(item.text, start, sentence)),
+    )
+    if len(names) < 2 or len(names) != len(cells):
+        return sentence
+    colon, gap = _SIGNS[language_of(" ".join(names))]
+    pairs = zip(names, cells, strict=True)
+    return gap.join(f"{name}{colon}{cell}" if name else cell for name, cell in pairs if cell)
+
+
+def _empty_cells(text: str, start: int, sentence: str) -> str:
+    """Return the rest of a row's line where it has but empty cells, with which a quotation does not end."""
+    rest = text[start + len(sentence) :].partition("\n")[0]
+    return "" if rest.strip(" |") else rest
+
+
+def _head(above: str) -> str:
+    """Return the head of the table that `above` ends in; empty when it ends in none."""
+    *lines, mark = above.split("\n")
+    if mark.strip() != "|":  # what a row begins with
+        return ""
+    rows = list[str]()
+    for line in reversed(lines):
+        if not line.startswith("|"):
+            break
+        if rows and _RULE.match(rows[-1]):
+            return line
+        rows.append(line)
+    return ""
+
+
+_log = logging.getLogger(__name__)
+
+NO_MODEL = {
+    "en": "No chat model is configured, so I quote from your documents and cannot do more.",
+    "zh": "没有配置聊天模型，因此我只能引用你的文档来回答。",
+}
+_HOLDINGS = {"en": " Here are, for example: {names}.", "zh": "这里有：{names}等。"}
+_EXAMPLE = {
+    "en": "\nYou could ask: What does {name} say about {section}?",
+    "zh": "\n可以这样问：{name}中关于“{section}”是怎么说的？",
+}
+_NOTHING = {
+    "en": " There are no documents here yet: add some with `sextant ingest`.",
+    "zh": "这里还没有文档：请先用 `sextant ingest` 添加。",
+}
+_SETTINGS = {
+    "en": "\nFor direct answers set SEXTANT_CHAT_MODEL and OPENAI_BASE_URL or OPENAI_API_KEY.",
+    "zh": "\n如需直接回答，请设置 SEXTANT_CHAT_MODEL 以及 OPENAI_BASE_URL 或 OPENAI_API_KEY。",
+}
+_LOOKED_AT, _NAMED = 20, 3
+
+
+async def introduction(
+    question: str, language: str, scope: Scope, documents: DocumentReader | None
+) -> str:
+    """Return the value of plain arithmetic; else why there is no answer, and what can be asked instead.
+
+    Args:
+        question: small talk, arithmetic, or any question in `bypass` mode.
+        language: `zh` or `en`.
+        scope: whose documents.
+        documents: tells what there is; None, or a store that does not answer: nothing is told of it.
+    """
+    if (sum_ := compute_term(question)) is not None:
+        return sum_
+    return NO_MODEL[language] + await _holdings(language, scope, documents) + _SETTINGS[language]
+
+
+async def _holdings(language: str, scope: Scope, documents: DocumentReader | None) -> str:
+    if documents is None:
+        return ""
+    try:
+        found = await documents.list(scope, limit=_LOOKED_AT)
+        ready = [one for one in found if one.status is DocumentStatus.READY]
+        if not ready:
+            return _NOTHING[language]
+        # In the answer's language first, so that the example is in one language.
+        ready.sort(key=lambda one: one.language != language)
+        mark = "、" if language == "zh" else ", "
+        names = mark.join(one.filename for one in ready[:_NAMED])
+        section = await _section_of(scope, ready[0], documents)
+    except SextantError as error:
+        _log.warning("the documents are not named: %s", error)
+        return ""
+    told = _HOLDINGS[language].format(names=names)
+    if section:
+        told += _EXAMPLE[language].format(name=ready[0].filename, section=section)
+    return told
+
+
+async def _section_of(scope: Scope, document: Document, documents: DocumentReader) -> str:
+    """Return the title of the document's second section below its title; the first often introduces it."""
+    sections = await documents.structure(scope, document.id)
+    titles = [one.title for one in sections if one.title and one.parent_id is not None]
+    return next(iter(titles[1:2] or titles), "")
+
 
 AnswerEvent = Token | Cited | Reset | Sources | Done
 

@@ -11,7 +11,7 @@ from sextant.domain.documents import Modality
 from sextant.domain.events import Cited, Token
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.passages import table_heads
-from sextant.nodes.answers.rows import describe_row
+from sextant.nodes.answers.answering import describe_row
 from sextant.nodes.answers.sanitizing import sanitize_output
 from sextant.nodes.citing.citations import Citations
 from sextant.nodes.citing.markers import unmarked

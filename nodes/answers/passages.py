@@ -9,15 +9,121 @@ from typing import Any, cast
 
 from langchain_core.documents import Document
 
+from sextant.domain.breadth import find_other_subjects
 from sextant.domain.errors import OptionInvalid
+from sextant.domain.graph import CO_OCCURS
 from sextant.domain.retrieval import ItemKind, Retrieval, RetrievedItem
-from sextant.nodes.answers.budget import share_out
-from sextant.nodes.answers.knowledge import knowledge_of
-from sextant.nodes.around import lines_of
+from sextant.nodes.around import KNOWLEDGE_TOKENS, PromptLines, lines_of
 from sextant.nodes.citing.attached import SHOWN, label_of
-from sextant.nodes.citing.support import COMPUTED, headings
+from sextant.nodes.citing.support import COMPUTED, TermLookup, claim_of, headings
 from sextant.prompts import as_data
 from sextant.text.characters import clean_text, estimate_tokens
+
+
+def shares(needs: Sequence[int], weights: Sequence[float], total: int) -> list[int]:
+    """Divide `total` by need: nobody gets more than it needs, and what one leaves the others get.
+
+    Weighted max-min fairness (Bertsekas and Gallager, "Data Networks", §6.5.2): while there is
+    something left, those in need divide it in proportion to their weights.
+
+    Args:
+        needs: tokens that each group would take whole.
+        weights: of each group, > 0.
+        total: tokens there are.
+
+    Returns:
+        Tokens for each group; together at most `total`, and `needs` itself when that fits.
+    """
+    given = [0] * len(needs)
+    wanting = [place for place, need in enumerate(needs) if need > 0]
+    left = total
+    while wanting and left > 0:
+        whole = sum(weights[place] for place in wanting)
+        portion = {place: int(left * weights[place] / whole) for place in wanting}
+        content = [place for place in wanting if needs[place] <= portion[place]]
+        if not content:
+            for place in wanting:
+                given[place] = portion[place]
+            break
+        for place in content:
+            given[place] = needs[place]
+            left -= needs[place]
+        wanting = [place for place in wanting if place not in content]
+    return given
+
+
+def share_out(
+    costs: Sequence[Sequence[int]], weights: Sequence[float], total: int
+) -> list[list[int]]:
+    """Choose which items of each group go into a prompt of `total` tokens.
+
+    Every group first fills its share with its items in order; one that does not fit is passed over
+    for shorter ones behind it. What the groups leave goes to items passed over, the first group's
+    first. So nothing is left out that would still have fitted.
+
+    Args:
+        costs: tokens of the items of each group, best first.
+        weights: of the groups, > 0; they count only when not everything fits.
+        total: tokens there are.
+
+    Returns:
+        For each group the places of the items kept, in order.
+    """
+    given = shares([sum(group) for group in costs], weights, total)
+    kept = [
+        _filling(group, range(len(group)), room) for group, room in zip(costs, given, strict=True)
+    ]
+    left = total - sum(costs[at][place] for at, places in enumerate(kept) for place in places)
+    for at, group in enumerate(costs):
+        passed_over = [place for place in range(len(group)) if place not in kept[at]]
+        more = _filling(group, passed_over, left)
+        left -= sum(group[place] for place in more)
+        kept[at] = sorted([*kept[at], *more])
+    return kept
+
+
+def _filling(costs: Sequence[int], places: Sequence[int], room: int) -> list[int]:
+    """Return the `places` that fit into the room, taken one after the other."""
+    kept = []
+    for place in places:
+        if costs[place] <= room:
+            kept.append(place)
+            room -= costs[place]
+    return kept
+
+
+def knowledge_of(
+    question: str,
+    items: Sequence[RetrievedItem],
+    passages: Iterable[RetrievedItem],
+    tokens: float = KNOWLEDGE_TOKENS,
+) -> str:
+    """Return what the graph adds to the passages of a prompt: relations, then reports, one a line.
+
+    That two terms stand together is no relation. A report adds what no passage and no line before it says, and of
+    that what has a word of the question; all of it, where the question is about the documents as a whole.
+
+    Args:
+        question: what is asked.
+        items: what was found, best first of each kind.
+        passages: what the prompt shows.
+        tokens: how many of them (estimated) there are left; no more than `KNOWLEDGE_TOKENS` are taken.
+    """
+    shown = (f"{item.metadata.get('title', '')}\n{item.text}" for item in passages)
+    asked = claim_of(find_other_subjects(question))
+    lines = PromptLines(
+        min(tokens, KNOWLEDGE_TOKENS),
+        shown,
+        lambda sentence: not len(asked) or bool(TermLookup(sentence).held(asked)),
+    )
+    for item in items:
+        if item.kind is ItemKind.RELATION and item.metadata.get("type") != CO_OCCURS:
+            lines.add(item.text)
+    for item in items:
+        if item.kind is ItemKind.COMMUNITY:
+            lines.add_report(item)
+    return lines.text
+
 
 Passage = RetrievedItem | Document | str | Mapping[str, Any]
 ContextLike = Retrieval | Passage | Sequence[Passage]
@@ -64,7 +170,7 @@ def with_reports(
 ) -> tuple[list[RetrievedItem], list[RetrievedItem]]:
     """Share `tokens` (estimated) between the passages and the reports of `items`; the best passage as in `lay_out_passages`.
 
-    Of what does not fit, each kind loses by need (`sextant.nodes.answers.budget`).
+    Of what does not fit, each kind loses by need (`sextant.nodes.answers.passages`).
     """
     passages = [item for item in items if item.kind is ItemKind.CHUNK]
     found = [item for item in items if item.kind is ItemKind.COMMUNITY] if reports else []

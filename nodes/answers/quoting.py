@@ -13,10 +13,15 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.models.offline.passages import FENCE, quotable_spans, table_heads
 from sextant.models.offline.wording import is_question
-from sextant.nodes.answers.answering import NOTHING_FOUND, AnswerEvent, ending, yield_fixed_answer
+from sextant.nodes.answers.answering import (
+    NOTHING_FOUND,
+    AnswerEvent,
+    describe_row,
+    ending,
+    yield_fixed_answer,
+)
 from sextant.nodes.answers.attached_tables import answer_from_tables, find_table_rows
 from sextant.nodes.answers.computed import ComputedTable, cite_table, with_computed
-from sextant.nodes.answers.rows import describe_row
 from sextant.nodes.answers.sanitizing import sanitize_output
 from sextant.nodes.citing.attached import is_answered, is_table
 from sextant.nodes.citing.citations import Citations

@@ -21,12 +21,10 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.models.chat.allowance import keeping
 from sextant.models.chat.chat_model import ChatModel
 from sextant.models.chat.replies import Numbers, Sentence, Weight
-from sextant.models.chat.schemas import AtMost, ModelReply
+from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.nodes.answers.answer_generator import AnswerGenerator
-from sextant.nodes.answers.answering import AnswerEvent, ending
-from sextant.nodes.answers.knowledge import knowledge_of
-from sextant.nodes.answers.passages import Layout, number_passages, with_reports
-from sextant.nodes.answers.rows import describe_row
+from sextant.nodes.answers.answering import AnswerEvent, describe_row, ending
+from sextant.nodes.answers.passages import Layout, knowledge_of, number_passages, with_reports
 from sextant.nodes.around import KNOWLEDGE_TOKENS, PromptLines, lines_of
 from sextant.nodes.asking import failure_reason
 from sextant.nodes.budget import calls_to_read, estimate_failed_call

@@ -26,7 +26,7 @@ from sextant.domain.events import Cited, Done, Reset, Token
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.chat.chat_model import ChatModel
 from sextant.models.chat.replies import Number, Text
-from sextant.models.chat.schemas import AtMost, ModelReply
+from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.nodes.answers.answering import AnswerEvent
 from sextant.nodes.answers.passages import number_passages
 from sextant.nodes.answers.quoting import Instead, quotations, with_nearest

@@ -18,7 +18,7 @@ from sextant.nodes.answers.summing import MOST_PASSAGES, with_whole_of_named
 from sextant.nodes.citing.attached import is_answered
 from sextant.nodes.citing.checking import UNCHECKED, checks_of, still_stored
 from sextant.nodes.context import Dependencies
-from sextant.nodes.question.own_names import replace_aliases
+from sextant.nodes.question.names import replace_aliases
 from sextant.nodes.state import State, reports_of
 from sextant.text.characters import count_noun
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sextant.nodes.context import RunContext
 from sextant.nodes.multimodal.looking import Opened, look_at
-from sextant.nodes.question.follow_up import leans_on_history
+from sextant.nodes.question.conversing import leans_on_history
 from sextant.nodes.state import State
 
 

@@ -2,12 +2,130 @@
 
 from __future__ import annotations
 
+import ast
+import operator
 import re
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Context, Decimal, DecimalException, localcontext
 from itertools import chain
 
+from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.text.characters import IDEOGRAPHS, MARKS, normalise
+from sextant.text.definitions import definition_pattern
 from sextant.text.segmenting import words_of
 from sextant.text.stopwords import ENGLISH_STOP_WORDS, is_stop_word
+
+
+def replace_aliases(
+    question: str, items: Sequence[RetrievedItem], around: Iterable[RetrievedItem]
+) -> str:
+    """`question` with each alias that the passages tell only beside the entity's name as that name.
+
+    Words decide what is quoted: who asks where Jim Cameron was born was told that James Cameron is also
+    called so, and not where he was born. An alias that passages go by themselves stays, and so does one of
+    which it is asked what that is.
+
+    Args:
+        question: as it was asked.
+        items: the passages that were found.
+        around: what of the graph was found beside them; its entities bear aliases.
+    """
+    if definition_pattern(question) is not None:
+        return question
+    texts = [item.text for item in items]
+    for entity in around:
+        name = str(entity.metadata.get("name", ""))
+        if entity.kind is not ItemKind.ENTITY or not name or _name_pattern(name).search(question):
+            continue
+        for alias in _find_aliases(question, entity):
+            places = [
+                (_name_pattern(name).search(text), _name_pattern(alias).search(text))
+                for text in texts
+            ]
+            alone = {bool(own) for own, other in places if (own is None) is not (other is None)}
+            if alone == {True} and not _name_pattern(alias).search(name):
+                question = _name_pattern(alias).sub(name.replace("\\", r"\\"), question)
+                break
+    return question
+
+
+def _find_aliases(question: str, entity: RetrievedItem) -> list[str]:
+    """Return the aliases of an entity that a question has, the longest first."""
+    asked = question.lower()
+    held = [alias for alias in entity.metadata.get("aliases", ()) if alias.lower() in asked]
+    return sorted(
+        (alias for alias in held if _name_pattern(alias).search(question)), key=len, reverse=True
+    )
+
+
+def _name_pattern(name: str) -> re.Pattern[str]:
+    """Return the name as a whole word, in upper or lower case; Chinese has no bounds of words."""
+    before = rf"(?<![^\W{IDEOGRAPHS}])" if name[:1].isascii() else ""
+    behind = rf"(?![^\W{IDEOGRAPHS}])" if name[-1:].isascii() else ""
+    return re.compile(f"{before}{re.escape(name)}{behind}", re.IGNORECASE)
+
+
+# A whole question. `-` and `/` without spaces also write dates, years and names of standards.
+_ARITHMETIC = re.compile(
+    r"(?:what is|what's|calculate|compute|how much is|请?计算|算一下)?\s*"
+    r"(?=.*\d\s*(?:[+*×÷^]|\s[-/]\s|[-/].*(?:=|多少|几)$)\s*[\d(])[\s\d.()+\-*/×÷^%]+"
+    r"=?\s*(?:(?:等于|是)(?:几|多少))?"
+)
+_SIGNS = str.maketrans("×÷", "*/")
+_TERM = re.compile(r"[\d(][\d\s.()+\-*/×÷^%]*")
+_OPERATIONS: dict[type[ast.AST], Callable[..., Decimal]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+}
+_MARKS = " \t\r\n.!?~。！？～…"
+# Enough for any sum that a person types, and a result that takes no time.
+_MOST_CHARS, _DIGITS, _LARGEST = 200, 28, 64
+
+
+def is_arithmetic(question: str) -> bool:
+    """Return whether a question is nothing but a term to be computed."""
+    return _ARITHMETIC.fullmatch(normalise(question).strip(_MARKS)) is not None
+
+
+def compute_term(question: str) -> str | None:
+    """Return the term of a plain question with its value, `1+1 = 2`; None where there is none, or no value."""
+    found = _TERM.search(normalise(question))
+    if found is None or len(question) > _MOST_CHARS or not is_arithmetic(question):
+        return None
+    term = found[0].strip()
+    try:
+        tree = ast.parse(term.replace("^", "**").translate(_SIGNS), mode="eval")
+        with localcontext(Context(prec=_DIGITS)):
+            value = _value(tree.body)
+    except (SyntaxError, ValueError, DecimalException, RecursionError, MemoryError):
+        return None
+    if not value.is_finite() or abs(value.adjusted()) > _LARGEST:
+        return None
+    shown = f"{value.normalize():f}" if value else "0"
+    about = "=" if len(value.as_tuple().digits) < _DIGITS else "≈"
+    return f"{term} {about} {shown}"
+
+
+def _value(node: ast.expr) -> Decimal:
+    """Return the value of a term.
+
+    Raises:
+        ValueError: it holds something else than numbers and the five operations.
+        DecimalException: it has no value.
+    """
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        return Decimal(str(node.value))
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
+        return _OPERATIONS[type(node.op)](_value(node.left), _value(node.right))
+    if isinstance(node, ast.UnaryOp) and type(node.op) in _OPERATIONS:
+        return _OPERATIONS[type(node.op)](_value(node.operand))
+    raise ValueError(ast.dump(node))
+
 
 _QUOTED = re.compile(
     r"《([^《》]{1,60})》|“([^“”]{1,60})”|「([^「」]{1,60})」|\"([^\"]{1,60})\"|‘([^‘’]{2,60})’"

@@ -5,16 +5,57 @@ same of two things. Clauses are searched beside the whole question, for their su
 are searched when the first passages say too little of one of them: the question names both, and on
 hotpotqa's and twowiki's comparisons searching them at once found nothing more. A question of several
 hops has no parts by rule: what its second hop asks of is not known before the first is answered
-(`sextant.nodes.question.bridging`).
+(`sextant.nodes.question.parts`).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from sextant.nodes.question.follow_up import leans_on_history
+from sextant.domain.retrieval import ItemKind, RetrievedItem
+from sextant.nodes.citing.support import TermLookup, claim_of, headings
+from sextant.nodes.question.conversing import leans_on_history
 from sextant.nodes.question.names import names_in, telling_words
-from sextant.text.characters import has_cjk
+from sextant.text.characters import has_cjk, normalise
+
+# Flat on five question sets between two and four names.
+_LEADS = 2
+_NAMES_OF_LEAD = 4
+
+
+def bridges(
+    question: str, passages: Sequence[RetrievedItem], around: Sequence[RetrievedItem]
+) -> list[str]:
+    """Return queries from the first two passages, for up to four names of each, best first.
+
+    Args:
+        question: what is asked.
+        passages: found so far, best first.
+        around: entities (among others) that go with them, most important first.
+    """
+    asked = normalise(question)
+    names = [normalised for normalised in _names(around) if normalised[1] not in asked]
+    words = telling_words(question)
+    queries: list[str] = []
+    for lead in passages[:_LEADS]:
+        text = wording_of(lead)
+        open_words = [word for word in words if text.covers(claim_of(word)) < 1]
+        met = [name for name, folded in names if text.says(folded)]
+        queries += [" ".join([name, *open_words]) for name in met[:_NAMES_OF_LEAD]]
+    return queries
+
+
+def wording_of(item: RetrievedItem) -> TermLookup:
+    """Return what a passage says, with the headings above it."""
+    return TermLookup(f"{headings(item)}\n{item.metadata.get('title', '')}\n{item.text}")
+
+
+def _names(around: Sequence[RetrievedItem]) -> list[tuple[str, str]]:
+    """Return names of entities with their folded form."""
+    found = (str(item.metadata["name"]) for item in around if item.kind is ItemKind.ENTITY)
+    return [(name, normalise(name)) for name in dict.fromkeys(found)]
+
 
 MOST_PARTS = 4
 _LEAST_WORDS = 2

@@ -10,32 +10,33 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sextant.domain.elapsed import milliseconds_since
 from sextant.domain.errors import SextantError
 from sextant.domain.settings import Settings
+from sextant.domain.system import milliseconds_since
 from sextant.models.protocols import Reranker
-from sextant.retrievers.by_id import ids_of, score_at
 from sextant.retrievers.chunk_search.ranking import (
+    Found,
     MetadataRanking,
+    MetadataWeights,
+    QuestionSignals,
     Ranked,
     rank_by_metadata,
     with_bm25,
     with_rerank,
 )
-from sextant.retrievers.chunk_search.signals import Found, QuestionSignals
-from sextant.retrievers.chunk_search.weights import MetadataWeights
+from sextant.retrievers.content import ids_of, score_at
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes
 from sextant.retrievers.lanes.degrading import degraded, require_one
 from sextant.retrievers.lanes.keywords import NO_KEYWORDS
 from sextant.retrievers.lanes.lane import Lane, LaneQuery, LaneRun, run_lanes
-from sextant.retrievers.memory.traits import HotTraits
-from sextant.retrievers.numeric.bm25 import BM25
+from sextant.retrievers.memory.hot import HotTraits
+from sextant.retrievers.numeric.sparse import BM25
 from sextant.retrievers.pages.cursor import Position
 from sextant.retrievers.ranking.reranking import RerankLimits, judge
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.metadata import ChunkMetadata, read_metadata
 from sextant.stores.postgresql.database import Database
-from sextant.stores.scope_rows import ScopeRows
+from sextant.stores.rows import ScopeRows
 
 logger = logging.getLogger(__name__)
 

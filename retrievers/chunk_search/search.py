@@ -1,7 +1,7 @@
 """Searching chunks with all that is known of them (seed 004): the `/search` of a knowledge base.
 
 Vector and keyword lane run at the same time inside the filters; what they find is ranked by seven
-signals (`sextant.retrievers.chunk_search.signals`), then a reranker has its share where there is one; hits come
+signals (`sextant.retrievers.chunk_search.ranking`), then a reranker has its share where there is one; hits come
 with their semantic metadata and, when asked for, with the chunks around them.
 """
 
@@ -26,29 +26,25 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from sextant.domain.elapsed import milliseconds_since
+from sextant.domain.configuration import describe_error
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.filters import ChunkFilters
-from sextant.domain.options import in_range, of_type
-from sextant.domain.questions import check_question
+from sextant.domain.questions import check_question, in_range, of_type
 from sextant.domain.scope import Scope
+from sextant.domain.system import milliseconds_since
 from sextant.domain.telemetry import searching
-from sextant.domain.validation_messages import describe_error
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.chunk_search.hits import ChunkHits, HitModel, SearchHit
 from sextant.retrievers.chunk_search.ranker import ChunkRanker, ChunkRanking
-from sextant.retrievers.chunk_search.ranking import Ranked
-from sextant.retrievers.chunk_search.weights import MetadataWeights
+from sextant.retrievers.chunk_search.ranking import MetadataWeights, Ranked
 from sextant.retrievers.lanes.constants import of_passages
 from sextant.retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane, log_found
 from sextant.retrievers.lanes.unknown import warn_of_unknown
-from sextant.retrievers.memory.hot import ScopeCache
-from sextant.retrievers.memory.traits import HotTraits
-from sextant.retrievers.pages.cursor import Position, decode, encode, identity
-from sextant.retrievers.pages.hot import HotRankings
+from sextant.retrievers.memory.hot import HotTraits, ScopeCache
+from sextant.retrievers.pages.cursor import HotRankings, Position, decode, encode, identity
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.postgresql.database import Database
+from sextant.stores.scopes import KnowledgeBases
 
 logger = logging.getLogger(__name__)
 

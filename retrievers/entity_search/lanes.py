@@ -8,25 +8,51 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from sextant.domain.elapsed import milliseconds_since
 from sextant.domain.errors import ConflictError, EmbeddingModelChanged, InputError, RetrievalError
 from sextant.domain.graph import Entity
 from sextant.domain.scope import Scope
 from sextant.domain.settings import EntitySearchSettings
+from sextant.domain.system import milliseconds_since
 from sextant.domain.tasks import stop
 from sextant.models.protocols import Embedder, Vectors
 from sextant.retrievers.entity_search.traversal import Neighbourhoods, Reached, Walk
-from sextant.retrievers.entity_search.words import words_of
+from sextant.retrievers.index.words.lexical import RUN
 from sextant.retrievers.lanes.degrading import log_failures
 from sextant.stores.graph.protocol import EntityFilter, EntityHit, GraphStore
-from sextant.stores.postgresql.deadlines import with_deadline
-from sextant.stores.stamps.entity_stamps import EntityStamp
-from sextant.text.characters import normalise_name
+from sextant.stores.postgresql.watched import with_deadline
+from sextant.stores.stamps.stamp_lines import EntityStamp
+from sextant.text.characters import normalise, normalise_name
+from sextant.text.segmenting import search_words_of
+from sextant.text.stopwords import ENGLISH_STOP_WORDS, is_stop_word
+
+_MOST = 64
+
+
+def words_of(question: str) -> list[str]:
+    """Return the words that say something, in order, each once, at most 64.
+
+    Chinese is cut into words by jieba's dictionary; stop words of both languages are left out. A
+    single ideograph is a word only where nothing else is left: full text knows pairs. Code points
+    that stand for nothing are no words.
+    """
+    found = list(dict.fromkeys(_words(normalise(question))))
+    longer = [word for word in found if len(word) > 1 or word.isascii()]
+    return (longer or found)[:_MOST]
+
+
+def _words(question: str) -> Iterator[str]:
+    for ideographs, word in RUN.findall(question):
+        if word and word not in ENGLISH_STOP_WORDS:
+            yield word
+        elif ideographs:
+            cut = search_words_of(ideographs)
+            yield from (own for own in cut if own.isalnum() and not is_stop_word(own))
+
 
 VECTOR, FTS, GRAPH = "vector", "fts", "graph"
 LANES = (VECTOR, FTS, GRAPH)

@@ -22,8 +22,8 @@ import numpy.typing as npt
 from rpds import HashTrieMap
 
 from sextant.retrievers.index.keeping import VersionedCache
-from sextant.retrievers.index.words.terms import terms
-from sextant.retrievers.numeric.bm25 import BM25, idf
+from sextant.retrievers.index.words.lexical import terms
+from sextant.retrievers.numeric.sparse import BM25, idf
 from sextant.stores.rows import StoredText, StoredTexts
 from sextant.text.segmenting import search_words_of
 

@@ -19,7 +19,8 @@ import numpy.typing as npt
 
 from sextant.retrievers.index import passages
 from sextant.retrievers.index.passages import PassageIndex
-from sextant.retrievers.index.words import lexical, terms
+from sextant.retrievers.index.words import lexical
+from sextant.retrievers.index.words import lexical as terms
 from sextant.retrievers.index.words.lexical import LexicalIndex, Postings
 from sextant.stores.array_files import Arrays
 from sextant.stores.chunks import chunk_store

@@ -22,8 +22,7 @@ from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.models.protocols import Embedder
 from sextant.retrievers.index import kept_words
-from sextant.retrievers.index.graph.relations import Ints
-from sextant.retrievers.index.graph.statements import RelationTypes
+from sextant.retrievers.index.graph.relations import Ints, RelationTypes
 from sextant.retrievers.index.graph.walk import ScopeGraph, WalkIndex
 from sextant.retrievers.index.keeping import VersionedCache
 from sextant.retrievers.index.passages import PassageIndex
@@ -34,10 +33,9 @@ from sextant.stores.array_files import ArrayFiles
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.arrays import KINDS, Ids, IdTable, index_of
 from sextant.stores.graph.arrays import GraphArrays as StoredGraph
-from sextant.stores.graph.notices import notify
-from sextant.stores.graph.protocol import GraphCopies, WholeGraph
+from sextant.stores.graph.protocol import GraphCopies, WholeGraph, notify
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.stamps.stamp import Stamp
+from sextant.stores.stamps.stamp_lines import Stamp
 from sextant.text.linking import NameTrie, name_key, names_of_title
 
 BEHIND = (
@@ -171,7 +169,7 @@ class ScopeIndexes:
         """Return the index of the scope as it is now.
 
         When bringing it up to date takes longer than the patience, the one of before answers, which
-        `sextant.stores.graph.notices` tells. A caller that stops waiting does not stop the build, and is told so.
+        `sextant.stores.graph.protocol` tells. A caller that stops waiting does not stop the build, and is told so.
         """
         try:
             return await self._at(scope, await self.stamp(scope))

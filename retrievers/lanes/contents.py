@@ -16,7 +16,7 @@ from sextant.retrievers.lanes.surroundings import Surroundings
 from sextant.retrievers.memory.texts import ScopeTexts
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphStore
-from sextant.stores.stamps.stamp import Stamp
+from sextant.stores.stamps.stamp_lines import Stamp
 
 NO_GRAPH_STORE = {
     "zh": "图数据库暂不可用，结果不含实体与关系",

@@ -17,21 +17,20 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
-from sextant.domain.elapsed import milliseconds_since
 from sextant.domain.errors import ConflictError, InputError
 from sextant.domain.filters import ChunkFilters
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
 from sextant.domain.scope import Scope
+from sextant.domain.system import milliseconds_since
 from sextant.models.protocols import Embedder, find_cached_vector
-from sextant.retrievers.by_id import LazyHits
-from sextant.retrievers.content import of_passage
+from sextant.retrievers.content import LazyHits, of_passage
 from sextant.retrievers.lanes.keywords import extract_keywords
 from sextant.retrievers.lanes.surroundings import Surroundings
 from sextant.retrievers.memory.hot import CachedScope
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import ChunkHit
-from sextant.stores.postgresql.binary import Scored, read_scored
-from sextant.stores.postgresql.deadlines import gather_until
+from sextant.stores.postgresql.values import Scored, read_scored
+from sextant.stores.postgresql.watched import gather_until
 from sextant.text.characters import language_of
 
 T = TypeVar("T")

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sextant.domain.elapsed import milliseconds_since
 from sextant.domain.errors import ConflictError, InputError, SextantError
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
+from sextant.domain.system import milliseconds_since
 from sextant.models.protocols import Embedder, Vectors
 from sextant.retrievers.index.passages import Near
 from sextant.retrievers.index.scope_index import ScopeIndex, ScopeIndexes
@@ -38,8 +38,8 @@ from sextant.retrievers.ranking.relevance import (
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.arrays import index_of
 from sextant.stores.graph.protocol import GraphStore
-from sextant.stores.postgresql.deadlines import detach_on_cancel
-from sextant.stores.stamps.stamp import Stamp
+from sextant.stores.postgresql.watched import detach_on_cancel
+from sextant.stores.stamps.stamp_lines import Stamp
 
 _NOTHING = Near(np.empty(0, np.intp), np.empty(0, np.float32))
 NO_VECTOR = {

@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem
 from sextant.retrievers.index.report_index import IndexedReport, NearReport, ReportRows
-from sextant.retrievers.index.words.terms import question_terms
+from sextant.retrievers.index.words.lexical import question_terms
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from sextant.retrievers.lanes.placing import best_passages
 from sextant.retrievers.lanes.reading import Hits, Reading
 from sextant.retrievers.lanes.surroundings import surroundings
-from sextant.retrievers.numeric.normalising import min_max, scale_scores
+from sextant.retrievers.numeric.highest import min_max, scale_scores
 from sextant.retrievers.numeric.sparse import Floats, Places
 from sextant.retrievers.ranking.mixing import Ranking, fit_of
 

@@ -14,11 +14,10 @@ from sextant import prompts
 from sextant.domain.answers import Usage
 from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, SettingsInvalid
 from sextant.domain.settings import Settings
-from sextant.models.batches import in_batches
 from sextant.models.chat.allowance import charge
 from sextant.models.chat.chat_model import ChatModel
-from sextant.models.chat.schemas import ModelReply
-from sextant.models.protocols import Reranker
+from sextant.models.chat.structured import ModelReply
+from sextant.models.protocols import Reranker, in_batches
 from sextant.models.reranker import build_reranker
 from sextant.text.characters import estimate_tokens, language_of
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
 from sextant.domain.retrieval import LaneScore, RetrievedItem, rerank_item
-from sextant.retrievers.by_id import has_content, hit_at, ids_of, score_at
+from sextant.retrievers.content import has_content, hit_at, ids_of, score_at
 
 DEFAULT_K = 60  # Cormack, Clarke and Büttcher 2009
 

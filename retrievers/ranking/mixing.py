@@ -13,12 +13,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sextant.retrievers.index.graph.excerpt import Excerpt, Shares
-from sextant.retrievers.index.graph.statements import score_question, score_statements
-from sextant.retrievers.index.graph.walk import RESTART, TINY, WalkIndex
+from sextant.retrievers.index.graph.relations import score_question, score_statements
+from sextant.retrievers.index.graph.walk import RESTART, TINY, Excerpt, Shares, WalkIndex
 from sextant.retrievers.index.words.lexical import LexicalIndex, LexicalMatch
-from sextant.retrievers.numeric.highest import among_highest, highest
-from sextant.retrievers.numeric.normalising import scale_scores
+from sextant.retrievers.numeric.highest import among_highest, highest, scale_scores
 from sextant.retrievers.numeric.sparse import Floats, Places, firsts, true_at
 from sextant.retrievers.ranking.relevance import (
     Nearness,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sextant.retrievers.index.words.lexical import LexicalMatch
-from sextant.retrievers.numeric.normalising import scale_scores
+from sextant.retrievers.numeric.highest import scale_scores
 from sextant.retrievers.numeric.sparse import Floats, Places, true_at
 
 # Coverage at which words and meaning count the same, and how trust grows with it. Across nine

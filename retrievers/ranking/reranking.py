@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 
 from sextant.domain.errors import SextantError
 from sextant.domain.fair_semaphore import release_slot
-from sextant.domain.options import in_range, positive
+from sextant.domain.questions import in_range, positive
 from sextant.domain.retrieval import LaneScore, RetrievedItem, rescore
 from sextant.domain.settings import RetrievalSettings
 from sextant.models.protocols import Reranker
-from sextant.retrievers.numeric.normalising import min_max
-from sextant.stores.postgresql.deadlines import with_deadline
+from sextant.retrievers.numeric.highest import min_max
+from sextant.stores.postgresql.watched import with_deadline
 from sextant.text.characters import language_of
 
 logger = logging.getLogger(__name__)

@@ -14,11 +14,11 @@ from langchain_core.cross_encoders import BaseCrossEncoder
 from langchain_core.documents import Document
 
 from sextant.domain.errors import OptionInvalid
-from sextant.domain.options import in_range, of_type
+from sextant.domain.questions import in_range, of_type
 from sextant.domain.retrieval import RetrievedItem, rescore
-from sextant.models.cross_encoders import as_reranker
 from sextant.models.protocols import Reranker
-from sextant.retrievers.numeric.normalising import Scores, Vectors, min_max
+from sextant.models.reranker import as_reranker
+from sextant.retrievers.numeric.highest import Scores, Vectors, min_max
 from sextant.retrievers.ranking.decay import age_in_days, time_decay
 from sextant.retrievers.ranking.diversity import (
     DEFAULT_BALANCE,

@@ -12,8 +12,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 from pydantic import ValidationError as Unfit
 from pydantic.alias_generators import to_camel
 
+from sextant.domain.configuration import describe_error
 from sextant.domain.errors import OptionInvalid
-from sextant.domain.validation_messages import describe_error
 from sextant.text.characters import clean_text
 
 _MOST = 100  # values of one filter

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from sextant.domain.elapsed import milliseconds_since
 from sextant.domain.errors import InputError
+from sextant.domain.system import milliseconds_since
 
 
 class EventOutcome(StrEnum):

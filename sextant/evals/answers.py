@@ -2,7 +2,7 @@
 
     python -m sextant.evals.answers FOLDER mix drcd hotpotqa …
 
-FOLDER has one folder per question set, as for `sextant.evals.loop`. Each question is searched once in the mode, ten
+FOLDER has one folder per question set, as for `sextant.evals.grading`. Each question is searched once in the mode, ten
 passages, and answered by quotation (`sextant.nodes.answers.quoting`). Columns, over the questions that the corpus answers:
 
 - answered: share that is answered at all.
@@ -30,10 +30,9 @@ from sextant.domain.errors import QuestionInvalid
 from sextant.domain.events import Done
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.domain.scope import Scope
-from sextant.evals.arguments import names_of_sets, parser_of_sets
 from sextant.evals.dataset import EvalQuestion
 from sextant.evals.runner import holds_answer
-from sextant.evals.sets import open_sets, sample
+from sextant.evals.sets import names_of_sets, open_sets, parser_of_sets, sample
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.nodes.answers.answering import AnswerEvent
 from sextant.nodes.answers.quoting import quote_sentences

@@ -20,18 +20,20 @@ from sextant.domain.configuration import load_settings
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.evals.arguments import names_of_sets, parser_of_sets
 from sextant.evals.corpus import EVAL_USER, corpus_scope, load_corpus
 from sextant.evals.dataset import EvalQuestion as Asked
 from sextant.evals.dataset import read_passages, read_questions
 from sextant.evals.metrics import estimate, recall, reciprocal_rank
-from sextant.evals.sets import CORPUS, QUERIES
+from sextant.evals.sets import CORPUS, QUERIES, names_of_sets, parser_of_sets
 from sextant.models.embedding.choice import build_embedder
 from sextant.models.protocols import Embedder
 from sextant.retrievers.chunk_search.ranker import scores_of
-from sextant.retrievers.chunk_search.ranking import rank_by_metadata
-from sextant.retrievers.chunk_search.signals import QuestionSignals
-from sextant.retrievers.chunk_search.weights import PRESETS, MetadataWeights
+from sextant.retrievers.chunk_search.ranking import (
+    PRESETS,
+    MetadataWeights,
+    QuestionSignals,
+    rank_by_metadata,
+)
 from sextant.retrievers.lanes.lane import (
     KEYWORD,
     VECTOR,

@@ -19,10 +19,9 @@ from pathlib import Path
 from statistics import fmean
 
 from sextant.domain.retrieval import Mode
-from sextant.evals.arguments import names_of_sets, parser_of_sets
-from sextant.evals.loop import LoopOutcome, run_loop
+from sextant.evals.grading import LoopOutcome, run_loop
 from sextant.evals.metrics import all_found
-from sextant.evals.sets import open_sets, sample
+from sextant.evals.sets import names_of_sets, open_sets, parser_of_sets, sample
 from sextant.nodes.analyze import is_small_talk
 
 _FIRST, _ALL = 5, 10

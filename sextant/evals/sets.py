@@ -5,6 +5,7 @@ A set's folder has `corpus.jsonl.gz`, `queries.jsonl.gz` and, for some, `triples
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -21,6 +22,35 @@ from sextant.models.embedding.choice import build_embedder
 from sextant.models.protocols import Embedder
 from sextant.nodes.context import Dependencies
 from sextant.stores.postgresql.database import Database
+
+
+def parser_of(description: str | None) -> argparse.ArgumentParser:
+    """Return a parser that shows a description as it is written."""
+    return argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+
+
+def numbers(description: str | None, **defaults: int) -> tuple[int, ...]:
+    """Return whole numbers, each in its place and with its default."""
+    parser = parser_of(description)
+    for name, default in defaults.items():
+        parser.add_argument(name, type=int, nargs="?", default=default, help=f"default {default:,}")
+    return tuple(vars(parser.parse_args()).values())
+
+
+def parser_of_sets(description: str | None) -> argparse.ArgumentParser:
+    """Return a parser of `folder`, which has a folder for each question set."""
+    parser = parser_of(description)
+    parser.add_argument("folder", type=Path, help="has a folder for each question set")
+    return parser
+
+
+def names_of_sets(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """Return the command line, `names` of question sets last."""
+    parser.add_argument("names", nargs="+", metavar="name", help="of a question set")
+    return parser.parse_args()
+
 
 CORPUS = "corpus.jsonl.gz"
 QUERIES = "queries.jsonl.gz"

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
-from sextant.evals.arguments import names_of_sets, parser_of_sets
 from sextant.evals.dataset import CorpusPassage, read_passages, read_questions
-from sextant.evals.sets import CORPUS, QUERIES, sample
+from sextant.evals.sets import CORPUS, QUERIES, names_of_sets, parser_of_sets, sample
 from sextant.nodes.citing.assessing import Evidence, Support
 from sextant.text.sentences import end_sentence
 

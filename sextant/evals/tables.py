@@ -27,7 +27,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from sextant.evals.arguments import parser_of_sets
+from sextant.evals.sets import parser_of_sets
 from sextant.ingestion.parsing.tables import header_rows
 from sextant.tables.cells.table import DataTable, make_table
 from sextant.tables.cells.values import ValueKind, read_value

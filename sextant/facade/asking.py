@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from sextant.domain.answers import Answer
 from sextant.domain.events import Event, answer_of
 from sextant.domain.filters import ChunkFilters
-from sextant.domain.options import in_range
+from sextant.domain.questions import in_range
 from sextant.domain.retrieval import AUTO, Retrieval
 from sextant.domain.scope import DEFAULT_GRAPH, Scope
 from sextant.facade.parts import Parts
 from sextant.retrievers.sync import run_sync
 from sextant.stores.documents.reading import DocumentReader
-from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.postgresql.database import Database
+from sextant.stores.scopes import KnowledgeBases
 
 if TYPE_CHECKING:
-    from sextant.facade.conversations import Conversations
-    from sextant.facade.examples import Example
+    from sextant.facade.conversations import Conversations, Example
     from sextant.facade.knowledge.chunks import Chunks
     from sextant.retrievers.chunk_search.search import ChunkSearchResponse, SearchRequest
     from sextant.retrievers.entity_search.options import SearchOptions
@@ -290,7 +289,7 @@ class Asking:
             language: of documents to take first, `zh` or `en`.
             limit: questions at most, 1 to 50.
         """
-        from sextant.facade.examples import DOCUMENTS, EACH, examples_of
+        from sextant.facade.conversations import DOCUMENTS, EACH, examples_of
 
         most = in_range(limit, "limit", most=DOCUMENTS)
         scope = await self._known(graph_id)

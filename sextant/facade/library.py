@@ -15,11 +15,10 @@ from sextant.ingestion.transfer.documents import is_packed
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.reading import Original, not_found
 from sextant.stores.documents.registering import Registered, Upload
-from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.postgresql.database import Database
+from sextant.stores.scopes import KnowledgeBases
 from sextant.stores.work.jobs import JobStore
-from sextant.stores.work.queue import Turns
-from sextant.stores.work.uploads import UploadStatus, UploadStore
+from sextant.stores.work.queue import Turns, UploadStatus, UploadStore
 
 # A graph waits a moment for further deletions before it follows.
 _QUIET_SECONDS = 1.0

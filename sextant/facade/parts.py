@@ -19,7 +19,7 @@ from sextant.stores.documents.embedding_space import check_space
 from sextant.stores.postgresql.database import Database
 
 if TYPE_CHECKING:
-    from sextant.facade.hybrid_retriever import HybridRetrievers
+    from sextant.facade.knowledge_search import HybridRetrievers
     from sextant.graph.workflow import Workflow
     from sextant.ingestion.captions import Captioner
     from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
@@ -141,7 +141,7 @@ class Parts:
         """Return the search of entities."""
         async with self._opening:
             if self._entity_search is None:
-                from sextant.facade.entity_search import open_entity_search
+                from sextant.facade.knowledge_search import open_entity_search
 
                 opening = open_entity_search(self._database, self._embedder, self._stack)
                 self._entity_search = await opening
@@ -149,7 +149,7 @@ class Parts:
 
     async def hybrid(self) -> HybridRetrievers:
         """Return LangChain's retrievers, which share their BM25 indexes."""
-        from sextant.facade.hybrid_retriever import HybridRetrievers
+        from sextant.facade.knowledge_search import HybridRetrievers
 
         await self.check_space()
         self._hybrid = self._hybrid or HybridRetrievers(self._database, self._embedder)
@@ -195,7 +195,7 @@ class Parts:
         if self._vision is None:
             return None
         from sextant.ingestion.captions import Captioner
-        from sextant.stores.documents.captions import CaptionStore
+        from sextant.stores.documents.reading import CaptionStore
 
         return Captioner(self._vision, CaptionStore(self._database), settings)
 

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sextant import prompts
+from sextant.domain.documents import Missing
 from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable
-from sextant.domain.missing import Missing
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.ingestion.parsing.images import Captions, FoundImage
 from sextant.models.chat.pictures import EncodedPicture
-from sextant.stores.documents.captions import CaptionStore
+from sextant.stores.documents.reading import CaptionStore
 
 if TYPE_CHECKING:
     from sextant.models.chat.vision import VisionModel

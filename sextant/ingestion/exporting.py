@@ -14,7 +14,7 @@ from uuid import UUID
 
 from sextant.domain.documents import LONGEST_FILENAME, Document, DocumentStatus, Modality
 from sextant.domain.scope import Scope
-from sextant.ingestion.runs import runs_of
+from sextant.ingestion.progress import runs_of
 from sextant.ingestion.transfer.lines import (
     LONGEST_TITLE,
     ChunkLine,
@@ -29,8 +29,8 @@ from sextant.ingestion.transfer.lines import (
 from sextant.stores.documents.reading import DocumentReader
 from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.transfer import ExportedContent, GraphPages, Row
-from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.postgresql.database import Database
+from sextant.stores.scopes import KnowledgeBases
 
 # Passages that are read in one go; a document is read as a whole.
 _TOGETHER = 1000

@@ -17,8 +17,7 @@ from sextant.domain.scope import Scope
 from sextant.ingestion.facts.verbalising import FactVerbaliser
 from sextant.ingestion.pipeline import Ingested, Ingestor
 from sextant.ingestion.progress import OnStage, silent
-from sextant.ingestion.transfer.batches import next_of
-from sextant.ingestion.transfer.documents import GAP, align_chunks, chunk_id, upload
+from sextant.ingestion.transfer.documents import GAP, ImportUpkeep, align_chunks, chunk_id, upload
 from sextant.ingestion.transfer.evidence import EvidenceWriter
 from sextant.ingestion.transfer.lines import (
     ChunkLine,
@@ -28,8 +27,14 @@ from sextant.ingestion.transfer.lines import (
     check_sections,
 )
 from sextant.ingestion.transfer.reading import Source, read_into
-from sextant.ingestion.transfer.spool import DOCUMENTS_ROOM, Numbered, Spool, size_of, spool
-from sextant.ingestion.transfer.standing import ImportUpkeep
+from sextant.ingestion.transfer.spool import (
+    DOCUMENTS_ROOM,
+    Numbered,
+    Spool,
+    next_of,
+    size_of,
+    spool,
+)
 from sextant.stores.documents.registering import Upload
 from sextant.stores.graph.record import GraphCounts, GraphRecord
 

@@ -25,8 +25,7 @@ from sextant.ingestion.parsing.guards import check_size
 from sextant.ingestion.parsing.hosts import ParserHosts
 from sextant.ingestion.parsing.limits import MOST_TOGETHER, SMALL_FILE, Limits
 from sextant.ingestion.progress import OnProgress, Progress
-from sextant.ingestion.running import JobRunner
-from sextant.ingestion.workers import is_dead, worker_name
+from sextant.ingestion.running import JobRunner, is_dead, worker_name
 from sextant.models.protocols import Embedder
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registering import Upload

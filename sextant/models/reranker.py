@@ -2,21 +2,134 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urldefrag
 
-from sextant.domain.errors import SettingsInvalid
+from langchain_core.cross_encoders import BaseCrossEncoder
+
+from sextant.domain.errors import ModelUnavailable, OptionInvalid, SettingsInvalid
+from sextant.domain.extras import install_extra
 from sextant.domain.settings import Settings
-from sextant.models.batches import in_batches
 from sextant.models.failures import Retries, Service
-from sextant.models.local_models import LocalModel, is_on_accelerator
-from sextant.models.protocols import Reranker
+from sextant.models.protocols import Reranker, in_batches
 
 if TYPE_CHECKING:
     from sextant.models.endpoint import Endpoint
+
+
+class LoadedReranker:
+    """A cross-encoder that the caller has loaded, in threads.
+
+    Args:
+        model: what it is called after.
+        predict: scores (question, passage) pairs, in order.
+    """
+
+    def __init__(
+        self, model: object, predict: Callable[[list[tuple[str, str]]], Iterable[float]]
+    ) -> None:
+        self.name = type(model).__name__
+        self._predict = predict
+
+    async def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return one score per text, in order."""
+        pairs = [(query, text) for text in texts]
+        return [float(score) for score in await asyncio.to_thread(self._predict, pairs)]
+
+
+def as_reranker(model: object) -> Reranker:
+    """`model` itself, or a `CrossEncoder` of sentence-transformers or LangChain wrapped.
+
+    Raises:
+        OptionInvalid: it scores nothing.
+    """
+    if isinstance(model, BaseCrossEncoder):
+        return LoadedReranker(model, model.score)
+    if callable(predict := getattr(model, "predict", None)):
+        return LoadedReranker(model, predict)
+    if not callable(getattr(model, "score", None)):
+        raise OptionInvalid(
+            f"{type(model).__name__} is not a reranking model.",
+            next_step="Give a CrossEncoder of sentence-transformers or LangChain, or anything with "
+            "`name` and `async score(query, texts)`.",
+            field="reranker",
+        )
+    return cast("Reranker", model)
+
+
+T = TypeVar("T")
+
+
+def is_on_accelerator(model: Any) -> bool:  # noqa: ANN401 - a class of a package that ships no types
+    """Return whether a sentence-transformers model runs on a GPU, which does many texts in the time of a few."""
+    return bool(model.device.type != "cpu")
+
+
+class LocalModel:
+    """One sentence-transformers model in a thread of its own, loaded on first use.
+
+    A single thread, since such a model already uses every core for one batch: a second batch at the
+    same time only makes both slower.
+
+    Args:
+        kind: the class in `sentence_transformers` to load, `SentenceTransformer` or `CrossEncoder`.
+        name: a name at the model hub, or a path.
+    """
+
+    def __init__(self, kind: str, name: str) -> None:
+        self.name = name
+        self._kind = kind
+        self._model: Any = None
+        self._thread = ThreadPoolExecutor(1, f"local-{kind}")
+
+    async def run(self, work: Callable[[Any], T]) -> T:
+        """Return `work(model)`, in the model's thread.
+
+        Raises:
+            ModelUnavailable: the extra is not installed, or the model cannot be loaded or run.
+        """
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._work, work)
+
+    def _work(self, work: Callable[[Any], T]) -> T:
+        if self._model is None:
+            self._model = self._load()
+        try:
+            return work(self._model)
+        except Exception as error:
+            raise ModelUnavailable(
+                f"The local model {self.name} failed: {str(error)[:200]}",
+                next_step="A smaller model or batch needs less memory; see the log for the cause.",
+            ) from error
+
+    def _load(self) -> Any:  # noqa: ANN401 - a class of a package that ships no types
+        try:
+            import sentence_transformers
+            from transformers.utils import logging as transformers_logging
+        except ImportError as error:
+            raise ModelUnavailable(
+                f"{self.name} needs sentence-transformers, which is not installed.",
+                next_step=install_extra("local"),
+            ) from error
+        build = getattr(sentence_transformers, self._kind)
+        transformers_logging.disable_progress_bar()  # reading what is here takes a second; a download tells itself
+        # A model that is here already needs no hub, which may be slow or out of reach.
+        with contextlib.suppress(Exception):
+            return build(self.name, local_files_only=True)
+        try:
+            return build(self.name)
+        except Exception as error:
+            raise ModelUnavailable(
+                f"The local model {self.name} cannot be loaded: {str(error)[:200]}",
+                next_step="Give the path of a downloaded model, or load it once where the model "
+                "hub can be reached.",
+            ) from error
+
 
 _BATCH = 32
 _AT_ONCE = 4

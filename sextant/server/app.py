@@ -13,16 +13,13 @@ from sextant import __version__
 from sextant.domain.configuration import load_settings
 from sextant.domain.settings import Settings
 from sextant.server import edge, openapi, problems
-from sextant.server.mcp import mounting
-from sextant.server.observe.metrics import Metrics
-from sextant.server.observe.observing import observing
-from sextant.server.openai.errors import OpenAIErrors, describe_failure
+from sextant.server.mcp import building as mounting
+from sextant.server.observe.metrics import Metrics, observing
+from sextant.server.openai.errors import PREFIX, OpenAIErrors, describe_failure
 from sextant.server.openai.routes import router as openai_router
-from sextant.server.openai.shape import PREFIX
 from sextant.server.routes import (
     documents,
     graphs,
-    health,
     knowledge,
     observe,
     page,
@@ -32,7 +29,8 @@ from sextant.server.routes import (
     structure,
     threads,
 )
-from sextant.server.routing.coverage import require_guards
+from sextant.server.routes import observe as health
+from sextant.server.routing.router import require_guards
 from sextant.server.serving import serving
 
 _ROUTERS = (

@@ -9,9 +9,64 @@ connections, or its memory.
 from __future__ import annotations
 
 from asyncio import TimerHandle, Transport
+from collections.abc import AsyncGenerator, AsyncIterable
 
+from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from sextant.domain.errors import FileTooLarge
+
+
+def content_type_of(request: Request) -> str:
+    """Return the type of the body in small letters, without its parameters; "" where none is told (RFC 9110, 8.3)."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def is_json(request: Request) -> bool:
+    """Return whether the body is JSON, be it of a kind of its own (`application/problem+json`, RFC 6839, 3.1)."""
+    kind, _, own = content_type_of(request).partition("/")
+    return kind == "application" and (own == "json" or own.endswith("+json"))
+
+
+def is_encoded(request: Request) -> bool:
+    """Return whether the body is compressed or the like, which nothing here undoes (RFC 9110, 8.4)."""
+    return request.headers.get("content-encoding", "identity") != "identity"
+
+
+async def lines_of(parts: AsyncIterable[bytes], longest: int) -> AsyncGenerator[bytes]:
+    """Yield the lines, without their ends; never more than one line and one part are in memory.
+
+    Args:
+        parts: the body.
+        longest: bytes that a line may have.
+
+    Raises:
+        FileTooLarge: a line has more.
+    """
+    held = bytearray()
+    number = 1
+    async for part in parts:
+        *ended, rest = part.split(b"\n")
+        for piece in ended:
+            held += piece
+            _check(held, number, longest)
+            yield bytes(held)
+            held.clear()
+            number += 1
+        held += rest
+        _check(held, number, longest)
+    if held:
+        yield bytes(held)
+
+
+def _check(line: bytearray, number: int, longest: int) -> None:
+    if len(line) > longest:
+        raise FileTooLarge(
+            f"Line {number} has more than {longest} bytes.",
+            next_step="Cut the document; `sextant config` shows the limit as limits.file_bytes.",
+        )
+
 
 SECONDS = 30.0  # until a request's head is there
 MOST_BYTES = 65_536  # of a request's head

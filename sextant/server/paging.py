@@ -1,4 +1,4 @@
-"""Lists come in pages (`sextant.retrievers.pages.listing`): how a request says which."""
+"""Lists come in pages (`sextant.retrievers.pages.cursor`): how a request says which."""
 
 from __future__ import annotations
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import re
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
+from uuid import UUID
 
 import orjson
 from fastapi import Request
@@ -21,16 +23,133 @@ from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
 
 from sextant.domain.documents import LONGEST_FILENAME
-from sextant.domain.errors import FileTooLarge, Limited, OptionInvalid, Overloaded, SextantError
+from sextant.domain.errors import (
+    DocumentNotFound,
+    FileTooLarge,
+    Limited,
+    OptionInvalid,
+    Overloaded,
+    SextantError,
+)
 from sextant.domain.settings import Settings
+from sextant.domain.tasks import end
+from sextant.facade.library import Library
 from sextant.ingestion.parsing.detect import detect, media_type, type_of_name
 from sextant.ingestion.parsing.guards import check_size
 from sextant.ingestion.parsing.limits import Limits
-from sextant.server.bodies import content_type_of
+from sextant.server.connections import content_type_of
 from sextant.server.schemas.documents import FormFields, TextUpload, UploadOptions
 from sextant.server.schemas.wire import Wire
 from sextant.stores.documents.registering import Upload
+from sextant.stores.work.queue import UploadStatus
 from sextant.text.characters import clean_text
+
+_log = logging.getLogger(__name__)
+
+# At most this often does one look; the contract is an event at least every two seconds.
+_LOOK_SECONDS = 1.0
+_MOST_WATCHES = 1000
+_MOST_PER_USER = 100
+_INSTEAD = "Close some streams, or ask `GET /documents/{documentId}` now and then."
+
+
+class Watch:
+    """One watcher of one document; `end` gives its place back, at any time and any number of times."""
+
+    def __init__(self, watching: Watching, user_id: str, first: UploadStatus) -> None:
+        self.user_id = user_id
+        self.document_id = first.document_id
+        self._watching = watching
+        self._first = first
+
+    async def standings(self) -> AsyncIterator[UploadStatus]:
+        """Yield where the document stands: now, and after every look, until its ingestion has ended.
+
+        Raises:
+            DocumentNotFound: it was deleted meanwhile.
+        """
+        standing = self._first
+        yield standing
+        while not standing.is_settled:
+            standing = await self._watching.next_of(self.document_id)
+            yield standing
+
+    def end(self) -> None:
+        """Nobody watches any more."""
+        self._watching.forget(self)
+
+
+class Watching:
+    """Tells watchers of all users how far documents are.
+
+    Args:
+        library: the documents of a user.
+    """
+
+    def __init__(self, library: Callable[[str], Library]) -> None:
+        self._library = library
+        self._watches: set[Watch] = set()
+        # None: it was looked for, and is not there.
+        self._seen: dict[UUID, UploadStatus | None] = {}
+        self._looked = asyncio.Condition()
+        self._looking: asyncio.Task[None] | None = None
+
+    def begin(self, user_id: str, first: UploadStatus) -> Watch:
+        """Watch a document that stands where `first` says.
+
+        Raises:
+            Overloaded: there are as many watchers as there may be.
+            Limited: as many of this user.
+        """
+        if len(self._watches) >= _MOST_WATCHES:
+            raise Overloaded("Too many documents are watched at a time.", next_step=_INSTEAD)
+        if sum(watch.user_id == user_id for watch in self._watches) >= _MOST_PER_USER:
+            raise Limited("You watch too many documents at a time.", next_step=_INSTEAD)
+        watch = Watch(self, user_id, first)
+        self._watches.add(watch)
+        return watch
+
+    def forget(self, watch: Watch) -> None:
+        """Look for this one no more."""
+        self._watches.discard(watch)
+
+    async def close(self) -> None:
+        """Look no more for anybody."""
+        if self._looking is not None:
+            await end(self._looking)
+
+    async def next_of(self, document_id: UUID) -> UploadStatus:
+        """Return what the next look finds; raises DocumentNotFound if nothing."""
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._look())
+        async with self._looked:
+            await self._looked.wait()
+            while document_id not in self._seen:  # a look that began before this watch did
+                await self._looked.wait()
+        standing = self._seen[document_id]
+        if standing is None:
+            raise DocumentNotFound(f"The document {document_id} was deleted.")
+        return standing
+
+    async def _look(self) -> None:
+        """Look at all watched documents again and again, as long as there are any."""
+        while self._watches:
+            await asyncio.sleep(_LOOK_SECONDS)
+            by_user: dict[str, list[UUID]] = {}
+            for watch in self._watches:
+                by_user.setdefault(watch.user_id, []).append(watch.document_id)
+            try:
+                seen = dict[UUID, UploadStatus | None]()
+                for user_id, ids in by_user.items():
+                    seen |= dict.fromkeys(ids)
+                    seen |= await self._library(user_id).standings(ids)
+            except SextantError as error:  # nothing new until the database is back
+                _log.warning("the progress of documents cannot be reported: %s", error)
+            else:
+                async with self._looked:
+                    self._seen = seen
+                    self._looked.notify_all()
+
 
 # More files than people choose by hand; who has more sends them in several requests.
 MOST_FILES = 20
@@ -41,7 +160,7 @@ _IDLE_SECONDS = 30.0
 _UPLOAD_SECONDS = 600.0
 # Uploads under way lie on disk; of those that are complete, so many are in memory, 50 MB each.
 _MOST_UPLOADS = 64
-_MOST_PER_USER = 16
+_UPLOADING_MOST_PER_USER = 16
 _IN_MEMORY = 3
 
 # Also what turns the direction of writing, and so shows a name as another (CVE-2021-42574).
@@ -98,7 +217,7 @@ class Uploads:
         Raises:
             Overloaded, Limited: there is none left, on this server or of this user's.
         """
-        if self._under_way[user_id] >= _MOST_PER_USER:
+        if self._under_way[user_id] >= _UPLOADING_MOST_PER_USER:
             raise Limited("You have too many uploads under way.", next_step="Wait for some to end.")
         if self._under_way.total() >= _MOST_UPLOADS:
             raise Overloaded("Too many uploads are under way.", next_step="Try again in a moment.")

@@ -8,16 +8,57 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from psycopg.rows import DictRow, dict_row
+from psycopg.types.json import Jsonb
 
 from sextant.domain.api_keys import ApiKey, NewSecret, Permission, new_secret
-from sextant.domain.errors import OptionInvalid
+from sextant.domain.errors import ConflictError, OptionInvalid
 from sextant.domain.scope import Scope
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import limit_statements
 from sextant.text.characters import clean_text
 
-_SQL = load_queries("api_keys")
+_SQL = load_queries("idempotency")
+_AGE = timedelta(hours=24)
+# Keys of one user. An answer has up to 20 documents, some 200 bytes each: 40 MB at the very most.
+MOST = 10_000
+
+
+class Idempotency:
+    """The keys of all users."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def begin(self, user_id: str, key: str, request_sha256: str) -> Any:  # noqa: ANN401
+        """Return the answer that this request had, or None: it is new, or was never answered.
+
+        Raises:
+            ConflictError: the key came with another request before.
+        """
+        values = {"user_id": user_id, "key": key, "request_sha256": request_sha256, "age": _AGE}
+        async with self._database.transaction(user_id) as connection:
+            await connection.execute(_SQL["forget_old"], values)
+            begun = await connection.execute(_SQL["begin"], values)
+            if begun.rowcount:
+                await connection.execute(_SQL["forget_most"], {"user_id": user_id, "most": MOST})
+            found = await (await connection.execute(_SQL["find"], values)).fetchone()
+        if found is None or found[0] != request_sha256:
+            raise ConflictError(
+                "This Idempotency-Key came with another request before.",
+                next_step="Make a new key for every new request, and keep it for its repetitions.",
+                field="Idempotency-Key",
+            )
+        return found[1]
+
+    async def finish(self, user_id: str, key: str, request_sha256: str, answer: object) -> None:
+        """Remember what a request was answered; `answer` is anything that JSON holds."""
+        values = {"user_id": user_id, "key": key, "request_sha256": request_sha256}
+        async with self._database.transaction(user_id) as connection:
+            await connection.execute(_SQL["finish"], values | {"answer": Jsonb(answer)})
+
+
+_API_KEY_SQL = load_queries("api_keys")
 _LONGEST_NAME = 200  # characters
 # No tenant: where a key is recognised, none is known yet, and no table shows a row.
 _NOBODY = ""
@@ -51,7 +92,9 @@ class ApiKeyStore:
         with limit_statements(self._database.settings.database_timeout):
             async with self._database.transaction(_NOBODY) as connection:
                 cursor = connection.cursor(row_factory=dict_row)
-                row = await (await cursor.execute(_SQL["use"], {"digest": digest})).fetchone()
+                row = await (
+                    await cursor.execute(_API_KEY_SQL["use"], {"digest": digest})
+                ).fetchone()
         return KeyInUse(**(row | {"permissions": _permissions(row)})) if row else None
 
     async def exist(self) -> bool:
@@ -61,7 +104,7 @@ class ApiKeyStore:
             DatabaseUnavailable: nobody knows.
         """
         with limit_statements(self._database.settings.database_timeout):
-            [row] = await self._database.read(_NOBODY, _SQL["exist"], {})
+            [row] = await self._database.read(_NOBODY, _API_KEY_SQL["exist"], {})
         return bool(row["found"])
 
     async def create(
@@ -136,7 +179,7 @@ class ApiKeyStore:
     async def _owner(self, name: str, values: Mapping[str, Any]) -> list[DictRow]:
         async with self._database.owner() as connection:
             cursor = connection.cursor(row_factory=dict_row)
-            return await (await cursor.execute(_SQL[name], values)).fetchall()
+            return await (await cursor.execute(_API_KEY_SQL[name], values)).fetchall()
 
 
 def _after(lifetime: timedelta | None) -> datetime | None:

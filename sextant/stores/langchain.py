@@ -8,20 +8,260 @@ every tenant (here the view shows one knowledge base), HNSW with a filter return
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from typing import Any, Protocol
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Protocol, TypeGuard, TypeVar
 
+from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_postgres import PGEngine, PGVectorStore
+from langchain_postgres.v2.async_vectorstore import AsyncPGVectorStore
 from psycopg import AsyncConnection
+from sqlalchemy import (
+    ColumnElement,
+    Executable,
+    RowMapping,
+    Select,
+    String,
+    case,
+    cast,
+    column,
+    func,
+    literal,
+    or_,
+    select,
+    table,
+    text,
+)
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.types import NullType
 
+from sextant.domain.errors import OptionInvalid
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.watched import WatchedConnection
-from sextant.stores.scope_rows import ScopeRows
+from sextant.stores.rows import ScopeRows, StoredText
+
+_T = TypeVar("_T")
+_BATCH = 5000  # texts read in one statement
+
+
+def similarity_of(store: PGVectorStore | AsyncPGVectorStore) -> Callable[[float], float]:
+    """Return how cosine similarity comes from what the store calls a score, which is its distance.
+
+    Euclidean distances are taken to be between vectors of length 1, as embedding models give them;
+    the inner product is a similarity already.
+    """
+    match _inner(store).distance_strategy.name:
+        case "COSINE_DISTANCE":
+            return lambda score: 1 - score
+        case "EUCLIDEAN":
+            return lambda score: 1 - score * score / 2
+    return lambda score: score
+
+
+def is_supported(store: object) -> TypeGuard[PGVectorStore | AsyncPGVectorStore]:
+    """Return whether it is a vector store that this module can read."""
+    return isinstance(store, PGVectorStore | AsyncPGVectorStore)
+
+
+def runs_its_loop(store: PGVectorStore | AsyncPGVectorStore) -> bool:
+    """Return whether the store can be called from any event loop."""
+    return isinstance(store, PGVectorStore) and store._engine._loop is not None
+
+
+def _inner(store: PGVectorStore | AsyncPGVectorStore) -> AsyncPGVectorStore:
+    if isinstance(store, AsyncPGVectorStore):
+        return store
+    inner: AsyncPGVectorStore = store._PGVectorStore__vs  # type: ignore[attr-defined]
+    return inner
+
+
+# PGVectorStore does not quote names in filters: PostgreSQL looks for them in lower case, and takes
+# `user` for the name of the role that asks, which the filter then compares instead of the rows.
+_HELD = text(
+    "select data_type, quote_ident(column_name::text) = column_name as plain"
+    " from information_schema.columns"
+    " where table_schema = :schema and table_name = :table and column_name = :column"
+)
+_NUMBERS = {"smallint", "integer", "bigint", "numeric"}
+
+
+def _not_filtered_by(name: str) -> OptionInvalid:
+    return OptionInvalid(
+        f"PGVectorStore cannot filter by the column `{name}`: its name has capital letters, or is a"
+        " word of SQL.",
+        next_step="Rename the column, or keep the user in the JSON metadata.",
+        field="user_field",
+    )
+
+
+def _number(user_id: int | str, name: str) -> int:
+    with suppress(ValueError):
+        if str(number := int(user_id)) == str(user_id):
+            return number
+    raise OptionInvalid(
+        f"user_id is {user_id!r:.60}, and the column `{name}` holds numbers.",
+        next_step="Give the number of a user.",
+        field="user_id",
+    )
+
+
+class TableRows:
+    """One user's rows in the table of any `PGVectorStore`, read by scanning them.
+
+    Correct, not fast: ILIKE lower-cases every text for every keyword, and `stamp` hashes them all.
+
+    Args:
+        store: whose table.
+        user_id: whose rows; `user_field` is a column of the table or a key of its JSON metadata.
+    """
+
+    def __init__(
+        self, store: PGVectorStore | AsyncPGVectorStore, user_id: int | str, user_field: str
+    ) -> None:
+        self._store = store
+        self._table = inner = _inner(store)
+        self._content: ColumnElement[Any] = column(inner.content_column, String)
+        self._id: ColumnElement[Any] = column(inner.id_column)
+        self._from = table(inner.table_name, schema=inner.schema_name)
+        self._user_id, self._field = user_id, user_field
+        self._in_column = user_field in inner.metadata_columns
+        self._owner: int | str | None = None
+        if not self._in_column and inner.metadata_json_column is None:
+            raise OptionInvalid(
+                f"The vector store has neither a column `{user_field}` nor JSON metadata to find it in.",
+                next_step="Name the column that says whose a row is: user_field=….",
+                field="user_field",
+            )
+        self.key: Hashable = (
+            inner.engine.url.render_as_string(hide_password=True),
+            *(inner.schema_name, inner.table_name, user_field, user_id),
+        )
+
+    async def owner(self) -> int | str:
+        """Return the user as `Rows` says; the server is asked once what the column holds.
+
+        Raises:
+            OptionInvalid: the column holds numbers and the user is none, or the store cannot filter by it.
+        """
+        if self._owner is None:
+            inner = self._table
+            name = self._field if self._in_column else str(inner.metadata_json_column)
+            values = {"schema": inner.schema_name, "table": inner.table_name, "column": name}
+            found = await self._rows(_HELD.bindparams(**values))
+            if not all(held["plain"] for held in found):
+                raise _not_filtered_by(name)
+            numbers = any(held["data_type"] in _NUMBERS for held in found)
+            self._owner = _number(self._user_id, name) if numbers else str(self._user_id)
+        return self._owner
+
+    async def _mine(self) -> ColumnElement[bool]:
+        return self._owned_by(await self.owner())
+
+    def _owned_by(self, owner: int | str) -> ColumnElement[bool]:
+        if self._in_column:
+            # Without a type, so that PostgreSQL reads it as what the column holds.
+            return column(self._field) == literal(owner, NullType())
+        metadata = column(str(self._table.metadata_json_column), postgresql.JSON)
+        owned: ColumnElement[bool] = metadata[self._field].astext == owner
+        return owned
+
+    async def keyword_search(
+        self, keywords: Sequence[str], k: int
+    ) -> Sequence[tuple[Document, float]]:
+        """As `Rows` says; every row of the user is read."""
+        rows = await self._rows(self._matching(await self._mine(), keywords, k))
+        return [(self._document(row), float(row["score"])) for row in rows]
+
+    def statement(self, keywords: Sequence[str], k: int) -> str:
+        """Return the statement and its values."""
+        asked = self._matching(self._owned_by(self._owner or str(self._user_id)), keywords, k)
+        compiled = asked.compile(dialect=postgresql.dialect())  # type: ignore[no-untyped-call]
+        return f"{compiled} -- {compiled.params}"
+
+    def _matching(
+        self, mine: ColumnElement[bool], keywords: Sequence[str], k: int
+    ) -> Select[*tuple[Any, ...]]:
+        inner = self._table
+        held = [self._content.icontains(word, autoescape=True) for word in keywords]
+        matched = sum((case((one, 1), else_=0) for one in held), literal(0))
+        octets = sum(
+            (
+                case((one, len(word.encode())), else_=0)
+                for one, word in zip(held, keywords, strict=True)
+            ),
+            literal(0),
+        )
+        density = octets * 1.0 / func.greatest(func.octet_length(self._content), 1)
+        named = [inner.id_column, inner.content_column, *inner.metadata_columns]
+        if inner.metadata_json_column is not None:
+            named.append(inner.metadata_json_column)
+        return (
+            select(*map(column, named), (matched + density / (1 + density)).label("score"))
+            .select_from(self._from)
+            .where(mine, or_(*held))
+            .order_by(matched.desc(), density.desc(), self._id)
+            .limit(k)
+        )
+
+    def _document(self, row: RowMapping) -> Document:
+        """Return the row as the store itself gives it."""
+        inner = self._table
+        metadata = dict((inner.metadata_json_column and row[inner.metadata_json_column]) or {})
+        metadata |= {name: row[name] for name in inner.metadata_columns}
+        return Document(
+            id=str(row[inner.id_column]), page_content=row[inner.content_column], metadata=metadata
+        )
+
+    async def stamp(self) -> str:
+        """Return how many rows there are, and a sum of the hashes of their ids and texts."""
+        hashed = func.hashtextextended(cast(self._id, String) + self._content, 0)
+        asked = select(func.concat_ws(" ", func.count(), func.sum(hashed)).label("stamp"))
+        [row] = await self._rows(asked.select_from(self._from).where(await self._mine()))
+        return str(row["stamp"])
+
+    async def states(self) -> Mapping[Hashable, str]:
+        """Return every row's id with the hash of its text."""
+        asked = select(
+            cast(self._id, String).label("id"),
+            cast(func.hashtextextended(self._content, 0), String).label("state"),
+        )
+        rows = await self._rows(asked.select_from(self._from).where(await self._mine()))
+        return {row["id"]: row["state"] for row in rows}
+
+    async def texts(self, parts: Sequence[Hashable]) -> Sequence[StoredText]:
+        """Return the texts of these rows."""
+        row_id, mine = cast(self._id, String), await self._mine()
+        found: list[StoredText] = []
+        for first in range(0, len(parts), _BATCH):
+            wanted = literal([str(part) for part in parts[first : first + _BATCH]], _TEXTS)
+            asked = select(row_id.label("id"), self._content.label("text"))
+            rows = await self._rows(
+                asked.select_from(self._from).where(mine, row_id == func.any(wanted))
+            )
+            found += [StoredText(row["id"], row["id"], row["text"] or "") for row in rows]
+        return found
+
+    async def _rows(self, statement: Executable) -> Sequence[RowMapping]:
+        async def read() -> Sequence[RowMapping]:
+            async with self._table.engine.connect() as connection:
+                return (await connection.execute(statement)).mappings().fetchall()
+
+        return await self._here(read)
+
+    async def _here(self, make: Callable[[], Awaitable[_T]]) -> _T:
+        """Run on the loop that the store's connections belong to."""
+        if isinstance(self._store, PGVectorStore):
+            result: _T = await self._store._engine._run_as_async(make())
+            return result
+        return await make()
+
+
+_TEXTS: postgresql.ARRAY[str] = postgresql.ARRAY(String)
+
 
 _SQL = load_queries("langchain")
 

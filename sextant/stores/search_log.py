@@ -15,7 +15,7 @@ import orjson
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from sextant.domain.options import in_range
+from sextant.domain.questions import in_range
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.stores.postgresql.database import Database

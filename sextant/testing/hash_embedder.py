@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from langchain_core.embeddings import Embeddings
 
 from sextant.domain.errors import ModelUnavailable
 from sextant.models.protocols import Vectors
@@ -87,3 +88,45 @@ def hash_vector(text: str, dimension: int) -> Vectors:
     if length == 0.0:
         vector[0] = length = 1.0
     return vector / np.float32(length)
+
+
+class LangChainHash(Embeddings):
+    """`HashEmbedder` as LangChain calls it.
+
+    Args:
+        dimension: length of a vector, at least 8.
+    """
+
+    def __init__(self, dimension: int = 64) -> None:
+        self.dimension = dimension
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Return the vectors of passages."""
+        return [self.embed_query(text) for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        """Return the vector of one question."""
+        return [float(value) for value in hash_vector(text, self.dimension)]
+
+
+class AngleEmbedder:
+    """Places each text at the angle whose cosine to the question is given."""
+
+    dimension = 2
+
+    def __init__(self, name: str, cosines: Mapping[str, float], otherwise: float = 0.0) -> None:
+        self.name = name
+        self._cosines = cosines
+        self._otherwise = otherwise
+
+    async def warm_up(self) -> None:
+        """Nothing to load."""
+
+    async def embed_query(self, text: str) -> Vectors:  # noqa: ARG002
+        """Return the same for every question."""
+        return np.asarray([1.0, 0.0], np.float32)
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Return one vector for each text, at its cosine."""
+        cosines = np.asarray([self._cosines.get(text, self._otherwise) for text in texts])
+        return np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1).astype(np.float32)

@@ -8,11 +8,27 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
 import orjson
+
+LOOPBACK = "127.0.0.1"
+
+
+def reserve_port() -> socket.socket:
+    """Return a socket whose port is given to nobody else while it is open.
+
+    It is bound and does not listen, so that a server that is told the port may still do so, as long as
+    it reuses addresses, which asyncio's, uvicorn's and Netty's do (socket(7), SO_REUSEADDR).
+    """
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind((LOOPBACK, 0))
+    return held
+
 
 _REASONS = {200: "OK", 400: "Bad Request", 404: "Not Found", 429: "Too Many Requests"}
 # Of a busy machine; nothing is measured by it.

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from sextant.testing import ports
+from sextant.testing import http as ports
 
 SCRIPTS = Path(__file__).parents[2] / "scripts" / "neo4j"
 _FETCHED = Path(__file__).parents[2] / ".cache" / "neo4j" / "lib"

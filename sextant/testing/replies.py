@@ -5,9 +5,63 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import Any
+
+from PIL import Image
+
+from sextant.domain.answers import Answer, Citation, Source
+from sextant.domain.events import Done, Event, Retrieved, Status
+
+
+def trace_of(question: str, events: Sequence[Event]) -> str:
+    """Return the nodes in their order, what each retrieval searched by, the answer, and what it rests on.
+
+    No times and no scores: those differ from run to run.
+    """
+    [done] = [event for event in events if isinstance(event, Done)]
+    answer = done.answer
+    steps = list[str]()
+    for event in events:
+        if isinstance(event, Status):
+            steps.append(event.node)
+        elif isinstance(event, Retrieved):
+            steps[-1] += f" ({event.mode})"
+    told = [f"{answer.mode} · {question}", " → ".join(steps), "", answer.answer, ""]
+    for source in answer.sources:
+        told += _trace_lines(source, answer)
+    return "\n".join([*told, f"{'grounded' if answer.grounded else 'not grounded'}\n"])
+
+
+def _trace_lines(source: Source, answer: Answer) -> list[str]:
+    place = " › ".join([source.filename, *source.section_path])
+    page = f", page {source.page}" if source.page else ""
+    lanes = ", ".join(f"{name} {found['rank']}" for name, found in sorted(source.lanes.items()))
+    found = f"; rank by lane: {lanes}" if lanes else ""
+    cited = [one for one in answer.citations if one.marker == source.marker]
+    return [f"[{source.marker}] {place}{page}{found}", *map(_quote_line, cited)]
+
+
+def _quote_line(citation: Citation) -> str:
+    return (
+        f"    {citation.start}–{citation.end}, support {citation.support:.1f}: “{citation.quote}”"
+    )
+
+
+def picture(color: str = "red", size: tuple[int, int] = (120, 90), kind: str = "PNG") -> bytes:
+    """Return an image file of one colour; `size` in pixels, `kind` as Pillow names formats."""
+    written = BytesIO()
+    Image.new("RGB", size, color).save(written, kind)
+    return written.getvalue()
+
+
+def data_uri(content: bytes) -> str:
+    """Return a PNG as a URI that holds it (RFC 2397)."""
+    return f"data:image/png;base64,{b64encode(content).decode()}"
+
 
 # Words with their leading space, single ideographs, or single marks: about what tokens are.
 _TOKENS = re.compile(r"\s*[A-Za-z0-9']+|\s*[^A-Za-z0-9'\s]|\s+")

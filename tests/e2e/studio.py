@@ -18,7 +18,7 @@ from uuid import UUID
 
 import pytest
 
-from sextant.testing import ports
+from sextant.testing import http as ports
 
 ROOT = Path(__file__).parents[2]
 READY = "Application started up"

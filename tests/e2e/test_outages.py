@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from sextant.stores.embedded.server import EmbeddedServer
-from sextant.testing import ports
+from sextant.testing import http as ports
 from tests.e2e.conftest import Sextant
 from tests.e2e.served import served
 from tests.integration.own_database import short_folder

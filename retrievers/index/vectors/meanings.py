@@ -18,9 +18,81 @@ import numpy as np
 
 from sextant.domain.errors import SextantError
 from sextant.models.protocols import Embedder, Vectors
-from sextant.retrievers.index.graph.statements import RelationTypes
-from sextant.retrievers.index.vectors.generic_questions import GENERIC_QUESTIONS
+from sextant.retrievers.index.graph.relations import RelationTypes
 from sextant.retrievers.numeric.sparse import Floats, dot
+
+_ENGLISH = (
+    "Who wrote the book?",
+    "When was the company founded?",
+    "Where is the city?",
+    "What is the capital of the country?",
+    "How many people live in the town?",
+    "Which of the films came out first?",
+    "Why did the war begin?",
+    "How does the machine work?",
+    "What is the river called?",
+    "Who was president at the time?",
+    "In which year did the team win the championship?",
+    "At which university did the author study?",
+    "What are the symptoms of the disease?",
+    "How is the medicine taken?",
+    "What did the teacher say about the trip?",
+    "When does the meeting take place?",
+    "Who directed the film?",
+    "Which language is spoken there?",
+    "How much does the product cost?",
+    "What caused the accident?",
+    "Which band recorded the song?",
+    "Where was the king born?",
+    "What does the contract require?",
+    "How long does it take?",
+    "What is the purpose of the law?",
+    "Who is responsible for the project?",
+    "What happened after the battle?",
+    "What is the difference between the two methods?",
+    "Which animals live in the forest?",
+    "How can the error be fixed?",
+    "What kind of food does she like?",
+    "What is the largest building of the region?",
+)
+
+_CHINESE = (
+    "这本书的作者是谁？",
+    "公司成立于哪一年？",
+    "这座城市在哪里？",
+    "这个国家的首都是什么？",
+    "镇上有多少人口？",
+    "哪一部电影最先上映？",
+    "战争为什么爆发？",
+    "这台机器是怎么工作的？",
+    "这条河叫什么名字？",
+    "当时的总统是谁？",
+    "球队在哪一年夺得冠军？",
+    "作者毕业于哪所大学？",
+    "这种疾病有哪些症状？",
+    "这种药怎么服用？",
+    "老师对这次旅行说了什么？",
+    "会议什么时候举行？",
+    "这部电影的导演是谁？",
+    "那里说什么语言？",
+    "这个产品多少钱？",
+    "事故的原因是什么？",
+    "这首歌由哪个乐队录制？",
+    "国王出生在哪里？",
+    "合同有哪些要求？",
+    "整个过程需要多长时间？",
+    "这项法律的目的是什么？",
+    "谁负责这个项目？",
+    "战役之后发生了什么？",
+    "这两种方法有什么区别？",
+    "森林里生活着哪些动物？",
+    "怎样修复这个错误？",
+    "她喜欢吃什么？",
+    "该地区最大的建筑是什么？",
+)
+
+GENERIC_QUESTIONS = _ENGLISH + _CHINESE
+
 
 # Of nine strengths and ways of centring; recall@5 of questions in another language than the passages
 # rises by 3 points, that of multi-hop questions by 1 to 2.

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from functools import partial
 
 from sextant.cli import terminal
-from sextant.cli.wrapping import Wrapping, width_of_terminal
+from sextant.cli.terminal import Wrapping, width_of_terminal
 from sextant.domain.answers import Answer, Source
 from sextant.domain.events import Event, Reset, Token, answer_of
 from sextant.text.characters import language_of

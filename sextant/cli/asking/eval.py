@@ -92,7 +92,7 @@ def _loop(
 
     from sextant.cli.progress import stage_bars
     from sextant.domain.configuration import load_settings
-    from sextant.evals import loop
+    from sextant.evals import grading as loop
 
     knowing = loop.is_knowing(graded)
     with stage_bars(quiet=as_json) as on_progress:

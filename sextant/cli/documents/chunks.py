@@ -8,14 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sextant.cli import terminal
-from sextant.cli.options import GRAPH, AsJson, GraphId, read_filters
-from sextant.cli.prices import BudgetCost, BudgetTokens, DryRun, print_estimate, usage_text
+from sextant.cli.options import (
+    GRAPH,
+    AsJson,
+    BudgetCost,
+    BudgetTokens,
+    DryRun,
+    GraphId,
+    print_estimate,
+    read_filters,
+    usage_text,
+)
 from sextant.cli.with_sextant import with_part
 from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
     from sextant.facade.knowledge.chunks import Chunks, DescribingReport
-    from sextant.ingestion.metadata.estimating import DescriptionEstimate
+    from sextant.ingestion.metadata.by_model import DescriptionEstimate
     from sextant.retrievers.chunk_search.hits import SearchHit, SignalScore
     from sextant.retrievers.chunk_search.search import ChunkSearchResponse
 

@@ -49,7 +49,7 @@ async def _print(rag: Sextant, graph: str) -> None:
 async def _write(rag: Sextant, graph: str, out: Path) -> int:
     import gzip
 
-    from sextant.stores.whole_file import write_atomically
+    from sextant.stores.array_files import write_atomically
 
     lines = 0
     with (

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
-from sextant.domain.machine import usable_memory
 from sextant.domain.retrieval import MOST_PASSAGES
 from sextant.domain.settings.group import Group, Weight
+from sextant.domain.system import usable_memory
 
 # A search out of memory takes half the CPU (docs/performance.md); several processes, PostgreSQL and
 # whatever else runs there shall fit beside it.

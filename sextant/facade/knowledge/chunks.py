@@ -21,8 +21,11 @@ from sextant.stores.postgresql.database import Database
 from sextant.stores.search_log import LoggedSearch, SearchLog, item_to_log
 
 if TYPE_CHECKING:
-    from sextant.ingestion.metadata.by_model import DescribedByModel, ModelDescriber
-    from sextant.ingestion.metadata.estimating import DescriptionEstimate
+    from sextant.ingestion.metadata.by_model import (
+        DescribedByModel,
+        DescriptionEstimate,
+        ModelDescriber,
+    )
     from sextant.ingestion.progress import OnProgress, OnStage
     from sextant.retrievers.chunk_search.hits import SearchHit
     from sextant.retrievers.chunk_search.search import (
@@ -164,7 +167,7 @@ class Chunks:
 
     async def estimate_describing(self) -> DescriptionEstimate:
         """About what `describe` will take of the chat model; nothing is sent anywhere."""
-        from sextant.ingestion.metadata.estimating import estimate_descriptions
+        from sextant.ingestion.metadata.by_model import estimate_descriptions
 
         return await estimate_descriptions(self._database, self._scope, self._database.settings)
 
@@ -216,7 +219,7 @@ class Chunks:
         budget_tokens: int | None = None,
         budget_cost: float | None = None,
     ) -> DescribingReport:
-        from sextant.ingestion.metadata.filling import fill
+        from sextant.ingestion.metadata.by_model import fill
 
         shown = partial(on_progress, "documents") if on_progress is not None else None
         documents = await fill(self._database, self._scope, shown)

@@ -10,12 +10,16 @@ from uuid import UUID
 
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.graph import Community, Entity
-from sextant.domain.options import in_range
+from sextant.domain.questions import in_range
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import StoredChunk
-from sextant.stores.graph.communities.pages import CommunityCursor, CommunityPages, ListedCommunity
-from sextant.stores.graph.communities.store import CommunityStore
+from sextant.stores.graph.communities.store import (
+    CommunityCursor,
+    CommunityPages,
+    CommunityStore,
+    ListedCommunity,
+)
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.postgresql.database import Database
 

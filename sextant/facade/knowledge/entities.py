@@ -10,26 +10,30 @@ from uuid import UUID
 
 from sextant.domain.errors import ConflictError, EntityNotFound, OptionInvalid
 from sextant.domain.graph import Entity, Relation
-from sextant.domain.options import in_range
+from sextant.domain.questions import in_range
 from sextant.domain.scope import Scope
-from sextant.facade.knowledge.duplicates import Duplicates, duplicates
-from sextant.facade.knowledge.quotes import EntityQuote, mentioning, stating
+from sextant.facade.knowledge.reading import EntityQuote, mentioning, stating
+from sextant.retrievers.pages.cursor import ListingKey, not_a_cursor
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import StoredChunk
-from sextant.stores.graph.communities.pages import CommunityPages, ListedCommunity
+from sextant.stores.graph.communities.store import CommunityPages, ListedCommunity
 from sextant.stores.graph.extraction import ExtractionStore
 from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.protocol import EntityHit, Hop
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.resolution.comparing import ResolutionStore
+from sextant.stores.graph.resolution.comparing import (
+    CandidateCursor,
+    MergeCandidate,
+    ResolutionStore,
+)
 from sextant.stores.graph.resolution.deciding import (
+    Merge,
     MergedName,
     MergeReader,
     decide_one,
     decide_two,
 )
-from sextant.stores.graph.resolution.merges import Merge
 from sextant.stores.graph.transfer import entities_by_external_id
 from sextant.stores.postgresql.database import Database
 
@@ -37,6 +41,53 @@ if TYPE_CHECKING:
     from sextant.ingestion.graph.extraction.cost import CostEstimate
     from sextant.ingestion.graph.extraction.extract_llm import ExtractionReport, ModelExtractor
     from sextant.ingestion.progress import OnCount
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicates:
+    """A page of pairs, the likeliest first; `next_cursor` leads to the next page, None on the last."""
+
+    pairs: tuple[MergeCandidate, ...]
+    next_cursor: str | None
+
+
+async def duplicates(
+    names: ResolutionStore, scope: Scope, limit: int, cursor: str | None
+) -> Duplicates:
+    """Return the pairs of a knowledge base after a page of them.
+
+    Args:
+        names: where they are.
+        scope: the knowledge base.
+        limit: pairs on the page.
+        cursor: `next_cursor` of the page before; None: from the first.
+
+    Raises:
+        OptionInvalid: the limit is no number that there can be, or the cursor is not one of this list.
+    """
+    from sextant.ingestion.graph.resolution.resolve import candidates
+
+    limit = in_range(limit, "limit")
+    listing = ListingKey.of("duplicates", scope.user_id, scope.graph_id)
+    after = _read_cursor(listing, cursor) if cursor is not None else None
+    found = await candidates(names, scope, limit + 1, after=after)
+    page = found[:limit]
+    more = len(found) > len(page)
+    return Duplicates(tuple(page), listing.cursor(_key(page[-1])) if more else None)
+
+
+def _key(one: MergeCandidate) -> tuple[int, float, str, str]:
+    place = CandidateCursor.of(one)
+    return int(place.near), place.score, str(place.first_id), str(place.second_id)
+
+
+def _read_cursor(listing: ListingKey, cursor: str) -> CandidateCursor:
+    near, score, first, second = listing.after(cursor, (int, float, str, str))
+    try:
+        return CandidateCursor(bool(near), float(score), UUID(str(first)), UUID(str(second)))
+    except ValueError:
+        raise not_a_cursor() from None
+
 
 # Passages that are shown of what states a relation.
 _MOST_EVIDENCE = 3

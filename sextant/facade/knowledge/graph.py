@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sextant.domain.errors import EntityNotFound, GraphStoreUnavailable, OptionInvalid
 from sextant.domain.graph import Entity
-from sextant.domain.options import in_range
+from sextant.domain.questions import in_range
 from sextant.domain.scope import Scope
 from sextant.stores.graph.neo4j.projector import Projector, open_projector
 from sextant.stores.graph.opening import open_graph_store

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from sextant.domain.errors import GraphNotFound, GraphStoreUnavailable, SextantError
 from sextant.domain.scope import Scope
 from sextant.models.protocols import Embedder
-from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.postgresql.database import Database
+from sextant.stores.scopes import KnowledgeBases
 from sextant.stores.work.queue import Turns
 from sextant.text.characters import count_noun
 

@@ -2,19 +2,172 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from itertools import groupby
 from typing import NamedTuple
 from uuid import UUID
 
 from sextant.domain.graph import FACTS_OF
-from sextant.ingestion.facts.sentences import also_called, describe_entity, sentence
 from sextant.ingestion.transfer.lines import LONGEST_TITLE, ChunkLine, DocumentLine
 from sextant.stores.graph.ids import NIL
-from sextant.text.characters import has_cjk
-from sextant.text.sentences import sentence_spans
+from sextant.text.characters import has_cjk, normalise
+from sextant.text.segmenting import cut_tagged_words
+from sextant.text.sentences import end_sentence, is_ended, sentence_spans
+
+# What separates the words of a type: TREATS_WITH, born-in; and humps: bornIn, HTTPServer.
+_GAPS = re.compile(r"[_\s-]+|(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# http://schema.org/birthPlace, wdt:P57, schema:birthPlace.
+_NAMESPACE = re.compile(r"^(?:\w+://\S*[/#]|[\w.-]+:)(?=[^/#:\s]+$)")
+
+# Verbs that neither -s nor -ed tells, and participles that want a form of "to be" before their preposition.
+_VERBS = frozenset(
+    ("is", "are", "was", "were", "has", "have", "had", "can", "may", "must", "does", "do", "did",
+     "wrote", "made", "won", "led", "built", "sold", "bought", "taught", "met", "held", "ran", "began",
+     "became", "gave", "took", "found", "left", "fought", "sang", "lost", "sent")
+)  # fmt: skip
+_PARTICIPLES = frozenset(
+    ("born", "seen", "located", "based", "situated", "headquartered", "known", "used", "made",
+     "named", "married", "related", "derived", "associated", "composed")
+)  # fmt: skip
+_PREPOSITIONS = frozenset(
+    ("in", "at", "by", "to", "for", "with", "from", "on", "as", "under", "into", "near", "of", "about",
+     "over", "against", "after", "before")
+)  # fmt: skip
+# Words for persons and what they are to others, which the dictionary takes for verbs.
+_CHINESE_NOUNS = frozenset(
+    ["导演", "導演", "编剧", "編劇", "主编", "教练", "领导", "代表", "配偶", "禁忌", "总监"]
+)
+_CHINESE_JOINTS = tuple("于於在为為是自到至出给給由被对對")
+
+_LONGEST_PHRASE = 80  # characters; what is longer is hard to read in brackets
+
+
+def sentence(
+    subject: str, relation_type: str, targets: Sequence[str], description: str = ""
+) -> str:
+    """Return what relations of one type from one subject say, as one sentence.
+
+    What a description adds stands in brackets where it is a phrase; whole sentences follow.
+
+    >>> sentence("Insulin", "TREATS", ["type 1 diabetes", "type 2 diabetes"])
+    'Insulin treats type 1 diabetes and type 2 diabetes.'
+    >>> sentence("张三", "好友", ["李四"], "自2001年")
+    '张三的好友是李四（自2001年）。'
+    """
+    chinese = has_cjk(subject) or has_cjk(relation_type)
+    clause = _clause(subject, readable(relation_type), _join_names(targets, chinese=chinese))
+    if not description:
+        return end_sentence(clause, chinese=chinese)
+    if is_ended(description) or len(description) > _LONGEST_PHRASE:
+        return f"{end_sentence(clause, chinese=chinese)}{'' if chinese else ' '}{end_sentence(description)}"
+    added = f"（{description}）" if chinese else f" ({description})"
+    return end_sentence(clause + added, chinese=chinese)
+
+
+def also_called(name: str, aliases: Sequence[str]) -> str:
+    """Return what else an entity is called, as a sentence."""
+    if has_cjk(name):
+        return end_sentence(
+            _together(name, "又称", _join_names(aliases, chinese=True)), chinese=True
+        )
+    return end_sentence(
+        f"{name} is also called {_join_names(aliases, chinese=False)}", chinese=False
+    )
+
+
+def describe_entity(name: str, description: str) -> str:
+    """Return a description that says of whom it is: as it stands where it names its entity."""
+    own = re.escape(normalise(name))
+    if re.search(own if has_cjk(name) else rf"(?<!\w){own}(?!\w)", normalise(description)):
+        return end_sentence(description)
+    chinese = has_cjk(description)
+    return end_sentence(f"{name}{'：' if chinese else ': '}{description}", chinese=chinese)
+
+
+@lru_cache(maxsize=4096)
+def readable(relation_type: str) -> str:
+    """Return a relation's type as one would say it: `ACTED_IN` is "acted in", `birthPlace` "birth place".
+
+    What has spaces is somebody's words already and stays; so do Chinese, and codes like P57.
+    """
+    said = relation_type.strip()
+    if has_cjk(said):
+        return said.replace("_", "")
+    if " " in said:
+        return said
+    said = _NAMESPACE.sub("", said)
+    words = [word for word in _GAPS.split(said) if word]
+    if not words or any(char.isdigit() for char in said):
+        return " ".join(words) or relation_type
+    shouted = said.isupper() and (len(said) > 3 or said.lower() in _VERBS)  # CEO stays
+    return " ".join(
+        word if word.isupper() and len(word) > 1 and not shouted else word.lower() for word in words
+    )
+
+
+def _clause(subject: str, said: str, objects: str) -> str:
+    if has_cjk(said):
+        own = ("", "") if _is_chinese_verb(said) else ("的", "是")
+        return _together(subject + own[0], said + own[1], objects)
+    if verbal := _predicate(said):
+        return f"{subject} {verbal} {objects}"
+    return f"{subject}，{said}：{objects}" if has_cjk(subject) else f"{subject}, {said}: {objects}"
+
+
+@lru_cache(maxsize=4096)
+def _predicate(said: str) -> str:
+    """Return an English type as it stands between subject and object; empty for a noun."""
+    words = said.lower().split()
+    first, last = words[0], words[-1]
+    if first in _PARTICIPLES and last in _PREPOSITIONS and len(words) > 1:
+        return f"{'was' if first == 'born' else 'is'} {said}"
+    if last == "by" and first not in _VERBS:
+        return f"is {said}"
+    if first in _VERBS or (first.endswith("ed") and len(first) > 3):
+        return said
+    if first.endswith("s") and not first.endswith(("ss", "us", "is")) and len(first) > 3:
+        return said
+    if last == "of":
+        return f"is {said}"
+    return said if last in _PREPOSITIONS else ""
+
+
+@lru_cache(maxsize=4096)
+def _is_chinese_verb(said: str) -> bool:
+    """Return whether a Chinese type stands between subject and object (治疗, 毕业于), or is what the subject has."""
+    if said.endswith(_CHINESE_JOINTS):
+        return True
+    word, tag = cut_tagged_words(said)[-1]
+    return tag.startswith("v") and word not in _CHINESE_NOUNS
+
+
+def _join_names(names: Sequence[str], *, chinese: bool) -> str:
+    if chinese:
+        return ("；" if any("、" in name for name in names) else "、").join(names)
+    if len(names) < 2:
+        return "".join(names)
+    comma = "; " if any("," in name or " and " in name for name in names) else ", "
+    if comma == "; ":
+        return comma.join(names)
+    return f"{comma.join(names[:-1])} and {names[-1]}"
+
+
+def _together(*parts: str) -> str:
+    """Return Chinese parts without spaces between them, others with one: 张三毕业于 MIT."""
+    text = ""
+    for part in parts:
+        gap = text and part and (_is_latin(text[-1]) or _is_latin(part[0]))
+        text += (" " if gap else "") + part
+    return text
+
+
+def _is_latin(char: str) -> bool:
+    return char.isascii() and char.isalpha()
+
 
 # The tag of these documents, by which a search can take only them.
 TAG = "graph"

@@ -20,12 +20,10 @@ from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.ingestion.facts.passages import Fact, FactPassage, Subject, document_of, passages_of
 from sextant.ingestion.pipeline import Ingested, Ingestor
-from sextant.ingestion.runs import runs_of
-from sextant.ingestion.transfer.batches import next_of
-from sextant.ingestion.transfer.documents import chunk_id, upload
+from sextant.ingestion.progress import runs_of
+from sextant.ingestion.transfer.documents import ImportUpkeep, chunk_id, upload
 from sextant.ingestion.transfer.lines import DocumentLine
-from sextant.ingestion.transfer.spool import Spool
-from sextant.ingestion.transfer.standing import ImportUpkeep
+from sextant.ingestion.transfer.spool import Spool, next_of
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.facts import (
     FactsDocument,

@@ -18,17 +18,17 @@ from uuid import UUID
 from sextant.domain.documents import ParsedDocument
 from sextant.domain.graph import FACTS_OF
 from sextant.domain.scope import Scope
-from sextant.ingestion.graph.extraction.chunk_evidence import term_evidence
-from sextant.ingestion.graph.extraction.extract_terms import Term
-from sextant.ingestion.graph.extraction.link import (
+from sextant.ingestion.graph.extraction.chunk_evidence import (
     Bearer,
     Names,
     core,
     links,
     name_trie,
+    term_evidence,
     texts,
     title_evidence,
 )
+from sextant.ingestion.graph.extraction.extract_terms import Term
 from sextant.ingestion.graph.extraction.tagging import EntityTagger, build_tagger
 from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow
 from sextant.stores.graph.names import chunks_containing, has_chunks, live, read_names

@@ -17,8 +17,13 @@ import numpy as np
 
 from sextant.domain.errors import ModelUnavailable
 from sextant.domain.scope import Scope
-from sextant.ingestion.graph.communities.hierarchy import CommunityGroup, build, is_outdated, top
-from sextant.ingestion.graph.communities.joining import join
+from sextant.ingestion.graph.communities.joining import (
+    CommunityGroup,
+    build,
+    is_outdated,
+    join,
+    top,
+)
 from sextant.ingestion.graph.communities.network import Network, modularity, network_of
 from sextant.ingestion.graph.communities.reporting import ReportKeeper
 from sextant.ingestion.graph.resolution.resolve import resolve

@@ -11,10 +11,9 @@ from pydantic import BeforeValidator, Field
 from sextant.domain.answers import Usage
 from sextant.domain.settings import Settings
 from sextant.ingestion.metadata.describing import KEYWORDS, TOPICS, short
-from sextant.ingestion.runs import runs_of
+from sextant.ingestion.progress import runs_of
 from sextant.models.chat.replies import Number, Sentence, Words
-from sextant.models.chat.schemas import AtMost, ModelReply
-from sextant.models.chat.structured import instruction
+from sextant.models.chat.structured import AtMost, ModelReply, instruction
 from sextant.prompts import DESCRIBE, DESCRIBE_SECTIONS, LANGUAGES, Messages, as_data, number_texts
 from sextant.stores.documents.model_descriptions import (
     DescribedKind,

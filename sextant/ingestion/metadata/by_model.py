@@ -10,26 +10,38 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sextant.domain.answers import Usage
-from sextant.domain.errors import ContextTooLong, ModelOutputInvalid, ModelUnavailable, SextantError
+from sextant.domain.errors import (
+    ContextTooLong,
+    DocumentNotFound,
+    ModelOutputInvalid,
+    ModelUnavailable,
+    SextantError,
+)
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.ingestion.graph.extraction.cost import CostBudget, cost_of
+from sextant.ingestion.graph.extraction.cost import CostBudget, CostEstimate, cost_of
 from sextant.ingestion.metadata.asking import (
     SCHEMAS,
+    TOGETHER,
     Call,
     calls_of,
     copy_only_part,
     has_description,
+    need_of,
+    prompt_of,
+    tokens_of,
 )
-from sextant.ingestion.progress import OnStage, silent
+from sextant.ingestion.metadata.describing import describe
+from sextant.ingestion.progress import OnCount, OnStage, runs_of, silent
 from sextant.stores.documents.model_descriptions import (
     DescribedKind,
+    Descriptions,
     ModelDescription,
     ModelDescriptions,
     UndescribedItem,
@@ -38,13 +50,89 @@ from sextant.stores.postgresql.database import Database
 from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
-    from sextant.models.chat.chat_model import ChatModel  # brings LangChain, half a second
+    from sextant.models.chat.chat_model import ChatModel
+
+
+async def fill(database: Database, scope: Scope, on_progress: OnCount | None = None) -> int:
+    """Describe the chunks and sections of older documents; if it is stopped, it goes on later.
+
+    Args:
+        database: the store.
+        scope: whose documents.
+        on_progress: called with the documents done and those to do.
+
+    Returns:
+        How many documents were described.
+
+    Raises:
+        DatabaseUnavailable: what was described before stays.
+    """
+    stored = Descriptions(database, scope)
+    waiting = await stored.undescribed()
+    for done, document_id in enumerate(waiting, start=1):
+        try:
+            parsed = await stored.document(document_id)
+        except DocumentNotFound:
+            continue  # deleted meanwhile
+        described = await asyncio.to_thread(describe, parsed)
+        await stored.write(document_id, described.parsed)
+        if on_progress is not None:
+            on_progress(done, len(waiting))
+    return len(waiting)
+
+
+_MANY_TRIES = 1000
+_PAGE = 320  # chunks in hand
+_PART_TOKENS = 50  # of what will be said of a part: a sentence of 30 words, its title and its mark
+_TITLE_TOKENS = 20  # of a section's titles
+
+
+@dataclass(frozen=True, slots=True)
+class DescriptionEstimate(CostEstimate):
+    """`passages` and `sections` that the model is asked about; a section with a single part is not."""
+
+    sections: int = 0
+
+
+async def estimate_descriptions(
+    database: Database, scope: Scope, settings: Settings
+) -> DescriptionEstimate:
+    """About what `ModelDescriber.describe` will take after a retry of all; nothing is sent."""
+    stored = ModelDescriptions(database, scope)
+    passages, usage, after = 0, Usage(), None
+    while found := await stored.list_undescribed(DescribedKind.PASSAGES, after, _MANY_TRIES, _PAGE):
+        after = found[-1].order
+        passages += len(found)
+        for call in calls_of(DescribedKind.PASSAGES, found, settings):
+            usage += call.need
+    asked = [(level, parts) for level, parts in await stored.list_upcoming_sections() if parts > 1]
+    usage = sum(_of_sections(asked, settings), usage)
+    return DescriptionEstimate(
+        passages,
+        usage.prompt_tokens,
+        usage.completion_tokens,
+        cost_of(usage, settings.extraction),
+        len(asked),
+    )
+
+
+def _of_sections(asked: Iterable[tuple[int, int]], settings: Settings) -> Iterator[Usage]:
+    """Yield the calls about sections of so many parts each, level by level."""
+    frame = tokens_of(prompt_of(DescribedKind.SECTIONS, "en", (), ()))
+    levels = defaultdict[int, list[int]](list)
+    for level, parts in asked:
+        levels[level].append(parts)
+    for own in levels.values():
+        for some in runs_of(own, lambda _: 1, TOGETHER):
+            told = _TITLE_TOKENS * len(some) + _PART_TOKENS * sum(some)
+            yield need_of(frame + told, len(some), settings)
+
 
 log = logging.getLogger(__name__)
 
 
 TRIES = 3  # for each chunk or section
-_PAGE = 32  # chunks or sections in hand
+_BY_MODEL_PAGE = 32  # chunks or sections in hand
 _AT_ONCE = 4  # calls
 # So many calls in a row that get no answer at all: the endpoint is gone.
 _GONE_AFTER = 3
@@ -157,7 +245,7 @@ class ModelDescriber:
     async def _all(self, run: _DescribingRun, kind: DescribedKind) -> None:
         asked, after, total = 0, None, 0
         while not self.budget.exhausted:
-            found = await run.stored.list_undescribed(kind, after, TRIES, _PAGE)
+            found = await run.stored.list_undescribed(kind, after, TRIES, _BY_MODEL_PAGE)
             if not found:
                 return
             if (
@@ -165,7 +253,7 @@ class ModelDescriber:
             ):  # all are counted, which reads the whole knowledge base, only where there are many
                 total = (
                     len(found)
-                    if len(found) < _PAGE
+                    if len(found) < _BY_MODEL_PAGE
                     else await run.stored.count_undescribed(kind, TRIES)
                 )
             # Sections of one level at a time: those above are told from what is said of these.

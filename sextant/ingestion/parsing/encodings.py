@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
+from sextant.domain.documents import Missing
 from sextant.domain.errors import FileTypeUnknown
-from sextant.domain.missing import Missing
 
 _SAMPLE = 64 * 1024  # bytes or characters by which an encoding is judged
 _BOMS = (

@@ -3,9 +3,151 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from sextant.ingestion.parsing.numbering import is_strong, number_rank, width
+_HAN = "[一二三四五六七八九十百零〇\\d]{1,6}"
+# In the order in which documents nest them; decimals come last and nest by their depth.
+_KINDS = (
+    re.compile(rf"第\s*{_HAN}\s*(?:[编篇卷]|部分)|(?:Part|PART)\s+(?:[IVX]+|\d+)\b"),
+    re.compile(
+        rf"第\s*{_HAN}\s*章|(?:Chapter|CHAPTER)\s+(?:[IVX]+|\d+)\b|附[录件]\s*[A-Z一二三四五六七八九十\d]?(?=\W|$)|(?:Appendix|APPENDIX)\s+[A-Z\d]\b"
+    ),
+    re.compile(rf"第\s*{_HAN}\s*节|(?:Section|SECTION)\s+\d+\b"),
+    re.compile(rf"第\s*{_HAN}\s*条|(?:Article|ARTICLE)\s+(?:[IVX]+|\d+)\b"),
+    re.compile(r"[一二三四五六七八九十]{1,3}\s*、"),
+    re.compile(r"[（(][一二三四五六七八九十]{1,3}[）)]"),
+)
+_DECIMAL = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})(?:[.、．]\s*|\s+)(?=[^\W\d_a-z])")
+_MAX_WIDTH = 80  # columns, of which an ideograph takes two
+_STOPS = tuple("。；，、：:;,.!?！？…")
+
+
+def number_rank(line: str) -> int | None:
+    """Return how high a numbered line stands: 0 for 第一编, 1 for 第一章, …, 6 + depth for 3.1; else None.
+
+    Only the order of ranks means anything; a document's own levels come from those it uses.
+    """
+    line = line.strip()
+    for rank, pattern in enumerate(_KINDS):
+        if pattern.match(line):
+            return rank
+    decimal = _DECIMAL.match(line)
+    return len(_KINDS) + decimal[1].count(".") + 1 if decimal else None
+
+
+def without_number(line: str) -> str:
+    """Return a heading without the number that it begins with: 付款节点 of "3.1 付款节点"; as it is where it is only that."""
+    line = line.strip()
+    found = (pattern.match(line) for pattern in (*_KINDS, _DECIMAL))
+    number = next(filter(None, found), None)
+    return line[number.end() :].lstrip(" :：、.．") or line if number else line
+
+
+def is_strong(rank: int | None) -> bool:
+    """Return whether a number of this rank makes a heading by itself: list items have none of these.
+
+    `1. apples` and `（一）` number lists as often as headings; 第三章, 一、 and 3.1 rarely do.
+    """
+    return rank is not None and rank not in {5, len(_KINDS) + 1}
+
+
+def could_be_heading(line: str) -> bool:
+    """Return whether a line is short, says something, and does not end as a sentence or clause does."""
+    line = line.strip()
+    if len(line) > _MAX_WIDTH:  # a whole paragraph: its width need not be counted
+        return False
+    return (
+        0 < width(line) <= _MAX_WIDTH and not line.endswith(_STOPS) and any(map(str.isalpha, line))
+    )
+
+
+def width(text: str) -> int:
+    """Return columns a text takes in a fixed-width font; East Asian characters take two."""
+    return len(text) + sum(char >= "\u2e80" for char in text)
+
+
+_LARGER = 1.12  # times the size of the body's letters
+
+
+@dataclass(frozen=True, slots=True)
+class Styled:
+    """A line or paragraph with its look. `alone`: it begins and ends its own paragraph. `is_body`: it is no heading, however it looks."""
+
+    text: str
+    size: float = 0.0
+    bold: bool = False
+    alone: bool = True
+    is_body: bool = False
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _HeadingStyle:
+    """Sorts from the highest kind of heading to the lowest."""
+
+    smallness: float
+    plain: bool
+    rank: int
+
+
+def infer_levels(lines: Sequence[Styled]) -> list[int | None]:
+    """Return the heading level of each line, None for body text, 0 for the document's title.
+
+    A short line without final stop is a heading when it is larger than the body, or stands alone
+    and is bold in a body that is not, or has a strong number (第三章, 3.1). Larger stands above
+    bolder above plain; among equals the number decides (章 above 节 above 一、 above 1 above 1.1),
+    and a heading without number stands with the highest numbered one of its look.
+    """
+    body = _body(lines)
+    looks = [_look(line, body) for line in lines]
+    ranks: dict[tuple[float, bool], int] = {}
+    for look in looks:
+        if look and look.rank >= 0:
+            style = (look.smallness, look.plain)
+            ranks[style] = min(look.rank, ranks.get(style, look.rank))
+    resolved = [
+        _HeadingStyle(look.smallness, look.plain, ranks.get((look.smallness, look.plain), 0))
+        if look and look.rank < 0
+        else look
+        for look in looks
+    ]
+    return _number(resolved, lines)
+
+
+def _number(looks: Sequence[_HeadingStyle | None], lines: Sequence[Styled]) -> list[int | None]:
+    used = Counter(look for look in looks if look)
+    order = sorted(used)
+    has_title = len(order) > 1 and used[order[0]] == 1 and _is_title(looks, lines)
+    level = {look: index for index, look in enumerate(order, start=0 if has_title else 1)}
+    return [level[look] if look else None for look in looks]
+
+
+def _is_title(looks: Sequence[_HeadingStyle | None], lines: Sequence[Styled]) -> bool:
+    """Return whether the first heading is the one highest, has no number, and opens the document."""
+    first = next(index for index, look in enumerate(looks) if look)
+    highest = min(look for look in looks if look)
+    return looks[first] == highest and first < 10 and number_rank(lines[first].text) is None
+
+
+def _body(lines: Sequence[Styled]) -> tuple[float, bool]:
+    characters = Counter[tuple[float, bool]]()
+    for line in lines:
+        characters[(line.size, line.bold)] += len(line.text)
+    return characters.most_common(1)[0][0] if characters else (0.0, False)
+
+
+def _look(line: Styled, body: tuple[float, bool]) -> _HeadingStyle | None:
+    if line.is_body or not could_be_heading(line.text):
+        return None
+    body_size, body_bold = body
+    rank = number_rank(line.text)
+    larger = line.size >= body_size * _LARGER if body_size else False
+    bolder = line.bold and not body_bold
+    if larger or (line.alone and (bolder or is_strong(rank))):
+        return _HeadingStyle(-line.size, not line.bold, -1 if rank is None else rank)
+    return None
+
 
 # A line that goes on with "99.95 % of …" begins no item.
 _BULLET = re.compile(r"\s*(?:[-*+•·●○■□◆▪‣–—]\s+|[（(]?\d{1,3}(?:[）)、]|\.(?!\d))\s*|[①-⑳])")

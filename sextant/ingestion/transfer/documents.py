@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 from uuid import UUID, uuid5
 
 import orjson
@@ -19,11 +19,133 @@ from sextant.domain.documents import (
     ParsedDocument,
     Section,
 )
-from sextant.domain.errors import FileBroken
+from sextant.domain.errors import FileBroken, GraphNotFound, SextantError
+from sextant.domain.scope import Scope
 from sextant.ingestion.parsing.detect import media_type
-from sextant.ingestion.transfer.lines import ChunkLine, DocumentLine, created_at
+from sextant.ingestion.transfer.lines import ChunkLine, DocumentLine, EntityLine, created_at
+from sextant.ingestion.transfer.spool import Numbered
 from sextant.stores.documents.registering import Upload
+from sextant.stores.graph.ids import entity_id
+from sextant.stores.graph.record import GraphRecord
+from sextant.stores.graph.transfer import Known
 from sextant.text.characters import estimate_tokens, language_of
+
+
+class Identified(NamedTuple):
+    """A line as it was said and as it counts, and its entity; None: its id is that of another name."""
+
+    number: int
+    said: EntityLine
+    line: EntityLine
+    entity_id: UUID | None
+
+
+def identify_entities(
+    scope: Scope,
+    named: UUID,
+    group: Sequence[Numbered[EntityLine]],
+    owners: Mapping[UUID, Known],
+    known: Mapping[str, Known],
+) -> Iterator[Identified]:
+    """Yield the lines of one name; the first of them, stored or in this import, has the name's id.
+
+    Args:
+        scope: the knowledge base.
+        named: the id of whoever has the name alone.
+        group: the lines, ordered by id.
+        owners: the stored entities that the user has asserted.
+        known: the stored entities by the user's own ids.
+    """
+    owner = owners.get(named)
+    for number, said in group:
+        line = _of_owner(said, owner)
+        before = known.get(line.id) if line.id else None
+        entity = _entity_of(scope, named, line, owner, before)
+        if before is not None and before.id != entity:
+            yield Identified(number, said, line, None)
+            continue
+        if entity == named and not (owner and owner.external_id):
+            owner = Known(entity, line.id, line.name, line.entity_type, line.description)
+        yield Identified(number, said, line, entity)
+
+
+def id_taken(known: Mapping[str, Known], line: EntityLine) -> str:
+    """Return why a line whose id is another entity's is left out."""
+    before = known[line.id or ""]
+    return (
+        f"The id {before.external_id!r:.80} is that of {before.name!r:.80}. Give {line.name!r:.80} as "
+        "an alias of it, or an id of its own."
+    )
+
+
+def _of_owner(line: EntityLine, owner: Known | None) -> EntityLine:
+    """Return a line without an id speaks of the entity of that name; what it leaves open stays as it was said."""
+    if line.id or owner is None or owner.external_id is None:
+        return line
+    kind = owner.entity_type if line.entity_type == "TERM" else line.entity_type
+    return line.model_copy(
+        update={
+            "id": owner.external_id,
+            "name": owner.name,
+            "entity_type": kind,
+            "description": line.description or owner.description,
+        }
+    )
+
+
+def _entity_of(
+    scope: Scope, named: UUID, line: EntityLine, owner: Known | None, before: Known | None
+) -> UUID:
+    taken = owner is not None and owner.external_id not in (None, line.id)
+    if not line.id or not (taken or before):
+        return named
+    homonym = entity_id(scope, line.name, line.id)
+    return homonym if taken or (before is not None and before.id == homonym) else named
+
+
+class ImportUpkeep:
+    """Looked after between the steps of an import.
+
+    A knowledge base that is deleted meanwhile would come into being again, with what is left of the import.
+    """
+
+    def __init__(self, scope: Scope, record: GraphRecord) -> None:
+        self._scope = scope
+        self._record = record
+        self._begun = 0
+
+    @property
+    def is_there(self) -> bool:
+        """Return whether it was there when last looked at."""
+        return bool(self._begun)
+
+    async def check(self) -> None:
+        """Look whether it is there as it was.
+
+        Raises:
+            GraphNotFound: it was deleted meanwhile.
+        """
+        async with self._record.reading(self._scope) as stored:
+            self.found(stored.scope_id)
+
+    def found(self, scope_id: int) -> None:
+        """Take note of its number, 0 before it is made; raises as `check` does."""
+        if self._begun and scope_id != self._begun:
+            raise self._deleted()
+        self._begun = scope_id
+
+    async def fail(self, error: SextantError) -> NoReturn:
+        """Raise what went wrong with a document, or why: the knowledge base is not there any more."""
+        await self.check()
+        raise error if self._begun else self._deleted()
+
+    def _deleted(self) -> GraphNotFound:
+        return GraphNotFound(
+            f"The knowledge base {self._scope.graph_id!r} was deleted while the import ran.",
+            next_step="What came in before is gone with it. Import again to make a new one.",
+            field="graph_id",
+        )
+
 
 _TEXT = ".txt"
 _SLASH = "／"  # in a file's name; searched and compared as /

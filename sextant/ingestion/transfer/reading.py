@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from sextant.domain.errors import OptionInvalid
-from sextant.ingestion.transfer.batches import next_of
 from sextant.ingestion.transfer.lines import LineInvalid, LineProblem, read_line
-from sextant.ingestion.transfer.spool import Numbered, Spool
+from sextant.ingestion.transfer.spool import Numbered, Spool, next_of
 
 # Lines that are read, checked and kept in one go, off the loop.
 _BATCH = 500

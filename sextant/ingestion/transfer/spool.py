@@ -6,8 +6,9 @@ sorted, so that memory stays flat however large the import is.
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from operator import attrgetter
@@ -27,6 +28,34 @@ from sextant.ingestion.transfer.lines import (
     RelationLine,
 )
 from sextant.text.characters import normalise_name
+
+T = TypeVar("T")
+
+
+async def next_of(
+    items: Iterator[T], number: int, size: Callable[[T], int] = lambda _: 0, room: int = 0
+) -> list[T]:
+    """Return the next items, fetched off the loop; empty at the end.
+
+    Args:
+        items: from these.
+        number: so many at most.
+        size: of an item; none is added to what has more than `room` together.
+        room: as large as a batch may be before its last item.
+    """
+
+    def taken() -> list[T]:
+        batch, held = list[T](), 0
+        while len(batch) < number and held <= room:
+            try:
+                batch.append(next(items))
+            except StopIteration:
+                break
+            held += size(batch[-1])
+        return batch
+
+    return await asyncio.to_thread(taken)
+
 
 _TABLES = """
 pragma journal_mode = off; pragma synchronous = off;

@@ -25,8 +25,15 @@ from sextant.models.chat.allowance import SPENT, another_may_be_made, count_requ
 from sextant.models.chat.dialect import Dialect, RequestForm
 from sextant.models.chat.echoes import Echoes
 from sextant.models.chat.loops import invoke_on_loop, stream_on_loop
-from sextant.models.chat.schemas import ModelReply, enumerated, json_schema
-from sextant.models.chat.structured import DoesNotFit, instruction, read_structured, repair_request
+from sextant.models.chat.structured import (
+    DoesNotFit,
+    ModelReply,
+    enumerated,
+    instruction,
+    json_schema,
+    read_structured,
+    repair_request,
+)
 from sextant.models.chat.tally import Tally
 from sextant.models.failures import Retries, Service, as_sextant_error, is_silence
 from sextant.text.characters import language_of

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel
 
-from sextant.models.chat.schemas import json_schema
+from sextant.models.chat.structured import json_schema
 from sextant.models.failures import is_about_other_than, is_too_long, mentions, status_of
 
 _INVALID_REQUEST = frozenset({400, 415, 422})

@@ -14,7 +14,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator
 
-from sextant.models.chat.schemas import AtMost, Declared
+from sextant.models.chat.structured import AtMost, Declared
 
 _MOST = 20  # entries of a list
 _LONGEST = 300  # characters of an entry

@@ -2,19 +2,87 @@
 
 from __future__ import annotations
 
+import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sextant.domain.errors import SettingsInvalid
 from sextant.domain.settings import Settings
-from sextant.models.batches import in_batches
-from sextant.models.embedding.learned import LearnedDimension
-from sextant.models.embedding.prefixes import prefixes_of
 from sextant.models.endpoint import Endpoint
 from sextant.models.failures import Retries, Service
-from sextant.models.protocols import Vectors
+from sextant.models.protocols import Vectors, in_batches
+
+
+class LearnedDimension(ABC):
+    """An embedder that knows the length of its vectors once it has made one."""
+
+    _dimension: int | None = None
+
+    @property
+    def dimension(self) -> int:
+        """Return length of one vector, known after `warm_up` or the first vector.
+
+        Raises:
+            RuntimeError: it is not known yet.
+        """
+        if self._dimension is None:
+            raise RuntimeError("the dimension is known after warm_up() or the first embedding")
+        return self._dimension
+
+    async def warm_up(self) -> None:
+        """Learn the dimension from one short text.
+
+        Raises:
+            ModelUnavailable: there is no vector to be had.
+        """
+        if self._dimension is None:
+            await self.embed_query("dimension")
+
+    @abstractmethod
+    async def embed_query(self, text: str) -> Vectors:
+        """Return the vector of a question, shape (dimension,); sets the dimension."""
+
+    async def _no_vectors(self) -> Vectors:
+        """Return those of no texts."""
+        await self.warm_up()
+        return np.empty((0, self.dimension), np.float32)
+
+
+class Prefixes(NamedTuple):
+    """What to write before each kind of text."""
+
+    query: str = ""
+    passage: str = ""
+
+
+_TASK = (
+    "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: "
+)
+
+# By name, as each model's card says; the first match counts.
+_KNOWN: tuple[tuple[re.Pattern[str], Prefixes], ...] = (
+    (re.compile(r"e5-.*instruct|qwen3-embedding"), Prefixes(query=_TASK)),
+    (re.compile(r"(^|[/_-])e5([/_.-]|$)"), Prefixes("query: ", "passage: ")),
+    (re.compile(r"nomic-embed"), Prefixes("search_query: ", "search_document: ")),
+    (
+        re.compile(r"bge-(small|base|large)-en"),
+        Prefixes(query="Represent this sentence for searching relevant passages: "),
+    ),
+    (
+        re.compile(r"bge-(small|base|large)-zh"),
+        Prefixes(query="为这个句子生成表示以用于检索相关文章："),
+    ),
+)
+
+
+def prefixes_of(model: str) -> Prefixes:
+    """Return the prefixes that the model of this name or path was trained with; empty where none is known."""
+    name = model.casefold()
+    return next((prefixes for pattern, prefixes in _KNOWN if pattern.search(name)), Prefixes())
+
 
 OPENAI = "https://api.openai.com/v1"
 """Where OpenAI's API is, which OPENAI_BASE_URL may name another for."""

@@ -74,7 +74,7 @@ def asked_themselves(ranked: Sequence[_Said], question: str) -> list[_Said]:
     """`ranked` without the rows that are asked for only by what a follow-up borrowed.
 
     "And in Brno? (Tokyo, hotel limit)" asks for Brno's row, where the table has one, and not for Tokyo's:
-    what was asked before stands in brackets at the end (`sextant.nodes.question.follow_up`). A city or the like that
+    what was asked before stands in brackets at the end (`sextant.nodes.question.conversing`). A city or the like that
     no row and no head of a table has is not asked of its rows, but for the one for all others.
     """
     own = own_part(question)

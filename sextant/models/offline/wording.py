@@ -186,7 +186,7 @@ def own_part(question: str) -> str:
     """Return a follow-up without what it borrowed; any other question as it is.
 
     "What about sick leave? (days, employees)": what was asked before stands in brackets at the end
-    (`sextant.nodes.question.follow_up`).
+    (`sextant.nodes.question.conversing`).
     """
     own, borrowed, _ = question.rpartition(" (")
     return _PARTICLES.sub("", own) if borrowed and question.endswith(")") else question

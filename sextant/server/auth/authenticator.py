@@ -3,25 +3,126 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Container
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import IPv6Address, ip_address
+from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
 
-from sextant.domain.api_keys import Permission, digest_of, is_api_key, with_lesser
-from sextant.domain.errors import DatabaseUnavailable, Forbidden, Unauthorised
+from sextant.domain.api_keys import Permission, digest_of, is_api_key, is_loopback, with_lesser
+from sextant.domain.errors import DatabaseUnavailable, Forbidden, Limited, Unauthorised
 from sextant.domain.settings import Settings
 from sextant.server.auth.caller import Principal, unauthorized_error
-from sextant.server.auth.local import require_local
-from sextant.server.auth.rates import Rates
 from sextant.server.auth.tokens import Tokens, tokens_of
-from sextant.server.expiring_set import ExpiringSet
+from sextant.server.sse import ExpiringSet
 from sextant.stores.api_keys import ApiKeyStore, KeyInUse
 from sextant.stores.postgresql.database import Database
+
+
+def require_local(connection: HTTPConnection, pages: Container[str] = ()) -> None:
+    """Let through what the user of this machine asks.
+
+    Args:
+        connection: the request.
+        pages: origins of other sites whose pages may ask all the same.
+
+    Raises:
+        Forbidden: it comes from elsewhere, or through a page of somebody else's.
+    """
+    if connection.client is None or not is_loopback(connection.client.host):
+        raise _forbidden("comes from another machine")
+    host = connection.headers.get("host", "").lower()
+    if not is_loopback(_name(host)):
+        raise _forbidden("is meant for another host name")
+    origin = connection.headers.get("origin")
+    if origin in pages:
+        return
+    if origin is not None and origin.lower() not in {f"http://{host}", f"https://{host}"}:
+        raise _forbidden("comes from a page of another site")
+    if connection.headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
+        raise _forbidden("comes from a page of another site")
+
+
+def _name(host: str) -> str:
+    """Return a host without its port; nothing where it is none."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _forbidden(why: str) -> Forbidden:
+    return Forbidden(
+        f"This server has no login, so it serves this machine only, and the request {why}.",
+        next_step="Make a key with `sextant keys create`; from then on keys are asked for.",
+    )
+
+
+# Callers remembered, 0.2 KB each; one is forgotten as soon as it has its whole burst again.
+_MOST = 50_000
+
+
+class Rates:
+    """Requests by caller: `burst` at once, `per_second` in the long run.
+
+    The generic cell rate algorithm (ITU-T I.371, ATM Forum TM 4.0): of each caller one moment is kept,
+    that at which it has its whole burst again. Each request moves it by `1 / per_second`.
+
+    Args:
+        per_second: requests in the long run.
+        burst: requests at once.
+        what: is told to whoever has had too many.
+    """
+
+    def __init__(self, per_second: float, burst: int, what: str) -> None:
+        self._gap = 1 / per_second
+        self._tolerance = self._gap * (burst - 1)
+        self._said = f"{what}: more than {burst} at once, or {per_second:g} a second."
+        # The one counted longest ago comes first.
+        self._whole_at: OrderedDict[str, float] = OrderedDict()
+
+    def __len__(self) -> int:
+        """Return callers that do not have their whole burst."""
+        return len(self._whole_at)
+
+    def count(self, caller: str) -> None:
+        """Count one request.
+
+        Raises:
+            Limited: the caller has had all it may have for now; carries when to come again.
+        """
+        now = time.monotonic()
+        whole_at = max(self._whole_at.get(caller, now), now)
+        wait = whole_at - now - self._tolerance
+        if wait > 0:
+            raise Limited(
+                self._said,
+                next_step="Ask again in a moment; Retry-After says when.",
+                retry_after=math.ceil(wait),
+            )
+        self._whole_at[caller] = whole_at + self._gap
+        self._whole_at.move_to_end(caller)
+        self._forget(now)
+
+    def give_back(self, caller: str) -> None:
+        """Take one request of a caller as not counted."""
+        if caller in self._whole_at:
+            self._whole_at[caller] -= self._gap
+
+    def _forget(self, now: float) -> None:
+        """Two are looked at for one that came, so what is over goes soon, and no call takes long."""
+        for _ in range(2):
+            oldest = next(iter(self._whole_at))
+            if self._whole_at[oldest] <= now or len(self._whole_at) > _MOST:
+                del self._whole_at[oldest]
+            else:
+                self._whole_at.move_to_end(oldest)
+
 
 # Keys, and as many tokens, remembered between requests, about 0.5 KB each.
 _KEPT = 4096

@@ -10,14 +10,16 @@ from starlette.types import Scope
 
 from sextant.server.edge.body_limit import BodyLimit
 from sextant.server.edge.foreign import LibraryRoutes
-from sextant.server.edge.headers import SecurityHeaders
-from sextant.server.edge.methods import Methods
-from sextant.server.edge.request_id import RequestId
+from sextant.server.edge.headers import (
+    BoundedStatements,
+    Methods,
+    RequestId,
+    SecurityHeaders,
+    Starting,
+)
 from sextant.server.edge.slots import Slots
-from sextant.server.edge.starting import Starting
-from sextant.server.edge.statements import BoundedStatements
+from sextant.server.observe.logs import RequestMeasurements
 from sextant.server.observe.metrics import Metrics
-from sextant.server.observe.requests import RequestMeasurements
 from sextant.server.serving import Serving
 
 _IMPORT = re.compile(r"/api/graphs/.+/import")

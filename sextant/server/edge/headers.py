@@ -2,7 +2,151 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from typing import cast
+from uuid import uuid4
+
+from fastapi import FastAPI
+from fastapi.routing import RouteContext, iter_route_contexts
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sextant.domain.errors import SextantError
+from sextant.server.observe.logs import request_id
+from sextant.server.serving import Serving
+from sextant.stores.postgresql.watched import limit_statements
+
+# Streams: their heads say nothing, and whoever leaves one may stop what it tells of.
+_STREAMS = "/events"
+
+
+class Methods:
+    """Answers OPTIONS, serves HEAD as GET, whose body the HTTP server leaves out, and completes `Allow`."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        if scope["method"] == "OPTIONS" and (routes := _routes(scope)):
+            scope["route"] = routes[0]  # metrics and logs name it
+            methods = _allowed_methods(scope)
+            await Response(status_code=204, headers={"Allow": methods})(scope, receive, send)
+            return
+        asked_for_head = scope["method"] == "HEAD" and not scope["path"].endswith(_STREAMS)
+        inner = {**scope, "method": "GET"} if asked_for_head else scope
+
+        async def answering(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                if inner.get("route") is not None:  # metrics and logs name it
+                    scope["route"] = inner["route"]
+                if message["status"] == 405:
+                    MutableHeaders(scope=message)["Allow"] = _allowed_methods(scope)
+            await send(message)
+
+        await self._app(inner, receive, answering)
+
+
+def _allowed_methods(scope: Scope) -> str:
+    """Return the methods of a path; none where nothing is."""
+    found = {method for route in _routes(scope) for method in route.methods or ()}
+    if "GET" in found and not scope["path"].endswith(_STREAMS):
+        found.add("HEAD")
+    return ", ".join(sorted(found | {"OPTIONS"})) if found else ""
+
+
+def _routes(scope: Scope) -> list[RouteContext]:
+    """Return what a path may mean, as they are tried."""
+    app: FastAPI = scope["app"]
+    path: str = scope["path"].removeprefix(scope.get("root_path", ""))
+    return [
+        route
+        for route in iter_route_contexts(app.routes)
+        if route.methods and route.path is not None and compile_path(route.path)[0].match(path)
+    ]
+
+
+HEADER = "X-Request-Id"
+_SENT = b"x-request-id"
+# It is written into headers and logs, so it holds nothing that means something there.
+_HARMLESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+class RequestId:
+    """Puts the id into `request.state.request_id`, the context of the log, and the response."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        own = is_request_id(Headers(scope=scope).get(HEADER)) or uuid4().hex
+        scope.setdefault("state", {})["request_id"] = own
+
+        async def answering(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = [one for one in message["headers"] if one[0] != _SENT]
+                message = {**message, "headers": [*headers, (_SENT, own.encode("latin-1"))]}
+            await send(message)
+
+        token = request_id.set(own)
+        try:
+            await self._app(scope, receive, answering)
+        finally:
+            request_id.reset(token)
+
+
+def is_request_id(given: str | None) -> str | None:
+    """Return the id that a caller gave, if it is one."""
+    return given if given is not None and _HARMLESS.fullmatch(given) else None
+
+
+class Starting:
+    """Passes everything on but the reason of a start that failed; keeps that as `app.state.refused`."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, or the application's life (ASGI, lifespan protocol)."""
+        if scope["type"] != "lifespan":
+            await self._app(scope, receive, send)
+            return
+
+        async def telling(message: Message) -> None:
+            error = sys.exception()  # starlette sends this while it handles what was raised
+            if message["type"] == "lifespan.startup.failed" and isinstance(error, SextantError):
+                scope["app"].state.refused = error
+                message = {**message, "message": str(error)}
+            await send(message)
+
+        await self._app(scope, receive, telling)
+
+
+class BoundedStatements:
+    """Bounds each statement of a request, also where the server lets others in and is stuck over this one."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        settings = cast("Serving", scope["app"].state.serving).settings
+        with limit_statements(settings.limits.answer_seconds):
+            await self._app(scope, receive, send)
+
 
 # Pages of ours load nothing from elsewhere, so that no text of a document can send data away
 # (EchoLeak, CVE-2025-32711: the fetched image was the leak).
@@ -14,7 +158,7 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 # As they are sent: putting them in one by one took a fifth of the time that a refusal takes.
-_SENT = [
+_HEADER_SENT = [
     (name.lower().encode("latin-1"), value.encode("latin-1"))
     for name, value in (HEADERS | {"Cache-Control": "no-store"}).items()
 ]
@@ -35,7 +179,7 @@ class SecurityHeaders:
                 said = {name for name, _ in headers}
                 message = {
                     **message,
-                    "headers": headers + [one for one in _SENT if one[0] not in said],
+                    "headers": headers + [one for one in _HEADER_SENT if one[0] not in said],
                 }
             await send(message)
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
+from fastapi import FastAPI, Request, Response
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import (
     ResourceError,
@@ -15,10 +19,14 @@ from mcp.server.mcpserver.exceptions import (
     ToolError,
     UnexpectedToolError,
 )
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
 from pydantic import ValidationError
+from starlette.types import Receive, Scope, Send
 
 from sextant import __version__
+from sextant.domain.configuration import describe_error
 from sextant.domain.errors import (
     UNFORESEEN,
     ChunkNotFound,
@@ -26,13 +34,20 @@ from sextant.domain.errors import (
     OptionInvalid,
     SextantError,
 )
-from sextant.domain.options import field_at
-from sextant.domain.validation_messages import describe_error
+from sextant.domain.events import Done, Event, Failed
+from sextant.domain.questions import field_at
+from sextant.domain.settings import Settings
 from sextant.facade import Sextant
 from sextant.facade.knowledge.chunks import Chunks
-from sextant.server.mcp.tools import Call, CallerOf, Tools
+from sextant.server.auth.caller import Principal
+from sextant.server.mcp.tools import Ask, Call, Caller, CallerOf, Tools
 from sextant.server.problems import problem_of
+from sextant.server.routing.guards import Reader, rag_of
+from sextant.server.routing.router import router as new_router
+from sextant.server.runs import Runs
+from sextant.server.serving import serving_of
 from sextant.stores.documents.reading import document_id_of
+from sextant.stores.postgresql.watched import limit_statements
 
 # Where a failed call's result has its problem document.
 PROBLEM = "sextant/problem"
@@ -199,3 +214,120 @@ def _failure_result(error: SextantError, *, field: str | None = None) -> CallToo
 
 def _sentence(error: SextantError) -> str:
     return f"{error.code}: {error}"
+
+
+PATHS = {"/mcp": Naming.DOTTED, "/mcp-compat": Naming.COMPAT}
+
+_BODY_BYTES = 1_000_000  # of a call; files are uploaded elsewhere
+
+router = new_router("tools", in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """What answers at each path, while the server runs."""
+
+    managers: Mapping[str, StreamableHTTPSessionManager]
+
+
+@asynccontextmanager
+async def endpoints() -> AsyncIterator[Endpoints]:
+    """Run what serves the tools; a mounted application's own lifespan would never run."""
+    managers = {path: _manager(naming) for path, naming in PATHS.items()}
+    stop, ready = asyncio.Event(), asyncio.Event()
+    running = asyncio.create_task(_run(managers, ready, stop))
+    waiting = asyncio.create_task(ready.wait())
+    try:
+        await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        yield Endpoints(managers)
+    finally:
+        waiting.cancel()
+        stop.set()
+        await running
+
+
+async def _run(
+    managers: Mapping[str, StreamableHTTPSessionManager], ready: asyncio.Event, stop: asyncio.Event
+) -> None:
+    # In a task of its own: a manager must be left by the task that entered it, and whoever runs a
+    # lifespan need not keep to one.
+    first, second = managers.values()
+    async with first.run(), second.run():
+        ready.set()
+        await stop.wait()
+
+
+def _manager(naming: Naming) -> StreamableHTTPSessionManager:
+    server = build_server(_caller_of, naming)
+    # Whose request it is, and for which host and page it was meant, `Reader` has seen to: the
+    # library's own check would answer 421 to every name but localhost.
+    anywhere = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    server.streamable_http_app(
+        stateless_http=True, max_request_body_size=_BODY_BYTES, transport_security=anywhere
+    )
+    return server.session_manager
+
+
+def _caller_of(call: Call) -> Caller:
+    request = cast("Request", call.request_context.request)
+    return cast("Caller", request.state.caller)
+
+
+async def _in_slot(runs: Runs, principal: Principal, ask: Ask) -> AsyncGenerator[Event]:
+    """Yield the events of an answer that has a slot of its own while it lasts; raises what `start` does."""
+    queue = asyncio.Queue[Event]()
+
+    def told(event: Event, _: str) -> bytes:
+        queue.put_nowait(event)
+        return b""
+
+    run = runs.start(principal, ask, told)
+    try:
+        while True:
+            event = await queue.get()
+            yield event
+            if isinstance(event, Done | Failed):
+                return
+    finally:
+        run.stop()
+
+
+class _Handled(Response):
+    """What the tools' own server answers."""
+
+    def __init__(self, manager: StreamableHTTPSessionManager) -> None:
+        super().__init__()
+        self._manager = manager
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._manager.handle_request(scope, receive, send)
+
+
+@router.post("/mcp")
+@router.post("/mcp-compat")
+async def mcp(request: Request, principal: Reader) -> Response:
+    """Return the tools `kb.search`, `kb.related`, `kb.preview` and `kb.ask`, or `kb_search` and so on."""
+    serving = serving_of(request)
+    run = partial(_in_slot, serving.runs, principal)
+    place = partial(serving.searches.place, principal.quota_key)
+    request.state.caller = Caller(rag_of(request, principal), run, place)
+    running = cast("FastAPI", request.app).state.mcp
+    return _Handled(cast("Endpoints", running).managers[request.url.path])
+
+
+async def serve(settings: Settings, names: str = Naming.DOTTED) -> None:
+    """Serve until standard input ends; every call works on `settings.user_id`.
+
+    The protocol has no login here: whoever starts the process is trusted with that user's data.
+
+    Raises:
+        What `Sextant.open` raises.
+    """
+    async with Sextant.open(settings) as rag, asyncio.TaskGroup() as tasks:
+        # A host gives up on a server that does not say hello; the models load meanwhile.
+        warming = tasks.create_task(rag.warm_up())
+        try:
+            with limit_statements(settings.limits.answer_seconds):
+                await build_server(lambda _: Caller(rag), Naming(names)).run_stdio_async()
+        finally:
+            warming.cancel()

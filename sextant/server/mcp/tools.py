@@ -18,11 +18,12 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
-from sextant.domain.elapsed import milliseconds_since
 from sextant.domain.events import Event, Retrieved, Status, Token, answer_of
 from sextant.domain.filters import ChunkFilters
+from sextant.domain.system import milliseconds_since
 from sextant.facade import Sextant
 from sextant.facade.knowledge.reading import MOST_CHARS, MOST_RELATED
+from sextant.server.answering import run_search
 from sextant.server.mcp import texts
 from sextant.server.mcp.results import (
     Answered,
@@ -33,8 +34,7 @@ from sextant.server.mcp.results import (
     preview_text,
     related_items,
 )
-from sextant.server.schemas.search import SearchBody
-from sextant.server.searching import run_search
+from sextant.server.schemas.answers import SearchBody
 from sextant.text.characters import count_noun
 
 Call = Context[Any, Any]

@@ -6,14 +6,136 @@ in it only where `log_level` is INFO or DEBUG, for whoever tunes retrieval (seed
 
 from __future__ import annotations
 
+import hashlib
+import logging
 import sys
+import time
 from contextvars import ContextVar
 from typing import Any
 
 import structlog
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.typing import EventDict, WrappedLogger
 
 from sextant.domain.settings import Settings
+from sextant.server.observe.metrics import Metrics
+from sextant.server.observe.tracing import request_span
+from sextant.server.problems import CLIENT_LEFT
+
+_log = logging.getLogger("sextant.requests")
+
+# What is asked every few seconds by machines: told only where everything is.
+_QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
+
+
+class RequestMeasurements:
+    """Measures the requests that pass.
+
+    Args:
+        app: what answers them.
+        metrics: what counts them.
+    """
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = _Request(scope)
+
+        async def answering(message: Message) -> None:
+            request.note(message)
+            await send(message)
+            request.sent(message)
+
+        with self._metrics.under_way.track_inprogress(), request_span(scope) as span:
+            try:
+                await self._app(scope, receive, answering)
+            except Exception:
+                request.status = request.status or 500  # the application's own edge answers with it
+                raise
+            finally:
+                span.end(request.route, request.status or CLIENT_LEFT)
+                self._tell(request)
+
+    def _tell(self, request: _Request) -> None:
+        status, seconds = request.status or CLIENT_LEFT, request.seconds
+        self._metrics.requests.labels(request.method, request.route, status).observe(seconds)
+        level = logging.DEBUG if request.route in _QUIET else logging.INFO
+        if _log.isEnabledFor(level):
+            _log.log(level, "request", extra=request.log_fields(status, seconds))
+
+
+class _Request:
+    """What is known of a request when it is over."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.began = time.perf_counter()
+        self.status: int | None = None
+        self._scope = scope
+        self._first: float | None = None
+        self._last = 0.0
+        self._whole = False
+
+    @property
+    def seconds(self) -> float:
+        """Return how long it took: to the answer's last byte, or until it broke off.
+
+        What comes behind that byte is not waited for by who asked: the rest of a body that was refused.
+        """
+        return (self._last if self._whole else time.perf_counter()) - self.began
+
+    @property
+    def method(self) -> str:
+        """Return the method; any that is none of HTTP's is `other`, since it is a label."""
+        method: str = self._scope["method"]
+        return method if method in _METHODS else "other"
+
+    @property
+    def route(self) -> str:
+        """Return the template of the path, never the path itself: ids would make a series each."""
+        route = self._scope.get("route")
+        return getattr(route, "path_format", None) or getattr(route, "path", None) or "unmatched"
+
+    def note(self, message: Message) -> None:
+        """Take note of what is sent."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            self._first = time.perf_counter() - self.began
+
+    def sent(self, message: Message) -> None:
+        """Take note of what has been sent."""
+        self._whole = message["type"] == "http.response.body" and not message.get("more_body")
+        if message.get("body") or not self._last:
+            self._last = time.perf_counter()
+
+    def log_fields(self, status: int, seconds: float) -> dict[str, Any]:
+        """Return the fields of the request's line in the log."""
+        principal = self._scope.get("state", {}).get("principal")
+        fields: dict[str, Any] = {
+            "method": self.method,
+            "route": self.route,
+            "status": status,
+            "ms": round(seconds * 1000, 1),
+        }
+        if self._first is not None:
+            fields["first_ms"] = round(self._first * 1000, 1)
+        if principal is not None:
+            fields["user"] = user_hash(principal.user_id)
+        return fields
+
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+def user_hash(user_id: str) -> str:
+    """Return the same short text for the same user, so that lines can be joined without naming anybody."""
+    return hashlib.sha256(user_id.encode()).hexdigest()[:12]
+
 
 # Of these one hears always: each request, why a login was refused, and that the server has started.
 _ALWAYS = ("sextant.requests", "sextant.server.auth", "uvicorn")

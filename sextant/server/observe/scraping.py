@@ -14,13 +14,12 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from sextant.domain.api_keys import is_loopback
 from sextant.domain.errors import OptionInvalid, SettingsInvalid
-from sextant.domain.loopback import is_loopback
 from sextant.domain.settings import Settings
 from sextant.facade import Sextant
 from sextant.server.connections import BoundedHead
-from sextant.server.observe.metrics import MEDIA_TYPE, Metrics
-from sextant.server.observe.observing import observing
+from sextant.server.observe.metrics import MEDIA_TYPE, Metrics, observing
 
 
 def is_scraper(request: Request, settings: Settings) -> bool:

@@ -9,9 +9,40 @@ from pydantic.alias_generators import to_snake
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sextant.server.openai.shape import PREFIX, SCHEMA, error_body
 from sextant.server.openapi import SAID, Responses, code_of
 from sextant.server.problems import MEDIA_TYPE
+
+PREFIX = "/v1/"
+
+_TYPES = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    429: "rate_limit_error",
+}
+_TEXT_OR_NULL = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["message", "type"],
+            "properties": {
+                "message": {"type": "string"},
+                "type": {"type": "string"},
+                "param": _TEXT_OR_NULL,
+                "code": _TEXT_OR_NULL,
+            },
+        }
+    },
+}
+
+
+def error_body(code: str, message: str, status: int, field: str | None = None) -> dict[str, Any]:
+    """Return an error as OpenAI's API writes it."""
+    kind = _TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
+    return {"error": {"message": message, "type": kind, "param": field, "code": code}}
 
 
 def errors(*statuses: int) -> Responses:

@@ -10,7 +10,8 @@ from fastapi import Body, Path, Request, Response
 from sextant.domain.answers import Answer
 from sextant.facade.asking import Options
 from sextant.server.answering import AnswerRequest, stream_answer, whole
-from sextant.server.openai import messages, models
+from sextant.server.openai import messages
+from sextant.server.openai import messages as models
 from sextant.server.openai.completions import CompletionWriter
 from sextant.server.openai.errors import errors
 from sextant.server.openai.schemas import ChatCompletion, ChatRequest, Model, ModelList

@@ -14,12 +14,12 @@ from fastapi.responses import StreamingResponse
 
 from sextant.domain.errors import DocumentNotFound
 from sextant.facade.library import Library
-from sextant.retrievers.pages.listing import ListingKey, not_a_cursor
+from sextant.retrievers.pages.cursor import ListingKey, not_a_cursor
 from sextant.server.auth.caller import Principal
 from sextant.server.openapi import answers, as_json, problems
 from sextant.server.problems import problem_of, request_id_of
 from sextant.server.routing.guards import Reader, Writer, rag_of
-from sextant.server.routing.ids import DocumentId
+from sextant.server.routing.router import DocumentId
 from sextant.server.routing.router import router as new_router
 from sextant.server.schemas import document_examples as examples
 from sextant.server.schemas.documents import (
@@ -35,10 +35,9 @@ from sextant.server.schemas.documents import (
 )
 from sextant.server.serving import serving_of
 from sextant.server.sse import MEDIA_TYPE, EventStream, frame
-from sextant.server.uploading import Received
-from sextant.server.watching import Watch
-from sextant.stores.idempotency import Idempotency
-from sextant.stores.work.uploads import UploadStatus
+from sextant.server.uploading import Received, Watch
+from sextant.stores.api_keys import Idempotency
+from sextant.stores.work.queue import UploadStatus
 
 router = new_router("documents")
 

@@ -14,9 +14,8 @@ from starlette.exceptions import HTTPException
 
 from sextant.domain.scope import LONGEST_NAME
 from sextant.ingestion.progress import OnStage, silent
-from sextant.retrievers.pages.listing import ListingKey
-from sextant.server.bodies import content_type_of, is_encoded
-from sextant.server.lines import lines_of
+from sextant.retrievers.pages.cursor import ListingKey
+from sextant.server.connections import content_type_of, is_encoded, lines_of
 from sextant.server.openapi import answers, as_json, problems
 from sextant.server.routing.guards import Admin, Reader, Writer, rag_of
 from sextant.server.routing.router import router as new_router

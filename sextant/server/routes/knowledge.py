@@ -7,14 +7,13 @@ from uuid import UUID
 
 from fastapi import Body, Path, Query, Request
 
-from sextant.domain.options import in_range
+from sextant.domain.questions import in_range
 from sextant.retrievers.entity_search.response import SearchResponse
-from sextant.retrievers.pages.listing import ListingKey, not_a_cursor
+from sextant.retrievers.pages.cursor import ListingKey, not_a_cursor
 from sextant.server.openapi import answers
 from sextant.server.routing.guards import Reader, rag_of, search_turn
 from sextant.server.routing.router import router as new_router
 from sextant.server.schemas import examples
-from sextant.server.schemas.communities import CommunityBody, CommunityPage, CommunityQuery
 from sextant.server.schemas.entities import (
     DuplicatePage,
     DuplicatesQuery,
@@ -24,7 +23,8 @@ from sextant.server.schemas.entities import (
     SubGraphBody,
     SubGraphQuery,
 )
-from sextant.stores.graph.communities.pages import CommunityCursor
+from sextant.server.schemas.graphs import CommunityBody, CommunityPage, CommunityQuery
+from sextant.stores.graph.communities.store import CommunityCursor
 
 router = new_router("knowledge")
 

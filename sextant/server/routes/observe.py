@@ -8,8 +8,7 @@ from fastapi import Depends, Request, Response
 
 from sextant.domain.api_keys import Permission
 from sextant.server.auth.caller import Principal
-from sextant.server.observe.metrics import MEDIA_TYPE
-from sextant.server.observe.observing import observed_process
+from sextant.server.observe.metrics import MEDIA_TYPE, observed_process
 from sextant.server.observe.readiness import DependencyState, is_ready
 from sextant.server.observe.scraping import is_scraper
 from sextant.server.openapi import Responses, answers
@@ -19,6 +18,19 @@ from sextant.server.schemas.wire import Wire
 from sextant.server.serving import serving_of
 
 router = new_router("health")
+
+
+class Alive(Wire):
+    """The process answers."""
+
+    status: str = "ok"
+
+
+@router.get("/healthz", responses=answers({"status": "ok"}))
+async def healthz() -> Alive:
+    """Return whether the process answers; what it depends on is `/readyz`."""
+    return Alive()
+
 
 _EXAMPLE = {
     "status": "degraded",

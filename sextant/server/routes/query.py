@@ -11,9 +11,9 @@ import orjson
 from fastapi import Body, Header, Path, Request, Response
 
 from sextant.domain.answers import Answer
-from sextant.domain.elapsed import milliseconds_since
 from sextant.domain.errors import RunNotFound
 from sextant.domain.events import Done, Event, Failed, Retrieved, Status
+from sextant.domain.system import milliseconds_since
 from sextant.facade.asking import Options
 from sextant.server.answering import AnswerRequest, resume_stream, stream_answer, whole
 from sextant.server.openapi import as_json, problems

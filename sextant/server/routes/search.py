@@ -7,12 +7,12 @@ from typing import Annotated
 from fastapi import Body, Request
 
 from sextant.retrievers.chunk_search.search import ChunkSearchResponse
+from sextant.server.answering import run_search
 from sextant.server.openapi import answers
 from sextant.server.routing.guards import Reader, rag_of, search_turn
 from sextant.server.routing.router import router as new_router
 from sextant.server.schemas import examples
-from sextant.server.schemas.search import SearchBody
-from sextant.server.searching import run_search
+from sextant.server.schemas.answers import SearchBody
 
 router = new_router("search")
 

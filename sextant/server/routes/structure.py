@@ -8,10 +8,10 @@ from fastapi import Query, Request
 
 from sextant.server.openapi import answers
 from sextant.server.routing.guards import Reader, rag_of
-from sextant.server.routing.ids import DocumentId
+from sextant.server.routing.router import DocumentId
 from sextant.server.routing.router import router as new_router
 from sextant.server.schemas import examples
-from sextant.server.schemas.structure import StructureBody
+from sextant.server.schemas.documents import StructureBody
 from sextant.server.schemas.wire import OfAnyGraph
 
 router = new_router("documents")

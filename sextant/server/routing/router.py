@@ -2,18 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Annotated, Any
+from uuid import UUID
 
 import orjson
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, FastAPI, Path, Request, Response
 from fastapi.params import Form
-from fastapi.routing import APIRoute
+from fastapi.routing import APIRoute, RouteContext, iter_route_contexts
 from pydantic.alias_generators import to_camel
 from starlette.exceptions import HTTPException
 
-from sextant.server.bodies import is_encoded, is_json
+from sextant.domain.errors import SextantError
+from sextant.server.connections import is_encoded, is_json
 from sextant.server.routing.guards import guards_of
+from sextant.server.schemas import examples
+
+# What anybody may ask: whether the server lives, its description, and the page that asks for a key.
+PUBLIC = frozenset({
+    "/", "/static/{version}/{name}", "/healthz", "/readyz", "/docs", "/docs/reference.js",
+    "/docs/reference.css", "/openapi.json",
+})  # fmt: skip
+
+
+def require_guards(app: FastAPI) -> None:
+    """Make sure that nothing is served to strangers but what is meant for them.
+
+    Raises:
+        SextantError: a route neither demands a permission nor is public; names all of them.
+    """
+    open_to_all = sorted(_find_unguarded(app))
+    if open_to_all:
+        raise SextantError(
+            f"Routes without a guard: {', '.join(open_to_all)}.",
+            next_step="Give each a `Reader`, `Writer` or `Admin` (sextant/server/routing/guards.py).",
+        )
+
+
+def _find_unguarded(app: FastAPI) -> Iterator[str]:
+    for route in iter_route_contexts(app.routes):
+        path = route.path or ""
+        if path not in PUBLIC and not is_guarded(route):
+            yield f"{'/'.join(sorted(route.methods or ())) or 'any'} {path}"
+
+
+def is_guarded(route: RouteContext) -> bool:
+    """Return whether a route demands a permission."""
+    # What is mounted or no route of FastAPI's has none: such is public, or must not be there.
+    dependant = getattr(route, "dependant", None)
+    return dependant is not None and any(guards_of(dependant))
+
+
+DocumentId = Annotated[UUID, Path(alias="documentId", examples=[examples.SOME_ID])]
+
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from datetime import datetime
 from functools import cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from pydantic.alias_generators import to_camel
 
 from sextant.domain.answers import Answer
 from sextant.domain.retrieval import MOST_PASSAGES
 from sextant.domain.scope import DEFAULT_GRAPH
-from sextant.server.schemas.wire import Filters, Wire
+from sextant.facade.conversations import ConversationTurn
+from sextant.retrievers.chunk_search.ranking import MetadataWeights
+from sextant.retrievers.chunk_search.search import SearchRequest
+from sextant.server.paging import Cursor
+from sextant.server.schemas.wire import Filters, GraphName, Wire
 
 ModeName = Literal["auto", "naive", "local", "global", "hybrid", "mix", "bypass"]
 
@@ -155,3 +160,119 @@ def _names(kind: type) -> tuple[tuple[str, str], ...]:
     return tuple(
         (field.name, to_camel(field.name)) for field in fields(kind) if field.name != "type"
     )
+
+
+class ThreadQuery(Wire):
+    """Which page of the list."""
+
+    limit: int = Field(100, ge=1, le=1000, description="Conversations on a page.")
+    cursor: Cursor = None
+
+
+class ThreadBody(Wire):
+    """A conversation; `title` is how its first question begins."""
+
+    thread_id: str
+    title: str
+    created_at: datetime
+    updated_at: datetime
+
+
+class ThreadPage(Wire):
+    """A page of conversations, the latest first."""
+
+    threads: tuple[ThreadBody, ...]
+    next_cursor: str | None
+
+
+class StoredSource(Wire):
+    """A source as a conversation keeps it; its text is at `GET /documents/{documentId}/text`."""
+
+    marker: int
+    document_id: str
+    filename: str
+    chunk_id: str
+    title: str
+    section_path: tuple[str, ...]
+    page: int | None
+    score: float
+    kind: Literal["document", "image", "table"]
+    label: str
+    external_id: str | None = None
+
+
+class TurnBody(Wire):
+    """What was said once; a user's turn has but `role` and `text`."""
+
+    role: Literal["user", "assistant", "system"]
+    text: str
+    mode: str
+    grounded: bool
+    declined: bool
+    citations: tuple[CitationOut, ...]
+    sources: tuple[StoredSource, ...]
+    warnings: tuple[str, ...]
+
+
+_NOT_KEPT = ("text", "lanes")
+
+
+class TurnsBody(Wire):
+    """A conversation, the oldest turn first."""
+
+    thread_id: str
+    turns: tuple[TurnBody, ...]
+
+    @classmethod
+    def of(cls, thread_id: str, turns: Iterable[ConversationTurn]) -> TurnsBody:
+        """Return the body for the turns of a conversation."""
+        bodies = [on_wire(turn) for turn in turns]
+        for source in (source for body in bodies for source in body["sources"]):
+            for name in _NOT_KEPT:
+                del source[name]
+        return cls.model_validate({"threadId": thread_id, "turns": bodies})
+
+
+MOST_RESULTS = 100
+
+
+_Ranking = str | dict[str, float] | None
+
+
+def _check_filters(given: _Ranking) -> _Ranking:
+    """As given; refused by the rules of rankings, which name what is wrong as a union's do not."""
+    MetadataWeights.read(given)
+    return given
+
+
+class SearchBody(Wire):
+    """What is searched for, where, and within which bounds."""
+
+    query: str = Field(min_length=1, max_length=20_000, description="In Chinese or English.")
+    graph_id: GraphName = DEFAULT_GRAPH
+    mode: ModeName | None = Field(
+        None,
+        description="Rank as this mode does (`auto` chooses one); without, by vector, keyword, section, time, topic, "
+        "modality and neighbours.",
+    )
+    limit: int = Field(10, ge=1, le=MOST_RESULTS, strict=True, description="Results on a page.")
+    filters: Filters = None
+    include_neighbors: bool = Field(
+        default=False, description="Give each result the chunks beside and linked to it."
+    )
+    rerank: bool = Field(
+        default=True, description="Let the reranking model have its share, where one is configured."
+    )
+    bm25_rerank: bool | None = Field(
+        None,
+        description="Whether BM25 has its share in the order; without, as the server is set (yes). Not with `mode`.",
+    )
+    ranking: Annotated[_Ranking, BeforeValidator(_check_filters)] = Field(
+        None, description="A preset, or weights of single signals; not with `mode`."
+    )
+    cursor: Cursor = None
+    debug: bool = Field(default=False, description="Say how each score came about.")
+
+    def request(self) -> SearchRequest:
+        """Return the request to the search of chunks."""
+        return SearchRequest(**{name: getattr(self, name) for name in SearchRequest.model_fields})

@@ -2,20 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from sextant.domain.documents import LONGEST_FILENAME, Document, DocumentStatus, JobStage
-from sextant.domain.json_values import storable
-from sextant.domain.missing import code_of
-from sextant.domain.scope import DEFAULT_GRAPH
+from sextant.domain.documents import LONGEST_FILENAME, Document, DocumentStatus, JobStage, code_of
+from sextant.domain.scope import DEFAULT_GRAPH, storable
+from sextant.facade.knowledge.chunks import StructureNode
 from sextant.server.paging import Cursor
 from sextant.server.schemas.wire import GraphName, Problem, Wire
-from sextant.stores.work.uploads import UploadStatus
+from sextant.stores.work.queue import UploadStatus
 from sextant.text.characters import clean_text
+
+
+class SectionBody(Wire):
+    """A section; `start` and `end` are offsets into the document's text, in characters."""
+
+    section_id: UUID
+    parent_section_id: UUID | None
+    title: str
+    summary: str
+    tags: tuple[str, ...]
+    keywords: tuple[str, ...]
+    level: int
+    page: int | None
+    start: int
+    end: int
+
+
+class StructureBody(Wire):
+    """The sections in reading order, each after the one it lies in; the first is the whole document."""
+
+    document_id: UUID
+    graph_id: str
+    sections: tuple[SectionBody, ...]
+
+    @classmethod
+    def of(cls, document_id: UUID, graph_id: str, root: StructureNode) -> StructureBody:
+        """Return the body for the section tree of a document."""
+        return cls(document_id=document_id, graph_id=graph_id, sections=tuple(_sections(root)))
+
+
+def _sections(node: StructureNode) -> Iterator[SectionBody]:
+    yield SectionBody.shown(node)
+    for child in node.children:
+        yield from _sections(child)
+
 
 _LONGEST_SLICE = 20_000  # characters
 

@@ -8,8 +8,7 @@ from uuid import UUID
 from pydantic import Field
 
 from sextant.domain.scope import DEFAULT_GRAPH
-from sextant.facade.knowledge.duplicates import Duplicates
-from sextant.facade.knowledge.entities import EntityView
+from sextant.facade.knowledge.entities import Duplicates, EntityView
 from sextant.facade.knowledge.graph import DEEPEST, MOST_ENTITIES, DrawnGraph
 from sextant.retrievers.entity_search.options import MAX_TOP_K, FusionWeights, SearchOptions
 from sextant.server.paging import Cursor

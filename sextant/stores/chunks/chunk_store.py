@@ -16,16 +16,20 @@ from psycopg.rows import dict_row, scalar_row
 from sextant.domain.errors import EmbeddingModelChanged
 from sextant.domain.filters import ChunkFilters
 from sextant.domain.scope import Scope
-from sextant.stores.chunks.filtering import (
+from sextant.stores.chunks.grams import (
     custom_plans,
     filter_condition,
     filter_ids,
     filter_values,
+    fold_words,
+    salt_grams,
 )
-from sextant.stores.chunks.grams import fold_words, salt_grams
 from sextant.stores.chunks.keyword_ranking import rank_keyword_rows, word_values
 from sextant.stores.chunks.stored import ChunkHit, IndexPassage, StoredChunk, read_stored_chunk
-from sextant.stores.postgresql.binary import (
+from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.pools import Connection
+from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.postgresql.values import (
     Embedded,
     Nearest,
     Scored,
@@ -35,12 +39,14 @@ from sextant.stores.postgresql.binary import (
     read_few_scored,
     rows_from_json,
 )
-from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.pools import Connection
-from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.scopes import ScopeRow, find_scope, id_array, key_of, of_scope, rows_of
-from sextant.stores.stamps.stamp import Stamp, stamp_of
-from sextant.stores.stamps.stamp_lines import StampAnswer, request_stamp, stamp_lines
+from sextant.stores.stamps.stamp_lines import (
+    Stamp,
+    StampAnswer,
+    request_stamp,
+    stamp_lines,
+    stamp_of,
+)
 
 T = TypeVar("T")
 Vectors = npt.NDArray[np.float32]

@@ -13,10 +13,10 @@ from psycopg.rows import dict_row
 
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import Vectors
-from sextant.stores.postgresql.binary import halves
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.postgresql.values import halves
 from sextant.stores.scopes import key_of
 
 _SQL = load_queries("snapshot")

@@ -2,12 +2,130 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from sextant.domain.answers import Quoted
 from sextant.domain.documents import Modality
+from sextant.domain.scope import Scope
+from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.scopes import id_array, key_of, of_scope
+from sextant.tables.cells.stored import TablePart
+
+_SQL = load_queries("neighbours")
+_ENTITIES, _LINKED, _NEIGHBOURS = (
+    of_scope(_SQL[name]) for name in ("entities", "linked", "beside")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MentionedInChunk:
+    """An entity that a chunk mentions."""
+
+    name: str
+    type: str
+
+
+async def entities_of(
+    database: Database, scope: Scope, ids: Sequence[UUID], limit: int = 10
+) -> dict[UUID, tuple[MentionedInChunk, ...]]:
+    """Return the entities that each chunk mentions, rarest first, at most `limit` of each.
+
+    Chunks that mention nothing are left out.
+
+    Raises:
+        DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
+    """
+    values = key_of(scope) | {"ids": id_array(ids), "most": limit}
+    rows = await database.read(scope.user_id, _ENTITIES, values)
+    return {row["id"]: tuple(map(MentionedInChunk, row["names"], row["types"])) for row in rows}
+
+
+async def linked_chunks(
+    database: Database, scope: Scope, ids: Sequence[UUID], limit: int = 3
+) -> dict[UUID, tuple[UUID, ...]]:
+    """Return for each chunk those that share its most specific entities, best first, at most `limit`.
+
+    Raises:
+        DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
+    """
+    values = key_of(scope) | {"ids": id_array(ids), "most": limit}
+    linked = defaultdict[UUID, list[UUID]](list)
+    for row in await database.read(scope.user_id, _LINKED, values):
+        linked[row["id"]].append(row["chunk_id"])
+    return {chunk_id: tuple(others) for chunk_id, others in linked.items()}
+
+
+async def neighbour_chunks(
+    database: Database, scope: Scope, chunk_id: UUID, limit: int
+) -> dict[UUID, str]:
+    """Return the neighbours of a chunk in its document, nearest first, each with its relation to it.
+
+    The relation is `previous` or `next` in reading order, `section` for the same section, or `parent`
+    for a chunk directly in the section above. An unknown chunk has no neighbours.
+
+    Raises:
+        DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
+    """
+    values = key_of(scope) | {"id": chunk_id, "most": limit}
+    rows = await database.read(scope.user_id, _NEIGHBOURS, values)
+    return {row["id"]: row["relation"] for row in rows}
+
+
+_PARTS = of_scope(load_queries("tables")["parts"])
+# Sections with more table passages than this are not read; tables of `limits.table_cells` have fewer.
+_MAX_PARTS = 10_000
+
+
+class TableStore:
+    """Read the passages that make up a table; every call sees one scope."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def parts(self, scope: Scope, chunk_id: str) -> list[TablePart]:
+        """Return all table passages in the section of this chunk, in reading order.
+
+        The list is empty if there are more than 10,000, or while the document is being stored.
+
+        Raises:
+            DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
+        """
+        values = key_of(scope) | {"id": chunk_id, "most": _MAX_PARTS + 1}
+        rows = await self._database.read(scope.user_id, _PARTS, values)
+        return [] if len(rows) > _MAX_PARTS else [TablePart(**row) for row in rows]
+
+
+_STILL_THERE = of_scope(load_queries("quotes")["still_there"])
+
+
+class QuoteStore:
+    """Compare quotations with the live versions of documents; every call sees one scope."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def check_quotes(self, scope: Scope, quotes: Sequence[Quoted]) -> list[bool]:
+        """Return for each quote, in order, whether its document has exactly this text at its position.
+
+        A quote of a document that was deleted or is not in the scope is false.
+
+        Raises:
+            DatabaseUnavailable: the server does not answer.
+        """
+        values = key_of(scope) | {
+            "ids": id_array(quote.document_id for quote in quotes),
+            "starts": id_array(quote.start for quote in quotes),
+            "quotes": [quote.text for quote in quotes],
+        }
+        rows = await self._database.read(scope.user_id, _STILL_THERE, values)
+        return [row["holds"] for row in rows]
+
 
 _TUPLES = frozenset(
     {"section_path", "tags", "topics", "keywords", "entities", "topic_labels", "neighbours"}

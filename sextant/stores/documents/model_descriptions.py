@@ -3,19 +3,91 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from psycopg.rows import dict_row
 
+from sextant.domain.documents import Chunk, ParsedDocument
 from sextant.domain.scope import Scope
+from sextant.stores.chunks.stored import read_stored_chunk
+from sextant.stores.documents.reading import DocumentReader
+from sextant.stores.documents.versions import describe_chunks
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.scopes import hold_scope, id_array, rows_of
+from sextant.stores.scopes import find_scope, hold_scope, id_array, rows_of
 
-_SQL = load_queries("model_descriptions")
+_SQL = load_queries("descriptions")
+_FIELDS = [field.name for field in fields(Chunk)]
+
+
+class Descriptions:
+    """Read and write the descriptions of the chunks of one knowledge base."""
+
+    def __init__(self, database: Database, scope: Scope) -> None:
+        self._database = database
+        self._scope = scope
+        self._documents = DocumentReader(database)
+
+    async def undescribed(self) -> list[UUID]:
+        """Return the documents with chunks that have no description."""
+        return [row["id"] for row in await self._rows("undescribed", {})]
+
+    async def document(self, document_id: UUID) -> ParsedDocument:
+        """Return a stored document as its parser would return it, but without its text.
+
+        Raises:
+            DocumentNotFound: the document was deleted.
+        """
+        sections = await self._documents.structure(self._scope, document_id)
+        rows = await self._rows("chunks", {"document_id": document_id})
+        chunks = [read_stored_chunk(row) for row in rows]
+        first: Mapping[str, Any] = rows[0] if rows else {}
+        return ParsedDocument(
+            title=chunks[0].document_title if chunks else "",
+            text="",
+            language=first.get("language", ""),
+            sections=sections,
+            chunks=tuple(Chunk(**{name: getattr(row, name) for name in _FIELDS}) for row in chunks),
+            metadata=dict(first.get("metadata", {})),
+        )
+
+    async def write(self, document_id: UUID, described: ParsedDocument) -> None:
+        """Store descriptions of chunks and sections that have none."""
+        async with self._database.transaction(self._scope.user_id) as connection:
+            row = await hold_scope(connection, self._scope)
+            if row is None:
+                return
+            key = {"scope_id": row.scope_id, "document_id": document_id}
+            await connection.execute(_SQL["lock"], key)
+            async with connection.cursor() as cursor:
+                await describe_chunks(cursor, key, described.chunks)
+                await cursor.executemany(
+                    _SQL["describe_section"],
+                    [
+                        key | _values(section, ("summary", "tags", "keywords"))
+                        for section in described.sections
+                    ],
+                )
+
+    async def _rows(self, query: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+        async with self._database.transaction(self._scope.user_id) as connection:
+            row = await find_scope(connection, self._scope)
+            if row is None:
+                return []
+            cursor = connection.cursor(row_factory=dict_row, binary=True)
+            await cursor.execute(_SQL[query], {"scope_id": row.scope_id, **values})
+            return await cursor.fetchall()
+
+
+def _values(item: object, names: Sequence[str]) -> dict[str, Any]:
+    values = {name: getattr(item, name) for name in ("id", *names)}
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
+
+
+_MODEL_DESCRIPTION_SQL = load_queries("model_descriptions")
 
 _TEXT_CHARS = 2000  # of a chunk's text, or of a section's titles
 _MAX_PARTS = 24  # of each section
@@ -125,14 +197,18 @@ class ModelDescriptions:
             key = {"scope_id": row.scope_id}
             described = [description.id for description in descriptions]
             locked = key | {"ids": id_array([*described, *failed])}
-            await connection.execute(_SQL[f"{kind}_lock"], locked)
+            await connection.execute(_MODEL_DESCRIPTION_SQL[f"{kind}_lock"], locked)
             async with connection.cursor() as cursor:
                 await cursor.executemany(
-                    _SQL[f"{kind}_said"],
-                    [key | _values(description) for description in descriptions],
+                    _MODEL_DESCRIPTION_SQL[f"{kind}_said"],
+                    [key | _model_description_values(description) for description in descriptions],
                 )
-            await connection.execute(_SQL[f"{kind}_around"], key | {"ids": id_array(described)})
-            await connection.execute(_SQL[f"{kind}_failed"], key | {"ids": id_array(failed)})
+            await connection.execute(
+                _MODEL_DESCRIPTION_SQL[f"{kind}_around"], key | {"ids": id_array(described)}
+            )
+            await connection.execute(
+                _MODEL_DESCRIPTION_SQL[f"{kind}_failed"], key | {"ids": id_array(failed)}
+            )
 
     async def retry(self) -> None:
         """Reset the failures, so that these items are described again."""
@@ -140,10 +216,14 @@ class ModelDescriptions:
             row = await hold_scope(connection, self._scope)
             if row is not None:
                 for kind in DescribedKind:
-                    await connection.execute(_SQL[f"{kind}_retry"], {"scope_id": row.scope_id})
+                    await connection.execute(
+                        _MODEL_DESCRIPTION_SQL[f"{kind}_retry"], {"scope_id": row.scope_id}
+                    )
 
     async def _rows(self, query: str, **values: object) -> list[dict[str, Any]]:
-        return await rows_of(self._database, self._scope, dict_row, _SQL[query], **values)
+        return await rows_of(
+            self._database, self._scope, dict_row, _MODEL_DESCRIPTION_SQL[query], **values
+        )
 
 
 def _read_undescribed(row: Mapping[str, Any]) -> UndescribedItem:
@@ -163,5 +243,5 @@ def _part(row: Mapping[str, Any]) -> DescribedPart:
     return DescribedPart(row["title"], row["summary"], keywords, tags, row["by_model"])
 
 
-def _values(description: ModelDescription) -> dict[str, Any]:
+def _model_description_values(description: ModelDescription) -> dict[str, Any]:
     return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(description).items()}

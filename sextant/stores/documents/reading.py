@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,12 +17,41 @@ from sextant.domain.scope import Scope
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.scopes import key_of, of_scope
+from sextant.text.characters import clean_text
+
+_SQL = load_queries("captions")
+
+
+class CaptionStore:
+    """Read and write captions by image; every call sees one scope, one model and one language."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def known(
+        self, scope: Scope, model: str, language: str, images: Iterable[str]
+    ) -> dict[str, str]:
+        """Return the stored captions by image sha256; "" if an image could not be described."""
+        values = {"model": model, "language": language, "images": list(images)}
+        async with self._database.transaction(scope.user_id) as connection:
+            cursor = await connection.execute(_SQL["known"], key_of(scope) | values)
+            return {sha256: caption async for sha256, caption in cursor}
+
+    async def keep(
+        self, scope: Scope, model: str, language: str, sha256: str, caption: str
+    ) -> None:
+        """Store a caption, or "" for an image that could not be described."""
+        values = {"model": model, "language": language, "sha256": sha256}
+        values["caption"] = clean_text(caption)
+        async with self._database.transaction(scope.user_id) as connection:
+            await connection.execute(_SQL["keep"], key_of(scope) | values)
+
 
 # A longer heading is a sentence; a section with less text has nothing to ask about.
 _MAX_HEADING_CHARS = 60
 _MIN_SECTION_CHARS = 60
 
-_SQL = {name: of_scope(query) for name, query in load_queries("documents").items()}
+_READING_SQL = {name: of_scope(query) for name, query in load_queries("documents").items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +198,7 @@ class DocumentReader:
     ) -> builtins.list[DictRow]:
         async with self._database.transaction(user_id) as connection:
             cursor = connection.cursor(row_factory=dict_row, binary=True)
-            await cursor.execute(_SQL[query], values)
+            await cursor.execute(_READING_SQL[query], values)
             return await cursor.fetchall()
 
 

@@ -65,7 +65,7 @@ def watch(root: Path, server: int) -> None:
             fcntl.flock(users, fcntl.LOCK_UN)
             time.sleep(_PAUSE_SECONDS)
             continue
-        from sextant.stores.embedded.postmaster import shut_down
+        from sextant.stores.embedded.server import shut_down
 
         shut_down(root)
         return

@@ -18,7 +18,6 @@ from sextant.stores.graph.neo4j.projection import Projection
 from sextant.stores.graph.neo4j.projector import read_progress
 from sextant.stores.graph.neo4j.store import Neo4jGraph
 from sextant.stores.graph.neo4j.whole import CopiedGraph, CopyStates
-from sextant.stores.graph.notices import notify
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.protocol import (
     EVERY_ENTITY,
@@ -29,11 +28,12 @@ from sextant.stores.graph.protocol import (
     GraphStore,
     Hop,
     Vector,
+    notify,
 )
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.postgresql.binary import Embedded
 from sextant.stores.postgresql.database import Database
-from sextant.stores.postgresql.deadlines import with_deadline
+from sextant.stores.postgresql.values import Embedded
+from sextant.stores.postgresql.watched import with_deadline
 
 if TYPE_CHECKING:
     from sextant.stores.graph.neo4j.bolt import Bolt
@@ -75,7 +75,7 @@ class ProjectedGraph:
     """A `GraphStore` and `GraphCopies` over Neo4j that falls back to the record.
 
     It falls back if Neo4j is unavailable or behind. Every question gets a notice
-    (`sextant.stores.graph.notices`); the log gets the beginning and the end. After a failure Neo4j is
+    (`sextant.stores.graph.protocol`); the log gets the beginning and the end. After a failure Neo4j is
     not asked for `neo4j_pause` seconds, so that a dead server does not delay every question. The owner
     of a copy is checked again after as many seconds, since another database may have replaced it.
     """

@@ -22,12 +22,13 @@ from sextant.stores.graph.protocol import (
     EntityHit,
     Hop,
     Vector,
+    community_of,
+    entity_of,
 )
-from sextant.stores.graph.rows import community_of, entity_of
-from sextant.stores.postgresql.binary import Embedded, read_embedded, rows_from_json
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.postgresql.values import Embedded, read_embedded, rows_from_json
 from sextant.stores.scopes import entity_index, find_scope, id_array, key_of, of_scope
 from sextant.text.characters import clean_text, normalise_name
 

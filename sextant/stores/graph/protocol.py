@@ -6,7 +6,10 @@ mention it. Merged entities are one entity; the id of a merged one finds its roo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -15,10 +18,78 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 
-from sextant.domain.graph import Community, Entity, Relation
+from sextant.domain.graph import Community, Entity, Finding, Relation
 from sextant.domain.scope import Scope
 from sextant.stores.graph.arrays import GraphArrays
-from sextant.stores.postgresql.binary import Embedded
+from sextant.stores.postgresql.values import Embedded
+
+logger = logging.getLogger(__name__)
+
+_collected: ContextVar[list[str] | None] = ContextVar("notices", default=None)
+
+
+@contextmanager
+def collect_notices() -> Iterator[list[str]]:
+    """Collect distinct notices while the block runs, including those of tasks started in it."""
+    collected: list[str] = []
+    token = _collected.set(collected)
+    try:
+        yield collected
+    finally:
+        _collected.reset(token)
+
+
+def notify(sentence: str, *, logged: bool = True) -> None:
+    """Log a warning and add it to the collected notices, unless they contain it already.
+
+    `logged`: false if the log has the warning already.
+    """
+    collected = _collected.get()
+    if collected is not None:
+        if sentence in collected:
+            return
+        collected.append(sentence)
+    if logged:
+        logger.warning(sentence)
+
+
+Row = Mapping[str, Any]
+
+
+def as_uuid(value: UUID | str) -> UUID:
+    """Return an id as a UUID."""
+    return value if isinstance(value, UUID) else UUID(value)
+
+
+def entity_of(row: Row) -> Entity:
+    """Return the entity of a row with columns or properties of the same names."""
+    return Entity(
+        id=as_uuid(row["id"]),
+        name=row["name"],
+        entity_type=row["entity_type"],
+        description=row["description"],
+        aliases=tuple(row["aliases"]),
+        degree=row["degree"],
+        mention_count=row["mention_count"],
+        external_id=row["external_id"],
+    )
+
+
+def community_of(row: Row, findings: Iterable[Row], members: Iterable[UUID | str]) -> Community:
+    """Return the community of a row, with its findings and members."""
+    return Community(
+        id=as_uuid(row["id"]),
+        level=row["level"],
+        parent_id=as_uuid(row["parent_id"]) if row["parent_id"] else None,
+        title=row["title"],
+        summary=row["summary"],
+        findings=tuple(
+            Finding(found["text"], tuple(map(UUID, found["chunk_ids"]))) for found in findings
+        ),
+        rating=row["rating"],
+        entity_ids=tuple(map(as_uuid, members)),
+    )
+
 
 Vector = npt.NDArray[np.float32]
 
@@ -187,7 +258,7 @@ class WholeGraph(Protocol):
         ...
 
     async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the fields of entities that results show, as rows (`sextant.stores.graph.rows.entity_of`)."""
+        """Return the fields of entities that results show, as rows (`sextant.stores.graph.protocol.entity_of`)."""
         ...
 
 

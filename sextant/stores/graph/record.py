@@ -16,13 +16,13 @@ from sextant.domain.scope import Scope
 from sextant.stores.graph.arrays import GraphArrays, GraphRows, Ids, read_arrays, read_order
 from sextant.stores.graph.evidence import Added, GraphEvidence
 from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.graph.resolution.merges import SQL as MERGE_SQL
-from sextant.stores.graph.resolution.merges import Merge, merge, unmerge
+from sextant.stores.graph.resolution.deciding import SQL as MERGE_SQL
+from sextant.stores.graph.resolution.deciding import Merge, merge, unmerge
 from sextant.stores.graph.transfer import GraphReading
 from sextant.stores.graph.writing import GraphWriter, writing
-from sextant.stores.postgresql.binary import Embedded
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.postgresql.values import Embedded
 from sextant.stores.scopes import find_scope, hold_scope, lock_scope, rows_of
 
 _SQL = load_queries("graph")
@@ -126,7 +126,7 @@ class GraphRecord:
         return await PostgresGraph(self._database).reports(scope)
 
     async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the fields of entities that results show, as rows (`sextant.stores.graph.rows.entity_of`)."""
+        """Return the fields of entities that results show, as rows (`sextant.stores.graph.protocol.entity_of`)."""
         return await PostgresGraph(self._database).contents(scope, ids)
 
     async def arrays(self, scope: Scope, graph: GraphRows | None = None) -> GraphArrays:

@@ -20,12 +20,12 @@ from typing import BinaryIO, LiteralString
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from sextant.domain.errors import ConflictError, DatabaseUnavailable, OptionInvalid
+from sextant.stores.array_files import write_atomically
 from sextant.stores.embedded.server_user import binary
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.migrations import migrations
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.queue_schema import SCHEMA as QUEUE
-from sextant.stores.whole_file import write_atomically
 
 _SQL = load_queries("backup")
 _PIECE = 1 << 20  # bytes

@@ -11,7 +11,8 @@ import asyncio
 import select
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from psycopg import Error
 from psycopg.pq import ExecStatus
@@ -20,7 +21,70 @@ from psycopg.pq.abc import PGresult
 from sextant.domain.scope import Scope
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.lines import DedicatedConnections, Line, is_sent
-from sextant.stores.stamps.stamp import STAMP, Stamp, stamp_from
+from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.postgresql.values import rows_from_json
+from sextant.stores.scopes import key_of
+
+STAMP = load_queries("stamps")["stamp"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """Texts that change whenever the passages, the graph or the reports of a scope do.
+
+    `copy`: the state of the copy in Neo4j that graph and reports are read from; empty: they are the record's.
+    """
+
+    passages: str
+    graph: str
+    reports: str
+    copy: str = ""
+
+
+async def stamp_of(database: Database, scope: Scope) -> Stamp:
+    """Return the stamp as it is now; one round trip, which what is called at the same moment shares."""
+    return stamp_from(await database.call(scope, STAMP))
+
+
+def stamp_from(sent: bytes | None) -> Stamp:
+    """Return a stamp from what the server sent."""
+    [row] = rows_from_json(sent)
+    return Stamp(**row)
+
+
+_SQL = load_queries("entity_search")
+
+
+@dataclass(frozen=True, slots=True)
+class EntityStamp:
+    """A moment of a knowledge base's entities.
+
+    Attributes:
+        version: changes with every write that a search for entities could notice: of the graph, of
+            its vectors, of the embedding model.
+        graph_version: changes with every write of the graph.
+        taken_at: the database's clock.
+        space: the embedding model that the vectors come from, None when there are none yet.
+        dimension: length of the vectors.
+    """
+
+    version: str
+    graph_version: str
+    taken_at: datetime
+    space: str | None
+    dimension: int | None
+
+    def of_copy(self, state: str) -> EntityStamp:
+        """Return the stamp of the same graph in a store that may change by itself."""
+        versions = f"{self.version} {state}", f"{self.graph_version} {state}"
+        return replace(self, version=versions[0], graph_version=versions[1])
+
+
+async def entity_stamp(database: Database, scope: Scope) -> EntityStamp | None:
+    """Return the stamp as it is now, in one round trip; None when the user has no such knowledge base."""
+    rows = await database.read(scope.user_id, _SQL["stamp"], key_of(scope))
+    return EntityStamp(**rows[0]) if rows else None
+
 
 # More would only wait for each other's Python, so further stamps go through the pool.
 _MOST = 2

@@ -4,17 +4,230 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
+from decimal import Context, Decimal
 from functools import cached_property
 from itertools import pairwise
 
-from sextant.tables.cells.asides import repeats_names, rows_summing_up
-from sextant.tables.cells.decimal_commas import has_decimal_commas, read_with_comma
-from sextant.tables.cells.local_dates import with_local_dates
 from sextant.tables.cells.values import CellValue, ValueKind, read_value, year_of
 from sextant.text.characters import normalise
 from sextant.text.simplified import plain_of
+
+_EXACT = Context(prec=300)
+_LONGEST_LABEL = 60
+# What the first cell of a row says that tells of the other rows.
+_SUMS_UP = re.compile(
+    r"(?:grand |sub[ -]?)?totals?|sum|averages?|mean|总和|總和|平均值?|均值"
+    r"|(?:grand |sub[ -]?)total\b.*|total (?:\d{4}|(?:of|for|in) .+|[(（].+)|.+ (?:sub)?totals?"
+    r"|.*(?:合|总|總|小|共)[计計]\s*(?:[(（].*)?",
+    re.IGNORECASE,
+)
+# What any cell of a row may say that its numbers then have to prove; the second only below a row that sums up.
+_MAY_SUM_UP = re.compile(
+    r"total|sum|average|\bavg|\bmean\b|[合总總小共][计計]|平均|均值|总", re.IGNORECASE
+)
+_MAY_BE_OUTERMOST = re.compile(r"\bm(?:ax|in)(?:imum)?\b|最[高低大小]", re.IGNORECASE)
+# So many digits of a row that are sums of the rows above it are no chance; a further column is worth one more.
+_NO_CHANCE = 4
+
+
+@dataclass(slots=True)
+class _Above:
+    """The numbers of a column in the rows above one, and what of them is below the last row that sums up."""
+
+    count: int = 0
+    filled: int = 0  # those that are not zero
+    least: Decimal = Decimal("Infinity")
+    most: Decimal = Decimal("-Infinity")
+    total: Decimal = Decimal(0)
+    since: Decimal = Decimal(0)
+
+    def add(self, number: Decimal) -> None:
+        self.count += 1
+        self.filled += number != 0
+        self.least, self.most = min(self.least, number), max(self.most, number)
+        self.total = _EXACT.add(self.total, number)
+        self.since = _EXACT.add(self.since, number)
+
+    def adds_up_to(self, number: Decimal) -> bool:
+        return number in (self.total, self.since)
+
+    def has_mean(self, number: Decimal) -> bool:
+        """Return whether a number is the mean, to the digits that it shows."""
+        mean = _EXACT.divide(self.total, Decimal(self.count))
+        exponent = Decimal(1).scaleb(int(number.as_tuple().exponent))
+        return mean.quantize(exponent, context=_EXACT) == number
+
+
+_Own = Sequence[tuple[Decimal, _Above]]
+
+
+def repeats_names(names: Sequence[str], cells: Sequence[str]) -> bool:
+    """Return whether a row says the names of the columns once more, as at the head of each printed page."""
+    return any(names) and list(map(normalise, names)) == list(map(normalise, cells))
+
+
+def rows_summing_up(
+    rows: Sequence[Sequence[str]], numbers: Sequence[Sequence[CellValue]], words: Sequence[int]
+) -> frozenset[int]:
+    """Return the rows that sum up others: their first cell says so, or their numbers show it.
+
+    Those of a row that another cell calls a total or a mean; of a row without a name where the others have one; and,
+    in whatever words (Summe, Net profit, 一季度), of a row whose sums have too many digits for a chance.
+
+    Args:
+        rows: the cells.
+        numbers: the columns of numbers.
+        words: the columns of words, which name the rows.
+    """
+    found, above = set[int](), [_Above() for _ in numbers]
+    are_named = sum(any(cells[at].strip() for at in words) for cells in rows) * 2 > len(rows)
+    for row, cells in enumerate(rows):
+        labels = [label for at in words if (label := cells[at].strip())]
+        own = [
+            (column[row].number, sums)
+            for column, sums in zip(numbers, above, strict=True)
+            if column[row].kind is ValueKind.NUMBER
+        ]
+        label = " ".join(labels)[:_LONGEST_LABEL]
+        is_unnamed = are_named and not labels
+        if (
+            _sums_up(cells)
+            or (_MAY_SUM_UP.search(label) and _sums_or_means(own))
+            or (row - 1 in found and _MAY_BE_OUTERMOST.search(label) and _are_outermost(own))
+            or (is_unnamed and _digits_summed(own))
+            or _digits_summed(own) >= _NO_CHANCE
+        ):
+            found.add(row)
+            for sums in above:
+                sums.since = Decimal(0)
+        else:
+            for number, sums in own:
+                sums.add(number)
+    return frozenset(found)
+
+
+def _sums_up(cells: Sequence[str]) -> bool:
+    first = next(filter(None, (cell.strip(" *:：") for cell in cells)), "")
+    return _SUMS_UP.fullmatch(first[:_LONGEST_LABEL]) is not None
+
+
+def _sums_or_means(own: _Own) -> bool:
+    return bool(own) and all(
+        sums.count > 1 and (sums.adds_up_to(number) or sums.has_mean(number))
+        for number, sums in own
+    )
+
+
+def _are_outermost(own: _Own) -> bool:
+    return bool(own) and all(
+        number in (sums.least, sums.most) for number, sums in own if sums.count
+    )
+
+
+def _digits_summed(own: _Own) -> int:
+    """Return how many digits a row's numbers have together, if each is the sum of several above it; else 0."""
+    several = any(sums.filled > 1 for _, sums in own)
+    sums_all = all(number == sums.total for number, sums in own)
+    sums_group = all(number == sums.since for number, sums in own)
+    if not several or not (sums_all or sums_group):
+        return 0
+    digits = [len(number.normalize(_EXACT).as_tuple().digits) for number, _ in own if number]
+    return sum(digits) + len(digits) - 1
+
+
+# What can only be a fraction: of one or two digits, or of any number behind groups of three.
+_COMMA = re.compile(r"[^\w.,]*\d{1,3}(?:\.\d{3})+,\d+\D*|[^\w.,]*\d+,\d{1,2}(?!\d)[^\d.,]*")
+_POINT = re.compile(r"[^\w.,]*\d{1,3}(?:,\d{3})+\.\d+\D*|[^\w.,]*\d+\.\d{1,2}(?!\d)[^\d.,]*")
+_SWAP = str.maketrans(",.", ".,")
+
+
+def has_decimal_commas(cells: Iterable[str]) -> bool:
+    """Return whether a table writes fractions behind a comma: some cells do, and none behind a point."""
+    found = False
+    for cell in cells:
+        if "," in cell or "." in cell:
+            if _POINT.fullmatch(cell):
+                return False
+            found = found or _COMMA.fullmatch(cell) is not None
+    return found
+
+
+def read_with_comma(text: str) -> CellValue:
+    """Read a cell of such a table; what is no number then is read as elsewhere."""
+    value = read_value(text)
+    if value.kind in {ValueKind.DATE, ValueKind.EMPTY}:
+        return value
+    swapped = read_value(text.translate(_SWAP))
+    return replace(swapped, text=text) if swapped.kind is ValueKind.NUMBER else value
+
+
+_LOCAL = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2((?:19|20)\d\d)")
+_MONTHS = 12
+
+
+def with_local_dates(values: Sequence[CellValue]) -> tuple[CellValue, ...]:
+    """Return a column's values, its dates read where it is sure which number is the month.
+
+    Points stand between day and month (DIN 1355, ÖNORM A 1080). Of others one date of the column must have a
+    day past the twelfth; else, or where dates say both, all stay words.
+
+    Args:
+        values: the cells of one column.
+    """
+    found = [
+        _LOCAL.fullmatch(value.text.strip()) if value.kind is ValueKind.TEXT else None
+        for value in values
+    ]
+    signs = {match[2] for match in found if match}
+    if len(signs) != 1:
+        return tuple(values)
+    numbers = [(int(match[1]), int(match[3])) for match in found if match]
+    day_first = True if signs == {"."} else _day_first(numbers)
+    if day_first is None:
+        return tuple(values)
+    return tuple(
+        _to_date(value, match, day_first=day_first) if match else value
+        for value, match in zip(values, found, strict=True)
+    )
+
+
+def _day_first(numbers: Iterable[tuple[int, int]]) -> bool | None:
+    """Return whether the first of two numbers is the day; None where that is not sure."""
+    sure = {first > _MONTHS for first, second in numbers if (first > _MONTHS) != (second > _MONTHS)}
+    return sure.pop() if len(sure) == 1 else None
+
+
+def _to_date(value: CellValue, match: re.Match[str], *, day_first: bool) -> CellValue:
+    first, second, year = int(match[1]), int(match[3]), int(match[4])
+    day, month = (first, second) if day_first else (second, first)
+    try:
+        return replace(value, kind=ValueKind.DATE, date=date(year, month, day))
+    except ValueError:  # the 31st of June
+        return value
+
+
+_YES_WORDS = "yes y true included ✓ ✔ ✔️ √ ☑ ✅ ● • 是 有 支持"
+_NO_WORDS = "no n false none ✗ ✘ × ✕ ❌ ☐ ○ - – — 否 无 不支持"
+_YES, _NO = frozenset(_YES_WORDS.split()), frozenset(_NO_WORDS.split())
+_CROSS = "x"  # a tick where nothing else is filled in
+
+
+def find_tick(said: Mapping[str, set[str]]) -> set[str]:
+    """Return what such a column has where it is so; nothing where it says anything else. An empty cell says no.
+
+    Args:
+        said: what its cells say, normalised, and how that is written.
+    """
+    filled = said.keys() - {""}
+    if filled == {_CROSS} and "" in said:
+        return said[_CROSS]
+    if not filled <= _YES | _NO:
+        return set()
+    return {written for plain in filled & _YES for written in said[plain]}
+
 
 # A column counts as one of numbers (or dates) when at most so many of its filled cells are not:
 # "n/a" and "—" stand in many.

@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from sextant.tables.cells.computing import Condition, Operation
-from sextant.tables.cells.table import Column, DataTable
-from sextant.tables.cells.ticks import find_tick
+from sextant.tables.cells.table import Column, DataTable, find_tick
 from sextant.tables.cells.values import ValueKind
 from sextant.tables.query.comparisons import COMPARING, NONE_OF, bounds_in
 from sextant.tables.query.families import find_related, is_implied

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import FilePayload, Page, Route, expect
 
-from sextant.testing.pictures import data_uri, picture
+from sextant.testing.replies import data_uri, picture
 from tests.e2e.page.steps import add, ask, begin, caught, hold, late, note, row, stream, view
 
 pytestmark = pytest.mark.e2e

@@ -14,7 +14,7 @@ import pytest
 from sextant.domain.scope import Scope
 from sextant.ingestion.pipeline import Ingestor
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.chunks.tables import TableStore
+from sextant.stores.chunks.stored import TableStore
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 from sextant.testing.openai_server import ApiRequest

@@ -11,8 +11,7 @@ from sextant.domain.errors import InputError, SextantError
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 from sextant.testing.openai_server import ApiRequest
-from sextant.testing.pictures import data_uri, picture
-from sextant.testing.replies import Reply, as_json, failing, refusal
+from sextant.testing.replies import Reply, as_json, data_uri, failing, picture, refusal
 from tests.integration.graph.conftest import RunningWith
 
 TABLE = {

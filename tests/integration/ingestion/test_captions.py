@@ -21,14 +21,13 @@ from sextant.ingestion.parsing.images import FoundImage
 from sextant.ingestion.pipeline import Ingestor
 from sextant.models.chat.vision import build_vision_model
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.documents.captions import CaptionStore
 from sextant.stores.documents.document_store import DocumentStore
+from sextant.stores.documents.reading import CaptionStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, Script, ScriptedOpenAI
-from sextant.testing.pictures import picture
-from sextant.testing.replies import Reply, failing
+from sextant.testing.replies import Reply, failing, picture
 
 SEEN = "柱状图：华北 40，华南 60。"
 

@@ -17,8 +17,11 @@ from sextant.domain.errors import ModelUnavailable
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.ingestion.importing import Importer
-from sextant.ingestion.metadata.by_model import DescribedByModel, ModelDescriber
-from sextant.ingestion.metadata.estimating import estimate_descriptions
+from sextant.ingestion.metadata.by_model import (
+    DescribedByModel,
+    ModelDescriber,
+    estimate_descriptions,
+)
 from sextant.ingestion.pipeline import Ingestor
 from sextant.models.chat.building import build_chat_model
 from sextant.stores.chunks.chunk_store import ChunkStore

@@ -18,8 +18,8 @@ from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.graph.resolution.deciding import MergeReader
-from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.postgresql.database import Database
+from sextant.stores.scopes import KnowledgeBases
 from tests.integration.ingestion.transferred import LINES, Line, facts, rows, stream
 
 

@@ -34,9 +34,8 @@ from sextant.domain.errors import (
 from sextant.domain.settings import LimitSettings, Settings
 from sextant.ingestion.parsing.child import parse
 from sextant.ingestion.parsing.draft import DocumentDraft
-from sextant.ingestion.parsing.hosts import ParserHosts
+from sextant.ingestion.parsing.hosts import ParserHosts, parse_file
 from sextant.ingestion.parsing.limits import Limits
-from sextant.ingestion.parsing.parse import parse_file
 from sextant.testing.pdf import PdfText, write_pdf
 
 ROOT = Path(__file__).parents[3]

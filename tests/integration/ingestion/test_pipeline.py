@@ -23,16 +23,16 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import IngestionSettings, Settings, WorkerSettings
 from sextant.ingestion.pipeline import Ingestor
 from sextant.ingestion.progress import Progress
-from sextant.ingestion.workers import worker_name
+from sextant.ingestion.running import worker_name
 from sextant.models.protocols import Vectors
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.postgresql.database import Database
+from sextant.stores.scopes import KnowledgeBases
 from sextant.stores.work.jobs import JobStore
-from sextant.stores.work.uploads import UploadStore
+from sextant.stores.work.queue import UploadStore
 from sextant.testing.hash_embedder import HashEmbedder
-from sextant.testing.pictures import data_uri, picture
+from sextant.testing.replies import data_uri, picture
 from tests.integration.ingestion.resuming import resumed
 
 GUIDE = "# 糖尿病指南\n\n## 症状\n\n糖尿病患者的主要症状是多饮、多尿。\n\n## 治疗\n\n二甲双胍是首选药物。\n"

@@ -35,8 +35,7 @@ from sextant.stores.graph.resolution.comparing import (
     ResolutionStore,
     note_pairs,
 )
-from sextant.stores.graph.resolution.deciding import decide_one, decide_two
-from sextant.stores.graph.resolution.merges import Merge
+from sextant.stores.graph.resolution.deciding import Merge, decide_one, decide_two
 from sextant.stores.graph.vectors import EntityVectors
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore

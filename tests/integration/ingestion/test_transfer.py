@@ -18,8 +18,7 @@ from sextant.ingestion.pipeline import Ingestor
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.resolution.deciding import decide_one, distinguish
-from sextant.stores.graph.resolution.merges import Merge
+from sextant.stores.graph.resolution.deciding import Merge, decide_one, distinguish
 from sextant.stores.postgresql.database import Database
 from tests.integration.ingestion.transferred import (
     FOLDER,

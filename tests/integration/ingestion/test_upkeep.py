@@ -23,8 +23,8 @@ from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.communities.store import CommunityStore
 from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.postgresql.database import Database
+from sextant.stores.scopes import KnowledgeBases
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.text.characters import normalise
 

@@ -14,7 +14,7 @@ from sextant.domain.errors import ModelOutputInvalid, ModelRejected
 from sextant.models.chat import dialect
 from sextant.models.chat.allowance import allowing
 from sextant.models.chat.chat_model import as_chat_model
-from sextant.models.chat.schemas import ModelReply
+from sextant.models.chat.structured import ModelReply
 from sextant.testing.openai_server import ApiRequest
 from sextant.testing.replies import (
     Reply,

@@ -13,8 +13,8 @@ from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.postgresql.database import Database
+from sextant.stores.scopes import KnowledgeBases
 
 PASSAGES = [
     CorpusPassage(

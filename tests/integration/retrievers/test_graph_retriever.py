@@ -30,8 +30,8 @@ from sextant.retrievers.content import PassageContent, of_passage
 from sextant.retrievers.graph_retriever import RetrieveOptions
 from sextant.retrievers.lanes.keywords import NO_KEYWORDS, extract_keywords
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.postgresql.database import Database
+from sextant.stores.scopes import KnowledgeBases
 from sextant.testing.hash_embedder import BrokenEmbedder, HashEmbedder
 from sextant.text.characters import language_of
 from tests.integration.statements import recorded

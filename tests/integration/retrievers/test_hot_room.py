@@ -7,9 +7,9 @@ from uuid import uuid4
 
 from psutil import Process
 
-from sextant.domain.memory import give_back
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
+from sextant.domain.system import give_back
 from sextant.retrievers.memory.hot import ScopeCache
 from sextant.stores.postgresql.database import Database
 from tests.clock import Clock

@@ -19,10 +19,10 @@ from sextant.retrievers.memory.hot import CachedScope, ScopeCache
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.snapshot import read_chunks_stamp
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.postgresql.batching import Statement
-from sextant.stores.postgresql.binary import Nearest
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.pools import Connection
+from sextant.stores.postgresql.reading import Statement
+from sextant.stores.postgresql.values import Nearest
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.clock import Clock
 from tests.integration.retrievers.hot_world import (

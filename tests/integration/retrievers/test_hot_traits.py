@@ -12,9 +12,8 @@ import pytest_asyncio
 from sextant.domain.scope import Scope
 from sextant.ingestion.pipeline import Ingestor
 from sextant.retrievers.chunk_search.search import ChunkSearch, ChunkSearchResponse, SearchRequest
-from sextant.retrievers.memory.hot import ScopeCache
+from sextant.retrievers.memory.hot import HotTraits, PackedTraits, ScopeCache
 from sextant.retrievers.memory.packed import PackedScope
-from sextant.retrievers.memory.traits import HotTraits, PackedTraits
 from sextant.stores.documents.model_descriptions import (
     DescribedKind,
     ModelDescription,

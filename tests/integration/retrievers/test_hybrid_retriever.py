@@ -26,8 +26,7 @@ from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.langchain import ScopeVectorStore, open_vector_store
 from sextant.stores.postgresql.database import Database
-from sextant.testing.embeddings import LangChainHash
-from sextant.testing.hash_embedder import HashEmbedder
+from sextant.testing.hash_embedder import HashEmbedder, LangChainHash
 from tests.integration.foreign_table import WIDTH, Foreign, foreign_table
 
 PASSAGES = [

@@ -26,10 +26,10 @@ from sextant.retrievers.sync import run_sync
 from sextant.stores.array_files import ArrayFiles, Arrays, index_files
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.graph.notices import collect_notices
+from sextant.stores.graph.protocol import collect_notices
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.postgresql.database import Database
+from sextant.stores.scopes import KnowledgeBases
 from tests.integration.retrievers.test_scope_index import WORDS, CountingChunks, add
 
 QUESTION = "Does comet meet the tide or the dough?"

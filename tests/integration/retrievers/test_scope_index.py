@@ -20,8 +20,8 @@ from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import IndexPassage
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.communities.store import CommunityStore
-from sextant.stores.graph.notices import collect_notices
 from sextant.stores.graph.postgres import PostgresGraph
+from sextant.stores.graph.protocol import collect_notices
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder

@@ -13,7 +13,8 @@ from sextant.domain.documents import Job
 from sextant.domain.scope import Scope
 from sextant.domain.settings import IngestionSettings
 from sextant.facade.working import Worker
-from sextant.ingestion import heartbeat, running
+from sextant.ingestion import running
+from sextant.ingestion import running as heartbeat
 from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.graph.upkeep import GraphUpkeep
 from sextant.ingestion.pipeline import Ingestor

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from sextant import Sextant
 from sextant.domain.settings import Settings
-from sextant.testing.traces import trace_of
+from sextant.testing.replies import trace_of
 
 ROOT = Path(__file__).parents[3]
 SHOWN = re.findall(

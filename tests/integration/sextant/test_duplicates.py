@@ -10,8 +10,7 @@ from sextant.domain.errors import OptionInvalid
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.facade import Sextant
-from sextant.facade.knowledge.duplicates import Duplicates
-from sextant.facade.knowledge.entities import Entities
+from sextant.facade.knowledge.entities import Duplicates, Entities
 from sextant.stores.graph.resolution.comparing import MergeCandidate
 
 TOWNS = ["Aldersbury", "Cobaltford", "Grimsvotnir", "Pemberquay", "Zolkiewska"]

@@ -15,8 +15,7 @@ from sextant.models.embedding.cache import CachedEmbedder
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
-from sextant.testing.pictures import picture
-from sextant.testing.replies import Reply
+from sextant.testing.replies import Reply, picture
 
 
 def eyes(request: ApiRequest) -> Reply | str:

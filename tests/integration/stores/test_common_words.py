@@ -11,9 +11,9 @@ import pytest
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
 from sextant.stores.chunks.grams import fold, gram_hashes
-from sextant.stores.postgresql.binary import Scored
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.postgresql.values import Scored
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 LARGE = 600

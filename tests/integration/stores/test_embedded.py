@@ -22,7 +22,8 @@ import psycopg
 import pytest
 
 from sextant.domain.errors import DatabaseUnavailable
-from sextant.stores.embedded import postmaster, server
+from sextant.stores.embedded import server
+from sextant.stores.embedded import server as postmaster
 from sextant.stores.embedded.server import SUPERUSER, EmbeddedServer, is_running
 from sextant.stores.embedded.watcher import LOG, LOG_BYTES
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from sextant.domain.errors import ConflictError
-from sextant.stores.idempotency import MOST, Idempotency
+from sextant.stores.api_keys import MOST, Idempotency
 from sextant.stores.postgresql.database import Database
 
 REQUEST = "a" * 64

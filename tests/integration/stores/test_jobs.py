@@ -9,7 +9,7 @@ import pytest
 from sextant.domain.documents import JobStage
 from sextant.domain.errors import ConflictError, FileBroken
 from sextant.domain.scope import Scope
-from sextant.ingestion import heartbeat
+from sextant.ingestion import running as heartbeat
 from sextant.ingestion.progress import Progress
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registering import Registered

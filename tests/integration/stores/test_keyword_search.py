@@ -21,8 +21,8 @@ from sextant.stores.chunks import chunk_store
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
 from sextant.stores.chunks.grams import salt_grams
 from sextant.stores.graph.arrays import halves_of
-from sextant.stores.postgresql.binary import Nearest, Scored
 from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.values import Nearest, Scored
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 

@@ -13,8 +13,8 @@ from sextant.domain.scope import Scope
 from sextant.stores.chunks.partitions import maintain_indexes
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registering import Upload
-from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.postgresql.database import Database
+from sextant.stores.scopes import KnowledgeBases
 from sextant.stores.work.jobs import JobStore
 from tests.integration.stores.conftest import Ingest
 from tests.integration.stores.test_jobs import upload

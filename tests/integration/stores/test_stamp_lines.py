@@ -15,8 +15,7 @@ from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.lines import DedicatedConnections
 from sextant.stores.stamps import stamp_lines as module
-from sextant.stores.stamps.stamp import STAMP, Stamp, stamp_of
-from sextant.stores.stamps.stamp_lines import request_stamp, stamp_lines
+from sextant.stores.stamps.stamp_lines import STAMP, Stamp, request_stamp, stamp_lines, stamp_of
 
 
 def learnt(lines: DedicatedConnections, scope: Scope) -> Stamp | None:

@@ -23,11 +23,10 @@ from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.graph.vectors import EntityVectors
-from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.pools import Connection
-from sextant.stores.stamps.entity_stamps import entity_stamp
-from sextant.stores.stamps.stamp import stamp_of
+from sextant.stores.scopes import KnowledgeBases
+from sextant.stores.stamps.stamp_lines import entity_stamp, stamp_of
 
 KINDS = ("passages", "chunks", "graph", "reports", "entities")
 PASSAGES, GRAPH = {"passages", "chunks"}, {"graph", "entities"}

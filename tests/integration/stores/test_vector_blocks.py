@@ -12,8 +12,8 @@ import pytest
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.postgresql.database import Database
+from sextant.stores.scopes import KnowledgeBases
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 PER_BLOCK = 10  # halves of 384 numbers that fit a page

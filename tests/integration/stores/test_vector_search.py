@@ -16,11 +16,11 @@ from sextant.stores.chunks.partitions import maintain_indexes
 from sextant.stores.chunks.stored import ChunkHit
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.arrays import halves_of
-from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.langchain import open_vector_store
-from sextant.stores.postgresql.binary import format_ids
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
+from sextant.stores.postgresql.values import format_ids
+from sextant.stores.scopes import KnowledgeBases
 
 Ingest = Callable[[Scope, Sequence[str], Vectors], Awaitable[UUID]]
 LARGE = 1200

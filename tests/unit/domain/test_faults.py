@@ -14,7 +14,7 @@ from pydantic import (
     ValidationError,
 )
 
-from sextant.domain.validation_messages import describe_error
+from sextant.domain.configuration import describe_error
 
 CLEANED = Annotated[str, AfterValidator(str.strip), StringConstraints(min_length=1, max_length=5)]
 

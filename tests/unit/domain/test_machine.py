@@ -7,8 +7,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sextant.domain.machine import usable_memory
 from sextant.domain.settings import Settings
+from sextant.domain.system import usable_memory
 
 MACHINE = psutil.virtual_memory().total
 

@@ -6,7 +6,7 @@ from string import Formatter
 
 import pytest
 
-from sextant.domain.missing import Missing, code_of
+from sextant.domain.documents import Missing, code_of
 
 
 @pytest.mark.parametrize("one", Missing)

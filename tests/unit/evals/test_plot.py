@@ -9,8 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from sextant.domain.errors import OptionInvalid
-from sextant.evals.comparing import check_folder, check_plot
-from sextant.evals.plot import Curve, draw_curves
+from sextant.evals.comparing import Curve, check_folder, check_plot, draw_curves
 
 SVG = "{http://www.w3.org/2000/svg}"
 

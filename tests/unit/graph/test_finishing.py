@@ -7,7 +7,7 @@ import asyncio
 import anyio
 import pytest
 
-from sextant.graph.finishing import to_its_end
+from sextant.graph.streaming import to_its_end
 
 
 async def one_turn() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sextant.ingestion.runs import runs_of
+from sextant.ingestion.progress import runs_of
 
 
 def test_runs_are_no_larger_than_the_room_but_for_one_that_is_larger_by_itself() -> None:

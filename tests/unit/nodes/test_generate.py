@@ -11,22 +11,20 @@ from sextant.domain.errors import DatabaseUnavailable, ModelUnavailable
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.nodes.answers.answering import NOTHING_FOUND
-from sextant.nodes.answers.introducing import NO_MODEL
+from sextant.nodes.answers.answering import NO_MODEL, NOTHING_FOUND
 from sextant.nodes.answers.revising import OTHER_LANGUAGE
 from sextant.nodes.answers.without_model import OUTDATED
 from sextant.nodes.answers.writing import CUT_OFF
+from sextant.nodes.budget import Backpressure
 from sextant.nodes.citing.checking import UNCHECKED
 from sextant.nodes.context import Context, RunContext
 from sextant.nodes.generate import NOT_COMPUTED, WITHOUT_DOCUMENTS, generate
-from sextant.nodes.pacing import Backpressure
 from sextant.nodes.state import State
 from sextant.tables.cells.stored import TablePart
 from tests.unit.nodes.conftest import Bench, Build, chat, item
 
 if TYPE_CHECKING:
-    from sextant.stores.chunks.quotes import QuoteStore
-    from sextant.stores.chunks.tables import TableStore
+    from sextant.stores.chunks.stored import QuoteStore, TableStore
 
 GUIDE = item("糖尿病的主要症状是多饮、多尿和体重下降。血糖升高[3]时应就医。", "指南.md", start=50)
 WEATHER = item("今天天气很好。", "天气.md")

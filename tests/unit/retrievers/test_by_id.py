@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem
-from sextant.retrievers.by_id import LazyHits
-from sextant.retrievers.content import PassageContent
+from sextant.retrievers.content import LazyHits, PassageContent
 from sextant.retrievers.ranking.fusion import alone, fuse
-from sextant.stores.postgresql.binary import Nearest, read_scored
+from sextant.stores.postgresql.values import Nearest, read_scored
 
 IDS = [f"00000000-0000-0000-0000-00000000000{place}" for place in range(4)]
 SCORES = [0.75, 0.5, 0.25, 0.125]

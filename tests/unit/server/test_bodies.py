@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from starlette.requests import Request
 
-from sextant.server.bodies import content_type_of, is_encoded, is_json
+from sextant.server.connections import content_type_of, is_encoded, is_json
 
 
 def request(**headers: str) -> Request:

@@ -13,13 +13,13 @@ from pydantic import ValidationError
 from sextant.domain.answers import Answer, Citation, Source, Usage
 from sextant.domain.errors import OptionInvalid, QuestionInvalid
 from sextant.domain.events import Cited, Done, Failed, Reset, Status, Token
-from sextant.domain.options import field_at
+from sextant.domain.questions import field_at
 from sextant.domain.retrieval import AUTO, Mode
-from sextant.server.openai import messages, models
-from sextant.server.openai.completions import CompletionWriter
-from sextant.server.openai.models import ModelNotFound
+from sextant.server.openai import messages
+from sextant.server.openai import messages as models
+from sextant.server.openai.completions import CompletionWriter, sources_list, without_list
+from sextant.server.openai.messages import ModelNotFound
 from sextant.server.openai.schemas import ChatMessage, ChatRequest, ImageUrl, MessagePart
-from sextant.server.openai.sources import sources_list, without_list
 
 
 def source(marker: int, filename: str = "handbook.pdf", page: int | None = 3) -> Source:

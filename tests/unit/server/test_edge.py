@@ -13,8 +13,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from sextant.server.edge import body_limit
 from sextant.server.edge.body_limit import BodyLimit
-from sextant.server.edge.headers import HEADERS, SecurityHeaders
-from sextant.server.edge.request_id import RequestId
+from sextant.server.edge.headers import HEADERS, RequestId, SecurityHeaders
 from sextant.server.observe.logs import request_id
 
 MOST = 10

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.domain.errors import FileTooLarge
-from sextant.server.lines import lines_of
+from sextant.server.connections import lines_of
 
 
 async def parts(given_parts: list[bytes]) -> AsyncIterator[bytes]:

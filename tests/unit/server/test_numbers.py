@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from sextant.server.schemas.answers import QueryRequest
+from sextant.server.schemas.answers import QueryRequest, SearchBody
 from sextant.server.schemas.entities import EntitySearchBody
-from sextant.server.schemas.search import SearchBody
 from sextant.server.schemas.wire import Wire
 
 

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from sextant.domain.errors import Limited
-from sextant.server.auth import rates as module
-from sextant.server.auth.rates import Rates
+from sextant.server.auth import authenticator as module
+from sextant.server.auth.authenticator import Rates
 from tests.clock import Clock
 
 

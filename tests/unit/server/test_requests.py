@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from sextant.server.observe import requests
+from sextant.server.observe import logs as requests
+from sextant.server.observe.logs import RequestMeasurements
 from sextant.server.observe.metrics import Metrics
-from sextant.server.observe.requests import RequestMeasurements
 
 SCOPE = {"type": "http", "method": "POST", "path": "/documents", "headers": []}
 START: Message = {"type": "http.response.start", "status": 413, "headers": []}

@@ -20,8 +20,7 @@ from sextant.domain.errors import (
 from sextant.domain.events import Done, Event, Retrieved, Status
 from sextant.domain.settings import RunSettings
 from sextant.server.auth.caller import Principal
-from sextant.server.run import QUEUE, AnswerRun
-from sextant.server.runs import Runs
+from sextant.server.runs import QUEUE, AnswerRun, Runs
 from sextant.server.sse import PING
 
 ANN = Principal("ann", frozenset(Permission))

@@ -9,8 +9,8 @@ import pytest
 
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from sextant.facade import Sextant
-from sextant.server.schemas.search import SearchBody
-from sextant.server.searching import run_search
+from sextant.server.answering import run_search
+from sextant.server.schemas.answers import SearchBody
 
 
 class Ranking:

@@ -12,9 +12,9 @@ import pytest
 from sextant.domain.documents import DocumentStatus, JobStage
 from sextant.domain.errors import DocumentNotFound
 from sextant.facade.library import Library
-from sextant.server import watching
-from sextant.server.watching import Watching
-from sextant.stores.work.uploads import UploadStatus
+from sextant.server import uploading as watching
+from sextant.server.uploading import Watching
+from sextant.stores.work.queue import UploadStatus
 
 
 def standing(document_id: UUID) -> UploadStatus:

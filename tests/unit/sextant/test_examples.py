@@ -6,7 +6,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 import pytest
 
-from sextant.facade.examples import examples_of
+from sextant.facade.conversations import examples_of
 from sextant.stores.documents.reading import DocumentHeading
 
 

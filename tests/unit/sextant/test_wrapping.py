@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.cli.wrapping import Wrapping, columns, width_of_terminal, wrap_text
+from sextant.cli.terminal import Wrapping, columns, width_of_terminal, wrap_text
 
 
 @pytest.mark.parametrize(

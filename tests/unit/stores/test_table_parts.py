@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from sextant.domain.scope import Scope
-from sextant.stores.chunks.tables import TableStore
+from sextant.stores.chunks.stored import TableStore
 from sextant.stores.postgresql.database import Database
 
 

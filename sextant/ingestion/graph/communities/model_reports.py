@@ -18,7 +18,7 @@ from pydantic import Field
 
 from sextant.domain.errors import SextantError
 from sextant.domain.graph import Finding
-from sextant.ingestion.graph.communities.hierarchy import CAP
+from sextant.ingestion.graph.communities.joining import CAP
 from sextant.ingestion.graph.communities.reports import (
     CommunityEvidence,
     CommunityReport,
@@ -26,9 +26,9 @@ from sextant.ingestion.graph.communities.reports import (
     extractive_report,
     facts,
 )
-from sextant.models.chat.refusals import Refusals
+from sextant.models.chat.allowance import Refusals
 from sextant.models.chat.replies import Numbers, Text, Weight
-from sextant.models.chat.schemas import AtMost, ModelReply
+from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.prompts import REPORT, as_data, number_texts
 from sextant.stores.graph.communities.store import StoredReport
 from sextant.text.characters import estimate_tokens

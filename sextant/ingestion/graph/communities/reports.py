@@ -14,8 +14,7 @@ from itertools import islice
 from uuid import UUID
 
 from sextant.domain.graph import Finding, Relation
-from sextant.ingestion.graph.communities.outlines import Outline
-from sextant.ingestion.graph.communities.statements import leans_on_others, statements
+from sextant.ingestion.graph.communities.outlines import Outline, leans_on_others, statements
 from sextant.ingestion.graph.communities.titling import title_of
 from sextant.models.offline.passages import heads_in, quotable_spans
 from sextant.models.offline.wording import terms

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from sextant.domain.graph import UNTYPED
-from sextant.ingestion.graph.extraction.defining import find_kind
+from sextant.ingestion.graph.extraction.entity_types import find_kind
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.text.characters import normalise
 from sextant.text.sentences import sentence_spans

@@ -6,27 +6,209 @@ says it is. Two entities that it relates by a type are not related by sharing se
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
 from uuid import UUID
 
-from sextant.domain.documents import Chunk, Modality
+from sextant.domain.documents import Chunk, Modality, ParsedDocument
 from sextant.domain.graph import CO_OCCURS, IS_A, PART_OF, UNTYPED, MentionKind
 from sextant.domain.scope import Scope
-from sextant.ingestion.graph.extraction.defining import find_defined, find_parts
 from sextant.ingestion.graph.extraction.entity_types import (
+    CONCEPT,
+    find_defined,
+    find_parts,
     type_beside,
     type_of_column,
     type_of_name,
 )
 from sextant.ingestion.graph.extraction.extract_terms import Term, co_occurrences, extract_terms
-from sextant.ingestion.graph.extraction.table_facts import TableCell, table_facts
 from sextant.ingestion.graph.extraction.tagging import EntityTagger, Tag
-from sextant.ingestion.graph.extraction.titles import bare_title
-from sextant.ingestion.graph.resolution.definitions import definitions
-from sextant.stores.graph.evidence import MentionRow, RelationRow
+from sextant.ingestion.graph.extraction.titles import bare_title, titles_of
+from sextant.ingestion.graph.resolution.naming import definitions
+from sextant.stores.chunks.grams import fold
+from sextant.stores.graph.evidence import AliasRow, MentionRow, RelationRow
 from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.resolution.comparing import ABBREVIATES
+from sextant.text.characters import normalise_name
+from sextant.text.linking import NameTrie, is_linkable, tokens
+
+_LONGEST_NAME, _LONGEST_HEADING, _LONGEST_VALUE = 60, 40, 120  # characters; what is longer is prose
+_MOST_COLUMNS = 16  # that a row tells facts of
+_RULE = re.compile(r"\|(?:\s*:?-{3,}:?\s*\|)+")
+# Headings of columns that number rows or give them a place, so that the thing comes next. A year does not.
+_NUMBERING = frozenset(
+    [
+        *("", "#", "№", "n°", "no", "nr", "number", "id", "index", "item", "s/n", "rank"),
+        *("序", "序号", "序號", "编号", "編號", "项次", "排名", "名次"),
+    ]
+)
+_CELL = re.compile(r"((?:[^|\\]|\\.)*)\|")
+
+
+class TableCell(NamedTuple):
+    """A cell's text and where it begins in the table's text."""
+
+    text: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class RowFacts:
+    """What a row says of `subject`, which stands under `heading`: names by their headings, the rest in words."""
+
+    subject: TableCell
+    heading: str
+    related: tuple[tuple[str, TableCell], ...]
+    description: str
+
+
+def table_facts(text: str, context: str = "") -> Iterator[RowFacts]:
+    """Yield the facts of a table with a heading row, which is in `text` or, for later rows, in `context`."""
+    lines = list(_lines(text))
+    headings, rows = _headings(lines), lines[2:]
+    if not headings:
+        headings, rows = _headings(list(_lines(context))), lines
+    told = [heading for heading in headings if heading]
+    if len(headings) < 2 or len(set(told)) != len(told):
+        return
+    numbering = headings[0].rstrip(".").casefold() in _NUMBERING
+    for line in rows:
+        cells = _cells(line)
+        if len(cells) != len(headings):
+            continue
+        column = int(numbering and cells[0].text[:1].isdigit())
+        if _is_name(cells[column].text):
+            yield _row(headings, cells, column)
+
+
+def _row(headings: list[str], cells: list[TableCell], column: int) -> RowFacts:
+    subject = cells[column]
+    before = [None, *(cell.text for cell in cells)]
+    filled = [
+        (heading, cell)
+        for heading, cell, left in zip(headings, cells, before, strict=False)
+        if heading and cell.text and len(cell.text) <= _LONGEST_VALUE and cell.text != subject.text
+        if cell.text != left or not _is_name(cell.text)
+    ][:_MOST_COLUMNS]
+    related = tuple(pair for pair in filled if _is_name(pair[1].text))
+    said = [f"{heading}: {cell.text}" for heading, cell in filled if not _is_name(cell.text)]
+    return RowFacts(subject, headings[column], related, "; ".join(said))
+
+
+def _headings(lines: list[TableCell]) -> list[str]:
+    """Return the headings of a table that begins with them and a rule; [] when it does not."""
+    if len(lines) < 2 or not _RULE.fullmatch(lines[1].text.strip()):
+        return []
+    headings = [cell.text for cell in _cells(lines[0])]
+    return headings if all(len(one) <= _LONGEST_HEADING for one in headings) else []
+
+
+def _lines(text: str) -> Iterator[TableCell]:
+    start = 0
+    for line in text.splitlines(keepends=True):
+        yield TableCell(line.rstrip("\r\n"), start)
+        start += len(line)
+
+
+def _cells(line: TableCell) -> list[TableCell]:
+    if not line.text.startswith("|"):
+        return []
+    cells = []
+    for match in _CELL.finditer(line.text, 1):
+        raw = match.group(1)
+        lead = len(raw) - len(raw.lstrip())
+        cells.append(TableCell(raw.strip(), line.start + match.start(1) + lead))
+    return cells
+
+
+def _is_name(text: str) -> bool:
+    """Return a value that names something: short, no number at its head, no sentence."""
+    return (
+        len(text) <= _LONGEST_NAME
+        and is_linkable(text)
+        and not text[0].isdigit()
+        and not re.search(r"[。；;!?！？]|\. ", text)
+        and len(text.split()) <= 6
+    )
+
+
+class Bearer(NamedTuple):
+    """A name as it is spelled in a title, and the entity that bears it."""
+
+    entity_id: UUID
+    name: str
+
+
+Names = NameTrie[Bearer]
+
+
+def title_evidence(
+    scope: Scope, document_id: UUID, parsed: ParsedDocument
+) -> tuple[list[AliasRow], list[MentionRow]]:
+    """Return the names that a document brings, and which of its chunks stand under which title."""
+    aliases: list[AliasRow] = []
+    mentions: list[MentionRow] = []
+    for title in titles_of(parsed):
+        entity = entity_id(scope, title.name)
+        source = "document" if title.path is None else "section"
+        # A section is about something ("Stations and software") more often than it is called by a name; what is
+        # headed 用药原则 is about that.
+        entity_type = type_of_name(title.name)
+        if title.path is not None and entity_type != CONCEPT:
+            entity_type = UNTYPED
+        aliases += [AliasRow(entity, name, source, document_id) for name in title.names]
+        mentions += [
+            MentionRow(entity, chunk.id, MentionKind.TITLE, title.name, entity_type)
+            for chunk in parsed.chunks
+            if title.path is None or chunk.section_path[: len(title.path)] == title.path
+        ]
+    return aliases, mentions
+
+
+def name_trie(bearers: Iterable[Bearer]) -> Names:
+    """Return a trie of names that `links` searches texts for."""
+    trie: Names = NameTrie({})
+    for bearer in bearers:
+        trie.add(bearer.name, [bearer])
+    return trie
+
+
+def links(trie: Names, chunks: Iterable[tuple[UUID, str]]) -> Iterator[MentionRow]:
+    """Yield one mention for each name that a chunk contains, at its first place.
+
+    Spellings of one name that differ in case are one name; the mention bears its normal form, so
+    that it does not show which of them was found.
+    """
+    for chunk_id, text in chunks:
+        seen: set[Bearer] = set()
+        for match in trie.occurrences(text):
+            found = fold(text[match.start : match.end])
+            for entity, name in match.bearers:
+                key = Bearer(entity, normalise_name(name))
+                if key not in seen and fold(core(name)) == found:
+                    seen.add(key)
+                    yield _mention(key, chunk_id, match.start, match.end)
+
+
+def _mention(bearer: Bearer, chunk_id: UUID, start: int, end: int) -> MentionRow:
+    return MentionRow(
+        bearer.entity_id, chunk_id, MentionKind.ALIAS, bearer.name, start=start, end=end
+    )
+
+
+@lru_cache(maxsize=65_536)
+def core(name: str) -> str:
+    """Return the name from its first word to its last, as it must stand in a text."""
+    words = tokens(name)
+    return name[words[0].start : words[-1].end] if words else ""
+
+
+def texts(chunks: Sequence[Chunk]) -> list[tuple[UUID, str]]:
+    """Return ids and texts of chunks, as `links` takes them."""
+    return [(chunk.id, chunk.text) for chunk in chunks]
 
 
 def term_evidence(

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from sextant.domain.answers import Usage
+from sextant.domain.documents import Missing
 from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, SextantError
-from sextant.domain.missing import Missing
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.ingestion.graph.extraction.cost import CostBudget, CostEstimate, cost_of, estimate_call

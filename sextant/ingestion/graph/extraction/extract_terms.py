@@ -17,7 +17,7 @@ from functools import lru_cache
 from itertools import accumulate, combinations, groupby, pairwise
 from typing import NamedTuple
 
-from sextant.ingestion.graph.extraction.openings import openings
+from sextant.ingestion.graph.extraction.titles import openings
 from sextant.text.characters import CJK_LETTERS, IDEOGRAPHS, MARKS, has_cjk, normalise_name
 from sextant.text.segmenting import cut_tagged_words
 from sextant.text.sentences import TITLES, sentence_spans

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, create_model
 
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
-from sextant.models.chat.schemas import AtMost, Declared, ModelReply
+from sextant.models.chat.structured import AtMost, Declared, ModelReply
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow, one_line
 from sextant.stores.graph.ids import entity_id
 from sextant.text.characters import normalise, normalise_name

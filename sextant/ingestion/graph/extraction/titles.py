@@ -3,12 +3,35 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from sextant.domain.documents import HeadingSource, ParsedDocument
 from sextant.stores.graph.evidence import one_line
 from sextant.text.characters import normalise_name
 from sextant.text.linking import is_linkable, names_of_title
+
+# The mark of a list's item, with what may stand before it: "- Let structs own", "4. Check the star".
+_ITEM = re.compile(r"^[ \t]*(?:[-*+•·–—]|\d{1,3}[.)、])[ \t]+(?=\S+[ \t])", re.MULTILINE)
+_ROW = re.compile(r"^\|.*\|[ \t]*$", re.MULTILINE)
+_CELL = re.compile(r"(?<=\| )[^|\n]+(?= \|)")
+_RULE = re.compile(r"\n\|(?: *:?-+:? *\|)+")
+
+
+def openings(text: str, sentences: Iterable[tuple[int, int]]) -> list[int]:
+    """Return the places where sentences, items and cells of tables begin, in order.
+
+    An item or a cell that is one word may be a name; in the head of a table it is what a column is
+    called, and counts as a beginning, too.
+    """
+    places = {start for start, _ in sentences}
+    places |= {item.end() for item in _ITEM.finditer(text)}
+    for row in _ROW.finditer(text):
+        head = _RULE.match(text, row.end()) is not None
+        cells = _CELL.finditer(text, row.start(), row.end())
+        places |= {cell.start() for cell in cells if head or " " in cell.group()}
+    return sorted(places)
+
 
 LONGEST_TITLE = 120  # characters; a longer heading is a sentence, which no text repeats
 

@@ -22,8 +22,7 @@ from pydantic import Field
 
 from sextant.domain.errors import GraphNotFound, SextantError
 from sextant.domain.scope import Scope
-from sextant.ingestion.graph.resolution.merging import automatic_merges
-from sextant.ingestion.graph.resolution.minhash import like_pairs
+from sextant.ingestion.graph.resolution.merging import automatic_merges, like_pairs
 from sextant.ingestion.graph.resolution.naming import (
     initials,
     is_comparable,
@@ -32,9 +31,9 @@ from sextant.ingestion.graph.resolution.naming import (
     spelling_key,
 )
 from sextant.ingestion.progress import OnStage, silent
-from sextant.models.chat.refusals import Refusals
+from sextant.models.chat.allowance import Refusals
 from sextant.models.chat.replies import Numbers
-from sextant.models.chat.schemas import ModelReply
+from sextant.models.chat.structured import ModelReply
 from sextant.prompts import SAME, as_data
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.graph.resolution.comparing import (
@@ -49,7 +48,7 @@ from sextant.stores.graph.resolution.comparing import (
     note_pairs,
     note_version,
 )
-from sextant.stores.graph.resolution.merges import Merge, replace_merges
+from sextant.stores.graph.resolution.deciding import Merge, replace_merges
 from sextant.stores.graph.writing import GraphWriter
 from sextant.stores.postgresql.database import Database
 from sextant.text.characters import language_of

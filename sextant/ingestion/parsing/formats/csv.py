@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from sextant.domain.missing import Missing
+from sextant.domain.documents import Missing
 from sextant.ingestion.parsing.blocks import Block, Blocks, Table
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.grids import Merged, sheet_blocks

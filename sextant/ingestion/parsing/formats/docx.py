@@ -8,8 +8,7 @@ from dataclasses import replace
 from sextant.domain.documents import HeadingSource
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Image, Paragraph, Table
 from sextant.ingestion.parsing.encodings import decode
-from sextant.ingestion.parsing.formats.docx_numbering import Numbering
-from sextant.ingestion.parsing.formats.docx_styles import Style, Styles, is_on, value_of
+from sextant.ingestion.parsing.formats.docx_styles import Numbering, Style, Styles, is_on, value_of
 from sextant.ingestion.parsing.formats.docx_text import (
     DELETED,
     DocxParagraph,
@@ -22,10 +21,10 @@ from sextant.ingestion.parsing.formats.drawingml import DrawingReader, chosen_co
 from sextant.ingestion.parsing.formats.html import html_blocks
 from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn
 from sextant.ingestion.parsing.formulas import read_omml
-from sextant.ingestion.parsing.headings import Styled, infer_levels
 from sextant.ingestion.parsing.limits import CellBudget, Limits
-from sextant.ingestion.parsing.omissions import Omissions
+from sextant.ingestion.parsing.lines import Styled, infer_levels
 from sextant.ingestion.parsing.raised import note, write_raised
+from sextant.ingestion.parsing.structure import Omissions
 from sextant.ingestion.parsing.tables import (
     SpannedCell,
     header_rows,

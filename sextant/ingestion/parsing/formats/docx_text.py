@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from sextant.ingestion.parsing.formats.docx_numbering import format_number
-from sextant.ingestion.parsing.formats.docx_styles import Style, Styles, is_on, value_of
+from sextant.ingestion.parsing.formats.docx_styles import (
+    Style,
+    Styles,
+    format_number,
+    is_on,
+    value_of,
+)
 from sextant.ingestion.parsing.formats.drawingml import chosen_content, descend
 from sextant.ingestion.parsing.formats.opc import Element, PackagePart, qn
 from sextant.ingestion.parsing.formulas import read_omml
-from sextant.ingestion.parsing.links import LinkedText
-from sextant.ingestion.parsing.omissions import Omissions
+from sextant.ingestion.parsing.images import LinkedText
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised, note
+from sextant.ingestion.parsing.structure import Omissions
 
 _WHITE = {
     qn("w:tab"): "\t",

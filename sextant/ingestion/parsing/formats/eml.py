@@ -10,8 +10,8 @@ from email.parser import BytesParser
 from email.policy import compat32
 from typing import TypeAlias
 
+from sextant.domain.documents import Missing
 from sextant.domain.errors import FileTypeUnknown
-from sextant.domain.missing import Missing
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.formats.html import html_blocks

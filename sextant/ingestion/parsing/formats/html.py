@@ -11,11 +11,11 @@ from sextant.domain.documents import HeadingSource
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.formats.html_reader import Prose, Reader
-from sextant.ingestion.parsing.formats.html_visibility import Visibility, find_main
-from sextant.ingestion.parsing.headings import Styled, infer_levels
+from sextant.ingestion.parsing.formats.html_tables import Visibility, find_main
 from sextant.ingestion.parsing.limits import Limits
-from sextant.ingestion.parsing.omissions import Omissions
+from sextant.ingestion.parsing.lines import Styled, infer_levels
 from sextant.ingestion.parsing.raised import write_raised
+from sextant.ingestion.parsing.structure import Omissions
 
 _META_CHARSET = re.compile(
     rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", re.IGNORECASE

@@ -9,16 +9,20 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborNode
 
 from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Paragraph, Table
-from sextant.ingestion.parsing.formats.docx_numbering import format_number
-from sextant.ingestion.parsing.formats.html_tables import holds_data, read_table
-from sextant.ingestion.parsing.formats.html_visibility import Visibility, input_value, is_struck
-from sextant.ingestion.parsing.formats.mathml import read_mathml
-from sextant.ingestion.parsing.images import image_in
+from sextant.ingestion.parsing.formats.docx_styles import format_number
+from sextant.ingestion.parsing.formats.html_tables import (
+    Visibility,
+    holds_data,
+    input_value,
+    is_struck,
+    read_mathml,
+    read_table,
+)
+from sextant.ingestion.parsing.images import image_in, with_address
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import ends_sentence
-from sextant.ingestion.parsing.links import with_address
-from sextant.ingestion.parsing.omissions import Omissions
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised, note
+from sextant.ingestion.parsing.structure import Omissions
 
 _BLOCKS = frozenset({
     "address", "article", "aside", "blockquote", "body", "button", "caption", "center", "dd", "details",

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from sextant.domain.documents import Missing
 from sextant.domain.errors import FileBroken, FileUnsafe
-from sextant.domain.missing import Missing
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.limits import CellBudget, Limits

@@ -16,8 +16,8 @@ from sextant.ingestion.parsing.formats.html import fragment_blocks
 from sextant.ingestion.parsing.images import image_in
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.lines import with_fields
-from sextant.ingestion.parsing.omissions import Omissions
 from sextant.ingestion.parsing.raised import note, write_raised
+from sextant.ingestion.parsing.structure import Omissions
 
 _FRONT_MATTER = re.compile(
     r"\A(---|\+\+\+)[ \t]*\n(.{0,20000}?)\n(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL

@@ -13,21 +13,19 @@ from dataclasses import dataclass, field
 import pypdfium2 as pdfium
 from pypdfium2 import raw
 
+from sextant.domain.documents import Missing
 from sextant.domain.errors import FileBroken, FileEmpty, FileEncrypted, FileUnsafe
-from sextant.domain.missing import Missing
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Image, Paragraph, Table
 from sextant.ingestion.parsing.formats.pdf_furniture import without_furniture
 from sextant.ingestion.parsing.formats.pdf_headings import (
-    OutlineEntry,
-    mark_inferred,
-    mark_outline,
-    mark_records,
-)
-from sextant.ingestion.parsing.formats.pdf_layout import (
     LineKind,
+    OutlineEntry,
     PageParagraph,
     Region,
     join_regions,
+    mark_inferred,
+    mark_outline,
+    mark_records,
 )
 from sextant.ingestion.parsing.formats.pdf_page import Page, PdfBox, PdfLine
 from sextant.ingestion.parsing.formats.pdf_rows import Item, arrange

@@ -10,8 +10,7 @@ from itertools import takewhile
 
 from sextant.ingestion.parsing.formats.pdf_page import PdfBox, PdfLine
 from sextant.ingestion.parsing.formats.pdf_rows import Item, around_leaders, rows_of
-from sextant.ingestion.parsing.lines import ends_sentence
-from sextant.ingestion.parsing.numbering import width
+from sextant.ingestion.parsing.lines import ends_sentence, width
 
 _MARGIN = 0.15  # of the page's height, above and below
 _EDGE_ROWS = 4  # in which heads and feet stand

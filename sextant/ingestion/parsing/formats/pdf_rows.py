@@ -12,7 +12,7 @@ from statistics import median
 
 from sextant.ingestion.parsing.formats.pdf_page import PdfLine, unite
 from sextant.ingestion.parsing.formats.pdf_tables import RuledTable
-from sextant.ingestion.parsing.numbering import width
+from sextant.ingestion.parsing.lines import width
 
 _DOTS = re.compile(r"(?:[.…·．_]\s?){4}")
 _LEADERS = re.compile(r"(.*?[^\s.…·．_])\s*(?:[.…·．_]\s?){4,}\s*(\S.{0,40})")

@@ -8,19 +8,21 @@ from functools import cached_property
 
 from sextant.domain.documents import HeadingSource
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, Table
-from sextant.ingestion.parsing.formats.docx_numbering import format_number
+from sextant.ingestion.parsing.formats.docx_styles import format_number
 from sextant.ingestion.parsing.formats.drawingml import (
+    Box,
     DrawingReader,
     chosen_content,
+    in_reading_order,
     paragraph_text,
+    split_columns,
 )
 from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn
-from sextant.ingestion.parsing.formats.reading_order import Box, in_reading_order, split_columns
+from sextant.ingestion.parsing.images import with_address
 from sextant.ingestion.parsing.limits import CellBudget, Limits
-from sextant.ingestion.parsing.links import with_address
-from sextant.ingestion.parsing.numbering import could_be_heading
-from sextant.ingestion.parsing.omissions import Omissions
+from sextant.ingestion.parsing.lines import could_be_heading
 from sextant.ingestion.parsing.raised import write_raised
+from sextant.ingestion.parsing.structure import Omissions
 from sextant.ingestion.parsing.tables import (
     SpannedCell,
     header_rows,

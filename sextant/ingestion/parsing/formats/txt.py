@@ -11,8 +11,7 @@ from sextant.domain.documents import HeadingSource
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.limits import Limits
-from sextant.ingestion.parsing.lines import unwrap
-from sextant.ingestion.parsing.numbering import could_be_heading, is_strong, number_rank
+from sextant.ingestion.parsing.lines import could_be_heading, is_strong, number_rank, unwrap
 from sextant.ingestion.parsing.tables import header_rows
 
 _TABLE = -1

@@ -15,14 +15,14 @@ from openpyxl.utils.escape import unescape
 from openpyxl.utils.exceptions import InvalidFileException
 from openpyxl.worksheet._read_only import ReadOnlyWorksheet as Sheet
 
+from sextant.domain.documents import Missing
 from sextant.domain.errors import FileBroken
-from sextant.domain.missing import Missing
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
 from sextant.ingestion.parsing.formats.opc import Package, PackagePart, qn
 from sextant.ingestion.parsing.grids import Merged, sheet_blocks
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.number_formats import format_value
-from sextant.ingestion.parsing.omissions import Omissions
+from sextant.ingestion.parsing.structure import Omissions
 
 # openpyxl's streaming reader does not tell merged ranges, so they are read from the sheet's XML.
 _MERGE = re.compile(rb"<mergeCell\s[^>]{0,100}?ref=\"([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})\"")

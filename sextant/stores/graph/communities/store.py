@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import args_row, class_row, dict_row, scalar_row, tuple_row
+from psycopg.rows import DictRow, args_row, class_row, dict_row, scalar_row, tuple_row
 from psycopg.types.json import Jsonb
 
 from sextant.domain.graph import Finding
@@ -16,9 +16,9 @@ from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.graph.writing import hold_graph
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.scopes import rows_of
+from sextant.stores.scopes import key_of, of_scope, rows_of
 
-_SQL = load_queries("graph_communities")
+_STORE_SQL = load_queries("graph_communities")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +95,20 @@ class CommunityStore:
 
     async def dirty(self, scope: Scope) -> list[UUID]:
         """Return the communities whose members have changed since their report was written."""
-        return await rows_of(self._database, scope, scalar_row, _SQL["dirty"])
+        return await rows_of(self._database, scope, scalar_row, _STORE_SQL["dirty"])
 
     async def known(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, KnownReport]:
         """Return the stored reports of these communities, by community, without their texts."""
-        query, factory = _SQL["known"], args_row(_read_known)
+        query, factory = _STORE_SQL["known"], args_row(_read_known)
         known = await rows_of(self._database, scope, factory, query, ids=list(ids))
         return {report.id: report for report in known}
 
     async def parts(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, list[StoredReport]]:
         """Return the reports of the communities directly inside each of these."""
         parts: dict[UUID, list[StoredReport]] = {}
-        for row in await rows_of(self._database, scope, dict_row, _SQL["parts"], ids=list(ids)):
+        for row in await rows_of(
+            self._database, scope, dict_row, _STORE_SQL["parts"], ids=list(ids)
+        ):
             parts.setdefault(row.pop("parent_id"), []).append(
                 StoredReport(**row | {"findings": read_findings(row["findings"])})
             )
@@ -114,7 +116,7 @@ class CommunityStore:
 
     async def origin(self, scope: Scope, community_id: UUID) -> tuple[str, str]:
         """Return the writer and the note of a report."""
-        query = _SQL["origin"]
+        query = _STORE_SQL["origin"]
         rows = await rows_of(self._database, scope, tuple_row, query, id=community_id)
         return (rows[0][0], rows[0][1]) if rows else ("", "")
 
@@ -124,7 +126,7 @@ class CommunityStore:
             found = await hold_graph(connection, scope)
             if found is not None:
                 key = {"scope_id": found.scope_id, "writer": writer}
-                await connection.execute(_SQL["reopen"], key)
+                await connection.execute(_STORE_SQL["reopen"], key)
 
     async def write(self, scope: Scope, version: int, reports: Sequence[StoredReport]) -> None:
         """Store reports as of this version of the graph; communities that changed since stay dirty."""
@@ -141,9 +143,9 @@ class CommunityStore:
                 for one in reports
             ]
             async with connection.cursor() as cursor:
-                await cursor.executemany(_SQL["write"], rows)
+                await cursor.executemany(_STORE_SQL["write"], rows)
             ids = [one.id for one in reports]
-            await connection.execute(_SQL["note_projection"], key | {"ids": ids})
+            await connection.execute(_STORE_SQL["note_projection"], key | {"ids": ids})
 
     async def settle(
         self, scope: Scope, version: int, reports: Mapping[UUID, Basis | None]
@@ -161,19 +163,19 @@ class CommunityStore:
                 return
             key = {"scope_id": found.scope_id, "version": version}
             unchanged = [community_id for community_id, basis in reports.items() if basis is None]
-            await connection.execute(_SQL["settle"], key | {"ids": unchanged})
+            await connection.execute(_STORE_SQL["settle"], key | {"ids": unchanged})
             rows = [
                 key | {"id": community_id} | _basis(one)
                 for community_id, one in reports.items()
                 if one
             ]
             async with connection.cursor() as cursor:
-                await cursor.executemany(_SQL["confirm"], rows)
+                await cursor.executemany(_STORE_SQL["confirm"], rows)
 
     async def to_embed(self, scope: Scope, limit: int = 256) -> list[ReportText]:
         """Return up to `limit` reports without vectors."""
         return await rows_of(
-            self._database, scope, class_row(ReportText), _SQL["to_embed"], limit=limit
+            self._database, scope, class_row(ReportText), _STORE_SQL["to_embed"], limit=limit
         )
 
     async def store_vectors(
@@ -190,9 +192,9 @@ class CommunityStore:
                 for report, vector in zip(reports, vectors, strict=True)
             ]
             async with connection.cursor() as cursor:
-                await cursor.executemany(_SQL["add_vector"], rows)
+                await cursor.executemany(_STORE_SQL["add_vector"], rows)
             ids = [report.id for report in reports]
-            await connection.execute(_SQL["note_projection"], {**key, "ids": ids})
+            await connection.execute(_STORE_SQL["note_projection"], {**key, "ids": ids})
 
 
 def read_findings(rows: Sequence[dict[str, Any]]) -> tuple[Finding, ...]:
@@ -241,3 +243,70 @@ def _report_values(report: StoredReport) -> dict[str, Any]:
         "findings": Jsonb(findings),
         "rating": report.rating,
     }
+
+
+_SQL = {name: of_scope(query) for name, query in load_queries("graph_community_pages").items()}
+
+
+@dataclass(frozen=True, slots=True)
+class ListedCommunity:
+    """A community with its report; `size` counts its entities."""
+
+    id: UUID
+    level: int
+    parent_id: UUID | None
+    title: str
+    summary: str
+    findings: tuple[Finding, ...]
+    rating: float
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityCursor:
+    """The position of a community in the list, ordered by level, descending rating and id."""
+
+    level: int
+    rating: float
+    id: UUID
+
+
+class CommunityPages:
+    """Read communities page by page; every call sees one scope."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def page(
+        self,
+        scope: Scope,
+        limit: int,
+        *,
+        level: int | None = None,
+        parent_id: UUID | None = None,
+        after: CommunityCursor | None = None,
+    ) -> list[ListedCommunity]:
+        """Return the next communities after a cursor: of a level (0 is the coarsest), or directly inside one."""
+        values = {
+            "limit": limit,
+            "level": level,
+            "parent_id": parent_id,
+            "after_level": after.level if after else None,
+            "after_rating": after.rating if after else None,
+            "after_id": after.id if after else None,
+        }
+        return await self._rows(scope, "page", values)
+
+    async def holding(self, scope: Scope, entity_id: UUID) -> list[ListedCommunity]:
+        """Return the communities that contain an entity, coarsest first."""
+        return await self._rows(scope, "holding", {"entity_id": entity_id})
+
+    async def _rows(
+        self, scope: Scope, query: str, values: Mapping[str, object]
+    ) -> list[ListedCommunity]:
+        rows = await self._database.read(scope.user_id, _SQL[query], {**key_of(scope), **values})
+        return [_read_listed(row) for row in rows]
+
+
+def _read_listed(row: DictRow) -> ListedCommunity:
+    return ListedCommunity(**row | {"findings": read_findings(row["findings"])})

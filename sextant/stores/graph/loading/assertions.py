@@ -7,6 +7,8 @@ indexes, and need not sort, join or sum.
 
 from __future__ import annotations
 
+import hashlib
+import math
 import struct
 from array import array
 from collections import defaultdict
@@ -23,8 +25,118 @@ from sextant.domain.graph import MentionKind
 from sextant.stores.graph.evidence import Accepted, GraphEvidence
 from sextant.stores.graph.ids import NIL, name_tokens
 from sextant.stores.graph.loading.asserted import collect_assertions
-from sextant.stores.graph.loading.decimals import as_numeric
-from sextant.stores.graph.loading.digests import digests
+
+Array = npt.NDArray[Any]
+
+_DIGITS = 15  # PostgreSQL manual, "Numeric Types": a float8 becomes numeric by its first 15
+_GROUPS = 5  # of four digits each: 15 digits, and up to 3 zeros that bring the point between groups
+# Powers of ten up to this are exact floats, so one division rounds like parsing the decimal.
+_MAX_EXACT_POWER = 22
+
+
+def as_numeric(weights: Array) -> tuple[Array, Array]:
+    """Return `weight::numeric::float8`, and `weight::numeric` in binary format, 18 bytes each.
+
+    Weights are greater than 0 and at most 1e14. The bytes are those of `numeric_send` (PostgreSQL,
+    src/backend/utils/adt/numeric.c): number of groups, weight of the first, sign, digits after the
+    point, groups. Zeros at either end are allowed.
+    """
+    decimals = _DIGITS - 1 - np.floor(np.log10(weights)).astype(np.int64)
+    scaled = weights * 10.0 ** np.minimum(decimals, _MAX_EXACT_POWER)
+    whole = np.rint(scaled)
+    # A product may be off by a sixteenth. Near a half, and at the limits of 15 digits, use the text.
+    is_doubtful = np.abs(np.abs(scaled - whole) - 0.5) < 0.07
+    is_doubtful |= (
+        (decimals > _MAX_EXACT_POWER) | (scaled < 10 ** (_DIGITS - 1)) | (whole >= 10**_DIGITS)
+    )
+    digits = whole.astype(np.int64)
+    for index in np.flatnonzero(is_doubtful).tolist():
+        mantissa, exponent = f"{weights[index]:.{_DIGITS - 1}e}".split("e")
+        digits[index] = int(mantissa.replace(".", ""))
+        decimals[index] = _DIGITS - 1 - int(exponent)
+    rounded = digits / 10.0 ** np.minimum(decimals, _MAX_EXACT_POWER)
+    for index in np.flatnonzero(decimals > _MAX_EXACT_POWER).tolist():
+        rounded[index] = float(f"{digits[index]}e{-decimals[index]}")
+    return rounded, _encode_decimals(digits, decimals)
+
+
+def _encode_decimals(digits: Array, decimals: Array) -> Array:
+    """Encode the numbers `digits` ÷ 10**`decimals` as bytes."""
+    after = -(-decimals // 4)  # groups after the point
+    rest = digits * 10 ** (4 * after - decimals)
+    rows = np.empty((len(digits), 4 + _GROUPS), ">i2")
+    rows[:, 0], rows[:, 1], rows[:, 2] = _GROUPS, _GROUPS - 1 - after, 0
+    rows[:, 3] = np.maximum(0, decimals - _zeros(digits))
+    for group in reversed(range(_GROUPS)):
+        rest, rows[:, 4 + group] = np.divmod(rest, 10_000)
+    return rows.view("V18").reshape(-1)
+
+
+def _zeros(digits: Array) -> Array:
+    """Count the trailing zeros of each number."""
+    zeros = np.zeros(len(digits), np.int64)
+    remaining = np.flatnonzero(digits % 10 == 0)
+    while len(remaining):
+        zeros[remaining] += 1
+        remaining = remaining[digits[remaining] // 10 ** zeros[remaining] % 10 == 0]
+    return zeros
+
+
+_MAX_TEXT_BYTES = 23  # the two ends, the text and the padding must fit in one block of 64 bytes
+_ROWS = 8192  # at a time, so that the data stays in the processor's cache
+_SINES = [np.uint32(int(abs(math.sin(step)) * 2**32)) for step in range(1, 65)]
+_TURNS = ((7, 12, 17, 22), (5, 9, 14, 20), (4, 11, 16, 23), (6, 10, 15, 21))
+_START = (0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476)  # RFC 1321, 3.3
+
+
+def digests(sources: Array, targets: Array, kinds: Array, texts: Sequence[str]) -> Array:
+    """Return the MD5 of each source, target and text.
+
+    Ids and digests are of dtype `V16`; `kinds` are indices of `texts`.
+    """
+    encoded = [text.encode() for text in texts]
+    tails = np.zeros((len(encoded), _MAX_TEXT_BYTES + 1), np.uint8)
+    for row, text in zip(tails, encoded, strict=True):
+        row[: len(text) + 1] = np.frombuffer(text[:_MAX_TEXT_BYTES] + b"\x80", np.uint8)[: len(row)]
+    sizes = np.array([min(len(text), _MAX_TEXT_BYTES) for text in encoded], np.uint32)
+    result = np.empty(len(kinds), "V16")
+    for first in range(0, len(kinds), _ROWS):
+        part = slice(first, first + _ROWS)
+        blocks = np.zeros((len(kinds[part]), 64), np.uint8)
+        blocks[:, :16] = sources[part].view(np.uint8).reshape(-1, 16)
+        blocks[:, 16:32] = targets[part].view(np.uint8).reshape(-1, 16)
+        blocks[:, 32 : 33 + _MAX_TEXT_BYTES] = tails[kinds[part]]
+        words = blocks.view("<u4").astype(np.uint32).T.copy()
+        words[14] = (32 + sizes[kinds[part]]) * 8
+        result[part] = _md5(words).T.astype("<u4").copy().view("V16").reshape(-1)
+    long = np.array([len(text) > _MAX_TEXT_BYTES for text in encoded], bool)
+    for index in np.flatnonzero(long[kinds]).tolist():
+        whole = sources[index].tobytes() + targets[index].tobytes() + encoded[kinds[index]]
+        result[index] = np.void(hashlib.md5(whole, usedforsecurity=False).digest())
+    return result
+
+
+def _md5(words: Array) -> Array:
+    """Return the digests of blocks: 16 rows of words in, 4 out; variables are named as in the RFC."""
+    start = [np.full(words.shape[1], word, np.uint32) for word in _START]
+    a, b, c, d = start
+    for step in range(64):
+        part = step // 16
+        if part == 0:
+            mixed, word = d ^ (b & (c ^ d)), step
+        elif part == 1:
+            mixed, word = c ^ (d & (b ^ c)), (5 * step + 1) % 16
+        elif part == 2:
+            mixed, word = b ^ c ^ d, (3 * step + 5) % 16
+        else:
+            mixed, word = c ^ (b | ~d), 7 * step % 16
+        mixed += a
+        mixed += words[word]
+        mixed += _SINES[step]
+        turn = _TURNS[part][step % 4]
+        a, b, c, d = d, b + (mixed << turn | mixed >> (32 - turn)), b, c
+    return np.array([one + before for one, before in zip((a, b, c, d), start, strict=True)])
+
 
 MAX_BUFFERED_ROWS = 1_000_000  # computing their tables takes about 200 MB
 _BLOCK = 50_000  # rows of a message
@@ -34,8 +146,6 @@ _INT8 = 20  # its oid in pg_type
 
 # The words are sent as the bytes of an array.
 ENTITY_TYPES = ["uuid", *["text"] * 4, "int4", "int4", "bytea", "bool", "int8"]
-
-Array = npt.NDArray[Any]
 
 
 def _numbering() -> dict[Any, int]:

@@ -22,8 +22,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.tasks import stop
 from sextant.stores.graph.ids import NIL, graph_key
 from sextant.stores.graph.neo4j.store import alias_key, graph_word, word_keys
-from sextant.stores.graph.protocol import Vector
-from sextant.stores.graph.rows import entity_of
+from sextant.stores.graph.protocol import Vector, entity_of
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_cypher, load_queries
 

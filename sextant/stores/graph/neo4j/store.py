@@ -29,8 +29,9 @@ from sextant.stores.graph.protocol import (
     EntityHit,
     Hop,
     Vector,
+    community_of,
+    entity_of,
 )
-from sextant.stores.graph.rows import community_of, entity_of
 from sextant.stores.postgresql.queries import load_cypher
 from sextant.text.characters import MARKS, clean_text, normalise, normalise_name
 from sextant.text.stopwords import ENGLISH_STOP_WORDS

@@ -22,10 +22,10 @@ from sextant.domain.graph import Community
 from sextant.domain.scope import Scope
 from sextant.stores.graph.arrays import GraphArrays, GraphRows, Ids, halves_of, halves_of_texts
 from sextant.stores.graph.ids import graph_key
+from sextant.stores.graph.protocol import community_of
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.rows import community_of
-from sextant.stores.postgresql.binary import Embedded
 from sextant.stores.postgresql.queries import load_cypher
+from sextant.stores.postgresql.values import Embedded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +60,7 @@ class CopiedGraph:
         return await _decode_rows(_reports, await self._stream(scope, "reports"))
 
     async def contents(self, scope: Scope, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the fields of entities that results show, as rows (`sextant.stores.graph.rows.entity_of`)."""
+        """Return the fields of entities that results show, as rows (`sextant.stores.graph.protocol.entity_of`)."""
         rows = await self._bolt.read(_CYPHER["entities"], graph=_key(scope), ids=list(ids))
         return [row["e"] for row in rows]
 

@@ -2,21 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
 from psycopg.rows import class_row
 
+from sextant.domain.errors import OptionInvalid
 from sextant.domain.scope import Scope
 from sextant.stores.graph.ids import NIL
-from sextant.stores.graph.resolution.merges import Merge, merge, unmerge
 from sextant.stores.graph.writing import GraphWriter
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.scopes import find_scope, rows_of
+
+SQL = load_queries("graph_merges")
+_TABLES = ("mentions", "aliases", "relations")
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """A merge of `from_id` into `into_id`; `reason` names who or what decided it.
+
+    `automatic`: by comparing names, which is repeated whenever they change; otherwise by the user.
+    """
+
+    from_id: UUID
+    into_id: UUID
+    reason: str = ""
+    created_at: datetime | None = None
+    automatic: bool = False
+
+
+async def merge(writer: GraphWriter, merges: Sequence[Merge]) -> int:
+    """Write merges in order, skip those of merged entities; return the number of new ones.
+
+    Entities that were merged into a `from_id` follow it.
+
+    Raises:
+        OptionInvalid: an entity is to be merged into itself.
+    """
+    if any(one.from_id == one.into_id for one in merges):
+        raise OptionInvalid("An entity cannot be merged into itself.", field="into_id")
+    done = 0
+    async with _recount_merged(
+        writer, [end for one in merges for end in (one.from_id, one.into_id)]
+    ):
+        for one in merges:
+            done += await writer.execute(
+                SQL["merge"],
+                from_id=one.from_id,
+                into_id=one.into_id,
+                reason=one.reason,
+                automatic=one.automatic,
+            )
+    return done
+
+
+async def unmerge(writer: GraphWriter, from_ids: Sequence[UUID]) -> int:
+    """Undo merges; return how many of the entities had been merged."""
+    done = 0
+    async with _recount_merged(writer, from_ids):
+        for from_id in from_ids:
+            done += await writer.execute(SQL["unmerge"], from_id=from_id)
+    return done
+
+
+async def replace_merges(writer: GraphWriter, old: Sequence[UUID], new: Sequence[Merge]) -> None:
+    """Undo the automatic merges of the entities `old`, and write `new` ones.
+
+    Decisions that the user has made about `old` meanwhile stay.
+    """
+    key = {"scope_id": writer.scope_id, "ids": list(old)}
+    cursor = await writer.connection.execute(SQL["automatic"], key)
+    if automatic := [row[0] async for row in cursor]:
+        await unmerge(writer, automatic)
+    if new:
+        await merge(writer, new)
+
+
+@asynccontextmanager
+async def _recount_merged(writer: GraphWriter, ids: Sequence[UUID]) -> AsyncIterator[None]:
+    await writer.derive()
+    await writer.execute(SQL["workspace"])
+    await writer.execute(SQL["choose"], ids=list(ids))
+    await writer.execute(SQL["collect_relations"])
+    await writer.execute(SQL["keep_words"])
+    await _note(writer, -1)
+    await writer.resolve()
+    for table in _TABLES:
+        await writer.execute(SQL[f"settle_{table}"])
+    yield
+    await _note(writer, +1)
+    await writer.derive()
+    await writer.execute(SQL["clear"])
+
+
+async def _note(writer: GraphWriter, sign: int) -> None:
+    for table in _TABLES:
+        await writer.note(SQL[f"note_{table}"], sign=sign)
+
 
 _SQL = load_queries("graph_resolution")
 

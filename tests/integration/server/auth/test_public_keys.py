@@ -148,7 +148,7 @@ async def test_a_token_that_holds_after_all_is_taken(monkeypatch: pytest.MonkeyP
             await tokens.principal(early)
         service.keys = [public(RSA, "one")]
         monkeypatch.setattr(
-            "sextant.server.auth.jwks.monotonic", lambda: time.perf_counter() + 10**6
+            "sextant.server.auth.tokens.monotonic", lambda: time.perf_counter() + 10**6
         )
         assert (await tokens.principal(early)).user_id == "alice"
 
@@ -203,7 +203,7 @@ async def test_new_keys_are_looked_for_but_not_at_every_stranger_s_request(
                 await tokens.principal(signed(OTHER, kid="two"))
         assert service.asked == 1  # a pause lies between two looks
         monkeypatch.setattr(
-            "sextant.server.auth.jwks.monotonic", lambda: time.perf_counter() + 10**6
+            "sextant.server.auth.tokens.monotonic", lambda: time.perf_counter() + 10**6
         )
         assert (await tokens.principal(signed(OTHER, kid="two"))).user_id == "alice"
         assert service.asked == 2
@@ -219,9 +219,9 @@ async def test_a_login_service_that_fails_locks_nobody_out_who_has_a_token(
         await tokens.principal(signed(RSA))
         service.status = "500 Internal Server Error"
         now = time.monotonic()
-        monkeypatch.setattr("sextant.server.auth.jwks.monotonic", lambda: now + 3600)
+        monkeypatch.setattr("sextant.server.auth.tokens.monotonic", lambda: now + 3600)
         assert (await tokens.principal(signed(RSA))).user_id == "alice"
-        monkeypatch.setattr("sextant.server.auth.jwks.monotonic", lambda: now + 90_000)
+        monkeypatch.setattr("sextant.server.auth.tokens.monotonic", lambda: now + 90_000)
         with pytest.raises(DependencyError):
             await tokens.principal(signed(RSA))
 

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 
 from sextant.domain.errors import DocumentNotFound
 from sextant.server.serving import Serving
-from sextant.testing.pictures import data_uri, picture
+from sextant.testing.replies import data_uri, picture
 from tests.integration.server.documents.conftest import Settled
 
 LOAN = "# Loans\n\nA borrower may keep a lens for fourteen days.\n\n# Returns\n\nReturn it clean."

@@ -13,8 +13,7 @@ from openai.types.chat import ChatCompletionFunctionToolParam, ChatCompletionMes
 from PIL import Image
 
 from sextant.domain.retrieval import Mode
-from sextant.testing.pictures import data_uri
-from sextant.testing.replies import broken_after, failing
+from sextant.testing.replies import broken_after, data_uri, failing
 from tests.integration.server.served import GRAPH, QUESTION, Served, judging
 
 ASKED: list[ChatCompletionMessageParam] = [{"role": "user", "content": QUESTION}]

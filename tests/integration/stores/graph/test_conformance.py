@@ -12,14 +12,14 @@ import pytest
 from sextant.domain.graph import Community, Finding, MentionKind
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import Vectors
-from sextant.stores.chunks.neighbours import linked_chunks
+from sextant.stores.chunks.stored import linked_chunks
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.communities.store import CommunityStore
 from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.ids import entity_id, relation_id
 from sextant.stores.graph.protocol import HUB_DEGREE, Hop
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.resolution.merges import Merge
+from sextant.stores.graph.resolution.deciding import Merge
 from sextant.stores.graph.vectors import EntityVectors
 from sextant.stores.postgresql.database import Database
 from tests.integration.communities import keep

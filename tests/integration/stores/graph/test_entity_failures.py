@@ -16,7 +16,7 @@ from sextant.domain.errors import (
 )
 from sextant.retrievers import SearchOptions
 from sextant.retrievers.entity_search.lanes import GRAPH
-from sextant.retrievers.entity_search.ranking import NO_RERANKER
+from sextant.retrievers.entity_search.search import NO_RERANKER
 from sextant.text.characters import language_of
 from tests.integration.stores.graph.entity_world import QUERY, Build, Pointing
 

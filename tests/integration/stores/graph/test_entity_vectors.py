@@ -16,8 +16,8 @@ from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.graph.vectors import EntityVectors
-from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.postgresql.database import Database
+from sextant.stores.scopes import KnowledgeBases
 
 LARGE = 400
 

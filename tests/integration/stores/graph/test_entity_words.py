@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
-from sextant.retrievers.entity_search.words import words_of
+from sextant.retrievers.entity_search.lanes import words_of
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow
 from sextant.stores.graph.ids import entity_id

@@ -13,8 +13,8 @@ from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.ids import relation_id
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphCounts, GraphRecord
-from sextant.stores.knowledge_bases import KnowledgeBases
 from sextant.stores.postgresql.database import Database
+from sextant.stores.scopes import KnowledgeBases
 from tests.integration.stores.graph.world import (
     Row,
     Store,

@@ -17,8 +17,8 @@ from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.neo4j.bolt import Bolt
 from sextant.stores.graph.neo4j.projector import Projector
 from sextant.stores.graph.neo4j.store import Neo4jGraph
-from sextant.stores.graph.notices import collect_notices
 from sextant.stores.graph.opening import BEHIND, ProjectedGraph
+from sextant.stores.graph.protocol import collect_notices
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from tests.integration.own_database import fresh_database

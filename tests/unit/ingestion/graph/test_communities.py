@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sextant.domain.graph import CO_OCCURS, MentionKind
-from sextant.ingestion.graph.communities.hierarchy import (
+from sextant.ingestion.graph.communities.joining import (
     CAP,
     CommunityGroup,
     build,
     is_outdated,
+    join,
     partition,
     top,
 )
-from sextant.ingestion.graph.communities.joining import join
 from sextant.ingestion.graph.communities.network import Network, modularity, network_of, pairs
 from sextant.stores.graph.arrays import KINDS, GraphArrays
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.ingestion.graph.extraction.defining import find_defined, find_parts
+from sextant.ingestion.graph.extraction.entity_types import find_defined, find_parts
 
 NAMES = (
     *(

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.ingestion.graph.resolution.definitions import definitions
-from sextant.ingestion.graph.resolution.minhash import like_pairs
+from sextant.ingestion.graph.resolution.merging import like_pairs
 from sextant.ingestion.graph.resolution.naming import (
+    definitions,
     initials,
     is_comparable,
     likeness,

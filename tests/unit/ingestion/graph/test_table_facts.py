@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.ingestion.graph.extraction.table_facts import table_facts
+from sextant.ingestion.graph.extraction.chunk_evidence import table_facts
 
 HEADER = "| 药品 | 类别 | 剂量 | 厂家 |\n| --- | --- | --- | --- |"
 ROWS = "| 二甲双胍 | 双胍类 | 500 mg | 华北制药 |\n| 格列美脲 |  | 2 mg | 赛诺菲 |"

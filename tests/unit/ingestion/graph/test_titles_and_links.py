@@ -8,7 +8,12 @@ import pytest
 
 from sextant.domain.documents import Chunk, ParsedDocument, Section
 from sextant.domain.scope import Scope
-from sextant.ingestion.graph.extraction.link import Bearer, links, name_trie, title_evidence
+from sextant.ingestion.graph.extraction.chunk_evidence import (
+    Bearer,
+    links,
+    name_trie,
+    title_evidence,
+)
 from sextant.ingestion.graph.extraction.titles import bare_title, titles_of
 from sextant.ingestion.transfer.documents import join_chunks
 from sextant.ingestion.transfer.lines import ChunkLine, DocumentLine

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from sextant.domain.documents import code_of
 from sextant.domain.errors import FileUnsafe
-from sextant.domain.missing import code_of
 from sextant.ingestion.parsing.blocks import Paragraph, Table
 from sextant.ingestion.parsing.formats import csv
 from sextant.ingestion.parsing.limits import Limits

@@ -19,7 +19,7 @@ from sextant.ingestion.parsing.detect import media_type
 from sextant.ingestion.parsing.draft import from_wire, to_wire
 from sextant.ingestion.parsing.limits import Limits
 from sextant.testing.pdf import PdfPicture, PdfText, write_pdf
-from sextant.testing.pictures import data_uri, picture
+from sextant.testing.replies import data_uri, picture
 
 SEEING = Limits(images=10)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.ingestion.parsing.links import LinkedText, with_address
+from sextant.ingestion.parsing.images import LinkedText, with_address
 
 
 @pytest.mark.parametrize(

@@ -20,13 +20,12 @@ from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
-from sextant.domain.documents import HeadingSource
+from sextant.domain.documents import HeadingSource, code_of
 from sextant.domain.errors import FileBroken, FileUnsafe
-from sextant.domain.missing import code_of
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.detect import FileType
 from sextant.ingestion.parsing.formats import parser_for
-from sextant.ingestion.parsing.formats.docx_numbering import format_number
+from sextant.ingestion.parsing.formats.docx_styles import format_number
 from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.structure import render_table
 

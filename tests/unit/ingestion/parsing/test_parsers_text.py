@@ -7,8 +7,8 @@ from email.message import EmailMessage
 
 import pytest
 
+from sextant.domain.documents import code_of
 from sextant.domain.errors import FileBroken, FileUnsafe
-from sextant.domain.missing import code_of
 from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.detect import FileType
 from sextant.ingestion.parsing.formats import parser_for

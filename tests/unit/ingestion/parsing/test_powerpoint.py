@@ -14,7 +14,7 @@ from pptx.util import Emu, Inches
 from sextant.ingestion.parsing.blocks import Blocks, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.detect import FileType
 from sextant.ingestion.parsing.formats import parser_for
-from sextant.ingestion.parsing.formats.reading_order import Box, in_reading_order
+from sextant.ingestion.parsing.formats.drawingml import Box, in_reading_order
 from sextant.ingestion.parsing.limits import Limits
 from tests.unit.ingestion.parsing.office_files import Related, deck, xml
 

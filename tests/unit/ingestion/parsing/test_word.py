@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.domain.missing import code_of
+from sextant.domain.documents import code_of
 from sextant.ingestion.parsing.blocks import Blocks, Caption, HeadingBlock, Paragraph, Table
 from sextant.ingestion.parsing.child import parse as parse_file
 from sextant.ingestion.parsing.detect import FileType

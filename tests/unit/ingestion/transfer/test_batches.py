@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sextant.ingestion.transfer.batches import next_of
+from sextant.ingestion.transfer.spool import next_of
 
 
 async def test_a_batch_ends_with_its_number_or_once_it_is_as_large_as_it_may_be() -> None:

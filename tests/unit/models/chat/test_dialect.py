@@ -16,7 +16,7 @@ from sextant.models.chat import dialect
 from sextant.models.chat.building import build_chat_model
 from sextant.models.chat.chat_model import as_chat_model
 from sextant.models.chat.dialect import Dialect, RequestForm
-from sextant.models.chat.schemas import ModelReply
+from sextant.models.chat.structured import ModelReply
 
 OPENAI = "https://api.openai.com/v1"
 COMPATIBLE = "http://127.0.0.1:9/v1"

@@ -8,8 +8,7 @@ from pydantic import Field
 
 from sextant import prompts
 from sextant.models.chat.echoes import Echoes
-from sextant.models.chat.schemas import ModelReply
-from sextant.models.chat.structured import read_structured
+from sextant.models.chat.structured import ModelReply, read_structured
 
 REPORT = prompts.REPORT.messages(
     "en", names="Heparin", sources="[1] Heparin keeps blood from clotting."

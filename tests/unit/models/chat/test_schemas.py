@@ -16,8 +16,15 @@ from sextant import prompts
 from sextant.ingestion.graph.extraction.model_evidence import ModelExtraction, extraction_of
 from sextant.ingestion.metadata.asking import ChunkReplies, SectionReplies
 from sextant.models.chat.replies import Number, Sentence, Words
-from sextant.models.chat.schemas import AtMost, Declared, ModelReply, enumerated, json_schema
-from sextant.models.chat.structured import instruction, read_structured
+from sextant.models.chat.structured import (
+    AtMost,
+    Declared,
+    ModelReply,
+    enumerated,
+    instruction,
+    json_schema,
+    read_structured,
+)
 from sextant.nodes.analyze import Analysis
 from sextant.nodes.answers.reporting import Points
 from sextant.nodes.answers.revising import Repairs

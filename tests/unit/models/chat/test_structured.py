@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
-from sextant.models.chat.schemas import ModelReply
-from sextant.models.chat.structured import DoesNotFit, instruction, read_structured
+from sextant.models.chat.structured import DoesNotFit, ModelReply, instruction, read_structured
 
 
 class Plan(ModelReply):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.models.chat.thoughts import ThoughtFilter
+from sextant.models.chat.tally import ThoughtFilter
 
 
 def streamed(pieces: list[str]) -> str:

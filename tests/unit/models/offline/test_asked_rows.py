@@ -6,7 +6,7 @@ import pytest
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.testing.meanings import AngleEmbedder
+from sextant.testing.hash_embedder import AngleEmbedder
 
 LIMITS = """| City | Limit (EUR) |
 | --- | --- |

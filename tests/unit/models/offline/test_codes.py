@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.models.protocols import Vectors
-from sextant.testing.meanings import AngleEmbedder
+from sextant.testing.hash_embedder import AngleEmbedder
 from tests.unit.models.offline.passages import E5, item
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.testing.meanings import AngleEmbedder
+from sextant.testing.hash_embedder import AngleEmbedder
 from tests.unit.models.offline.passages import E5, item
 
 OWNERSHIP = "Rust 用所有权代替垃圾回收，每个值有一个所有者。"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.nodes.answers.budget import share_out, shares
+from sextant.nodes.answers.passages import share_out, shares
 
 COSTS = st.lists(st.lists(st.integers(1, 400), max_size=12), min_size=3, max_size=3)
 WEIGHTS = st.lists(st.floats(0.1, 10), min_size=3, max_size=3)

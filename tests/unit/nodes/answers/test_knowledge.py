@@ -6,7 +6,7 @@ from langchain_core.messages import AIMessage
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.nodes.answers.answer_generator import AnswerGenerator
-from sextant.nodes.answers.knowledge import knowledge_of
+from sextant.nodes.answers.passages import knowledge_of
 from sextant.nodes.around import KNOWLEDGE_TOKENS, lines_of
 from sextant.text.characters import estimate_tokens
 from tests.unit.nodes.conftest import ListeningModel

@@ -13,7 +13,7 @@ from sextant.nodes.answers.quoting import quotations, quote_sentences
 from sextant.nodes.citing.attached import attachment_items
 from sextant.nodes.citing.support import ComputedSentence
 from sextant.tables.results.written import Finding
-from sextant.testing.meanings import AngleEmbedder
+from sextant.testing.hash_embedder import AngleEmbedder
 
 E5 = "intfloat/multilingual-e5-small"
 

@@ -14,19 +14,18 @@ from hypothesis import strategies as st
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.settings import ChunkSearchSettings
 from sextant.retrievers.chunk_search.ranking import (
+    PRESETS,
+    Found,
     MetadataRanking,
+    MetadataWeights,
+    QuestionSignals,
     Ranked,
+    hierarchy_share,
     rank_by_metadata,
+    topic_share,
     with_rerank,
 )
-from sextant.retrievers.chunk_search.signals import (
-    Found,
-    QuestionSignals,
-    hierarchy_share,
-    topic_share,
-)
-from sextant.retrievers.chunk_search.weights import PRESETS, MetadataWeights
-from sextant.retrievers.index.words.terms import terms
+from sextant.retrievers.index.words.lexical import terms
 from sextant.stores.chunks.metadata import ChunkMetadata
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)

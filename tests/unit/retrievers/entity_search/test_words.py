@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.retrievers.entity_search.words import words_of
+from sextant.retrievers.entity_search.lanes import words_of
 from sextant.text.characters import MARKS
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes, bm25_terms
 from sextant.retrievers.index.keeping import VersionedCache
-from sextant.retrievers.numeric.bm25 import BM25
+from sextant.retrievers.numeric.sparse import BM25
 from sextant.stores.rows import StoredText
 
 WORDS = st.sampled_from(

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sextant.retrievers.memory.packed import PackedScope, Packing
-from sextant.retrievers.memory.postings import GramPostings
+from sextant.retrievers.memory.packed import GramPostings, PackedScope, Packing
 from sextant.stores.chunks.grams import fold
 from sextant.stores.chunks.snapshot import Block
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sextant.retrievers.pages.hot import HotRankings
+from sextant.retrievers.pages.cursor import HotRankings
 from tests.clock import Clock
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.domain.errors import OptionInvalid
-from sextant.retrievers.pages.listing import ListingKey
+from sextant.retrievers.pages.cursor import ListingKey
 
 KEYS = st.lists(
     st.one_of(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sextant.retrievers.index.words.lexical import LexicalIndex, LexicalMatch
-from sextant.retrievers.numeric.bm25 import BM25
+from sextant.retrievers.numeric.sparse import BM25
 from sextant.retrievers.ranking.relevance import (
     Nearness,
     blend,

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from sextant.stores.postgresql.deadlines import detach_on_cancel, gather_until, with_deadline
+from sextant.stores.postgresql.watched import detach_on_cancel, gather_until, with_deadline
 
 
 async def test_a_deadline_does_not_wait_for_the_cancelled_work() -> None:

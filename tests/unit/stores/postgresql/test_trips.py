@@ -9,7 +9,7 @@ import pytest
 from psycopg.rows import DictRow
 
 from sextant.domain.errors import DatabaseUnavailable
-from sextant.stores.postgresql.batching import LatencyTracker, QueryBatcher, Statement
+from sextant.stores.postgresql.reading import LatencyTracker, QueryBatcher, Statement
 
 
 class Server:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sextant.retrievers.index.graph.excerpt import Excerpt
-from sextant.retrievers.index.graph.walk import ScopeGraph, WalkIndex
+from sextant.retrievers.index.graph.walk import Excerpt, ScopeGraph, WalkIndex
 
 
 def made_up(passages: int, entities: int, seed: int) -> ScopeGraph:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sextant.retrievers.index.graph.relations import Relations
-from sextant.retrievers.index.graph.statements import (
+from sextant.retrievers.index.graph.relations import (
+    Relations,
     RelationTypes,
     score_question,
     score_statements,

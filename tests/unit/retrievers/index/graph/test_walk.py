@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import sextant.retrievers.index.graph.excerpt as excerpt_module
-from sextant.retrievers.index.graph.excerpt import Excerpt
-from sextant.retrievers.index.graph.walk import ScopeGraph, WalkIndex
+import sextant.retrievers.index.graph.walk as excerpt_module
+from sextant.retrievers.index.graph.walk import Excerpt, ScopeGraph, WalkIndex
 
 
 def graph_of(  # noqa: PLR0917 - reads as a row of a table

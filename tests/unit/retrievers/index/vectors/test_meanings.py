@@ -13,9 +13,8 @@ import sextant.retrievers.index.vectors.meanings as meanings_module
 from sextant.domain.errors import ModelUnavailable
 from sextant.domain.graph import CO_OCCURS
 from sextant.models.protocols import Vectors
-from sextant.retrievers.index.graph.statements import RelationTypes
-from sextant.retrievers.index.vectors.generic_questions import GENERIC_QUESTIONS
-from sextant.retrievers.index.vectors.meanings import QueryVectors
+from sextant.retrievers.index.graph.relations import RelationTypes
+from sextant.retrievers.index.vectors.meanings import GENERIC_QUESTIONS, QueryVectors
 from sextant.retrievers.index.words.lexical import LexicalIndex
 
 
@@ -143,7 +142,7 @@ async def test_types_are_compared_as_words_and_only_new_ones_are_embedded(
 async def test_only_the_commonest_types_are_compared_and_co_occurrence_is_none(
     embedder: Fixed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sextant.retrievers.index.graph.statements._MOST_COMMON", 1)
+    monkeypatch.setattr("sextant.retrievers.index.graph.relations._MOST_COMMON", 1)
     several = types(CO_OCCURS, "is_part_of", "treats", uses=[99, 3, 7])
     assert several.common == ("treats",)
     found = await QueryVectors(embedder, None).type_similarity(several, vector(0, 1))

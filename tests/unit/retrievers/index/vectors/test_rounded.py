@@ -10,9 +10,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from sextant.models.protocols import Vectors
-from sextant.retrievers.index.vectors.rounded import Rounded
-from sextant.retrievers.index.vectors.signs import Signs
-from sextant.retrievers.numeric.normalising import unit
+from sextant.retrievers.index.vectors.rounded import Rounded, Signs
+from sextant.retrievers.numeric.highest import unit
 from sextant.retrievers.numeric.sparse import Places
 
 MANY = 10_000

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.retrievers.index.words.lexical import LexicalIndex
-from sextant.retrievers.index.words.terms import terms
-from sextant.retrievers.numeric.bm25 import BM25, idf
+from sextant.retrievers.index.words.lexical import LexicalIndex, terms
+from sextant.retrievers.numeric.sparse import BM25, idf
 
 
 def test_chinese_is_cut_into_pairs_and_english_into_stems() -> None:

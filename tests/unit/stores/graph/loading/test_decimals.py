@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from psycopg.types.numeric import NumericBinaryLoader
 
 from sextant.stores.graph.evidence import HEAVIEST
-from sextant.stores.graph.loading.decimals import as_numeric
+from sextant.stores.graph.loading.assertions import as_numeric
 
 weights_of_a_graph = st.one_of(
     st.floats(0, HEAVIEST, exclude_min=True),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.stores.graph.ids import relation_id
-from sextant.stores.graph.loading.digests import digests
+from sextant.stores.graph.loading.assertions import digests
 
 texts = st.lists(st.text(max_size=30), min_size=1, max_size=5)
 rows = st.lists(st.tuples(st.uuids(), st.uuids(), st.integers(0, 4)), max_size=20)

@@ -1,8 +1,11 @@
-"""What the machine has that this process runs on."""
+"""What the machine has, its memory, and how long something took."""
 
 from __future__ import annotations
 
+import ctypes
 import os
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -31,3 +34,29 @@ def usable_memory(groups: Path = _GROUPS, own: Path = _OWN) -> int:
         with suppress(OSError, ValueError):  # not there, or `max`
             usable = min(usable, int(file.read_text()))
     return usable
+
+
+def _trim() -> Callable[[int], int] | None:
+    """Return the C library's `malloc_trim`, where there is one (glibc; malloc_trim(3))."""
+    try:
+        return ctypes.CDLL(None).malloc_trim
+    except (OSError, AttributeError, TypeError):  # macOS, musl, Windows
+        return None
+
+
+_TRIM = _trim()
+
+
+def give_back() -> None:
+    """Return what was freed and is kept for the next allocation; some milliseconds, without the GIL.
+
+    glibc keeps it for each thread that ever allocated, and beside small things that stay: packing fifty
+    knowledge bases left as much as they take (docs/performance.md).
+    """
+    if _TRIM is not None:
+        _TRIM(0)
+
+
+def milliseconds_since(started: float) -> float:
+    """Return milliseconds since `started`, a moment of `time.perf_counter`."""
+    return (time.perf_counter() - started) * 1000
