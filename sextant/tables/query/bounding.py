@@ -12,7 +12,7 @@ from sextant.tables.cells.table import Column
 from sextant.tables.cells.values import ValueKind
 from sextant.tables.query.comparisons import NONE_OF, against_in, bounds_in
 from sextant.tables.query.dates import dates_in
-from sextant.tables.query.families import is_implied
+from sextant.tables.query.families import is_code, is_implied
 from sextant.tables.query.grammar import VALUE_MASK
 from sextant.tables.query.linking import UNIT, Reading, names_column, plain_name
 from sextant.tables.query.units import comparable, counted_in, in_units_of, unit_counted
@@ -111,7 +111,11 @@ def take_bounds(reading: Reading, columns: Sequence[Column]) -> Iterator[Conditi
     Of several prices the one in the bound's unit is meant, named or not; but a share that is named stays
     the share, whatever else has percents.
     """
-    numeric = [column.index for column in columns if column.kind is ValueKind.NUMBER]
+    numeric = [
+        column.index
+        for column in columns
+        if column.kind is ValueKind.NUMBER and not is_code(column)
+    ]
     named = sorted(place for place in reading.columns if place[1] in numeric)
     for (start, end), comparison, number in bounds_in(reading.text):
         bound = reading.text[start:end].rstrip()

@@ -65,9 +65,7 @@ class QueryChooser(QuestionParts):
         if self.operations() or len({one.column for one in self.where}) != 1:
             return None
         numbers = self.free_numbers()
-        rows = (
-            self.named and self.columns[self.named[0]].kind is ValueKind.TEXT
-        )  # "what share of routes"
+        rows = self.named and self.named[0] in self.words  # "what share of routes"
         if rows or not numbers:
             if rows or not all(map(self.names_row, self.where)):
                 return TableQuery((), Operation.SHARE, self.where, subject=self.subject)
@@ -254,7 +252,7 @@ class QueryChooser(QuestionParts):
         """Return whether "the most employees" asks for the number of rows, and not for the most of a column."""
         if not self.has(self.grammar.taken_together):
             return False
-        others = len(self.named_of(ValueKind.TEXT)) > 1
+        others = len(self.named_words()) > 1
         persons = re.search(
             r"(?:人|员工?|学生?|队员)数?量?最|\b(?:most|fewest|least)\s+(?:\w+s|people|staff)\b",
             self.text,
@@ -340,9 +338,10 @@ class QueryChooser(QuestionParts):
             )
         }
         self.use(re.compile(r"\bdifferent\b|不同的?"))
-        if codes := [at for at in beside if is_code(self.columns[at])]:
+        codes = [at for at in beside if is_code(self.columns[at])]
+        if codes and not self.has(grammar.group):
             return TableQuery((codes[0],), Operation.COUNT, self.where, subject=self.subject)
-        counts_names = any(not _tells_amounts(self.columns[at]) for at in beside)
+        counts_names = any(not _tells_amounts(self.columns[at]) for at in beside) or codes
         over = [
             at for at in self.named if _tells_amounts(self.columns[at]) and at not in self.bound
         ]
@@ -359,7 +358,7 @@ class QueryChooser(QuestionParts):
 
     def _count_groups(self) -> TableQuery | None:
         """Return rows, or what another column names, for each value of a column: "how many parts per supplier"."""
-        words = self.named_of(ValueKind.TEXT)
+        words = self.named_words()
         others = [at for at in words if at != self.group]
         if self.group not in words or len(others) > 1 or not self.repeats(self.group):
             return None

@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from importlib.resources import files
+from itertools import pairwise
 
 from sextant.tables.cells.table import Column
 from sextant.tables.cells.values import ValueKind
@@ -19,6 +20,7 @@ from sextant.text.stopwords import ENGLISH_STOP_WORDS
 _WORD = re.compile(r"(?<![\w-])[a-z]{4,}(?![\w-])")
 # Who does it, or that it is done: visitor, payment, attendance.
 _DERIVED = re.compile(r"(?<=\w{4})(?:er|or|ment|ance)$")
+_RUN = 3  # so many numbers in a row count their rows
 _LONGEST = 60  # a header cell may be a page of text
 # Words for the most or least of one kind of thing, and what columns of it are called.
 _IMPLIED = tuple(
@@ -127,7 +129,12 @@ def without_implied(text: str, columns: Sequence[Column]) -> str:
 
 def is_code(column: Column) -> bool:
     """Return whether the numbers of a column only name its rows."""
-    return _CODES.search(plain_of(column.name).strip()) is not None
+    if _CODES.search(plain_of(column.name).strip()):
+        return True
+    numbers = [value.number for value in column.values if value.kind is ValueKind.NUMBER]
+    runs = all(other - one == 1 for one, other in pairwise(numbers))
+    is_whole = column.unit == ("", "") and len(numbers) == len(column.values) >= _RUN
+    return column.index == 0 and is_whole and runs  # 1, 2, 3 …
 
 
 def is_amount(column: Column) -> bool:

@@ -10,6 +10,7 @@ from sextant.tables.cells.table import DataTable
 from sextant.tables.cells.values import ValueKind
 from sextant.tables.query.families import (
     asks_of_other_kind,
+    is_code,
     is_implied,
     without_implied,
 )
@@ -44,8 +45,15 @@ class QuestionParts:
         self.named = [at for _, at in self.positions]
         both = ({one.column, one.other} for one in where)
         self.bound = {at for one in both for at in one if at is not None}
-        self.words = [one.index for one in self.columns if one.kind is ValueKind.TEXT]
-        self.numbers = [one.index for one in self.columns if one.kind is ValueKind.NUMBER]
+        codes = [one.index for one in self.columns if one.kind is ValueKind.NUMBER and is_code(one)]
+        self.words = [
+            at for at, one in enumerate(self.columns) if one.kind is ValueKind.TEXT or at in codes
+        ]
+        self.numbers = [
+            at
+            for at, one in enumerate(self.columns)
+            if one.kind is ValueKind.NUMBER and at not in codes
+        ]
         self.group = self._find_group()
         self.is_list = is_list
         self.used = frozenset[int]()
@@ -123,9 +131,14 @@ class QuestionParts:
         """Return the named columns of one kind, in the question's order."""
         return [at for at in dict.fromkeys(self.named) if self.columns[at].kind is kind]
 
+    def named_words(self) -> list[int]:
+        """Return the named columns of words, in the question's order."""
+        return [at for at in dict.fromkeys(self.named) if at in self.words]
+
     def free_numbers(self) -> list[int]:
         """Return the named columns of numbers that no condition is on."""
-        return [at for at in self.named_of(ValueKind.NUMBER) if at not in self.bound]
+        named = dict.fromkeys(self.named)
+        return [at for at in named if at in self.numbers and at not in self.bound]
 
     def repeats(self, column: int | None) -> bool:
         """Return whether several rows have the same value of a column."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sextant.tables.cells.table import DataTable, make_table
+from sextant.tables.results.findings import compute_findings
 from sextant.text.characters import language_of
 from tests.unit.domain.tables.unasked import unasked
 
@@ -242,3 +243,25 @@ def test_a_page_of_text_in_a_header_cell_is_no_work(page: str) -> None:
     """Every part of it was looked for in the question: 33 s for 1,000 ideographs, 450 s for 2,000."""
     table = make_table([["Part", "Price", page], ["BM-40", "12", "3"], ["HX-1", "40", "4"]], 1)
     assert told("What is the average price?", table) == ["26"]
+
+
+NUMBERED = make_table(
+    [["Order", "Customer", "Amount", "State"], ["1", "A", "10", "open"], ["2", "B", "30", "done"],
+     ["3", "A", "20", "open"]], header_rows=1,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "values"),
+    [
+        ("What percentage of orders are open?", ["66.67%"]),
+        ("Which orders are open?", ["1", "3"]),
+        ("How many orders are over 15?", ["2"]),
+        ("How many orders per customer?", ["2", "1"]),
+    ],
+)
+def test_numbers_that_count_the_rows_are_names_and_no_amounts(
+    question: str, values: list[str]
+) -> None:
+    found = compute_findings(question, NUMBERED, "en").asked
+    assert [one.value for one in found] == values
