@@ -204,7 +204,7 @@ class ScopeCache:
 
     async def _stamp_of(self, scope: Scope, answer: StampAnswer) -> str | None:
         """Return the stamp that was asked for before; None if PostgreSQL does not answer in time."""
-        if stamp := await answer.awaited():
+        if stamp := await answer.receive():
             return stamp.passages
         seconds = self._database.settings.retrieval.lane_timeout
         try:

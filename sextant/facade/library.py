@@ -77,14 +77,14 @@ class Library:
 
     async def standing(self, document_id: UUID) -> UploadStatus:
         """Return where the ingestion of a document stands."""
-        found = await self.standings([document_id])
+        found = await self.statuses([document_id])
         if document_id not in found:
             raise not_found(document_id)
         return found[document_id]
 
-    async def standings(self, document_ids: Sequence[UUID]) -> dict[UUID, UploadStatus]:
+    async def statuses(self, document_ids: Sequence[UUID]) -> dict[UUID, UploadStatus]:
         """As `standing`, for several; documents that are not there are left out."""
-        return await self._uploads.standings(self._user_id, document_ids)
+        return await self._uploads.statuses(self._user_id, document_ids)
 
     async def text(self, document_id: UUID, start: int, end: int) -> str:
         """Return characters `start` to `end` of the text that citations refer to."""

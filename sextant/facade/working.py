@@ -119,7 +119,7 @@ class Worker:
                 await self._turns.set_clock(stale)
                 await free_turns_of_dead(app, self._turns, stale)
                 for backlog in await self._jobs.backlog():
-                    await self._jobs.free_of_dead(backlog.user_id)
+                    await self._jobs.release_stale(backlog.user_id)
                     await self._turns.offer_all(backlog)
             await asyncio.sleep(self._settings.worker.sweep)
 

@@ -198,8 +198,8 @@ class Ingestor:
         jobs = await self._jobs.claim_turn(
             self._worker,
             user_id,
-            most=self._settings.worker.per_user,
-            together=self._batch,
+            max_running=self._settings.worker.per_user,
+            batch=self._batch,
         )
         if not jobs:
             return []
@@ -296,7 +296,7 @@ class Ingestor:
                 if job.stage is JobStage.FAILED:
                     raise _closed_job_error(job)
                 if await asyncio.to_thread(is_dead, job.worker):
-                    await self._jobs.take_from_dead(job)
+                    await self._jobs.release_dead(job)
                 else:
                     if on_progress is not None:
                         on_progress(Progress(filename, job.stage, job.done, job.total))

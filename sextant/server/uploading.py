@@ -62,7 +62,7 @@ class Watch:
         self._watching = watching
         self._first = first
 
-    async def standings(self) -> AsyncIterator[UploadStatus]:
+    async def statuses(self) -> AsyncIterator[UploadStatus]:
         """Yield where the document stands: now, and after every look, until its ingestion has ended.
 
         Raises:
@@ -142,7 +142,7 @@ class Watching:
                 seen = dict[UUID, UploadStatus | None]()
                 for user_id, ids in by_user.items():
                     seen |= dict.fromkeys(ids)
-                    seen |= await self._library(user_id).standings(ids)
+                    seen |= await self._library(user_id).statuses(ids)
             except SextantError as error:  # nothing new until the database is back
                 _log.warning("the progress of documents cannot be reported: %s", error)
             else:

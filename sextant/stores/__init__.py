@@ -1,1 +1,1 @@
-"""PostgreSQL, and a copy of the graph in Neo4j: what is kept, whose it is, and how it is found again."""
+"""Store documents, chunks and graphs in PostgreSQL, with a copy of graphs in Neo4j."""

@@ -1,4 +1,4 @@
-"""API keys in PostgreSQL: made and ended by the owner, recognised by the serving role."""
+"""Store API keys: the owner creates and revokes them, the serving role verifies them."""
 
 from __future__ import annotations
 
@@ -20,53 +20,55 @@ from sextant.text.characters import clean_text
 
 _SQL = load_queries("idempotency")
 _AGE = timedelta(hours=24)
-# Keys of one user. An answer has up to 20 documents, some 200 bytes each: 40 MB at the very most.
-MOST = 10_000
+# Keys of one user. An answer has up to 20 documents of about 200 bytes, so at most 40 MB.
+MAX_KEYS = 10_000
 
 
 class Idempotency:
-    """The keys of all users."""
+    """Read and write answers by idempotency key; every call sees one user."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def begin(self, user_id: str, key: str, request_sha256: str) -> Any:  # noqa: ANN401
-        """Return the answer that this request had, or None: it is new, or was never answered.
+        """Return the answer to this request; None if it is new or was never answered.
 
         Raises:
-            ConflictError: the key came with another request before.
+            ConflictError: the key was used for another request.
         """
         values = {"user_id": user_id, "key": key, "request_sha256": request_sha256, "age": _AGE}
         async with self._database.transaction(user_id) as connection:
             await connection.execute(_SQL["forget_old"], values)
             begun = await connection.execute(_SQL["begin"], values)
             if begun.rowcount:
-                await connection.execute(_SQL["forget_most"], {"user_id": user_id, "most": MOST})
+                await connection.execute(
+                    _SQL["forget_most"], {"user_id": user_id, "most": MAX_KEYS}
+                )
             found = await (await connection.execute(_SQL["find"], values)).fetchone()
         if found is None or found[0] != request_sha256:
             raise ConflictError(
-                "This Idempotency-Key came with another request before.",
-                next_step="Make a new key for every new request, and keep it for its repetitions.",
+                "This Idempotency-Key was used for another request.",
+                next_step="Use a new key for every new request, and the same key to repeat it.",
                 field="Idempotency-Key",
             )
         return found[1]
 
     async def finish(self, user_id: str, key: str, request_sha256: str, answer: object) -> None:
-        """Remember what a request was answered; `answer` is anything that JSON holds."""
+        """Store the answer to a request; `answer` is any JSON value."""
         values = {"user_id": user_id, "key": key, "request_sha256": request_sha256}
         async with self._database.transaction(user_id) as connection:
             await connection.execute(_SQL["finish"], values | {"answer": Jsonb(answer)})
 
 
 _API_KEY_SQL = load_queries("api_keys")
-_LONGEST_NAME = 200  # characters
-# No tenant: where a key is recognised, none is known yet, and no table shows a row.
-_NOBODY = ""
+_MAX_NAME_CHARS = 200
+# The user is unknown until a key is verified; without a tenant no table shows a row.
+_NO_TENANT = ""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyInUse:
-    """What a request needs to know of its key."""
+    """The properties of a valid key that a request needs."""
 
     id: str
     user_id: str
@@ -75,22 +77,22 @@ class KeyInUse:
 
 
 class ApiKeyStore:
-    """The keys of a database's users.
+    """Create, verify and revoke API keys.
 
-    `use` and `exist` run as the serving role; the others need the owner's login, as commands have it.
+    `use` and `exist` run as the serving role; the other methods need the owner's login.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def use(self, digest: bytes) -> KeyInUse | None:
-        """Return the key with this SHA-256, unless it is revoked, expired or was never made.
+        """Return the key with this SHA-256; None if it is revoked, expired or unknown.
 
         Raises:
             DatabaseUnavailable: nobody knows.
         """
         with limit_statements(self._database.settings.database_timeout):
-            async with self._database.transaction(_NOBODY) as connection:
+            async with self._database.transaction(_NO_TENANT) as connection:
                 cursor = connection.cursor(row_factory=dict_row)
                 row = await (
                     await cursor.execute(_API_KEY_SQL["use"], {"digest": digest})
@@ -98,13 +100,13 @@ class ApiKeyStore:
         return KeyInUse(**(row | {"permissions": _permissions(row)})) if row else None
 
     async def exist(self) -> bool:
-        """Return whether a key was ever made here, even one that is revoked by now.
+        """Return whether a key was ever created, even one that is revoked now.
 
         Raises:
             DatabaseUnavailable: nobody knows.
         """
         with limit_statements(self._database.settings.database_timeout):
-            [row] = await self._database.read(_NOBODY, _API_KEY_SQL["exist"], {})
+            [row] = await self._database.read(_NO_TENANT, _API_KEY_SQL["exist"], {})
         return bool(row["found"])
 
     async def create(
@@ -115,17 +117,17 @@ class ApiKeyStore:
         name: str = "",
         lifetime: timedelta | None = None,
     ) -> tuple[ApiKey, NewSecret]:
-        """Make a key; its secret is in the result and nowhere else.
+        """Create a key; its secret is in the result and nowhere else.
 
         Raises:
-            OptionInvalid: the user id or the name cannot be stored, or the key would never be valid.
+            OptionInvalid: the user id cannot be stored, or the key would never be valid.
         """
         Scope(user_id)  # raises if it is no user id
         secret = new_secret()
         values = {
             "id": secret.id,
             "user_id": user_id,
-            "name": clean_text(name)[:_LONGEST_NAME],
+            "name": clean_text(name)[:_MAX_NAME_CHARS],
             "digest": secret.digest,
             "permissions": sorted(permissions),
             "expires_at": _after(lifetime),
@@ -134,11 +136,11 @@ class ApiKeyStore:
         return _key(row), secret
 
     async def list_keys(self, user_id: str | None = None) -> list[ApiKey]:
-        """Return the keys of a user, or everybody's, newest first."""
+        """Return the keys of a user, or of all users, newest first."""
         return [_key(row) for row in await self._owner("list", {"user_id": user_id})]
 
     async def revoke(self, key_id: str, grace: timedelta = timedelta(0)) -> ApiKey:
-        """End a key: now, or after `grace`.
+        """Revoke a key, now or after `grace`.
 
         Raises:
             OptionInvalid: there is no such key.
@@ -147,7 +149,7 @@ class ApiKeyStore:
         if not rows:
             raise OptionInvalid(
                 "There is no such key.",
-                next_step="`sextant keys list --all` shows them; a key is named by its beginning.",
+                next_step="List the keys with `sextant keys list --all`; name one by its beginning.",
                 field="key",
             )
         return _key(rows[0])
@@ -155,26 +157,26 @@ class ApiKeyStore:
     async def rotate(
         self, key_id: str, grace: timedelta = timedelta(0)
     ) -> tuple[ApiKey, NewSecret]:
-        """Make a key that may do what another may, for as long again, and end the other.
+        """Create a key with the permissions and lifetime of another, and revoke the other.
 
         Args:
-            key_id: the key to be replaced.
-            grace: how long the old one goes on working beside the new one.
+            key_id: the key to replace.
+            grace: how long the old key stays valid.
 
         Raises:
-            OptionInvalid: there is no such key that still opens anything.
+            OptionInvalid: there is no such key, or it is no longer valid.
         """
         old = next((key for key in await self.list_keys() if key.id == key_id), None)
         if old is None or old.ended:
             raise OptionInvalid(
                 "There is no such key, or it has ended.",
-                next_step="Make another: `sextant keys create`.",
+                next_step="Create another one with `sextant keys create`.",
                 field="key",
             )
         lifetime = old.expires_at - old.created_at if old.expires_at else None
-        made = await self.create(old.user_id, old.permissions, name=old.name, lifetime=lifetime)
+        created = await self.create(old.user_id, old.permissions, name=old.name, lifetime=lifetime)
         await self.revoke(key_id, grace)
-        return made
+        return created
 
     async def _owner(self, name: str, values: Mapping[str, Any]) -> list[DictRow]:
         async with self._database.owner() as connection:
@@ -187,7 +189,7 @@ def _after(lifetime: timedelta | None) -> datetime | None:
         return None
     if lifetime <= timedelta(0):
         raise OptionInvalid(
-            "A key that has expired when it is made is of no use.",
+            "The key would expire before it is created.",
             next_step="Give --expires like 90d or 12h.",
             field="expires",
         )

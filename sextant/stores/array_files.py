@@ -1,7 +1,7 @@
-"""Arrays that are kept in the data folder from one process to the next, a file for each knowledge base.
+"""Cache arrays in the data folder, one file for each knowledge base.
 
-PostgreSQL remains the source of truth. A file that is missing, damaged, written by other code or owned by
-another user is ignored; losing one costs no more than the time to make it again.
+PostgreSQL remains the source of truth. A file that is missing, damaged, or written by other code or for
+another user is ignored, and its arrays are computed again.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from sextant.domain.errors import OptionInvalid
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 
-# What writing to an open file fails with; other errors name the file, or are of something else.
+# Errors of writing to an open file, which do not name it.
 _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
 @contextmanager
 def write_atomically(out: Path) -> Iterator[Path]:
-    """Provide the path of a file beside `out` to write to, which becomes `out` unless something fails.
+    """Yield a temporary path next to `out`, which replaces `out` unless the block fails.
 
-    It is this writer's alone: of two that write to `out` at a time, the later one's file stays, whole.
+    Each writer has its own path: of two concurrent writers, the last one's file remains.
 
     Raises:
         OptionInvalid: the file cannot be written, or is a folder, a device or a pipe.
@@ -61,98 +61,96 @@ def write_atomically(out: Path) -> Iterator[Path]:
 
 
 def _is_replaceable(out: Path) -> bool:
-    """Return whether a file may take its place: as that of a file, of nothing, or of a link but /dev/stdout and such."""
+    """Return whether `out` may be replaced: a file, a missing path, or a link other than /dev/stdout."""
     is_open = out.is_symlink() and out.readlink().is_relative_to("/proc")
     return not is_open and (out.is_file() or not out.exists())
 
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
-_WHOSE = "whose"
-# A knowledge base that changes with every question is written this often, not each time.
-_EVERY_SECONDS = 60.0
-# Left behind by a process that died while it was writing.
-_ABANDONED_SECONDS = 3600.0
+_OWNER = "whose"  # the array that identifies scope and code
+_WRITE_INTERVAL_SECONDS = 60.0  # for a knowledge base that changes all the time
+_ABANDONED_SECONDS = 3600.0  # age of a partial file whose writer has died
 
 
 def index_files(settings: Settings) -> ArrayFiles:
-    """Return where the words of knowledge bases are kept."""
+    """Return the cached word indexes of knowledge bases."""
     return ArrayFiles(settings.data_dir / "index")
 
 
 async def forget_words(settings: Settings, scope: Scope) -> None:
-    """Remove the words of a knowledge base from this machine's disk, since some of them are deleted."""
+    """Delete the cached words of a knowledge base from disk, since some of its documents are deleted."""
     await asyncio.to_thread(index_files(settings).forget, scope)
 
 
 class ArrayFiles:
-    """A folder of such files, which only the user that runs this process can read.
+    """A folder of array files, readable only by the user of this process.
 
-    Every call blocks: make it in a thread. None fails: what cannot be read or written is left alone.
+    Every call blocks, so call it in a thread. No call fails: errors of the file system are ignored.
 
     Args:
-        folder: made when something is first kept.
-        most_bytes: of all files; those not used for longest go first.
+        folder: created when the first file is saved.
+        max_bytes: the size of all files; the least recently used ones are deleted first.
     """
 
-    def __init__(self, folder: Path, most_bytes: int = 1 << 30) -> None:
+    def __init__(self, folder: Path, max_bytes: int = 1 << 30) -> None:
         self._folder = folder
-        self._most_bytes = most_bytes
+        self._max_bytes = max_bytes
 
     def load(self, scope: Scope, code: str) -> Arrays | None:
-        """Return the arrays that were kept of a scope by the same `code`, if any.
+        """Return the arrays that the same `code` saved for a scope; None if there are none.
 
-        They are plain numbers (no pickle), complete as they were written; what they mean is not checked.
+        They are plain numbers (no pickle) and complete; their meaning is not checked.
         """
         file = self._file(scope)
         try:
-            with np.load(file, allow_pickle=False) as kept:
-                if bytes(kept[_WHOSE]) != _file_owner(scope, code):
+            with np.load(file, allow_pickle=False) as loaded:
+                if bytes(loaded[_OWNER]) != _file_owner(scope, code):
                     return None
-                arrays = {name: kept[name] for name in kept.files if name != _WHOSE}
-            # Used now, written when it was.
+                arrays = {name: loaded[name] for name in loaded.files if name != _OWNER}
+            # Update the access time only.
             os.utime(file, (time.time(), file.stat().st_mtime))
         except Exception:  # noqa: BLE001 - absent, or damaged in whatever way: made again
             return None
         return arrays
 
     def save(self, scope: Scope, code: str, arrays: Arrays) -> None:
-        """Store the arrays of a scope in place of older ones, unless those were written a moment ago."""
+        """Save the arrays of a scope, unless its file was written a moment ago."""
         file = self._file(scope)
         with suppress(OSError):
-            # In the future: the clock was set back, or the file comes from another machine.
-            if file.exists() and 0 <= time.time() - file.stat().st_mtime < _EVERY_SECONDS:
+            # A time in the future means that the clock was set back; then write.
+            if file.exists() and 0 <= time.time() - file.stat().st_mtime < _WRITE_INTERVAL_SECONDS:
                 return
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            whose = np.frombuffer(_file_owner(scope, code), np.uint8)
-            # Its own name: threads share a process id, and containers over one volume often do.
-            opened, name = tempfile.mkstemp(".part", f"{file.stem}.", self._folder)
+            owner = np.frombuffer(_file_owner(scope, code), np.uint8)
+            # A random name, since threads and containers over one volume may share a process id.
+            handle, name = tempfile.mkstemp(".part", f"{file.stem}.", self._folder)
             part = Path(name)
             try:
-                with os.fdopen(opened, "wb") as written:
-                    np.savez(written, allow_pickle=False, **{**arrays, _WHOSE: whose})
+                with os.fdopen(handle, "wb") as output:
+                    np.savez(output, allow_pickle=False, **{**arrays, _OWNER: owner})
                 part.replace(file)
             finally:
                 part.unlink(missing_ok=True)
-            self._make_room()
+            self._evict()
 
     def forget(self, scope: Scope) -> None:
-        """Remove the file of a scope, and what is being written to replace it or was by a process that died."""
+        """Delete the file of a scope and its partial files."""
         with suppress(OSError):
             for file in self._folder.glob(f"{self._file(scope).stem}.*"):
                 file.unlink(missing_ok=True)
 
     def _file(self, scope: Scope) -> Path:
-        named = json.dumps([scope.user_id, scope.graph_id])
-        return self._folder / f"{hashlib.sha256(named.encode()).hexdigest()[:32]}.npz"
+        key = json.dumps([scope.user_id, scope.graph_id])
+        return self._folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.npz"
 
-    def _make_room(self) -> None:
-        found = {file: file.stat() for file in self._folder.iterdir()}
-        left, now = self._most_bytes, time.time()
-        for file, about in sorted(found.items(), key=lambda one: -one[1].st_atime):
-            left -= about.st_size
-            abandoned = file.suffix == ".part" and now - about.st_mtime > _ABANDONED_SECONDS
-            if left < 0 or abandoned:
+    def _evict(self) -> None:
+        stats = {file: file.stat() for file in self._folder.iterdir()}
+        remaining, now = self._max_bytes, time.time()
+        for file, status in sorted(stats.items(), key=lambda item: -item[1].st_atime):
+            remaining -= status.st_size
+            abandoned = file.suffix == ".part" and now - status.st_mtime > _ABANDONED_SECONDS
+            if remaining < 0 or abandoned:
                 file.unlink(missing_ok=True)
 
 

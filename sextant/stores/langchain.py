@@ -1,8 +1,8 @@
-"""LangChain's `PGVectorStore` over the rows that Sextant itself searches. Reading only.
+"""Open a knowledge base as LangChain's `PGVectorStore`, for reading only.
 
-Traps of `langchain-postgres` that this takes care of: a filter that is empty or forgotten would show
-every tenant (here the view shows one knowledge base), HNSW with a filter returns too few rows
-(iterative scans are on), and its synchronous methods need a loop of their own in another thread.
+It avoids pitfalls of `langchain-postgres`: a missing filter would show every tenant (here a view shows
+one knowledge base), HNSW with a filter returns too few rows (here iterative scans are on), and its
+synchronous methods need an event loop in another thread.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ _BATCH = 5000  # texts read in one statement
 
 
 def similarity_of(store: PGVectorStore | AsyncPGVectorStore) -> Callable[[float], float]:
-    """Return how cosine similarity comes from what the store calls a score, which is its distance.
+    """Return the function from the store's score, a distance, to cosine similarity.
 
-    Euclidean distances are taken to be between vectors of length 1, as embedding models give them;
-    the inner product is a similarity already.
+    For Euclidean distances the vectors are assumed to have length 1; the inner product is a similarity
+    already.
     """
     match _inner(store).distance_strategy.name:
         case "COSINE_DISTANCE":
@@ -63,7 +63,7 @@ def similarity_of(store: PGVectorStore | AsyncPGVectorStore) -> Callable[[float]
 
 
 def is_supported(store: object) -> TypeGuard[PGVectorStore | AsyncPGVectorStore]:
-    """Return whether it is a vector store that this module can read."""
+    """Return whether this module can read the vector store."""
     return isinstance(store, PGVectorStore | AsyncPGVectorStore)
 
 
@@ -79,9 +79,9 @@ def _inner(store: PGVectorStore | AsyncPGVectorStore) -> AsyncPGVectorStore:
     return inner
 
 
-# PGVectorStore does not quote names in filters: PostgreSQL looks for them in lower case, and takes
-# `user` for the name of the role that asks, which the filter then compares instead of the rows.
-_HELD = text(
+# PGVectorStore does not quote names in filters: PostgreSQL folds them to lower case, and `user` is the
+# current role instead of the column.
+_COLUMN_TYPE = text(
     "select data_type, quote_ident(column_name::text) = column_name as plain"
     " from information_schema.columns"
     " where table_schema = :schema and table_name = :table and column_name = :column"
@@ -110,13 +110,14 @@ def _number(user_id: int | str, name: str) -> int:
 
 
 class TableRows:
-    """One user's rows in the table of any `PGVectorStore`, read by scanning them.
+    """The rows of one user in the table of any `PGVectorStore`, read by scans.
 
-    Correct, not fast: ILIKE lower-cases every text for every keyword, and `stamp` hashes them all.
+    It is correct, but slow: ILIKE folds every text for every keyword, and `stamp` hashes all texts.
 
     Args:
-        store: whose table.
-        user_id: whose rows; `user_field` is a column of the table or a key of its JSON metadata.
+        store: the vector store.
+        user_id: the owner of the rows.
+        user_field: the column of the table, or the key of its JSON metadata, with the owner.
     """
 
     def __init__(
@@ -133,7 +134,7 @@ class TableRows:
         if not self._in_column and inner.metadata_json_column is None:
             raise OptionInvalid(
                 f"The vector store has neither a column `{user_field}` nor JSON metadata to find it in.",
-                next_step="Name the column that says whose a row is: user_field=….",
+                next_step="Name the column with the user of a row: user_field=….",
                 field="user_field",
             )
         self.key: Hashable = (
@@ -142,20 +143,20 @@ class TableRows:
         )
 
     async def owner(self) -> int | str:
-        """Return the user as `Rows` says; the server is asked once what the column holds.
+        """Return the user in the type of the column, which is read from the server once.
 
         Raises:
-            OptionInvalid: the column holds numbers and the user is none, or the store cannot filter by it.
+            OptionInvalid: the column holds numbers and the user id is none, or the store cannot filter by it.
         """
         if self._owner is None:
             inner = self._table
             name = self._field if self._in_column else str(inner.metadata_json_column)
             values = {"schema": inner.schema_name, "table": inner.table_name, "column": name}
-            found = await self._rows(_HELD.bindparams(**values))
-            if not all(held["plain"] for held in found):
+            columns = await self._rows(_COLUMN_TYPE.bindparams(**values))
+            if not all(row["plain"] for row in columns):
                 raise _not_filtered_by(name)
-            numbers = any(held["data_type"] in _NUMBERS for held in found)
-            self._owner = _number(self._user_id, name) if numbers else str(self._user_id)
+            is_numeric = any(row["data_type"] in _NUMBERS for row in columns)
+            self._owner = _number(self._user_id, name) if is_numeric else str(self._user_id)
         return self._owner
 
     async def _mine(self) -> ColumnElement[bool]:
@@ -163,7 +164,7 @@ class TableRows:
 
     def _owned_by(self, owner: int | str) -> ColumnElement[bool]:
         if self._in_column:
-            # Without a type, so that PostgreSQL reads it as what the column holds.
+            # Without a type, so that PostgreSQL uses the type of the column.
             return column(self._field) == literal(owner, NullType())
         metadata = column(str(self._table.metadata_json_column), postgresql.JSON)
         owned: ColumnElement[bool] = metadata[self._field].astext == owner
@@ -172,43 +173,43 @@ class TableRows:
     async def keyword_search(
         self, keywords: Sequence[str], k: int
     ) -> Sequence[tuple[Document, float]]:
-        """As `Rows` says; every row of the user is read."""
+        """See `StoredTexts`; reads every row of the user."""
         rows = await self._rows(self._matching(await self._mine(), keywords, k))
         return [(self._document(row), float(row["score"])) for row in rows]
 
     def statement(self, keywords: Sequence[str], k: int) -> str:
         """Return the statement and its values."""
-        asked = self._matching(self._owned_by(self._owner or str(self._user_id)), keywords, k)
-        compiled = asked.compile(dialect=postgresql.dialect())  # type: ignore[no-untyped-call]
+        query = self._matching(self._owned_by(self._owner or str(self._user_id)), keywords, k)
+        compiled = query.compile(dialect=postgresql.dialect())  # type: ignore[no-untyped-call]
         return f"{compiled} -- {compiled.params}"
 
     def _matching(
         self, mine: ColumnElement[bool], keywords: Sequence[str], k: int
     ) -> Select[*tuple[Any, ...]]:
         inner = self._table
-        held = [self._content.icontains(word, autoescape=True) for word in keywords]
-        matched = sum((case((one, 1), else_=0) for one in held), literal(0))
+        conditions = [self._content.icontains(word, autoescape=True) for word in keywords]
+        matched = sum((case((condition, 1), else_=0) for condition in conditions), literal(0))
         octets = sum(
             (
-                case((one, len(word.encode())), else_=0)
-                for one, word in zip(held, keywords, strict=True)
+                case((condition, len(word.encode())), else_=0)
+                for condition, word in zip(conditions, keywords, strict=True)
             ),
             literal(0),
         )
         density = octets * 1.0 / func.greatest(func.octet_length(self._content), 1)
-        named = [inner.id_column, inner.content_column, *inner.metadata_columns]
+        columns = [inner.id_column, inner.content_column, *inner.metadata_columns]
         if inner.metadata_json_column is not None:
-            named.append(inner.metadata_json_column)
+            columns.append(inner.metadata_json_column)
         return (
-            select(*map(column, named), (matched + density / (1 + density)).label("score"))
+            select(*map(column, columns), (matched + density / (1 + density)).label("score"))
             .select_from(self._from)
-            .where(mine, or_(*held))
+            .where(mine, or_(*conditions))
             .order_by(matched.desc(), density.desc(), self._id)
             .limit(k)
         )
 
     def _document(self, row: RowMapping) -> Document:
-        """Return the row as the store itself gives it."""
+        """Return the document of a row as the store's own searches return it."""
         inner = self._table
         metadata = dict((inner.metadata_json_column and row[inner.metadata_json_column]) or {})
         metadata |= {name: row[name] for name in inner.metadata_columns}
@@ -217,19 +218,19 @@ class TableRows:
         )
 
     async def stamp(self) -> str:
-        """Return how many rows there are, and a sum of the hashes of their ids and texts."""
+        """Return the number of rows and a sum of the hashes of their ids and texts."""
         hashed = func.hashtextextended(cast(self._id, String) + self._content, 0)
-        asked = select(func.concat_ws(" ", func.count(), func.sum(hashed)).label("stamp"))
-        [row] = await self._rows(asked.select_from(self._from).where(await self._mine()))
+        query = select(func.concat_ws(" ", func.count(), func.sum(hashed)).label("stamp"))
+        [row] = await self._rows(query.select_from(self._from).where(await self._mine()))
         return str(row["stamp"])
 
     async def states(self) -> Mapping[Hashable, str]:
         """Return every row's id with the hash of its text."""
-        asked = select(
+        query = select(
             cast(self._id, String).label("id"),
             cast(func.hashtextextended(self._content, 0), String).label("state"),
         )
-        rows = await self._rows(asked.select_from(self._from).where(await self._mine()))
+        rows = await self._rows(query.select_from(self._from).where(await self._mine()))
         return {row["id"]: row["state"] for row in rows}
 
     async def texts(self, parts: Sequence[Hashable]) -> Sequence[StoredText]:
@@ -238,9 +239,9 @@ class TableRows:
         found: list[StoredText] = []
         for first in range(0, len(parts), _BATCH):
             wanted = literal([str(part) for part in parts[first : first + _BATCH]], _TEXTS)
-            asked = select(row_id.label("id"), self._content.label("text"))
+            query = select(row_id.label("id"), self._content.label("text"))
             rows = await self._rows(
-                asked.select_from(self._from).where(mine, row_id == func.any(wanted))
+                query.select_from(self._from).where(mine, row_id == func.any(wanted))
             )
             found += [StoredText(row["id"], row["id"], row["text"] or "") for row in rows]
         return found
@@ -253,7 +254,7 @@ class TableRows:
         return await self._here(read)
 
     async def _here(self, make: Callable[[], Awaitable[_T]]) -> _T:
-        """Run on the loop that the store's connections belong to."""
+        """Run on the event loop of the store's connections."""
         if isinstance(self._store, PGVectorStore):
             result: _T = await self._store._engine._run_as_async(make())
             return result
@@ -276,16 +277,16 @@ class TextEmbedder(Protocol):
     """The part of an embedder that LangChain needs."""
 
     async def embed_query(self, text: str) -> Vectors:
-        """Return one question as a vector of shape (dimension,)."""
+        """Return the vector of a question, shape (dimension,)."""
         ...
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """Return passages as a matrix of shape (len(texts), dimension), in order."""
+        """Return the vectors of passages in order, shape (len(texts), dimension)."""
         ...
 
 
 class LangChainEmbeddings(Embeddings):
-    """Our embedder as LangChain's interface; the synchronous methods are for callers without a loop."""
+    """Adapt an embedder to LangChain; the synchronous methods are for callers without an event loop."""
 
     def __init__(self, embedder: TextEmbedder) -> None:
         self._embedder = embedder
@@ -309,13 +310,13 @@ class LangChainEmbeddings(Embeddings):
 
 
 class ScopeVectorStore(PGVectorStore):
-    """A knowledge base as LangChain's vector store; its keyword lane uses our index."""
+    """A knowledge base as LangChain's vector store; its keyword lane uses the gram index."""
 
     database: Database
     scope: Scope
 
     def rows_of(self, user_id: int | str) -> ScopeRows:
-        """Return the knowledge base's texts, as this user may see them."""
+        """Return the texts of the knowledge base that this user may see."""
         return ScopeRows(self.database, self.scope, str(user_id))
 
 
@@ -325,11 +326,10 @@ async def open_vector_store(
 ) -> AsyncIterator[ScopeVectorStore]:
     """Open one knowledge base as a LangChain vector store, for reading.
 
-    Synchronous and asynchronous searches, `filter=` on the metadata columns, and
-    `as_retriever()` work; scores are cosine distances, smaller is nearer, of vectors rounded to
-    halves (off by some 0.00001), which a large knowledge base has an index of. Adding and deleting is
-    Sextant's own business (`DocumentStore`). Its connections serve this scope only, so the tenant is
-    set once for each of them, as the role that row-level security binds.
+    Synchronous and asynchronous searches, `filter=` on the metadata columns, and `as_retriever()` work.
+    Scores are cosine distances of vectors in half precision (accurate to about 0.00001); smaller is
+    nearer. Documents are added and deleted with `DocumentStore`. The connections serve this scope only:
+    the tenant is set once for each, in the role that row-level security binds.
     """
 
     async def connect() -> AsyncConnection[Any]:

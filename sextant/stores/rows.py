@@ -1,4 +1,4 @@
-"""The texts behind a vector store, as a hybrid search asks for them beside the vectors."""
+"""The protocol by which a hybrid search reads the texts of a vector store."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sextant.stores.postgresql.database import Database
 
 @dataclass(frozen=True, slots=True)
 class StoredText:
-    """A searchable text: the part it belongs to, and the id of its document in LangChain's sense."""
+    """A searchable text with the part it belongs to and the id of its LangChain document."""
 
     part: Hashable
     id: str
@@ -29,32 +29,32 @@ class StoredTexts(Protocol):
 
     @property
     def key(self) -> Hashable:
-        """Return the user and the store that the texts are of."""
+        """Return a key for the user and the store."""
         ...
 
     async def owner(self) -> int | str:
-        """Return the user, as the vector store's filter has to be given it."""
+        """Return the user as the vector store's filter takes it."""
         ...
 
     async def keyword_search(
         self, keywords: Sequence[str], k: int
     ) -> Sequence[tuple[Document, float]]:
-        """Return texts that hold keywords in the sense of ILIKE: most distinct ones first, then densest.
+        """Return texts that contain keywords as ILIKE finds them: most distinct ones first, then densest.
 
         The score is the number of keywords plus density ÷ (1 + density).
         """
         ...
 
     def statement(self, keywords: Sequence[str], k: int) -> str:
-        """Return what `keyword_search` asks the database, for a log."""
+        """Return the statement of `keyword_search`, for a log."""
         ...
 
     async def stamp(self) -> str:
-        """Return changes whenever a text does."""
+        """Return a stamp that changes whenever a text does."""
         ...
 
     async def states(self) -> Mapping[Hashable, str]:
-        """Return the parts that texts come in (files, or single rows), each with what changes when it does."""
+        """Return the parts of the texts (files or single rows), each with a state that changes with it."""
         ...
 
     async def texts(self, parts: Sequence[Hashable]) -> Sequence[StoredText]:
@@ -64,16 +64,16 @@ class StoredTexts(Protocol):
 
 @runtime_checkable
 class KnowsRows(Protocol):
-    """A vector store that finds its texts by itself."""
+    """A vector store that provides its texts."""
 
     def rows_of(self, user_id: int | str) -> StoredTexts:
-        """Return the texts that a user has in it."""
+        """Return the texts of a user."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ScopeRows:
-    """The chunks of a knowledge base as `sextant.stores.rows.StoredTexts`; none for another user than its own."""
+    """The chunks of a knowledge base as `StoredTexts`; empty for any user but its owner."""
 
     database: Database
     scope: Scope
@@ -81,18 +81,18 @@ class ScopeRows:
 
     @property
     def key(self) -> Hashable:
-        """Return the database, the knowledge base, and the user who asks."""
+        """Return the database, the knowledge base, and the requesting user."""
         return (self.database.app_conninfo, self.scope, self.user_id)
 
     async def owner(self) -> str:
-        """Return the user who asks."""
+        """Return the requesting user."""
         return self.user_id
 
     async def keyword_search(
         self, keywords: Sequence[str], k: int
     ) -> Sequence[tuple[Document, float]]:
-        """From the gram index; the documents are those that the vector store gives."""
-        if self._foreign:
+        """Search the gram index; return the documents that the vector store would."""
+        if self._is_foreign:
             return []
         hits = await self._chunks.keyword_search(self.scope, keywords, k)
         return [(as_document(hit.chunk, self.scope), hit.score) for hit in hits]
@@ -103,17 +103,17 @@ class ScopeRows:
 
     async def stamp(self) -> str:
         """Return the stamp of the scope's passages."""
-        return "" if self._foreign else (await self._chunks.stamp(self.scope)).passages
+        return "" if self._is_foreign else (await self._chunks.stamp(self.scope)).passages
 
     async def states(self) -> Mapping[Hashable, str]:
-        """By document."""
-        found = {} if self._foreign else await self._chunks.documents(self.scope)
+        """Return the state of each document."""
+        found = {} if self._is_foreign else await self._chunks.documents(self.scope)
         return dict[Hashable, str](found.items())
 
     async def texts(self, parts: Sequence[Hashable]) -> Sequence[StoredText]:
         """Return titles, table header and text of every chunk of these documents."""
         documents = [part for part in parts if isinstance(part, UUID)]
-        if self._foreign or not documents:
+        if self._is_foreign or not documents:
             return []
         passages = await self._chunks.passages(self.scope, documents)
         return [StoredText(one.document_id, str(one.id), one.searched) for one in passages]
@@ -123,7 +123,7 @@ class ScopeRows:
         return ChunkStore(self.database)
 
     @property
-    def _foreign(self) -> bool:
+    def _is_foreign(self) -> bool:
         return self.user_id != self.scope.user_id
 
 

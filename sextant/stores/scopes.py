@@ -1,4 +1,4 @@
-"""A `Scope` as the database knows it."""
+"""Look up and lock the rows of scopes."""
 
 from __future__ import annotations
 
@@ -32,71 +32,71 @@ class ScopeRow:
 
 
 def of_scope(query: LiteralString) -> LiteralString:
-    """Return a query over `scope_id` as one over `user_id` and `graph_id`, which need not be looked up first.
+    """Rewrite a query over `scope_id` to one over `user_id` and `graph_id`, which saves a look-up.
 
-    Over a knowledge base that the user does not have it finds nothing.
+    For an unknown knowledge base it returns no rows.
     """
     return query.replace("%(scope_id)s", f"({_SQL['scope_id']})")
 
 
 def key_of(scope: Scope) -> dict[str, object]:
-    """Return the values of a query that `of_scope` made."""
+    """Return the parameters of a query from `of_scope`."""
     return {"user_id": scope.user_id, "graph_id": scope.graph_id}
 
 
 def id_array(ids: Iterable[UUID | str | int]) -> str:
-    """Return ids as PostgreSQL writes an array; the driver takes ten times as long to write each by itself."""
+    """Return ids as the text of a PostgreSQL array; much faster than the driver's conversion."""
     return f"{{{','.join(map(str, ids))}}}"
 
 
 def entity_index(scope_id: int) -> str:
-    """Return the name, in the schema `sextant`, of the HNSW index over the entities of a scope that has very many."""
+    """Return the name of the HNSW index over the entities of a large scope."""
     return f"entity_vectors_{scope_id}"
 
 
 async def find_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
-    """Return the row of `scope`, or None when the user has no such knowledge base."""
+    """Return the row of `scope`; None if the user has no such knowledge base."""
     return await _scope(connection, scope, _SQL["find_scope"])
 
 
 async def rows_of(
     database: Database,
     scope: Scope,
-    made: BaseRowFactory[T],
+    row_factory: BaseRowFactory[T],
     query: LiteralString,
     **values: object,
 ) -> list[T]:
-    """Return the rows of a query over `scope_id`, each as `made` of it; none where there is no such scope."""
+    """Return the rows of a query over `scope_id`, each built by `row_factory`; empty without a scope."""
     async with database.transaction(scope.user_id) as connection:
         found = await find_scope(connection, scope)
         if found is None:
             return []
-        cursor = connection.cursor(row_factory=made)
+        cursor = connection.cursor(row_factory=row_factory)
         await cursor.execute(query, {"scope_id": found.scope_id, **values})
         return await cursor.fetchall()
 
 
 async def share_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
-    """Return the same for a writer: the partition stays what it is until the transaction ends."""
+    """Return the row for a writer; its partition does not change until the transaction ends."""
     return await _scope(connection, scope, _SQL["share_scope"])
 
 
 async def hold_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
-    """Return the same for a writer of its graph: the scope is not deleted until the transaction ends."""
+    """Return the row for a writer of the graph; it is not deleted until the transaction ends."""
     return await _scope(connection, scope, _SQL["hold_scope"])
 
 
 async def doom_scope(connection: Connection, scope: Scope) -> ScopeRow | None:
-    """Return the same for deleting the scope: every writer of it is kept out."""
+    """Return the row for deleting the scope; every writer is locked out."""
     return await _scope(connection, scope, _SQL["doom_scope"])
 
 
 async def lock_scope(connection: Connection, scope: Scope) -> ScopeRow:
-    """Return the row of `scope`, created if new, and locked against all who register in it or share it."""
+    """Return the row of `scope`, created if new and locked exclusively against other writers."""
     key = {"user_id": scope.user_id, "graph_id": scope.graph_id}
     while True:
         await connection.execute(_SQL["create_scope"], key)
-        # One that was there may be deleted before it is locked, and is created then.
+        # The row may be deleted before it is locked; then create it again.
         if (found := await _scope(connection, scope, _SQL["lock_scope"])) is not None:
             return found
 
@@ -111,7 +111,7 @@ _SQL = load_queries("scopes")
 
 
 class KnowledgeBases:
-    """The knowledge bases of a database; every call sees those of one user."""
+    """List, check and delete knowledge bases; every call sees those of one user."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -124,16 +124,16 @@ class KnowledgeBases:
             return await cursor.fetchall()
 
     async def note_upkeep(self, scope: Scope, warnings: Sequence[str]) -> None:
-        """Keep what of a graph did not follow when it was brought up to date; () when all did."""
+        """Store the warnings of the last update of a graph; () if there were none."""
         values = {"graph_id": scope.graph_id, "warnings": Jsonb(list(warnings))}
         async with self._database.transaction(scope.user_id) as connection:
             await connection.execute(_SQL["note_upkeep"], {"user_id": scope.user_id} | values)
 
     async def require(self, scope: Scope) -> None:
-        """Return if the user has this knowledge base.
+        """Check that the user has this knowledge base.
 
         Raises:
-            GraphNotFound: no such knowledge base; the message lists those that are there.
+            GraphNotFound: no such knowledge base; the message lists the existing ones.
         """
         async with self._database.transaction(scope.user_id) as connection:
             if await find_scope(connection, scope) is not None:
@@ -141,7 +141,7 @@ class KnowledgeBases:
         raise await self._not_found(scope)
 
     async def has_passages(self, scope: Scope) -> bool:
-        """Return whether there are passages in a knowledge base; one may be a graph alone.
+        """Return whether a knowledge base has passages; it may consist of a graph only.
 
         Raises:
             GraphNotFound: no such knowledge base.
@@ -155,16 +155,16 @@ class KnowledgeBases:
         raise await self._not_found(scope)
 
     async def _not_found(self, scope: Scope) -> GraphNotFound:
-        there = [graph.graph_id for graph in await self.list(scope.user_id)]
-        listed = f"There are: {', '.join(there[:20])}." if there else "There is none yet."
+        existing = [graph.graph_id for graph in await self.list(scope.user_id)]
+        listed = f"Existing: {', '.join(existing[:20])}." if existing else "There is none yet."
         return GraphNotFound(
             f"No knowledge base named {scope.graph_id!r}. {listed}",
-            next_step="Name one with --graph (over HTTP graphId), or make it with `sextant ingest`.",
+            next_step="Name one with --graph (graphId over HTTP), or create it with `sextant ingest`.",
             field="graph_id",
         )
 
     async def delete(self, scope: Scope) -> None:
-        """Remove a knowledge base with everything in it, from every table.
+        """Delete a knowledge base with everything in it.
 
         Raises:
             GraphNotFound: no such knowledge base.
@@ -173,12 +173,12 @@ class KnowledgeBases:
         async with self._database.transaction(scope.user_id) as connection:
             row = await doom_scope(connection, scope)
             if row is None:
-                return  # somebody else was faster
+                return  # another process was faster
             await connection.execute(_SQL["doom"], {"scope_id": str(row.scope_id)})
             await connection.execute(_SQL["delete_doomed"])
         async with self._database.owner() as owner:
             await owner.set_autocommit(True)
-            # The index of its entities' vectors, which a large graph has even without any chunk.
+            # The index of entity vectors may exist without any chunk.
             index = Identifier(entity_index(row.scope_id))
             await owner.execute(SQL("drop index concurrently if exists {}").format(index))
             if row.partition_key:

@@ -1,7 +1,7 @@
-"""A log of searches and what they returned, for those who want to look into one later (seed 004).
+"""Log searches and their results, to investigate them later.
 
-It is kept only where `search_log.enabled` says so, by knowledge base under row-level security, for
-`search_log.days` days. It holds questions, ids and scores, and no text of documents.
+The log is written only if `search_log.enabled` is set, by knowledge base under row-level security, and
+kept for `search_log.days` days. It contains questions, ids and scores, but no text of documents.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SQL = load_queries("search_log")
 
 @dataclass(frozen=True, slots=True)
 class LoggedSearch:
-    """One search: what was asked with which options, and what came back, best first.
+    """One search with its options, and its results, best first.
 
     `results` are `{"kind", "id", "document_id", "score"}`.
     """
@@ -43,7 +43,7 @@ class LoggedSearch:
 
 
 class SearchLog:
-    """The searches of a database's users; every call sees one scope."""
+    """Record and list searches; every call sees one scope."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -64,10 +64,10 @@ class SearchLog:
         warnings: Iterable[str] = (),
         milliseconds: float,
     ) -> None:
-        """Keep a search, and let go of those that are too old; nothing where the log is off.
+        """Record a search and delete old ones; do nothing if the log is off.
 
         Raises:
-            DatabaseUnavailable: it was not kept.
+            DatabaseUnavailable: the search was not recorded.
         """
         if not self.enabled:
             return
@@ -80,35 +80,35 @@ class SearchLog:
         }
         async with self._database.transaction(scope.user_id) as connection:
             await connection.execute(_SQL["record"], key_of(scope) | values)
-            await connection.execute(_SQL["prune"], key_of(scope) | self._kept)
+            await connection.execute(_SQL["prune"], key_of(scope) | self._retention)
 
     async def list(self, scope: Scope, limit: int = 50) -> list[LoggedSearch]:
-        """Return the last searches, newest first; none that is older than it is to be kept.
+        """Return the last searches within the retention time, newest first.
 
         Raises:
-            OptionInvalid: the limit is no number that there can be.
+            OptionInvalid: the limit is out of range.
         """
         limit = in_range(limit, "limit")
         async with self._database.transaction(scope.user_id) as connection:
             cursor = connection.cursor(row_factory=dict_row)
-            values = key_of(scope) | self._kept | {"limit": limit}
+            values = key_of(scope) | self._retention | {"limit": limit}
             await cursor.execute(_SQL["list"], values)
             return [
                 LoggedSearch(**{**row, "warnings": tuple(row["warnings"])}) async for row in cursor
             ]
 
     async def clear(self, scope: Scope) -> int:
-        """Forget them all; says how many."""
+        """Delete all searches; return their number."""
         async with self._database.transaction(scope.user_id) as connection:
             return (await connection.execute(_SQL["clear"], key_of(scope))).rowcount
 
     @property
-    def _kept(self) -> dict[str, object]:
+    def _retention(self) -> dict[str, object]:
         return {"days": self._settings.days}
 
 
 def item_to_log(item: RetrievedItem) -> dict[str, Any]:
-    """Return what the log keeps of a result."""
+    """Return a result as the log records it."""
     return {
         "kind": item.kind.value,
         "id": item.id,
@@ -122,7 +122,7 @@ def _json(value: object) -> Jsonb:
 
 
 def _storable(value: object) -> object:
-    """Return the same without what JSON in PostgreSQL cannot hold; a request may come with anything."""
+    """Return the value without characters that PostgreSQL's JSON cannot store."""
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, Mapping):

@@ -16,11 +16,10 @@ _GRAMS = (1, 2, 3)
 
 
 class HashEmbedder:
-    """Deterministic vectors of hashed character n-grams (feature hashing, Weinberger et al. 2009).
+    """An embedder of hashed character n-grams (feature hashing, Weinberger et al. 2009).
 
-    Texts that share words or ideographs are near each other; meaning plays no part, so it is a
-    double for tests and no search quality may be measured with it. The same text gives the same
-    vector in every process and on every machine.
+    Texts that share words or ideographs have similar vectors. Meaning plays no role, so do not measure
+    search quality with it. A text has the same vector in every process and on every machine.
 
     Args:
         dimension: length of a vector, at least 8.
@@ -35,16 +34,16 @@ class HashEmbedder:
 
     @property
     def name(self) -> str:
-        """Name of the vector space."""
+        """Return the name of the vector space."""
         return self._name
 
     @property
     def dimension(self) -> int:
-        """Return length of one vector."""
+        """Return the length of one vector."""
         return self._dimension
 
     async def warm_up(self) -> None:
-        """Nothing to load."""
+        """Do nothing, since there is nothing to load."""
 
     async def embed_query(self, text: str) -> Vectors:
         """Return the vector of one question."""
@@ -59,7 +58,7 @@ class HashEmbedder:
 
 
 class BrokenEmbedder(HashEmbedder):
-    """An embedder whose model does not answer, in a space that may hold vectors already."""
+    """An embedder whose model does not answer, for a vector space that may already be in use."""
 
     async def warm_up(self) -> None:
         """Raise `ModelUnavailable`, as every call does."""
@@ -75,7 +74,7 @@ class BrokenEmbedder(HashEmbedder):
 
 
 def hash_vector(text: str, dimension: int) -> Vectors:
-    """Return the L2-normalised n-gram vector of `text`; of a text without characters, the first axis."""
+    """Return the L2-normalised n-gram vector of `text`; the first unit vector for an empty text."""
     vector = np.zeros(dimension, np.float32)
     folded = normalise(text)
     for size in _GRAMS:
@@ -91,7 +90,7 @@ def hash_vector(text: str, dimension: int) -> Vectors:
 
 
 class LangChainHash(Embeddings):
-    """`HashEmbedder` as LangChain calls it.
+    """`HashEmbedder` with LangChain's interface.
 
     Args:
         dimension: length of a vector, at least 8.
@@ -110,7 +109,7 @@ class LangChainHash(Embeddings):
 
 
 class AngleEmbedder:
-    """Places each text at the angle whose cosine to the question is given."""
+    """Map each text to a vector with a given cosine to the question."""
 
     dimension = 2
 
@@ -120,13 +119,13 @@ class AngleEmbedder:
         self._otherwise = otherwise
 
     async def warm_up(self) -> None:
-        """Nothing to load."""
+        """Do nothing, since there is nothing to load."""
 
     async def embed_query(self, text: str) -> Vectors:  # noqa: ARG002
-        """Return the same for every question."""
+        """Return the same vector for every question."""
         return np.asarray([1.0, 0.0], np.float32)
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """Return one vector for each text, at its cosine."""
+        """Return a vector for each text, with its cosine to the question."""
         cosines = np.asarray([self._cosines.get(text, self._otherwise) for text in texts])
         return np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1).astype(np.float32)

@@ -1,7 +1,7 @@
 """A small HTTP/1.1 server on asyncio streams, for scripted endpoints on the loopback interface.
 
-Not for anything but tests: it trusts its client, reads bodies by Content-Length only and serves one
-request at a time on each connection. What it does well is notice at once that a client has left.
+It is for tests only: it trusts its clients, reads bodies by Content-Length, and serves one request at a
+time on each connection. It notices immediately when a client disconnects.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ LOOPBACK = "127.0.0.1"
 
 
 def reserve_port() -> socket.socket:
-    """Return a socket whose port is given to nobody else while it is open.
+    """Return a socket that reserves a free port while it is open.
 
-    It is bound and does not listen, so that a server that is told the port may still do so, as long as
-    it reuses addresses, which asyncio's, uvicorn's and Netty's do (socket(7), SO_REUSEADDR).
+    It is bound but does not listen, so a server can listen on its port if it sets SO_REUSEADDR, as those
+    of asyncio, uvicorn and Netty do (socket(7)).
     """
-    held = socket.socket()
-    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    held.bind((LOOPBACK, 0))
-    return held
+    reserved = socket.socket()
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    reserved.bind((LOOPBACK, 0))
+    return reserved
 
 
 _REASONS = {200: "OK", 400: "Bad Request", 404: "Not Found", 429: "Too Many Requests"}
@@ -36,12 +36,12 @@ _PATIENCE = 60.0
 
 
 class CutConnection(Exception):
-    """Raised by a body to close the connection without ending the response."""
+    """Raised by a body to cut the connection in the middle of the response."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A request as it came."""
+    """A received request."""
 
     method: str
     path: str
@@ -49,13 +49,13 @@ class HttpRequest:
     body: bytes
 
     def json(self) -> object:
-        """Return the body read as JSON."""
+        """Return the body, parsed as JSON."""
         return orjson.loads(self.body)
 
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """A response; `body` is whole, or an iterator whose parts are sent as they come."""
+    """A response; `body` is complete, or an iterator of parts that are sent one by one."""
 
     status: int = 200
     body: bytes | AsyncIterator[bytes] = b""
@@ -66,7 +66,7 @@ Handler = Callable[[HttpRequest], Awaitable[HttpResponse]]
 
 
 class _Connection(asyncio.StreamReaderProtocol):
-    """asyncio's stream protocol, which also tells at once when the client has closed."""
+    """asyncio's stream protocol with an event for the client's disconnect."""
 
     def __init__(
         self, serve: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -84,10 +84,12 @@ class _Connection(asyncio.StreamReaderProtocol):
 
 
 class LoopbackServer:
-    """Serves `handler` on a free port of 127.0.0.1 and counts the clients that leave early.
+    """Serve `handler` on a free port of 127.0.0.1, and count clients that disconnect early.
 
-    `accepted` counts connections; `disconnects` those closed by the client while a response was due;
-    `open_responses` those under way now.
+    Attributes:
+        accepted: the number of connections.
+        disconnects: the number of connections closed by the client before its response was complete.
+        open_responses: the number of current responses.
     """
 
     def __init__(self, handler: Handler) -> None:
@@ -107,7 +109,7 @@ class LoopbackServer:
         return port
 
     async def start(self) -> None:
-        """Listen."""
+        """Start listening."""
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(lambda: _Connection(self._accept), "127.0.0.1", 0)
 
@@ -122,10 +124,10 @@ class LoopbackServer:
         await self._server.wait_closed()
 
     async def wait_until(self, holds: Callable[[LoopbackServer], bool]) -> None:
-        """Return as soon as `holds`, which is asked whenever one of the counts changes.
+        """Wait until `holds` returns true; it is called whenever a count changes.
 
         Raises:
-            TimeoutError: it does not hold within a minute.
+            TimeoutError: it is not true within a minute.
         """
         async with asyncio.timeout(_PATIENCE), self._changed:
             await self._changed.wait_for(lambda: holds(self))
@@ -145,16 +147,16 @@ class LoopbackServer:
             writer.transport.abort()
 
     async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Answer one request; False when the connection is over."""
+        """Answer one request; return False if the connection has ended."""
         request = await _read_request(reader)
         if request is None:
             return False
         await self._count(responses=1)
         answer = asyncio.ensure_future(self._answer(request, writer))
         connection = cast(_Connection, writer.transport.get_protocol())
-        gone = asyncio.ensure_future(connection.client_left.wait())
+        disconnect = asyncio.ensure_future(connection.client_left.wait())
         try:
-            await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({answer, disconnect}, return_when=asyncio.FIRST_COMPLETED)
             if not answer.done():
                 await self._count(disconnects=1)
                 return False
@@ -164,8 +166,8 @@ class LoopbackServer:
             return False
         finally:
             answer.cancel()
-            gone.cancel()
-            await asyncio.gather(answer, gone, return_exceptions=True)
+            disconnect.cancel()
+            await asyncio.gather(answer, disconnect, return_exceptions=True)
             await self._count(responses=-1)
 
     async def _count(self, *, responses: int = 0, disconnects: int = 0) -> None:
@@ -195,10 +197,10 @@ async def _read_request(reader: asyncio.StreamReader) -> HttpRequest | None:
 
 
 async def _write_response(response: HttpResponse, writer: asyncio.StreamWriter) -> None:
-    whole = response.body if isinstance(response.body, bytes) else None
+    content = response.body if isinstance(response.body, bytes) else None
     framing = (
-        {"content-length": str(len(whole))}
-        if whole is not None
+        {"content-length": str(len(content))}
+        if content is not None
         else {"transfer-encoding": "chunked"}
     )
     headers = {"content-type": "application/json", **framing, **response.headers}

@@ -1,7 +1,7 @@
-"""A real Neo4j server for tests: the one that NEO4J_URI names, or one of our own for this run.
+"""A real Neo4j server for tests: the one of NEO4J_URI, or a temporary one.
 
-Our own is a community server out of Maven Central's jars (`scripts/neo4j`), on the loopback interface,
-on a free port and in a fresh folder each time.
+The temporary one is a community server from the jars of Maven Central (`scripts/neo4j`). It listens on a
+free port of the loopback interface and uses a new folder each time.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ _INSTALL = (
 
 
 class ServerMissing(RuntimeError):
-    """No Neo4j can be started here; the message says what to install."""
+    """Raised if no Neo4j server can be started; the message says what to install."""
 
 
 @dataclass
 class Neo4jServer:
-    """A server process on a port of its own, which keeps its data while it is stopped and started.
+    """A Neo4j process on its own port, which keeps its data between `kill` and `start`.
 
     Attributes:
-        options: of the Java machine; those of tests trade top speed for a quick start.
-        logins: whether it wants a login, at first that of `neo4j` with a password to be changed.
-        uri: where it answers Bolt.
+        options: options of the Java virtual machine; those of tests start quickly.
+        logins: whether it requires a login, initially that of `neo4j` with an expired password.
+        uri: its Bolt address.
     """
 
     library: Path = LIBRARY
@@ -54,17 +54,17 @@ class Neo4jServer:
     logins: bool = False
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="neo4j-")))
     _process: subprocess.Popen[str] | None = None
-    # Its port stays its own while it starts, and between its crash and its return.
-    _held: socket.socket = field(default_factory=ports.reserve_port)
+    # Reserves the port while the server is not running.
+    _reserved_port: socket.socket = field(default_factory=ports.reserve_port)
 
     @property
     def port(self) -> int:
-        """Return where it listens."""
-        return int(self._held.getsockname()[1])
+        """Return the port that it listens on."""
+        return int(self._reserved_port.getsockname()[1])
 
     @property
     def installed(self) -> bool:
-        """Return whether Java and the jars are here."""
+        """Return whether Java and the jars are installed."""
         jars = any(self.library.glob("neo4j-bolt-*.jar"))
         return jars and shutil.which(self.java) is not None
 
@@ -74,10 +74,10 @@ class Neo4jServer:
         return f"bolt://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        """Start, and return when it answers.
+        """Start the server, and return when it answers.
 
         Raises:
-            ServerMissing: Java or the jars are not there, or the server does not start.
+            ServerMissing: Java or the jars are missing, or the server does not start.
         """
         if not self.installed:
             raise ServerMissing(_INSTALL)
@@ -97,22 +97,22 @@ class Neo4jServer:
         raise ServerMissing(f"Neo4j did not start; {self.folder / 'server.log'} says why.")
 
     def kill(self) -> None:
-        """End the process at once, as a crash would; `start` starts it over the same data."""
+        """Kill the process like a crash; `start` starts it again with the same data."""
         if self._process is not None:
             self._process.kill()
             self._process.communicate()
             self._process = None
 
     def close(self) -> None:
-        """End the process and take its data away."""
+        """Kill the process and delete its data."""
         self.kill()
-        self._held.close()
+        self._reserved_port.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _command(self) -> list[str]:
         opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _JAVA_BASE]
         current = ["--enable-native-access=ALL-UNNAMED", "--add-modules", "jdk.incubator.vector"]
-        # 5.x needs neither and Java 17 knows only the second.
+        # Neo4j 5 needs neither, and Java 17 knows only the second.
         newer = current if any(self.library.glob("neo4j-bolt-20*.jar")) else []
         program = [str(SCRIPTS / "Server.java"), str(self.folder / "data"), str(self.port)]
         return [
@@ -129,10 +129,10 @@ class Neo4jServer:
 
 @contextmanager
 def neo4j_for_tests(options: tuple[str, ...] = QUICK) -> Iterator[dict[str, object]]:
-    """Provide settings of a server to test with: the one that NEO4J_URI names, else one of our own.
+    """Yield the settings of a test server: that of NEO4J_URI, else a temporary one.
 
     Raises:
-        ServerMissing: there is none, and none can be started; the message says what to install.
+        ServerMissing: there is no server, and none can be started.
     """
     if uri := os.environ.get("NEO4J_URI"):
         password = os.environ.get("NEO4J_PASSWORD")

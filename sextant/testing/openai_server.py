@@ -1,11 +1,11 @@
-"""An OpenAI-compatible endpoint that answers from a script, over real TCP on the loopback interface.
+"""An OpenAI-compatible endpoint with scripted answers, over TCP on the loopback interface.
 
     async with ScriptedOpenAI(chat=[rate_limited(0), "Ownership moves."]) as server:
         settings = Settings(chat_model="scripted", openai_base_url=server.base_url)
         ...
     assert len(server.chat_requests) == 2
 
-It runs in the caller's event loop, so a test needs no process, no port of its own and no sleeping.
+It runs in the caller's event loop, so a test needs no process, no fixed port and no sleeping.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from sextant.testing.replies import (
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """A request to one of the endpoints: its path, headers (lower case) and JSON body."""
+    """A request to an endpoint, with lower-case header names and the parsed JSON body."""
 
     path: str
     headers: Mapping[str, str]
@@ -53,39 +53,39 @@ class ApiRequest:
 
     @property
     def images(self) -> list[bytes]:
-        """Return the images of a chat request's messages, in order; ValueError for one that is no data URI."""
+        """Return the images of a chat request's messages in order; raise ValueError unless they are data URIs."""
         return [_image_of(part) for message in self.messages for part in _parts_of(message)]
 
     @property
     def streamed(self) -> bool:
-        """Return whether a streamed answer is asked for."""
+        """Return whether the request asks for a streamed answer."""
         return bool(self.body.get("stream"))
 
     @property
     def wants_json(self) -> bool:
-        """Return whether the request asks for JSON, by `response_format` or in its words."""
+        """Return whether the request asks for JSON, by `response_format` or in its prompt."""
         return "response_format" in self.body or "JSON schema" in self.prompt
 
 
-Answering = Callable[[ApiRequest], "Reply | str"]
-Script = Answering | Iterable["Reply | str"]
+ReplyFunction = Callable[[ApiRequest], "Reply | str"]
+Script = ReplyFunction | Iterable["Reply | str"]
 
 
 class ScriptedOpenAI:
     """`/v1/chat/completions`, `/v1/embeddings`, `/v1/rerank` and `/v1/models` from a script.
 
-    A script is either a sequence of replies, one per request in order of arrival (a request beyond
-    its end gets status 500 and says so), or a function from the request to a reply. A plain string
-    is a reply with that text. Embeddings are those of `HashEmbedder`, rerank scores their cosine,
-    unless a script gives an error instead: for these two, a reply of status 200 means "as usual".
+    A script is either a sequence of replies, one per request in order of arrival (further requests get
+    status 500), or a function from the request to a reply. A string is a reply with that text.
+    Embeddings are those of `HashEmbedder`, and rerank scores are their cosines, unless a script returns
+    an error: for these two, a reply of status 200 means the default answer.
 
     Args:
         chat: script of chat completions.
-        embeddings: script of embedding requests; None: always as usual.
-        rerank: script of rerank requests; None: always as usual.
+        embeddings: script of embedding requests; None: the default answers.
+        rerank: script of rerank requests; None: the default answers.
         dimension: length of the embedding vectors.
-        vector: gives a text its vector, instead of hashing.
-        api_key: the only key accepted; None: any, or none.
+        vector: returns the vector of a text, instead of hashing.
+        api_key: the only accepted key; None: accept requests with any key or none.
         models: names that `/v1/models` lists.
     """
 
@@ -101,9 +101,9 @@ class ScriptedOpenAI:
         models: Iterable[str] = ("scripted",),
     ) -> None:
         self.requests: list[ApiRequest] = []
-        self._chat = _answering(chat)
-        self._embeddings = _answering(embeddings if embeddings is not None else _as_usual)
-        self._rerank = _answering(rerank if rerank is not None else _as_usual)
+        self._chat = _to_handler(chat)
+        self._embeddings = _to_handler(embeddings if embeddings is not None else _default_reply)
+        self._rerank = _to_handler(rerank if rerank is not None else _default_reply)
         self._dimension = dimension
         self._vector = vector or (lambda text: hash_vector(text, dimension))
         self._api_key = api_key
@@ -121,12 +121,12 @@ class ScriptedOpenAI:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Stop listening and cut what is still open."""
+        """Stop listening, and cut open connections."""
         await self._server.stop()
 
     @property
     def base_url(self) -> str:
-        """Return the base URL that a client is given; ends in `/v1`."""
+        """Return the base URL for clients; it ends in `/v1`."""
         return f"http://127.0.0.1:{self._server.port}/v1"
 
     @property
@@ -136,42 +136,44 @@ class ScriptedOpenAI:
 
     @property
     def connections(self) -> int:
-        """Return connections that were ever opened to it, whatever came over them."""
+        """Return the number of connections opened so far."""
         return self._server.accepted
 
     @property
     def disconnects(self) -> int:
-        """Return clients that left before their answer was complete."""
+        """Return the number of clients that disconnected before their answer was complete."""
         return self._server.disconnects
 
     @property
     def open_streams(self) -> int:
-        """Return answers under way now."""
+        """Return the number of current answers."""
         return self._server.open_responses
 
     async def wait_for_disconnects(self, number: int = 1) -> None:
-        """Return as soon as `number` clients have left early in all; TimeoutError after a minute."""
+        """Wait until `number` clients in all have disconnected early; raise TimeoutError after a minute."""
         await self._server.wait_until(lambda server: server.disconnects >= number)
 
     async def wait_for_streams(self, number: int = 1) -> None:
-        """Return as soon as exactly `number` answers are under way; TimeoutError after a minute."""
+        """Wait until exactly `number` answers are open; raise TimeoutError after a minute."""
         await self._server.wait_until(lambda server: server.open_responses == number)
 
     async def _handle(self, http: HttpRequest) -> HttpResponse:
         path = http.path.partition("?")[0].removeprefix("/v1")
         if self._api_key and http.headers.get("authorization") != f"Bearer {self._api_key}":
-            return _whole(
+            return _json_response(
                 error_body(Reply("Incorrect API key.", error_code="invalid_api_key")), 401
             )
         if path == "/models":
-            return _whole({"object": "list", "data": [_model(name) for name in self._models]})
+            return _json_response(
+                {"object": "list", "data": [_model(name) for name in self._models]}
+            )
         answer = {
             "/chat/completions": self._complete,
             "/embeddings": self._embed,
             "/rerank": self._score,
         }.get(path)
         if answer is None:
-            return _whole(error_body(Reply(f"Unknown path {http.path}.")), 404)
+            return _json_response(error_body(Reply(f"Unknown path {http.path}.")), 404)
         request = ApiRequest(http.path, http.headers, cast("dict[str, Any]", http.json()))
         self.requests.append(request)
         return await answer(request)
@@ -188,7 +190,7 @@ class ScriptedOpenAI:
                 {"content-type": "text/event-stream", **reply.headers},
             )
         await _wait_as_scripted(reply)
-        return _whole(completion_body(reply, model, request.prompt), headers=reply.headers)
+        return _json_response(completion_body(reply, model, request.prompt), headers=reply.headers)
 
     async def _embed(self, request: ApiRequest) -> HttpResponse:
         reply = self._embeddings(request)
@@ -207,7 +209,7 @@ class ScriptedOpenAI:
             for index, vector in enumerate(vectors)
         ]
         usage = {"prompt_tokens": len(vectors), "total_tokens": len(vectors)}
-        return _whole(
+        return _json_response(
             {"object": "list", "model": request.body.get("model"), "data": data, "usage": usage}
         )
 
@@ -222,10 +224,10 @@ class ScriptedOpenAI:
             for index, text in enumerate(request.body["documents"])
         ]
         scores.sort(key=lambda score: -score["relevance_score"])
-        return _whole({"id": "scripted", "results": scores[: request.body.get("top_n")]})
+        return _json_response({"id": "scripted", "results": scores[: request.body.get("top_n")]})
 
 
-def _answering(script: Script) -> Callable[[ApiRequest], Reply]:
+def _to_handler(script: Script) -> Callable[[ApiRequest], Reply]:
     if callable(script):
         return lambda request: _reply(script(request))
     queue = deque(script)
@@ -234,21 +236,21 @@ def _answering(script: Script) -> Callable[[ApiRequest], Reply]:
     )
 
 
-def _reply(given: Reply | str) -> Reply:
-    return Reply(given) if isinstance(given, str) else given
+def _reply(reply: Reply | str) -> Reply:
+    return Reply(reply) if isinstance(reply, str) else reply
 
 
-def _as_usual(_request: ApiRequest) -> Reply:
+def _default_reply(_request: ApiRequest) -> Reply:
     return Reply()
 
 
 async def _error_response(reply: Reply) -> HttpResponse:
     await _wait_as_scripted(reply)
-    return _whole(error_body(reply), reply.status, reply.headers)
+    return _json_response(error_body(reply), reply.status, reply.headers)
 
 
 async def _wait_as_scripted(reply: Reply) -> None:
-    """Send an unstreamed answer: late, never, or cut, as its reply says."""
+    """Delay, block or cut an unstreamed answer, as its reply defines."""
     await asyncio.sleep(reply.delay)
     if reply.pause_after is not None:
         await (reply.resume or asyncio.Event()).wait()
@@ -289,7 +291,7 @@ def _event(body: dict[str, Any]) -> bytes:
     return b"data: " + orjson.dumps(body) + b"\n\n"
 
 
-def _whole(
+def _json_response(
     body: object, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> HttpResponse:
     return HttpResponse(status, orjson.dumps(body), headers or {})
@@ -313,7 +315,7 @@ def _image_of(part: Mapping[str, Any]) -> bytes:
     address = str(part["image_url"]["url"])
     head, comma, data = address.partition(",")
     if not (comma and head.startswith("data:image/") and head.endswith(";base64")):
-        raise ValueError(f"An image is shown by {address[:60]}, not by its bytes.")
+        raise ValueError(f"An image is given by {address[:60]}, not by its bytes.")
     return b64decode(data, validate=True)
 
 

@@ -1,7 +1,7 @@
 """A small PDF writer for tests and benchmarks: text in Chinese and English, rules, outlines, passwords.
 
-Written after ISO 32000-1. A line of Latin text is set in Helvetica, any other in the Adobe-GB1 font
-that viewers bring along, so files stay small and embed nothing.
+It follows ISO 32000-1. Latin text is set in Helvetica and other text in the Adobe-GB1 font of viewers,
+so files are small and embed no fonts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PADDING = bytes.fromhex("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9
 class PdfText:
     """A line of text; `x` and `y` are points from the lower left corner of an A4 page (595 x 842).
 
-    `angle` is in degrees; 0 is level.
+    `angle` is in degrees; 0 is horizontal.
     """
 
     x: float
@@ -33,7 +33,7 @@ class PdfText:
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """A filled rectangle, as of a background."""
+    """A filled rectangle, such as a background."""
 
     x: float
     y: float
@@ -62,7 +62,7 @@ class PdfPicture:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A text field of a form, with what is filled in; nothing of it is drawn."""
+    """A text field of a form with its value; it is not drawn."""
 
     x: float
     y: float
@@ -93,7 +93,7 @@ Item = Drawn | Field | PdfNote
 def draw_ruled_table(
     x: float, y: float, rows: Sequence[Sequence[str]], width: float = 120
 ) -> list[Drawn]:
-    """Return rows of equal height downwards from (x, y), with a rule around every cell."""
+    """Return a table of rows of equal height below (x, y), with rules around every cell."""
     height, right, bottom = 20.0, x + width * len(rows[0]), y - 20.0 * len(rows)
     levels = [Rule(x, y - height * row, right, y - height * row) for row in range(len(rows) + 1)]
     uprights = [
@@ -170,14 +170,14 @@ class _PdfWriter:
         self._objects[number] = body.encode("latin-1") if isinstance(body, str) else body
 
     def stream(self, number: int, entries: str, data: bytes) -> None:
-        data = self._sealed(data, number)
+        data = self._encrypt(data, number)
         self.put(
             number, f"<<{entries}/Length {len(data)}>>stream\n".encode() + data + b"\nendstream"
         )
 
     def string(self, text: str, number: int) -> bytes:
-        sealed = self._sealed(b"\xfe\xff" + text.encode("utf-16-be"), number)
-        return b"<" + sealed.hex().encode() + b">"
+        encrypted = self._encrypt(b"\xfe\xff" + text.encode("utf-16-be"), number)
+        return b"<" + encrypted.hex().encode() + b">"
 
     def page(self, tree: int, fonts: int, image: int, items: Sequence[Item]) -> int:
         page, content = self.reserve(), self.reserve()
@@ -216,7 +216,7 @@ class _PdfWriter:
         return number
 
     def outline(self, items: Sequence[OutlineItem], pages: Sequence[int]) -> int:
-        """Return the number of the outline's root, 0 when there are no items."""
+        """Write the outline; return the number of its root, 0 if there are no items."""
         if not items:
             return 0
         root, numbers = self.reserve(), [self.reserve() for _ in items]
@@ -228,11 +228,11 @@ class _PdfWriter:
             children.setdefault(parent, []).append(number)
             path.append(number)
         for parent, kids in children.items():
-            for place, number in enumerate(kids):
+            for index, number in enumerate(kids):
                 item = items[numbers.index(number)]
                 links = [
                     f"/Parent {parent} 0 R",
-                    *_siblings(kids, place),
+                    *_siblings(kids, index),
                     *_ends(children.get(number)),
                 ]
                 target = f"/Dest[{pages[item.page]} 0 R/XYZ 0 {item.y} 0]"
@@ -257,16 +257,16 @@ class _PdfWriter:
         body += f"trailer<</Size {size}/Root {catalog} 0 R/Info {info} 0 R{security}>>\n".encode()
         return bytes(body + f"startxref\n{start}\n%%EOF\n".encode())
 
-    def _sealed(self, data: bytes, number: int) -> bytes:
+    def _encrypt(self, data: bytes, number: int) -> bytes:
         if not self._key:
             return data
         seed = self._key + number.to_bytes(3, "little") + b"\0\0"
         return _rc4(hashlib.md5(seed, usedforsecurity=False).digest()[:10], data)
 
 
-def _siblings(kids: Sequence[int], place: int) -> list[str]:
-    before = [f"/Prev {kids[place - 1]} 0 R"] if place else []
-    return [*before, *([f"/Next {kids[place + 1]} 0 R"] if place + 1 < len(kids) else [])]
+def _siblings(kids: Sequence[int], index: int) -> list[str]:
+    before = [f"/Prev {kids[index - 1]} 0 R"] if index else []
+    return [*before, *([f"/Next {kids[index + 1]} 0 R"] if index + 1 < len(kids) else [])]
 
 
 def _ends(kids: Sequence[int] | None) -> list[str]:
@@ -286,12 +286,12 @@ def _operators(item: Drawn) -> str:
             codes = item.text.encode("utf-16-be" if wide else "cp1252", errors="replace").hex()
             font = "M" if item.mono else ("C" if wide else "L") + ("B" if item.bold else "")
             across, up = cos(radians(item.angle)), sin(radians(item.angle))
-            place = f"{across:.4f} {up:.4f} {-up:.4f} {across:.4f} {item.x} {item.y} Tm"
-            return f"BT /{font} {item.size} Tf {place} <{codes}> Tj ET"
+            matrix = f"{across:.4f} {up:.4f} {-up:.4f} {across:.4f} {item.x} {item.y} Tm"
+            return f"BT /{font} {item.size} Tf {matrix} <{codes}> Tj ET"
 
 
 def _rc4(key: bytes, data: bytes) -> bytes:
-    """Return the cipher of PDF 1.1 to 1.5; old and weak, which is no matter for a test file."""
+    """Encrypt with RC4, the cipher of PDF 1.1 to 1.5; it is weak, which does not matter for test files."""
     state = list(range(256))
     j = 0
     for i in range(256):

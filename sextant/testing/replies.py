@@ -1,4 +1,4 @@
-"""What a scripted endpoint answers: one `Reply` per request, made by the functions below."""
+"""The scripted answers of an endpoint: one `Reply` per request, created by the functions below."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from sextant.domain.events import Done, Event, Retrieved, Status
 
 
 def trace_of(question: str, events: Sequence[Event]) -> str:
-    """Return the nodes in their order, what each retrieval searched by, the answer, and what it rests on.
+    """Return the nodes in order, the mode of each retrieval, the answer, and its sources.
 
-    No times and no scores: those differ from run to run.
+    Times and scores are left out, since they vary between runs.
     """
     [done] = [event for event in events if isinstance(event, Done)]
     answer = done.answer
@@ -30,19 +30,19 @@ def trace_of(question: str, events: Sequence[Event]) -> str:
             steps.append(event.node)
         elif isinstance(event, Retrieved):
             steps[-1] += f" ({event.mode})"
-    told = [f"{answer.mode} · {question}", " → ".join(steps), "", answer.answer, ""]
+    lines = [f"{answer.mode} · {question}", " → ".join(steps), "", answer.answer, ""]
     for source in answer.sources:
-        told += _trace_lines(source, answer)
-    return "\n".join([*told, f"{'grounded' if answer.grounded else 'not grounded'}\n"])
+        lines += _trace_lines(source, answer)
+    return "\n".join([*lines, f"{'grounded' if answer.grounded else 'not grounded'}\n"])
 
 
 def _trace_lines(source: Source, answer: Answer) -> list[str]:
-    place = " › ".join([source.filename, *source.section_path])
+    path = " › ".join([source.filename, *source.section_path])
     page = f", page {source.page}" if source.page else ""
-    lanes = ", ".join(f"{name} {found['rank']}" for name, found in sorted(source.lanes.items()))
-    found = f"; rank by lane: {lanes}" if lanes else ""
-    cited = [one for one in answer.citations if one.marker == source.marker]
-    return [f"[{source.marker}] {place}{page}{found}", *map(_quote_line, cited)]
+    lanes = ", ".join(f"{name} {ranks['rank']}" for name, ranks in sorted(source.lanes.items()))
+    ranks = f"; rank by lane: {lanes}" if lanes else ""
+    citations = [citation for citation in answer.citations if citation.marker == source.marker]
+    return [f"[{source.marker}] {path}{page}{ranks}", *map(_quote_line, citations)]
 
 
 def _quote_line(citation: Citation) -> str:
@@ -52,18 +52,18 @@ def _quote_line(citation: Citation) -> str:
 
 
 def picture(color: str = "red", size: tuple[int, int] = (120, 90), kind: str = "PNG") -> bytes:
-    """Return an image file of one colour; `size` in pixels, `kind` as Pillow names formats."""
-    written = BytesIO()
-    Image.new("RGB", size, color).save(written, kind)
-    return written.getvalue()
+    """Return an image file of one colour; `size` is in pixels, `kind` is a format name of Pillow."""
+    output = BytesIO()
+    Image.new("RGB", size, color).save(output, kind)
+    return output.getvalue()
 
 
 def data_uri(content: bytes) -> str:
-    """Return a PNG as a URI that holds it (RFC 2397)."""
+    """Return a PNG as a data URI (RFC 2397)."""
     return f"data:image/png;base64,{b64encode(content).decode()}"
 
 
-# Words with their leading space, single ideographs, or single marks: about what tokens are.
+# Words with their leading space, single ideographs, or single marks, which resemble tokens.
 _TOKENS = re.compile(r"\s*[A-Za-z0-9']+|\s*[^A-Za-z0-9'\s]|\s+")
 
 
@@ -73,15 +73,15 @@ class Reply:
 
     Attributes:
         text: the answer's text.
-        status: HTTP status; other than 200, `text` is the error's message.
+        status: the HTTP status; unless it is 200, `text` is the message of the error.
         headers: extra response headers.
         tokens: the pieces of a streamed answer; by default `text` cut into words and ideographs.
-        delay: seconds before each piece (streamed) or before the answer (whole).
-        pause_after: pieces after which the stream waits for `resume`; None: it never waits.
-        resume: what a paused stream waits for; None: it waits until the client leaves.
-        endless: the pieces are repeated until the client leaves.
-        break_after: pieces after which the connection is cut without an end; None: never.
-        refusal: the model's refusal, in the API's own field; `text` should be empty then.
+        delay: seconds before each streamed piece, or before an unstreamed answer.
+        pause_after: number of pieces after which the stream waits for `resume`; None: never.
+        resume: ends the wait of a paused stream; None: it waits until the client disconnects.
+        endless: whether the pieces are repeated until the client disconnects.
+        break_after: number of pieces after which the connection is cut; None: never.
+        refusal: the model's refusal in its own field of the API; `text` should be empty then.
         finish_reason: why the answer ends.
         usage: whether tokens are reported.
         error_code: `error.code` of an error's body.
@@ -103,12 +103,12 @@ class Reply:
 
     @property
     def pieces(self) -> Sequence[str]:
-        """Return what a stream of this reply sends, piece by piece."""
+        """Return the pieces that a stream of this reply sends."""
         return self.tokens if self.tokens is not None else tokens_of(self.text)
 
 
 def tokens_of(text: str) -> list[str]:
-    """Return `text` cut into pieces that join back to it."""
+    """Split `text` into pieces whose concatenation is `text`."""
     return _TOKENS.findall(text)
 
 
@@ -118,18 +118,18 @@ def as_json(value: object) -> Reply:
 
 
 def fence_json(value: object) -> Reply:
-    """Return `value` as JSON in a code fence with talk around it, as small models write it."""
+    """Return `value` as JSON in a code fence between sentences, as small models write it."""
     written = json.dumps(value, ensure_ascii=False, indent=1)
     return Reply(f"Sure! Here is the JSON:\n```json\n{written}\n```\nLet me know if you need more.")
 
 
 def invalid_json() -> Reply:
-    """Return prose where JSON was asked for."""
+    """Return prose instead of JSON."""
     return Reply("I think the answer depends on the circumstances, mostly.")
 
 
 def refusal(text: str = "I can't help with that.") -> Reply:
-    """Return a refusal in the API's own field, with no text beside it."""
+    """Return a refusal in its own field of the API, without text."""
     return Reply(refusal=text)
 
 
@@ -154,14 +154,14 @@ def slow(text: str, delay: float) -> Reply:
 
 
 def endless(text: str = "and so on ") -> Reply:
-    """Return `text` again and again until the client leaves."""
+    """Return `text` repeatedly until the client disconnects."""
     return Reply(text, endless=True)
 
 
 def silent_after(
     pieces: int, text: str = "It begins well and then", resume: asyncio.Event | None = None
 ) -> Reply:
-    """Return a stream that stops in the middle without closing, until `resume` or the client leaves."""
+    """Return a stream that pauses until `resume` is set or the client disconnects."""
     return Reply(text, pause_after=pieces, resume=resume)
 
 
@@ -190,11 +190,15 @@ def chunk_body(
 
 
 def usage_of(reply: Reply, prompt: str) -> dict[str, int]:
-    """Return tokens as the endpoint counts them: pieces of the prompt and of the answer."""
-    asked, said = len(tokens_of(prompt)), len(reply.pieces)
-    return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
+    """Count the tokens of the prompt and of the answer by their pieces."""
+    sent, received = len(tokens_of(prompt)), len(reply.pieces)
+    return {
+        "prompt_tokens": sent,
+        "completion_tokens": received,
+        "total_tokens": sent + received,
+    }
 
 
 def error_body(reply: Reply) -> dict[str, Any]:
-    """Return the body of an error, as OpenAI shapes it."""
+    """Return the body of an error in OpenAI's format."""
     return {"error": {"message": reply.text, "type": "scripted", "code": reply.error_code}}

@@ -12,7 +12,7 @@ from sextant.stores.postgresql.database import Database
 def recorded(database: Database, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return a list that gets every statement that is read from now on."""
     asked = list[str]()
-    for kind in (database._trips, database._calls):
+    for kind in (database._reads, database._calls):
         answer = kind._answer
 
         async def noted(key: str, statements: Any, answer: Any = answer) -> Any:

@@ -129,7 +129,7 @@ async def list_documents(
     library = _library(request, principal)
     found = await library.page(asked.graph_id, after, asked.limit + 1)
     page = found[: asked.limit]
-    standings = await library.standings([one.id for one in page])
+    standings = await library.statuses([one.id for one in page])
     more = len(found) > len(page) and page[-1].created_at
     return DocumentPage(
         documents=tuple(
@@ -218,7 +218,7 @@ async def _frame_events(watch: Watch, request_id: str | None) -> AsyncIterator[b
     """Yield the events of a stream; whatever ends it, its place is given back."""
     number = 0
     try:
-        async for standing in watch.standings():
+        async for standing in watch.statuses():
             number += 1
             yield frame(_event(standing), _data(standing), str(number))
     except DocumentNotFound as error:

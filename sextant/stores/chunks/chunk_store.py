@@ -44,7 +44,7 @@ from sextant.stores.stamps.stamp_lines import (
     Stamp,
     StampAnswer,
     request_stamp,
-    stamp_lines,
+    stamp_connections,
     stamp_of,
 )
 
@@ -331,7 +331,7 @@ class ChunkStore:
 
     def request_stamp(self, scope: Scope) -> AbstractContextManager[StampAnswer]:
         """Send the request for the stamp now; the caller reads the answer later (`stamps.stamp_lines`)."""
-        return request_stamp(stamp_lines(self._database), scope)
+        return request_stamp(stamp_connections(self._database), scope)
 
     @asynccontextmanager
     async def _filtered(self, scope: Scope) -> AsyncIterator[tuple[Connection, ScopeRow | None]]:

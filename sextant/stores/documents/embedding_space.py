@@ -16,8 +16,8 @@ from sextant.domain.errors import EmbeddingModelChanged
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.chunks.stored import StoredChunk, read_stored_chunk
-from sextant.stores.postgresql.alone import alone
 from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.exclusive_lock import exclusive_lock
 from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.scopes import find_scope, share_scope
@@ -126,7 +126,7 @@ async def finish_reembedding(database: Database) -> None:
 
 def lock_reembedding(database: Database) -> AbstractAsyncContextManager[None]:
     """Hold the lock under which one process at a time re-embeds; others wait."""
-    return alone(database, _SQL["lock_session"], {"key": _REEMBEDDING_LOCK})
+    return exclusive_lock(database, _SQL["lock_session"], {"key": _REEMBEDDING_LOCK})
 
 
 async def chunks_without_vectors(

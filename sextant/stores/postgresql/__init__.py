@@ -1,1 +1,1 @@
-"""The connection to PostgreSQL: pools, the schema and its named queries, whole copies."""
+"""Connect to PostgreSQL: pools, migrations, named queries, backups."""

@@ -1,9 +1,8 @@
-"""A whole database as one file, and back: all users, all knowledge bases, keys and waiting jobs.
+"""Back up a whole database to one file, and restore it: users, knowledge bases, keys and waiting jobs.
 
-By PostgreSQL's own programs, which the embedded server brings along and which reach any other server
-too. A backup is a consistent snapshot taken beside running work (`pg_dump`); a restore is one
-transaction, so that a file that breaks off or comes from a newer Sextant leaves everything as it was.
-Neo4j holds a projection, which is rebuilt from what was restored.
+Both use PostgreSQL's programs, which come with the embedded server and can connect to any server. A
+backup is a consistent snapshot, taken while others work (`pg_dump`). A restore is one transaction, so a
+truncated file or one from a newer Sextant changes nothing. The projection in Neo4j is rebuilt afterwards.
 """
 
 from __future__ import annotations
@@ -29,16 +28,16 @@ from sextant.stores.postgresql.queue_schema import SCHEMA as QUEUE
 
 _SQL = load_queries("backup")
 _PIECE = 1 << 20  # bytes
-# What ends a backup, behind all that pg_restore reads: a mark, and the SHA-256 of what stands before it.
+# A backup ends with a mark and the SHA-256 of everything before the mark; pg_restore ignores both.
 _SEAL = b"\nSEXTANT-SHA256\n"
 _SEAL_BYTES = len(_SEAL) + 32
-# Waits for connections that are ending, which do not count as the database being in use.
+# Waits for connections that are just ending.
 _ENDING_SECONDS = (0.1, 0.4, 1.0)
 _SCHEMAS = ("sextant", QUEUE)
 
-# What pg_restore begins with from PostgreSQL 17 on, and what older servers understand, too.
-_NEWER = b"SET transaction_timeout = 0;"
-_EITHER = (
+# The first statement of pg_restore since PostgreSQL 17, and one that older servers accept.
+_SET_TIMEOUT = b"SET transaction_timeout = 0;"
+_SET_TIMEOUT_IF_KNOWN = (
     b"SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout';"
 )
 
@@ -46,11 +45,11 @@ OnBytes = Callable[[int], None]
 
 
 async def backup(database: Database, out: Path, on_bytes: OnBytes | None = None) -> int:
-    """Write everything to `out`, which appears when it is whole.
+    """Write the whole database to `out`, which appears when it is complete.
 
     Args:
-        database: what to save; it may be in use.
-        out: the file, in PostgreSQL's custom format, compressed, with a checksum behind it.
+        database: the database, which may be in use.
+        out: the file, in PostgreSQL's custom format, compressed, followed by a checksum.
         on_bytes: called with the bytes written so far.
 
     Returns:
@@ -58,7 +57,7 @@ async def backup(database: Database, out: Path, on_bytes: OnBytes | None = None)
 
     Raises:
         OptionInvalid: the file cannot be written.
-        DatabaseUnavailable: the server is gone, or the database user may not read every row.
+        DatabaseUnavailable: the server does not answer, or the user may not read every row.
     """
     schemas = [f"--schema={name}" for name in _SCHEMAS]
     written = 0
@@ -73,27 +72,27 @@ async def backup(database: Database, out: Path, on_bytes: OnBytes | None = None)
                     on_bytes(written)
             await _check_exit(dump, "The backup was not made")
         file.write(_SEAL + digest.digest())
-        await asyncio.to_thread(_settle, file)
+        await asyncio.to_thread(_flush_to_disk, file)
     return written + _SEAL_BYTES
 
 
 async def restore(
     database: Database, source: Path, *, replace: bool = False, on_bytes: OnBytes | None = None
 ) -> None:
-    """Put what `source` holds in the place of everything that the database has.
+    """Replace the content of the database by that of `source`.
 
-    Open the database again afterwards: the backup may come from an older version.
+    Reopen the database afterwards, since the backup may come from an older version.
 
     Args:
-        database: where to; no other process of Sextant may use it.
-        source: a file that `backup` wrote, by this version or an older one.
-        replace: also when the database has knowledge bases, which are then gone.
+        database: the target; no other process of Sextant may use it.
+        source: a file written by `backup` of this or an older version.
+        replace: whether existing knowledge bases may be deleted.
         on_bytes: called with the bytes of SQL sent so far.
 
     Raises:
-        OptionInvalid: the file is no backup, broke off, or is damaged.
-        ConflictError: the database is not empty, is in use, or the backup is of a newer version.
-        DatabaseUnavailable: the server is gone.
+        OptionInvalid: the file is no backup, is truncated or damaged.
+        ConflictError: the database is not empty or in use, or the backup is from a newer version.
+        DatabaseUnavailable: the server does not answer.
     """
     if not await asyncio.to_thread(source.is_file):
         raise OptionInvalid(
@@ -113,17 +112,17 @@ async def restore(
             await _send(reading, writing.stdin, on_bytes)
         except (BrokenPipeError, ConnectionResetError):
             await _check_exit(writing, "Nothing was restored")
-        # The end of its input is the commit: it must not see one unless the file was whole.
-        await _readable(reading, source)
+        # The end of the input commits, so it must not end unless the file was complete.
+        await _require_readable(reading, source)
         writing.stdin.close()
         await _check_exit(writing, "Nothing was restored")
 
 
 def _require_undamaged(source: Path) -> None:
-    """Compare a backup with the checksum at its end; those of older versions have none.
+    """Check the checksum at the end of a backup; backups of older versions have none.
 
     Raises:
-        OptionInvalid: it is not what was written.
+        OptionInvalid: the file is damaged.
     """
     with source.open("rb") as file:
         size = file.seek(0, os.SEEK_END) - _SEAL_BYTES
@@ -132,43 +131,43 @@ def _require_undamaged(source: Path) -> None:
         file.seek(max(0, size - _PIECE))
         tail = file.read()
         seal = tail[-_SEAL_BYTES:]
-        # A bit of the mark itself may have flipped, or something may be missing or stand behind it: that makes
-        # no backup of an older version of it.
-        alike = sum(one == other for one, other in zip(seal, _SEAL, strict=False))
-        if alike < len(_SEAL) // 2 and _SEAL[1:8] not in tail:
+        # The mark itself may be damaged, or bytes may be missing or follow it. None of this makes it a
+        # backup of an older version.
+        matching = sum(one == other for one, other in zip(seal, _SEAL, strict=False))
+        if matching < len(_SEAL) // 2 and _SEAL[1:8] not in tail:
             return
         file.seek(0)
-        digest, left = hashlib.sha256(), size
-        while left and (piece := file.read(min(_PIECE, left))):
+        digest, remaining = hashlib.sha256(), size
+        while remaining and (piece := file.read(min(_PIECE, remaining))):
             digest.update(piece)
-            left -= len(piece)
+            remaining -= len(piece)
     if digest.digest() != seal[len(_SEAL) :]:
         raise OptionInvalid(
-            f"{source} is damaged: its checksum does not fit what it holds.",
-            next_step="Take another copy of it, or an earlier backup. Nothing was changed.",
+            f"{source} is damaged: its checksum does not match its content.",
+            next_step="Use another copy of it, or an earlier backup. Nothing was changed.",
             field="source",
         )
 
 
 async def _require_free(database: Database, *, replace: bool) -> None:
     if others := await _others(database):
-        # They would go on using what they remember of the schema that is dropped.
+        # They have cached parts of the schema that is dropped.
         raise ConflictError(
             f"The database is in use by other processes of Sextant: {others}.",
-            next_step="Stop its servers, workers and commands, and restore then.",
+            next_step="Stop its servers, workers and commands, then restore.",
         )
     if not replace and await count_graphs(database):
         raise ConflictError(
             "The database has knowledge bases, which a restore would replace.",
-            next_step="Restore into an empty data folder, or say --replace.",
+            next_step="Restore into an empty data folder, or add --replace.",
         )
 
 
 async def _send(reading: Process, to: asyncio.StreamWriter, on_bytes: OnBytes | None) -> None:
-    """Send what a program writes, in words that older servers understand, too."""
+    """Send the output of a program, with one statement changed for older servers."""
     sent = 0
     async for piece in _pieces(reading):
-        to.write(piece if sent else piece.replace(_NEWER, _EITHER, 1))
+        to.write(piece if sent else piece.replace(_SET_TIMEOUT, _SET_TIMEOUT_IF_KNOWN, 1))
         await to.drain()
         sent += len(piece)
         if on_bytes is not None:
@@ -176,23 +175,23 @@ async def _send(reading: Process, to: asyncio.StreamWriter, on_bytes: OnBytes | 
 
 
 def _private(path: Path) -> BinaryIO:
-    """Return a new file that is its owner's alone: it holds every user's documents, and the hashes of keys."""
+    """Create a file for its owner only: it holds the documents of all users, and hashes of keys."""
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
-def _settle(file: BinaryIO) -> None:
-    """Flush what was written to the disk."""
+def _flush_to_disk(file: BinaryIO) -> None:
+    """Flush the file to disk."""
     file.flush()
     os.fsync(file.fileno())
 
 
 async def count_graphs(database: Database) -> int:
-    """Return the number of knowledge bases of all users together."""
+    """Count the knowledge bases of all users."""
     return await _count(database, _SQL["count_graphs"])
 
 
 async def _others(database: Database) -> int:
-    """Return processes of ours beside this one; the server sees connections for a moment after their end."""
+    """Count other processes of Sextant; wait a moment, since the server lists ended connections."""
     for wait in _ENDING_SECONDS:
         if not await _count(database, _SQL["others"]):
             return 0
@@ -214,11 +213,11 @@ def _newest() -> int:
 async def _program(
     database: Database | None, name: str, *arguments: str, reads: bool = False
 ) -> AsyncIterator[Process]:
-    """Provide a program of PostgreSQL's, connected as the schema's owner; killed if it is left running."""
+    """Run a program of PostgreSQL, connected as the schema's owner; kill it if the block ends early."""
     environment = {**os.environ, "LC_ALL": "C.UTF-8"}
     if database is not None:
         parts = conninfo_to_dict(database.owner_conninfo)
-        # Command lines are seen by every user of the machine.
+        # Not on the command line, which every user of the machine can see.
         environment["PGPASSWORD"] = str(parts.pop("password", "") or "")
         arguments = (f"--dbname={make_conninfo('', **parts)}", *arguments)
     process = await asyncio.create_subprocess_exec(
@@ -231,7 +230,7 @@ async def _program(
     finally:
         if process.returncode is None:
             process.kill()
-            # Not only `wait`: where its output is full it waits for ever (python/cpython#119710).
+            # Not `wait`, which never ends if the output pipe is full (python/cpython#119710).
             await process.communicate()
 
 
@@ -241,20 +240,20 @@ async def _pieces(process: Process) -> AsyncIterator[bytes]:
         yield piece
 
 
-async def _readable(process: Process, source: Path) -> None:
-    _, said = await process.communicate()
+async def _require_readable(process: Process, source: Path) -> None:
+    _, stderr = await process.communicate()
     if process.returncode:
         raise OptionInvalid(
-            f"{source} is not a whole backup: {_last_line(said)}",
-            next_step="Name a file that `sextant backup` wrote. Nothing was changed.",
+            f"{source} is not a complete backup: {_last_line(stderr)}",
+            next_step="Name a file written by `sextant backup`. Nothing was changed.",
             field="source",
         )
 
 
 async def _check_exit(process: Process, otherwise: str) -> None:
-    _, said = await process.communicate()
+    _, stderr = await process.communicate()
     if process.returncode:
-        reason = _last_line(said)
+        reason = _last_line(stderr)
         if "backup_is_newer" in reason:
             raise ConflictError(
                 "The backup comes from a newer Sextant than this one; nothing was restored.",
@@ -267,7 +266,7 @@ async def _check_exit(process: Process, otherwise: str) -> None:
         )
 
 
-def _last_line(said: bytes) -> str:
-    lines = said.decode(errors="replace").strip().splitlines()
+def _last_line(stderr: bytes) -> str:
+    lines = stderr.decode(errors="replace").strip().splitlines()
     errors = [line for line in lines if "error" in line.lower()]
     return (errors or lines or ["no reason was given"])[0]

@@ -1,7 +1,6 @@
-"""Connections beside the pool's: a statement is sent before other work, and its answer read afterwards.
+"""Dedicated connections outside the pool, on which a statement is sent before other work.
 
-Through the pool a statement takes a third of a millisecond of the event loop, most of it the way to a
-connection and back (docs/performance-notes.md, "Lines").
+The answer is read after that work. This costs less of the event loop than the pool.
 """
 
 from __future__ import annotations
@@ -22,46 +21,45 @@ T = TypeVar("T")
 Line = Connection[Any]
 
 _NAME = b"asked"
-# Seconds that the server may take over a statement, and to hear that one is not waited for any more.
-_PATIENCE = 5.0
+_TIMEOUT_SECONDS = 5.0  # of a statement, and of its cancellation
 
 
 class DedicatedConnections:
-    """Connections used for one statement only, opened in the background when they are first needed.
+    """Connections for one statement only, opened in the background when they are first needed.
 
-    One by one they may be taken from any thread.
+    They may be acquired from any thread.
 
     Args:
-        conninfo: what a connection is opened with now.
+        conninfo: returns the current connection string.
         query: the statement, with a placeholder `%s` for each value.
-        most: how many there are. More would only wait for each other's Python.
+        limit: the number of connections; the interpreter lock makes more of them useless.
     """
 
-    def __init__(self, conninfo: Callable[[], str], query: LiteralString, most: int) -> None:
+    def __init__(self, conninfo: Callable[[], str], query: LiteralString, limit: int) -> None:
         self._conninfo = conninfo
         self._query = number_placeholders(f"select {query}")
-        self._most = most
+        self._limit = limit
         self._free: deque[Line] = deque()
-        self._open = 0  # lines, free or not
+        self._open = 0  # connections, free or not
         self._closed = False
         self._lock = Lock()
 
-    def taken(self) -> Line | None:
-        """Return a line that nobody else has until it is given back; None where none is free."""
+    def acquire(self) -> Line | None:
+        """Return a connection for exclusive use until `release`; None if none is free."""
         with self._lock:
             if self._free:
                 return self._free.pop()
-            if self._closed or self._open == self._most:
+            if self._closed or self._open == self._limit:
                 return None
             self._open += 1
         try:
             Thread(target=self._connect, name="line", daemon=True).start()
-        except RuntimeError:  # the system has no more threads
-            self._lost()
+        except RuntimeError:  # no more threads can be started
+            self._note_closed()
         return None
 
-    def give_back(self, line: Line) -> None:
-        """Keep a line for the next statement, if its answer was read to the end."""
+    def release(self, line: Line) -> None:
+        """Make a connection available again, or close it if its answer was not read completely."""
         with self._lock:
             idle = line.pgconn.transaction_status == TransactionStatus.IDLE
             if idle and not self._closed:
@@ -73,32 +71,35 @@ class DedicatedConnections:
     def ask(
         self, values: Sequence[object], read: Callable[[bytes | None], T]
     ) -> asyncio.Future[T | None] | None:
-        """Send the statement now; what comes of it is `read` on this event loop once the server answers.
+        """Send the statement now, and apply `read` to its value on this event loop.
 
-        None, now or later: another way must be gone, for no line was free, or the server gave no value.
-        Whoever cancels the future has the statement cancelled in the server.
+        Cancelling the future cancels the statement in the server.
 
         Args:
-            values: as `values_of` takes them.
-            read: makes of the value what is wanted.
+            values: as for `values_of`.
+            read: converts the value to the result.
+
+        Returns:
+            A future of the result. The pool must be used if this, or its result, is None: no connection
+            was free, or the server returned no value.
         """
-        line = self.taken()
+        line = self.acquire()
         if line is None:
             return None
         if not is_sent(line, values):
-            self.give_back(line)
+            self.release(line)
             return None
-        return _PendingStatement(self, line, read).wanted
+        return _PendingStatement(self, line, read).future
 
-    def give_up(self, line: Line) -> None:
-        """Have the server end what a line is busy with, and close it; in the background."""
+    def cancel(self, line: Line) -> None:
+        """Cancel the statement of a connection in the server, and release it, in the background."""
         try:
             Thread(target=self._cancel, args=(line,), name="line", daemon=True).start()
         except RuntimeError:
-            self.give_back(line)
+            self.release(line)
 
     def close(self) -> None:
-        """Close all lines, those that are in use as soon as they are not."""
+        """Close all connections; those in use are closed when they are released."""
         with self._lock:
             self._closed = True
             free, self._free = self._free, deque()
@@ -113,34 +114,34 @@ class DedicatedConnections:
         except Error:
             prepared = None
         if line is not None and prepared is not None and prepared.status == ExecStatus.COMMAND_OK:
-            self.give_back(line)
+            self.release(line)
             return
         if line is not None:
             line.close()
-        self._lost()
+        self._note_closed()
 
     def _cancel(self, line: Line) -> None:
         with suppress(Error):
-            line.cancel_safe(timeout=_PATIENCE)
-        self.give_back(line)
+            line.cancel_safe(timeout=_TIMEOUT_SECONDS)
+        self.release(line)
 
-    def _lost(self) -> None:
+    def _note_closed(self) -> None:
         with self._lock:
             self._open -= 1
 
 
 def is_sent(line: Line, values: Sequence[object]) -> bool:
-    """Return whether the statement of a line is on its way to the server."""
+    """Send the statement of a connection; return whether it was sent."""
     try:
-        written, formats = encode_values(values)
-        line.pgconn.send_query_prepared(_NAME, written, formats, result_format=BINARY)
+        encoded, formats = encode_values(values)
+        line.pgconn.send_query_prepared(_NAME, encoded, formats, result_format=BINARY)
         return line.pgconn.flush() == 0
     except Error:
         return False
 
 
 class _PendingStatement(Generic[T]):
-    """A statement under way over a line, whose answer the running event loop waits for."""
+    """A sent statement, for whose answer the running event loop waits."""
 
     def __init__(
         self, lines: DedicatedConnections, line: Line, read: Callable[[bytes | None], T]
@@ -152,21 +153,21 @@ class _PendingStatement(Generic[T]):
         self._answered = False
         self._ended = False
         self._loop = asyncio.get_running_loop()
-        self.wanted: asyncio.Future[T | None] = self._loop.create_future()
-        self.wanted.add_done_callback(self._left)
-        self._socket = line.pgconn.socket  # the driver does not tell that of a line that is cut
-        self._loop.add_reader(self._socket, self._heard)
-        self._timer = self._loop.call_later(_PATIENCE, self._late)
+        self.future: asyncio.Future[T | None] = self._loop.create_future()
+        self.future.add_done_callback(self._cancel_statement)
+        self._socket = line.pgconn.socket  # unknown to the driver once the connection is cut
+        self._loop.add_reader(self._socket, self._receive)
+        self._timer = self._loop.call_later(_TIMEOUT_SECONDS, self._time_out)
 
-    def _late(self) -> None:
-        """Wait no longer: another way must be gone, on which it is noticed why."""
+    def _time_out(self) -> None:
+        """Stop waiting; the pool, used instead, will report the error."""
         self._end()
-        self._lines.give_up(self._line)
-        if not self.wanted.done():
-            self.wanted.set_result(None)
+        self._lines.cancel(self._line)
+        if not self.future.done():
+            self.future.set_result(None)
 
-    def _heard(self) -> None:
-        """Read what the server has said so far."""
+    def _receive(self) -> None:
+        """Read the available part of the answer."""
         link = self._line.pgconn
         try:
             link.consume_input()
@@ -180,18 +181,18 @@ class _PendingStatement(Generic[T]):
         except Error:
             self._answered = False
         self._end()
-        self._lines.give_back(self._line)
-        if self.wanted.cancelled():
+        self._lines.release(self._line)
+        if self.future.cancelled():
             return
         try:
-            self.wanted.set_result(self._read(self._value) if self._answered else None)
-        except Exception as error:  # noqa: BLE001 - whoever waits gets it
-            self.wanted.set_exception(error)
+            self.future.set_result(self._read(self._value) if self._answered else None)
+        except Exception as error:  # noqa: BLE001 - passed to the waiting caller
+            self.future.set_exception(error)
 
-    def _left(self, wanted: asyncio.Future[T | None]) -> None:
-        if wanted.cancelled() and not self._ended:
+    def _cancel_statement(self, future: asyncio.Future[T | None]) -> None:
+        if future.cancelled() and not self._ended:
             self._end()
-            self._lines.give_up(self._line)
+            self._lines.cancel(self._line)
 
     def _end(self) -> None:
         self._ended = True

@@ -1,4 +1,4 @@
-"""Where the database is, and how its owner and the serving role connect to it."""
+"""Build the connection strings of the database's owner and of the serving role."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sextant.domain.settings import Settings
 from sextant.stores.embedded.server import SUPERUSER, EmbeddedServer
 from sextant.stores.postgresql.migrations import APP_ROLE, SEARCH_PATH
 
-# What PostgreSQL calls this process's connections, so that it is told apart from all others.
+# The application name of this process's connections, by which others are recognised.
 _PROCESS = f"sextant {secrets.token_hex(8)}"
 _SESSION = (
     f"-c search_path={SEARCH_PATH.replace(' ', '')} -c jit=off -c client_min_messages=warning"
@@ -21,7 +21,7 @@ _SESSION = (
 
 
 def logins(settings: Settings, server: EmbeddedServer | None) -> tuple[str, str]:
-    """Return connection strings of the owner and of the serving role."""
+    """Return the connection strings of the owner and of the serving role."""
     if server is not None:
         owner, app = server.conninfo(SUPERUSER), server.conninfo(APP_ROLE)
     else:
@@ -47,7 +47,7 @@ def _conninfo(login: dict[str, Any], settings: Settings) -> str:
     defaults = {
         "connect_timeout": max(2, round(settings.database_timeout)),
         "keepalives_idle": 30,
-        # A network that swallows packets is noticed after this, not after the kernel's 15 minutes.
+        # Dropped packets are noticed after this time, not after the kernel's 15 minutes.
         "tcp_user_timeout": round(settings.database_timeout * 1000),
     }
     return make_conninfo(**{**defaults, **login, "options": options, "application_name": _PROCESS})

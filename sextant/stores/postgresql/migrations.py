@@ -1,8 +1,7 @@
-"""Brings a database to the schema of this version: numbered `.sql` files, each applied once.
+"""Migrate a database to the schema of this version, by numbered `.sql` files, each applied once.
 
-An advisory lock lets many processes start at once; a checksum per file notices that a file was
-changed after it had been applied. The application's role is made here too, since it belongs to the
-whole server and not to one database.
+An advisory lock serialises processes that start concurrently. A checksum detects files that were changed
+after they had been applied. The serving role is created here, too, since it belongs to the whole server.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ from sextant.stores.postgresql.watched import limit_statements
 APP_ROLE = "sextant_app"
 SEARCH_PATH = f"sextant, {queue_schema.SCHEMA}, public, extensions, pg_temp"
 
-_LOCK = 0x5E47A27  # any number nobody else uses
-_LOCK_SECONDS = 120.0  # that another process may take before whoever waits for it gives up
-_TRY_AGAIN_SECONDS = 0.1  # between two looks at the lock
+_LOCK = 0x5E47A27  # key of the advisory lock
+_LOCK_SECONDS = 120.0  # to wait for the migration of another process
+_POLL_SECONDS = 0.1
 _SQL = load_queries("migrations")
 
 
@@ -60,49 +59,51 @@ def migrations() -> tuple[Migration, ...]:
 
 
 async def migrate(owner: AsyncConnection[Any]) -> None:
-    """Apply what is missing, as the schema's owner; `owner` must be in autocommit mode.
+    """Apply missing migrations as the schema's owner; `owner` must be in autocommit mode.
 
     Raises:
-        ConflictError: a file that was applied has changed since, or the database is newer than we are.
-        DatabaseUnavailable: it holds no Unicode, has no pgvector, the owner may not do what is needed
-            (extension, role, schema), or another process does not come to an end with it.
+        ConflictError: an applied file has changed, or the database is newer than this version.
+        DatabaseUnavailable: the database is not UTF-8 or has no pgvector, the owner lacks rights
+            (extension, role, schema), or another process does not finish its migration.
     """
     await _require_unicode(owner)
     wanted = migrations()
-    known = await _read_applied(owner) == {one.version: one.sha256 for one in wanted}
+    known = await _read_applied(owner) == {
+        migration.version: migration.sha256 for migration in wanted
+    }
     if known and await queue_schema.is_current(owner):
         return
     try:
-        async with _alone(owner):
+        async with _migration_lock(owner):
             await _prepare(owner)
             applied = await _read_applied(owner)
             _require_same_history(applied, wanted)
-            with limit_statements(math.inf):  # what is large takes its time
-                for one in wanted:
-                    if one.version not in applied:
-                        await _apply(owner, one)
+            with limit_statements(math.inf):  # large migrations take long
+                for migration in wanted:
+                    if migration.version not in applied:
+                        await _apply(owner, migration)
                 await queue_schema.install(owner)
     except InsufficientPrivilege as error:
         raise DatabaseUnavailable(
-            f"The database user may not set the database up: {error}.",
+            f"The database user lacks the rights to set up the database: {error}.",
             next_step="Let an administrator run `CREATE EXTENSION vector; CREATE ROLE sextant_app; "
             "GRANT sextant_app TO <user>;` or give the user these rights.",
         ) from error
 
 
 @asynccontextmanager
-async def _alone(owner: AsyncConnection[Any]) -> AsyncIterator[None]:
-    """Let no other process migrate meanwhile."""
+async def _migration_lock(owner: AsyncConnection[Any]) -> AsyncIterator[None]:
+    """Hold the lock for migrations."""
     deadline = time.monotonic() + _LOCK_SECONDS
     while await (await owner.execute(_SQL["lock"], {"key": _LOCK})).fetchone() != (True,):
         if time.monotonic() > deadline:
             raise DatabaseUnavailable(
-                "Another process has been bringing the database's schema up to date for more than "
+                "Another process has been migrating the database for more than "
                 f"{_LOCK_SECONDS:g} s.",
-                next_step="Try again once it is done; if none runs any more, end the session that holds the "
+                next_step="Try again when it is done; if none is running, end the session that holds the "
                 "advisory lock (`select pid from pg_locks where locktype = 'advisory'`).",
             )
-        await asyncio.sleep(_TRY_AGAIN_SECONDS)
+        await asyncio.sleep(_POLL_SECONDS)
     try:
         yield
     finally:
@@ -110,13 +111,13 @@ async def _alone(owner: AsyncConnection[Any]) -> AsyncIterator[None]:
 
 
 async def _require_unicode(owner: AsyncConnection[Any]) -> None:
-    # Asked for: what a pooler says of the server as a connection begins may lack it.
+    # Queried, since a pooler may not report it when a connection starts.
     row = await (await owner.execute(_SQL["encoding"])).fetchone()
     encoding = row[0] if row else None
     if encoding != "UTF8":
         raise DatabaseUnavailable(
-            f"The database has the encoding {encoding}, which does not hold every text.",
-            next_step="Make one that does: `CREATE DATABASE sextant ENCODING 'UTF8' TEMPLATE template0`.",
+            f"The database has the encoding {encoding}, which cannot store every text.",
+            next_step="Create a UTF-8 database: `CREATE DATABASE sextant ENCODING 'UTF8' TEMPLATE template0`.",
         )
 
 
@@ -128,12 +129,12 @@ async def _read_applied(owner: AsyncConnection[Any]) -> dict[int, str]:
 
 
 async def _prepare(owner: AsyncConnection[Any]) -> None:
-    """Create the role, the schema, the extension and the history table, each unless it is there."""
+    """Create the role, the schema, the extension and the history table if they are missing."""
     for step in ("create_role", "join_role", "create_schema"):
         await owner.execute(_SQL[step])
     try:
         await owner.execute(_SQL["create_extension"])
-    except (FeatureNotSupported, UndefinedFile) as error:  # what a server says without its files
+    except (FeatureNotSupported, UndefinedFile) as error:  # the server lacks the files of pgvector
         raise DatabaseUnavailable(
             "This PostgreSQL has no pgvector: its extension `vector` is not installed on the server.",
             next_step="Install pgvector 0.8 or newer there (Debian: `apt install postgresql-18-pgvector`, with "
@@ -143,12 +144,13 @@ async def _prepare(owner: AsyncConnection[Any]) -> None:
     await owner.execute(_SQL["create_history"])
 
 
-async def _apply(owner: AsyncConnection[Any], one: Migration) -> None:
+async def _apply(owner: AsyncConnection[Any], migration: Migration) -> None:
     async with owner.transaction():
         await owner.execute(_SQL["set_path"], {"path": SEARCH_PATH})
-        await owner.execute(one.sql)
+        await owner.execute(migration.sql)
         await owner.execute(
-            _SQL["record"], {"version": one.version, "name": one.name, "sha256": one.sha256}
+            _SQL["record"],
+            {"version": migration.version, "name": migration.name, "sha256": migration.sha256},
         )
 
 

@@ -1,4 +1,4 @@
-"""The whole database at a glance, without anybody's data: for metrics and readiness."""
+"""Summarise the whole database without users' data, for metrics and readiness."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from sextant.stores.postgresql.migrations import migrations
 from sextant.stores.postgresql.queries import load_queries
 
 _SQL = load_queries("overview")
-# No tenant: these functions count over all of them, and show no row.
-_NOBODY = ""
+# These functions count over all tenants, and return no rows of them.
+_NO_TENANT = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Documents that wait for ingestion, are in hand, or failed; and how long the oldest waits."""
+    """Numbers of documents that wait, run, or failed, and how long the oldest has been waiting."""
 
     waiting: int
     running: int
@@ -26,38 +26,38 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Attendance:
-    """How many workers live, and how many graphs wait to be brought up to date by one."""
+    """The numbers of live workers, and of graphs that wait for an update."""
 
     workers: int
     waiting_graphs: int
 
 
 async def queue_of(database: Database) -> Queue:
-    """Return how the queue stands, over all users.
+    """Return the state of the queue of all users.
 
     Raises:
         DatabaseUnavailable: the server does not answer.
     """
     stale = timedelta(seconds=database.settings.ingestion.job_stale)
-    [row] = await database.read(_NOBODY, _SQL["queue"], {"stale": stale})
+    [row] = await database.read(_NO_TENANT, _SQL["queue"], {"stale": stale})
     return Queue(**row)
 
 
 async def attendance_of(database: Database) -> Attendance:
-    """Return who attends to the queue, over all users.
+    """Return the numbers of workers and waiting graphs of all users.
 
     Raises:
         DatabaseUnavailable: the server does not answer.
     """
-    [row] = await database.read(_NOBODY, _SQL["attendance"], {})
+    [row] = await database.read(_NO_TENANT, _SQL["attendance"], {})
     return Attendance(**row)
 
 
 async def is_current(database: Database) -> bool:
-    """Return whether the schema is the one that this version was made for.
+    """Return whether the schema is that of this version.
 
     Raises:
         DatabaseUnavailable: the server does not answer.
     """
-    [row] = await database.read(_NOBODY, _SQL["schema_version"], {})
+    [row] = await database.read(_NO_TENANT, _SQL["schema_version"], {})
     return bool(row["version"] == migrations()[-1].version)

@@ -1,4 +1,4 @@
-"""Connection pools, one for each event loop that asks for connections."""
+"""Connection pools, one for each event loop."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Connection = WatchedConnection
 
 
 class Pools:
-    """A pool's connections and workers live on the event loop that opened it, so every loop has its own.
+    """The connection pools of a database; each belongs to the event loop that opened it.
 
-    One is the usual number; a synchronous caller (`GraphRetriever.retrieve`) brings a second loop.
+    There is usually one; a synchronous caller (`GraphRetriever.retrieve`) adds a second loop.
 
     Args:
-        settings: bound the number of connections and the wait for one.
+        settings: limit the number of connections and the wait for one.
         conninfo: opens a connection.
-        vector: pgvector's type; None where the database has none.
+        vector: pgvector's type; None if the database has none.
 
     Raises:
         DatabaseUnavailable: the database has no pgvector.
@@ -40,8 +40,8 @@ class Pools:
         self._pools: dict[asyncio.AbstractEventLoop, AsyncConnectionPool[Connection]] = {}
         self._closed = False
 
-    async def here(self) -> AsyncConnectionPool[Connection]:
-        """Return the running loop's pool, opened on its first use.
+    async def current(self) -> AsyncConnectionPool[Connection]:
+        """Return the pool of the running loop, opened on its first use.
 
         Raises:
             PoolClosed: the pools have been closed.
@@ -50,18 +50,22 @@ class Pools:
             raise PoolClosed("the database has been closed")
         loop = asyncio.get_running_loop()
         if loop not in self._pools:
-            self._pools = {old: pool for old, pool in self._pools.items() if not old.is_closed()}
+            self._pools = {
+                past_loop: pool
+                for past_loop, pool in self._pools.items()
+                if not past_loop.is_closed()
+            }
             self._pools[loop] = self._new()
             await self._pools[loop].open()
         return self._pools[loop]
 
     async def renew(self, conninfo: str) -> None:
-        """Give up the connections of a server that is gone; `conninfo` opens new ones."""
+        """Close the connections to a lost server; `conninfo` opens new ones."""
         self._conninfo = conninfo
         await self._close_all()
 
     async def close(self) -> None:
-        """Close every pool, each on its own loop; those of loops that have ended are gone already."""
+        """Close every pool on its own loop; those of closed loops are dropped."""
         self._closed = True
         await self._close_all()
 
@@ -70,7 +74,7 @@ class Pools:
         return _Pool(
             self._conninfo,
             connection_class=WatchedConnection,
-            kwargs={"autocommit": True},  # `transaction` begins one where it is wanted
+            kwargs={"autocommit": True},  # `transaction` begins one explicitly
             min_size=1,
             max_size=settings.database_pool,
             timeout=settings.database_timeout,
@@ -95,20 +99,20 @@ class Pools:
 
 
 class _Pool(AsyncConnectionPool[Connection]):
-    """A pool whose workers end when they are cancelled, also amid making a connection.
+    """A pool whose workers end when they are cancelled while they open a connection.
 
-    The library takes that for a connection that failed, and waits on; `asyncio.run`, which cancels what a
-    loop leaves behind, then never ends.
+    psycopg_pool treats the cancellation as a failed connection and continues, so that `asyncio.run`,
+    which cancels remaining tasks, never ends.
     """
 
     @classmethod
-    async def worker(cls, q: Any) -> None:  # noqa: ANN401 - of a type that the library keeps to itself
+    async def worker(cls, q: Any) -> None:  # noqa: ANN401 - a private type of the library
         """See `AsyncConnectionPool`."""
         await super().worker(cast("Any", _UntilCancelled(q)))
 
 
 class _UntilCancelled:
-    """A worker's queue, which gives a worker that was told to end no more tasks."""
+    """A worker's queue, which gives no more tasks to a cancelled worker."""
 
     def __init__(self, tasks: asyncio.Queue[object]) -> None:
         self._tasks = tasks
@@ -121,7 +125,7 @@ class _UntilCancelled:
 
 
 async def _check(connection: Connection) -> None:
-    """Raise if the server has closed the connection; asks it only if it has said something."""
+    """Raise if the server has closed the connection; query it only if it has sent something."""
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)
     if poll.poll(0):

@@ -1,8 +1,7 @@
-"""Named queries: SQL lives in `sql/queries/*.sql`, Cypher in `cypher/*.cypher`; Python calls by name.
+"""Load named queries: SQL from `sql/queries/*.sql`, Cypher from `cypher/*.cypher`.
 
-A file holds statements that each begin with `-- name: what_it_does` (Cypher: `// name: …`), then a
-comment line that says what the statement is for. Values are always bound (`%(name)s`, `$name`);
-nothing is ever spliced in.
+Each statement of a file begins with `-- name: what_it_does` (Cypher: `// name: …`), followed by a comment
+that explains it. Values are always bound (`%(name)s`, `$name`), never inserted into the text.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _CYPHER = files("sextant.stores") / "cypher"
 def load_queries(topic: str) -> Mapping[str, LiteralString]:
     """Return the statements of `sql/queries/<topic>.sql` by name.
 
-    They count as literal strings, because they come from our own files and from nowhere else.
+    They count as literal strings, since they come only from files of this package.
     """
     return _statements((_FOLDER / f"{topic}.sql").read_text(encoding="utf-8"))
 
@@ -35,7 +34,7 @@ def load_cypher(topic: str) -> Mapping[str, LiteralString]:
 
 
 def library_text(file: Path) -> LiteralString:
-    """Return a script that an installed library brings; as trusted as the library itself."""
+    """Return a script of an installed library, which is as trusted as the library."""
     return file.read_text(encoding="utf-8")
 
 
@@ -48,7 +47,7 @@ def _statements(text: str) -> Mapping[str, LiteralString]:
 
 
 def topics() -> list[str]:
-    """Return the names that `load_queries` knows."""
+    """Return the topics that `load_queries` accepts."""
     return sorted(
         entry.name.removesuffix(".sql")
         for entry in _FOLDER.iterdir()

@@ -1,7 +1,7 @@
-"""The tables of the queue library, procrastinate, in a schema of their own beside ours.
+"""Install and migrate the tables of the queue library, procrastinate, in a schema of their own.
 
-They come from the files of the installed library: its whole schema at first, later whatever its next
-versions bring. Our migration 0020 makes the schema and the record of what was applied.
+The scripts come from the installed library: first its whole schema, later the migrations of newer
+versions. Migration 0020 creates the schema and the table of applied scripts.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ _SQL = load_queries("queue_schema")
 
 @cache
 def library_migrations() -> tuple[str, ...]:
-    """Return the names of the library's own migrations, in the order in which they are applied."""
+    """Return the names of the library's migrations, in the order of their application."""
     return tuple(sorted(file.name for file in (_folder() / "migrations").glob("*.sql")))
 
 
 async def is_current(owner: AsyncConnection[Any]) -> bool:
-    """Return whether all of them were applied; True where our own schema is too old to have them."""
+    """Return whether all migrations were applied; true if Sextant's schema precedes migration 0020."""
     names = set(await asyncio.to_thread(library_migrations))
     return names <= await _read_applied(owner, otherwise=names)
 
 
 async def install(owner: AsyncConnection[Any]) -> None:
-    """Apply what is missing, as the schema's owner; `owner` must be in autocommit mode."""
+    """Apply missing migrations as the schema's owner; `owner` must be in autocommit mode."""
     if await is_current(owner):
         return
     applied = await _read_applied(owner, otherwise=set())
     missing = [name for name in library_migrations() if name not in applied]
-    scripts = await asyncio.to_thread(_scripts, missing, anew=not applied)
+    scripts = await asyncio.to_thread(_scripts, missing, is_first=not applied)
     async with owner.transaction():
         await owner.execute(_SQL["set_path"])
         for script in scripts:
@@ -49,14 +49,14 @@ async def install(owner: AsyncConnection[Any]) -> None:
         await owner.execute(_SQL["record"], {"names": missing})
 
 
-def _scripts(missing: list[str], *, anew: bool) -> list[LiteralString]:
-    if anew:
+def _scripts(missing: list[str], *, is_first: bool) -> list[LiteralString]:
+    if is_first:
         return [library_text(_folder() / "schema.sql")]
     return [library_text(_folder() / "migrations" / name) for name in missing]
 
 
 def _folder() -> Path:
-    # Found without importing the library, which takes 0.2 s.
+    # Importing the library is slow.
     spec = find_spec("procrastinate")
     if spec is None or spec.origin is None:
         raise DatabaseUnavailable(

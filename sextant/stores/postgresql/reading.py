@@ -1,4 +1,4 @@
-"""The reading half of a database: few round trips, since what is asked at the same moment shares one."""
+"""Read from a database in few round trips, shared by concurrent statements."""
 
 from __future__ import annotations
 
@@ -23,47 +23,44 @@ from sextant.stores.postgresql.values import values_of
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
-# More statements than a question asks at once would only wait for each other.
-_MOST_TOGETHER = 8
-# A shorter statement (seconds) is not worth a trip of its own, which takes 0.13 ms of the client and 0.1
-# of the server (docs/performance-notes.md, "Lanes side by side").
-_LONG = 0.0008
-# Keys remembered.
-_MOST_KNOWN = 10_000
+_MAX_BATCH = 8  # a question sends no more statements at once
+# Statements that take less than this many seconds are not worth a round trip of their own.
+_SLOW_SECONDS = 0.0008
+_MAX_SLOW_KEYS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A query that changes nothing, or a part of one, with its parameters."""
+    """A read-only query, or a part of one, with its parameters."""
 
     query: LiteralString
     values: Mapping[str, Any] | Sequence[Any]
 
 
 class LatencyTracker:
-    """Which keys have slow statements, judged by their latest."""
+    """Track which keys have slow statements, judged by the latest."""
 
     def __init__(self) -> None:
-        self._long: set[Hashable] = set()
+        self._slow: set[Hashable] = set()
 
-    def is_long(self, key: Hashable) -> bool:
-        """Return whether each of the key's statements is worth a trip of its own; False of a new key."""
-        return key in self._long
+    def is_slow(self, key: Hashable) -> bool:
+        """Return whether the key's statements are worth a round trip each; false for a new key."""
+        return key in self._slow
 
-    def took(self, key: Hashable, seconds: float, statements: int) -> None:
-        """Note what some statements took in one trip; of several trips at once the longest ends last."""
-        if seconds <= _LONG * statements:
-            self._long.discard(key)
-        elif len(self._long) < _MOST_KNOWN:
-            self._long.add(key)
+    def record(self, key: Hashable, seconds: float, statements: int) -> None:
+        """Record the time of some statements in one round trip."""
+        if seconds <= _SLOW_SECONDS * statements:
+            self._slow.discard(key)
+        elif len(self._slow) < _MAX_SLOW_KEYS:
+            self._slow.add(key)
 
 
 Answer = Callable[[K, Sequence[Statement]], Awaitable[list[T]]]
 
 
 @dataclass(slots=True)
-class _Trip(Generic[K, T]):
-    """Statements that go together, and where the answer to each is awaited."""
+class _Batch(Generic[K, T]):
+    """Statements of one round trip, with a future for each answer."""
 
     key: K
     statements: list[Statement] = field(default_factory=list[Statement])
@@ -72,130 +69,132 @@ class _Trip(Generic[K, T]):
 
 
 class QueryBatcher(Generic[K, T]):
-    """Statements of one key that are asked in one turn of the event loop, as by `asyncio.gather`.
+    """Batch the statements of one key that are sent in one turn of the event loop.
 
     Args:
-        answer: gives the results of some statements of a key (a tenant, say), in their order and in one
-            round trip.
-        most: how many go together.
+        answer: returns the results of statements of a key (for example a tenant), in their order and in
+            one round trip.
+        max_batch: the number of statements of a batch.
     """
 
-    def __init__(self, answer: Answer[K, T], most: int = _MOST_TOGETHER) -> None:
+    def __init__(self, answer: Answer[K, T], max_batch: int = _MAX_BATCH) -> None:
         self._answer = answer
-        self._most = most
-        self._waiting: dict[tuple[asyncio.AbstractEventLoop, K], _Trip[K, T]] = {}
+        self._max_batch = max_batch
+        self._open_batches: dict[tuple[asyncio.AbstractEventLoop, K], _Batch[K, T]] = {}
 
     async def ask(self, key: K, statement: Statement) -> T:
         """Return the result of a statement.
 
-        Where several go together and fail, or take too long for `answer`, each is tried by itself, so
-        that a failure reaches its own caller only, unless the server is gone.
+        If a batch fails or takes too long, each of its statements is repeated by itself, so that a
+        failure reaches only its own caller, unless the server does not answer.
         """
         loop = asyncio.get_running_loop()
-        trip = self._waiting.get((loop, key))
-        if trip is None or len(trip.answers) == self._most:
-            trip = self._waiting[loop, key] = _Trip(key)
-            trip.task = loop.create_task(self._take(loop, trip))  # begins in the loop's next turn
-        wanted: asyncio.Future[T] = loop.create_future()
-        trip.statements.append(statement)
-        trip.answers.append(wanted)
+        batch = self._open_batches.get((loop, key))
+        if batch is None or len(batch.answers) == self._max_batch:
+            batch = self._open_batches[loop, key] = _Batch(key)
+            batch.task = loop.create_task(
+                self._run_batch(loop, batch)
+            )  # starts in the loop's next turn
+        future: asyncio.Future[T] = loop.create_future()
+        batch.statements.append(statement)
+        batch.answers.append(future)
         try:
-            return await wanted
+            return await future
         except asyncio.CancelledError:
-            if trip.task is not None and all(one.done() for one in trip.answers):
-                trip.task.cancel()  # nobody waits any more
+            if batch.task is not None and all(answer.done() for answer in batch.answers):
+                batch.task.cancel()  # nobody waits for it
             raise
 
-    async def _take(self, loop: asyncio.AbstractEventLoop, trip: _Trip[K, T]) -> None:
-        if self._waiting.get((loop, trip.key)) is trip:
-            del self._waiting[loop, trip.key]
+    async def _run_batch(self, loop: asyncio.AbstractEventLoop, batch: _Batch[K, T]) -> None:
+        if self._open_batches.get((loop, batch.key)) is batch:
+            del self._open_batches[loop, batch.key]
         try:
-            answers = await self._answer(trip.key, trip.statements)
-        except Exception as error:  # noqa: BLE001 - whoever waits gets it
-            if len(trip.statements) == 1 or isinstance(error, DatabaseUnavailable):
-                for wanted in trip.answers:
-                    if not wanted.done():
-                        wanted.set_exception(error)
+            answers = await self._answer(batch.key, batch.statements)
+        except Exception as error:  # noqa: BLE001 - passed to the waiting callers
+            if len(batch.statements) == 1 or isinstance(error, DatabaseUnavailable):
+                for future in batch.answers:
+                    if not future.done():
+                        future.set_exception(error)
                 return
-            # One statement is at fault; the others were given up with it.
-            alone = zip(trip.statements, trip.answers, strict=True)
-            await asyncio.gather(*(self._alone(trip.key, *one) for one in alone))
+            # One statement failed, and the others with it.
+            pairs = zip(batch.statements, batch.answers, strict=True)
+            await asyncio.gather(*(self._run_single(batch.key, *pair) for pair in pairs))
             return
-        for wanted, answer in zip(trip.answers, answers, strict=True):
-            if not wanted.done():
-                wanted.set_result(answer)
+        for future, answer in zip(batch.answers, answers, strict=True):
+            if not future.done():
+                future.set_result(answer)
 
-    async def _alone(self, key: K, statement: Statement, wanted: asyncio.Future[T]) -> None:
-        if wanted.done():
+    async def _run_single(self, key: K, statement: Statement, future: asyncio.Future[T]) -> None:
+        if future.done():
             return
         try:
             [answer] = await self._answer(key, [statement])
         except Exception as error:  # noqa: BLE001 - as above
-            if not wanted.done():
-                wanted.set_exception(error)
+            if not future.done():
+                future.set_exception(error)
         else:
-            if not wanted.done():
-                wanted.set_result(answer)
+            if not future.done():
+                future.set_result(answer)
 
 
 _SQL = load_queries("database")
-# Sets the tenant for the statement that calls functions: each call's first value is the user, so that of the
-# first is $1. What stands in FROM is evaluated before what is selected.
+# Sets the tenant of a statement that calls functions. The first value of each call is the user, so $1 is,
+# too; FROM is evaluated before the select list.
 _AS_TENANT: LiteralString = " from set_config('sextant.user_id', $1::text, true)"
-# The calls of a search that go together (two lanes; passages, entities and stamps), and the share of a
-# lane's time that they may take so.
-_CALLS, _PATIENCE = 4, 0.1
+_MAX_CALLS = 4  # of one batch
+_BATCH_SHARE = 0.1  # of a lane's timeout, for a batch
 
 
 class QueryConnection(ABC):
-    """The part of `Database` that reads single statements, and changes nothing.
+    """The read-only part of `Database`, for single statements.
 
     Args:
-        settings: say how long a lane may take.
-        pools: connections as the serving role.
-        app_conninfo: opens one more.
+        settings: define the timeout of a lane.
+        pools: connections of the serving role.
+        app_conninfo: opens a further connection of that role.
     """
 
     def __init__(self, settings: Settings, pools: Pools, app_conninfo: str) -> None:
         self.settings = settings
         self.app_conninfo = app_conninfo
         self._pools = pools
-        self._lines: dict[str, DedicatedConnections] = {}  # by function
-        self._trips: QueryBatcher[str, list[DictRow]] = QueryBatcher(self._answer)
-        self._calls: QueryBatcher[Scope, bytes | None] = QueryBatcher(self._values, most=_CALLS)
-        self._lanes: QueryBatcher[Scope, bytes | None] = QueryBatcher(
-            self._timed_values, most=_CALLS
+        self._dedicated: dict[str, DedicatedConnections] = {}  # by function
+        self._reads: QueryBatcher[str, list[DictRow]] = QueryBatcher(self._answer)
+        self._calls: QueryBatcher[Scope, bytes | None] = QueryBatcher(
+            self._values, max_batch=_MAX_CALLS
         )
-        self._pace = LatencyTracker()  # of lanes
-        self._under_way = 0  # statements of calls
+        self._lanes: QueryBatcher[Scope, bytes | None] = QueryBatcher(
+            self._timed_values, max_batch=_MAX_CALLS
+        )
+        self._latency = LatencyTracker()  # of lanes
+        self._pending_calls = 0  # statements of calls
 
     @abstractmethod
-    def _answering(self) -> AbstractAsyncContextManager[None]:
-        """Return notice that the server has gone; before the next call, start an embedded one again."""
+    def _watch_server(self) -> AbstractAsyncContextManager[None]:
+        """Detect in the block that the server is lost; restart an embedded one before the next call."""
 
     async def read(
         self, user_id: str, query: LiteralString, values: Mapping[str, object]
     ) -> list[DictRow]:
-        """Return the rows of one statement that sees only rows of `user_id`, in a single round trip.
+        """Return the rows of one statement that sees only rows of `user_id`.
 
-        A question asks several; as transactions of their own each would take five trips. Those asked
-        at the same moment share a trip, and are answered in the order asked.
+        Concurrent statements share one round trip; transactions of their own would take five each.
 
         Args:
             user_id: the tenant, set for this statement only.
-            query: reads, and changes nothing.
+            query: a read-only query.
             values: its parameters.
 
         Raises:
-            DatabaseUnavailable: the server does not answer within the time of a lane.
+            DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
         """
-        return await self._trips.ask(user_id, Statement(query, values))
+        return await self._reads.ask(user_id, Statement(query, values))
 
     async def call(self, scope: Scope, function: LiteralString, *values: object) -> bytes | None:
-        """Return the value of a server's function for its tenant, which the statement sets, in a single round trip.
+        """Return the value of a function of the server, called for a tenant in one round trip.
 
-        Those of a scope that are called at the same moment share a statement, and so a moment; if that
-        fails or takes long, each goes by itself, so that none takes the others along.
+        Concurrent calls for a scope share a statement, and so a snapshot. If that fails or takes long,
+        each is repeated by itself, so that a failure does not affect the others.
 
         Args:
             scope: user and knowledge base, the function's first arguments.
@@ -203,22 +202,22 @@ class QueryConnection(ABC):
             values: its other arguments.
 
         Raises:
-            DatabaseUnavailable: the server does not answer within the time of a lane.
+            DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
         """
-        whose = (scope.user_id, scope.graph_id)
-        return await self._calls.ask(scope, Statement(function, (*whose, *values)))
+        statement = Statement(function, (scope.user_id, scope.graph_id, *values))
+        return await self._calls.ask(scope, statement)
 
     async def lane(self, scope: Scope, function: LiteralString, *values: object) -> bytes | None:
-        """As `call`, for a lane of a search, which need not see the same moment as the others.
+        """Return the value of a function like `call`, for a lane, which needs no common snapshot.
 
-        Where the scope's lanes took long and nothing else is under way, each goes by itself, so that the
-        server can give each a core; otherwise one statement for all is cheaper.
+        If the scope's lanes are slow and no other call is pending, each lane is sent by itself, so that
+        the server can use a core for each; otherwise one statement for all is cheaper.
         """
-        asked = Statement(function, (scope.user_id, scope.graph_id, *values))
-        if self._pace.is_long(scope) and not self._under_way:
-            [value] = await self._timed_values(scope, [asked])  # under way before the next is asked
+        statement = Statement(function, (scope.user_id, scope.graph_id, *values))
+        if self._latency.is_slow(scope) and not self._pending_calls:
+            [value] = await self._timed_values(scope, [statement])  # pending before the next call
             return value
-        return await self._lanes.ask(scope, asked)
+        return await self._lanes.ask(scope, statement)
 
     def request_lane(
         self,
@@ -227,33 +226,34 @@ class QueryConnection(ABC):
         values: Sequence[object],
         read: Callable[[bytes | None], T | None],
     ) -> asyncio.Future[T | None] | None:
-        """Return the same over a connection of its own, sent before this returns; see `Lines.ask`.
+        """Send a lane's call now over a dedicated connection; see `DedicatedConnections.ask`.
 
-        None, now or later: `lane` is to be asked. It is where the scope's lanes are short, or something
-        else is under way.
+        Returns:
+            A future of the result. `lane` must be used if this, or its result, is None: the scope's lanes
+            are fast, or another call is pending.
         """
-        if self._under_way or not self._pace.is_long(scope):
+        if self._pending_calls or not self._latency.is_slow(scope):
             return None
         started = time.perf_counter()
 
-        def told(value: bytes | None) -> T | None:
-            self._pace.took(scope, time.perf_counter() - started, 1)
+        def read_value(value: bytes | None) -> T | None:
+            self._latency.record(scope, time.perf_counter() - started, 1)
             return read(value)
 
-        return self.lines(function).ask((scope.user_id, scope.graph_id, *values), told)
+        return self.lines(function).ask((scope.user_id, scope.graph_id, *values), read_value)
 
-    def lines(self, function: LiteralString, most: int = 1) -> DedicatedConnections:
-        """Return connections beside the pool's for one function of a scope, at most so many; the same at each call."""
-        lines = self._lines.get(function)
-        if lines is None:  # two threads may come here at once
-            made = DedicatedConnections(lambda: self.app_conninfo, function + _AS_TENANT, most)
-            lines = self._lines.setdefault(function, made)
+    def lines(self, function: LiteralString, limit: int = 1) -> DedicatedConnections:
+        """Return the dedicated connections for a function of a scope, created on the first call."""
+        lines = self._dedicated.get(function)
+        if lines is None:  # two threads may get here at once
+            created = DedicatedConnections(lambda: self.app_conninfo, function + _AS_TENANT, limit)
+            lines = self._dedicated.setdefault(function, created)
         return lines
 
     async def _timed_values(self, scope: Scope, calls: Sequence[Statement]) -> list[bytes | None]:
         started = time.perf_counter()
         values = await self._values(scope, calls)
-        self._pace.took(scope, time.perf_counter() - started, len(calls))
+        self._latency.record(scope, time.perf_counter() - started, len(calls))
         return values
 
     async def _values(self, _: Scope, calls: Sequence[Statement]) -> list[bytes | None]:
@@ -261,7 +261,7 @@ class QueryConnection(ABC):
         values = [value for call in calls for value in call.values]
         deadline = self.settings.retrieval.lane_timeout
         try:
-            async with asyncio.timeout(deadline if len(calls) == 1 else deadline * _PATIENCE):
+            async with asyncio.timeout(deadline if len(calls) == 1 else deadline * _BATCH_SHARE):
                 return await self._row(query, values)
         except TimeoutError as error:
             if len(calls) > 1:
@@ -272,10 +272,10 @@ class QueryConnection(ABC):
             ) from error
 
     async def _row(self, query: LiteralString, values: Sequence[object]) -> list[bytes | None]:
-        self._under_way += 1
+        self._pending_calls += 1
         try:
-            async with self._answering():
-                pool = await self._pools.here()
+            async with self._watch_server():
+                pool = await self._pools.current()
                 # Not `pool.connection()`, which would end a transaction that was never begun.
                 connection = await pool.getconn()
                 try:
@@ -283,12 +283,12 @@ class QueryConnection(ABC):
                 finally:
                     await pool.putconn(connection)
         finally:
-            self._under_way -= 1
+            self._pending_calls -= 1
 
     async def _answer(self, user_id: str, statements: Sequence[Statement]) -> list[list[DictRow]]:
         seconds = self.settings.retrieval.lane_timeout
         reader = {"user_id": user_id, "timeout": f"{seconds * 1000:.0f}"}
-        async with self._answering(), (await self._pools.here()).connection() as connection:
+        async with self._watch_server(), (await self._pools.current()).connection() as connection:
             cursors = [connection.cursor(row_factory=dict_row, binary=True) for _ in statements]
             try:
                 # Without BEGIN, all statements of a pipeline are one transaction.
@@ -297,7 +297,7 @@ class QueryConnection(ABC):
                     for cursor, statement in zip(cursors, statements, strict=True):
                         await cursor.execute(statement.query, statement.values)
             except BaseException:
-                # The driver believes that statements which the server skipped are prepared, and would for good.
+                # The driver wrongly regards statements that the server skipped as prepared.
                 await connection.close()
                 raise
             return [await cursor.fetchall() for cursor in cursors]

@@ -1,9 +1,8 @@
-"""Connections on which nobody waits for a server that has stopped answering.
+"""Connections that do not wait forever for a server that has stopped answering.
 
-A server that is gone closes its connections; one that is frozen (stopped, or on a disk that does not
-answer) says nothing, for as long as it likes. So while a statement takes long, we try whether the server
-still lets anybody in: where it does not, the connection is cut, and the statement fails. Where somebody
-waits for the result, `limit_statements` bounds each statement whatever else the server does.
+A server that ends closes its connections; one that hangs (suspended, or on a disk that does not answer)
+stays silent. So while a statement takes long, it is tested whether the server accepts a new connection. If
+not, the connection is cut and the statement fails. `limit_statements` limits each statement in any case.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ _abandoned: set[asyncio.Future[Any]] = set()
 
 
 async def with_deadline(seconds: float, work: Coroutine[Any, Any, T] | asyncio.Task[T]) -> T:
-    """Await `work`, but not longer than `seconds`, whatever its cancellation takes.
+    """Await `work` for at most `seconds`, without waiting for its cancellation.
 
     Raises:
-        TimeoutError: the time is over.
+        TimeoutError: the work is not done in time.
     """
     [task] = await gather_until(seconds, [work])
     if not task.done():
@@ -40,7 +39,7 @@ async def with_deadline(seconds: float, work: Coroutine[Any, Any, T] | asyncio.T
 
 
 async def detach_on_cancel(work: Coroutine[Any, Any, T] | asyncio.Task[T]) -> T:
-    """Await `work`; whoever is cancelled meanwhile, as by `asyncio.timeout`, does not wait until it has ended."""
+    """Await `work`; if the caller is cancelled, do not wait until the work has ended."""
     [task] = await gather_until(None, [work])
     return task.result()
 
@@ -48,11 +47,10 @@ async def detach_on_cancel(work: Coroutine[Any, Any, T] | asyncio.Task[T]) -> T:
 async def gather_until(
     seconds: float | None, works: Iterable[Coroutine[Any, Any, T] | asyncio.Future[T]]
 ) -> list[asyncio.Future[T]]:
-    """Run works at once until all are done, one has failed, or `seconds` are over; None: without end.
+    """Run works concurrently until all are done, one has failed, or `seconds` have passed.
 
-    `asyncio.timeout` waits until the cancelled work has ended, and psycopg tells the server first:
-    against a network that swallows packets a 3 s deadline took 13 s (anchors: reliability §2.4). Here
-    what is not done is cancelled and left to end by itself.
+    `asyncio.timeout` waits until the cancelled work has ended. psycopg notifies the server first, which
+    takes long if the network drops packets. Here unfinished works are cancelled and end by themselves.
 
     Returns:
         The works as tasks or futures, in their order.
@@ -79,15 +77,13 @@ def _forget(task: asyncio.Future[Any]) -> None:
 
 
 def seen(task: asyncio.Future[Any]) -> None:
-    """Take note of how a task ended, so that asyncio reports no failure that nobody waits for."""
+    """Retrieve a task's exception, so that asyncio does not report it."""
     if not task.cancelled():
         task.exception()
 
 
-# Seconds that a server of ours takes at most to make a connection, however busy it is.
-CONNECT_SECONDS = 5
-# Seconds that whoever gives a statement up waits for the server to hear of it.
-_CANCEL_SECONDS = 2.0
+CONNECT_SECONDS = 5  # enough even for a busy server
+_CANCEL_SECONDS = 2.0  # for the server to acknowledge a cancellation
 
 _limit: ContextVar[float | None] = ContextVar("statement_limit", default=None)
 _probes: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Task[bool]]] = (
@@ -97,7 +93,7 @@ _probes: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Task[boo
 
 @contextmanager
 def limit_statements(seconds: float) -> Iterator[None]:
-    """Bound every statement that is sent in this context."""
+    """Limit the time of every statement that is sent in this context."""
     token = _limit.set(seconds)
     try:
         yield
@@ -106,9 +102,9 @@ def limit_statements(seconds: float) -> Iterator[None]:
 
 
 async def server_answers(conninfo: str) -> bool:
-    """Return whether a connection can be made.
+    """Return whether a connection can be opened.
 
-    All who ask at the same time share one try: a server in need has no places for each of them.
+    Concurrent callers share one attempt, since a busy server has no connections for each of them.
     """
     probes = _probes.setdefault(asyncio.get_running_loop(), {})
     if conninfo not in probes:
@@ -119,10 +115,10 @@ async def server_answers(conninfo: str) -> bool:
 
 async def _can_connect(conninfo: str) -> bool:
     try:
-        made = await AsyncConnection.connect(conninfo, connect_timeout=CONNECT_SECONDS)
+        connection = await AsyncConnection.connect(conninfo, connect_timeout=CONNECT_SECONDS)
     except OperationalError:
         return False
-    await made.close()
+    await connection.close()
     return True
 
 
@@ -130,14 +126,14 @@ class WatchedConnection(AsyncConnection[TupleRow]):
     """A connection whose statements end when the server stops answering.
 
     Attributes:
-        patience: seconds until a statement that takes long is looked into.
+        patience: seconds after which a running statement is checked.
     """
 
     patience: float = 5.0
 
     async def wait(self, gen: PQGen[T], *arguments: Any, **options: Any) -> T:  # noqa: ANN401
-        """See `AsyncConnection`; raises OperationalError also when the server has stopped answering."""
-        watch = _Watch(self)
+        """See `AsyncConnection`; also raise OperationalError if the server has stopped answering."""
+        watch = _StatementWatch(self)
         try:
             return await super().wait(gen, *arguments, **options)
         except OperationalError as error:
@@ -148,17 +144,17 @@ class WatchedConnection(AsyncConnection[TupleRow]):
             watch.end()
 
     async def cancel_safe(self, *, timeout: float = _CANCEL_SECONDS) -> None:  # noqa: ASYNC109
-        """See `AsyncConnection`; a server that does not hear of it in a moment is not waited for."""
+        """See `AsyncConnection`; wait only briefly for the server's acknowledgement."""
         await super().cancel_safe(timeout=min(timeout, _CANCEL_SECONDS))
 
     @property
     def conninfo(self) -> str:
-        """Return opens another connection like this one."""
+        """Return the connection string of this connection."""
         return make_conninfo(self.info.dsn, password=self.info.password or None)
 
 
-class _Watch:
-    """Looks after one statement of a connection until it ends."""
+class _StatementWatch:
+    """Watch one statement of a connection until it ends."""
 
     def __init__(self, connection: WatchedConnection) -> None:
         self.reason = ""
@@ -170,7 +166,7 @@ class _Watch:
         self._timer = self._set_timer()
 
     def end(self) -> None:
-        """Stop looking."""
+        """Stop watching."""
         self._timer.cancel()
         if self._probing is not None:
             self._probing.cancel()
@@ -179,9 +175,9 @@ class _Watch:
         seconds = self._connection.patience
         if self._limit is not None:
             seconds = min(seconds, max(self._limit - (self._loop.time() - self._began), 0.0))
-        return self._loop.call_later(seconds, self._suspect)
+        return self._loop.call_later(seconds, self._check)
 
-    def _suspect(self) -> None:
+    def _check(self) -> None:
         seconds = self._loop.time() - self._began
         if self._limit is not None and seconds >= self._limit:
             self._cut(f"it took longer than {self._limit:g} s over one statement")
@@ -195,7 +191,7 @@ class _Watch:
             self._cut("it has stopped answering")
 
     def _cut(self, reason: str) -> None:
-        """End the connection below the driver, which then finds it closed and raises."""
+        """Shut down the socket under the driver, which then raises."""
         self.reason = reason
         with (
             suppress(OSError),

@@ -1,1 +1,1 @@
-"""Stamps: whether what is kept in memory still agrees with the database."""
+"""Stamps, by which caches detect that the database has changed."""

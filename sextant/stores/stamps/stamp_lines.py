@@ -1,8 +1,6 @@
-"""The stamp of a scope, for who has other work until the answer comes.
+"""Request the stamp of a scope before other work, and read the answer afterwards.
 
-Through the pool a stamp takes a third of a millisecond of the event loop, most of it the way to a
-connection and back. Here the question is written to a connection of its own before the work, and the answer
-read afterwards: 0.04 ms (docs/performance.md, "A question in the graph modes").
+The request is sent over a dedicated connection, which costs less of the event loop than the pool.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ STAMP = load_queries("stamps")["stamp"]
 class Stamp:
     """Texts that change whenever the passages, the graph or the reports of a scope do.
 
-    `copy`: the state of the copy in Neo4j that graph and reports are read from; empty: they are the record's.
+    `copy` is the state of the Neo4j copy from which graph and reports are read; empty for the record.
     """
 
     passages: str
@@ -42,13 +40,13 @@ class Stamp:
 
 
 async def stamp_of(database: Database, scope: Scope) -> Stamp:
-    """Return the stamp as it is now; one round trip, which what is called at the same moment shares."""
+    """Return the current stamp in one round trip, shared with concurrent calls."""
     return stamp_from(await database.call(scope, STAMP))
 
 
-def stamp_from(sent: bytes | None) -> Stamp:
-    """Return a stamp from what the server sent."""
-    [row] = rows_from_json(sent)
+def stamp_from(answer: bytes | None) -> Stamp:
+    """Decode the stamp in the server's answer."""
+    [row] = rows_from_json(answer)
     return Stamp(**row)
 
 
@@ -57,14 +55,14 @@ _SQL = load_queries("entity_search")
 
 @dataclass(frozen=True, slots=True)
 class EntityStamp:
-    """A moment of a knowledge base's entities.
+    """The state of a knowledge base's entities at one moment.
 
     Attributes:
-        version: changes with every write that a search for entities could notice: of the graph, of
-            its vectors, of the embedding model.
+        version: changes with every write that may change an entity search: to the graph, its vectors,
+            or the embedding model.
         graph_version: changes with every write of the graph.
-        taken_at: the database's clock.
-        space: the embedding model that the vectors come from, None when there are none yet.
+        taken_at: the time of the database.
+        space: the embedding model of the vectors; None if there are none yet.
         dimension: length of the vectors.
     """
 
@@ -75,51 +73,50 @@ class EntityStamp:
     dimension: int | None
 
     def of_copy(self, state: str) -> EntityStamp:
-        """Return the stamp of the same graph in a store that may change by itself."""
+        """Return the stamp of a copy of the graph with its own `state`."""
         versions = f"{self.version} {state}", f"{self.graph_version} {state}"
         return replace(self, version=versions[0], graph_version=versions[1])
 
 
 async def entity_stamp(database: Database, scope: Scope) -> EntityStamp | None:
-    """Return the stamp as it is now, in one round trip; None when the user has no such knowledge base."""
+    """Return the current stamp in one round trip; None if the user has no such knowledge base."""
     rows = await database.read(scope.user_id, _SQL["stamp"], key_of(scope))
     return EntityStamp(**rows[0]) if rows else None
 
 
-# More would only wait for each other's Python, so further stamps go through the pool.
-_MOST = 2
-# An answer that comes later than this (seconds) after the work is done is not waited for.
-_PATIENCE = 0.1
+# The interpreter lock makes more connections useless; further stamps go through the pool.
+_MAX_CONNECTIONS = 2
+_TIMEOUT_SECONDS = 0.1  # for the answer, after the other work
 
 
-def stamp_lines(database: Database) -> DedicatedConnections:
-    """Return the lines over which stamps are asked for."""
-    return database.lines(STAMP, _MOST)
+def stamp_connections(database: Database) -> DedicatedConnections:
+    """Return the dedicated connections for stamps."""
+    return database.lines(STAMP, _MAX_CONNECTIONS)
 
 
 @contextmanager
 def request_stamp(lines: DedicatedConnections, scope: Scope) -> Iterator[StampAnswer]:
-    """Ask for the stamp of a scope now, and for the answer once there is nothing else to do."""
-    line = lines.taken()
+    """Send the request for a stamp now; the answer is read by calling the yielded object."""
+    line = lines.acquire()
     try:
-        there = line is not None and is_sent(line, (scope.user_id, scope.graph_id))
-        yield StampAnswer(line if there else None)
+        is_requested = line is not None and is_sent(line, (scope.user_id, scope.graph_id))
+        yield StampAnswer(line if is_requested else None)
     finally:
         if line is not None:
-            lines.give_back(line)
+            lines.release(line)
 
 
 @dataclass(frozen=True, slots=True)
 class StampAnswer:
-    """A stamp as of some moment between the question and the call; None where another way must be gone.
+    """The answer to a request, as of some moment between request and call.
 
-    None: no line was free, or the server does not answer at once.
+    It is None if no connection was free or the server does not answer soon; then use the pool.
     """
 
     line: Line | None
 
     def __call__(self) -> Stamp | None:
-        """Wait for it in a thread."""
+        """Wait for the answer, blocking the thread."""
         if self.line is None:
             return None
         try:
@@ -131,25 +128,25 @@ class StampAnswer:
         except (Error, TimeoutError):
             return None
 
-    async def awaited(self) -> Stamp | None:
-        """Wait for it on an event loop."""
-        if self.line is None or not (_has_come(self.line) or await _comes(self.line)):
+    async def receive(self) -> Stamp | None:
+        """Wait for the answer on an event loop."""
+        if self.line is None or not (_is_complete(self.line) or await _becomes_readable(self.line)):
             return None
         return self()
 
 
 def _next(line: Line) -> PGresult | None:
-    """Return the next result of what was asked; None after the last."""
+    """Return the next result of the request; None after the last."""
     link = line.pgconn
     while link.is_busy():
-        if not _is_there(line, _PATIENCE):
+        if not _is_readable(line, _TIMEOUT_SECONDS):
             raise TimeoutError
         link.consume_input()
     return link.get_result()
 
 
-def _has_come(line: Line) -> bool:
-    """Return whether a result is there, or will not come any more."""
+def _is_complete(line: Line) -> bool:
+    """Return whether the result has arrived, or cannot arrive any more."""
     try:
         line.pgconn.consume_input()
     except Error:
@@ -157,21 +154,21 @@ def _has_come(line: Line) -> bool:
     return not line.pgconn.is_busy()
 
 
-def _is_there(line: Line, patience: float) -> bool:
-    """Return whether the server says something within so many seconds."""
+def _is_readable(line: Line, patience: float) -> bool:
+    """Return whether the connection becomes readable within `patience` seconds."""
     poll = select.poll()
     poll.register(line.pgconn.socket, select.POLLIN)
     return bool(poll.poll(patience * 1000))
 
 
-async def _comes(line: Line) -> bool:
-    """Return the same, while others go on."""
+async def _becomes_readable(line: Line) -> bool:
+    """Return whether the connection becomes readable, without blocking the event loop."""
     loop, link = asyncio.get_running_loop(), line.pgconn.socket
-    said = asyncio.Event()
-    loop.add_reader(link, said.set)
+    readable = asyncio.Event()
+    loop.add_reader(link, readable.set)
     try:
-        async with asyncio.timeout(_PATIENCE):
-            return await said.wait()
+        async with asyncio.timeout(_TIMEOUT_SECONDS):
+            return await readable.wait()
     except TimeoutError:
         return False
     finally:

@@ -1,1 +1,1 @@
-"""The work that documents wait for: jobs, whose turn it is, what became of uploads."""
+"""Store the ingestion queue: jobs, turns of users, and the status of uploads."""

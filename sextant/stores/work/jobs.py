@@ -1,4 +1,4 @@
-"""Ingestion jobs: durable, claimed by one worker at a time, taken over when a worker dies."""
+"""Store ingestion jobs, each claimed by one worker at a time and taken over if that worker dies."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SQL = load_queries("jobs")
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """How many small files go through the stages together: so many, of `each` and all together so many bytes."""
+    """Limits of a batch of small files: number of files, bytes of `each`, and `bytes` in total."""
 
     files: int
     each: int
@@ -33,26 +33,26 @@ class Batch:
 
 
 class JobStore:
-    """The queue of ingestion work. A claim is told apart from later ones by the job's `attempts`."""
+    """Read and change ingestion jobs. A job's `attempts` distinguishes a claim from later ones."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._settings = database.settings.ingestion
 
     async def claim(self, worker: str, *, user_id: str, job_id: UUID | None = None) -> Job | None:
-        """Take a job that waits or whose worker sent no heartbeat for `job_stale` seconds.
+        """Claim a waiting job, or one whose worker sent no heartbeat for `job_stale` seconds.
 
-        Urgent ones go first, then the oldest.
+        Urgent jobs come first, then the oldest.
 
         Args:
             worker: a name for the log.
-            user_id: whose.
-            job_id: only this job.
+            user_id: the owner of the job.
+            job_id: claim only this job.
 
         Returns:
-            The job, or None when there is none. `attempts` counts this claim: a worker that is given
-            a job for more than the `job_attempts`-th time closes it with `fail`, which is how a
-            document that kills its workers comes to an end.
+            The job, or None if there is none. Its `attempts` include this claim: after more than
+            `job_attempts` the worker closes it with `fail`, so that a document that kills its workers
+            is not tried forever.
         """
         values = {
             "worker": worker,
@@ -64,15 +64,15 @@ class JobStore:
         return jobs[0] if jobs else None
 
     async def claim_turn(
-        self, worker: str, user_id: str, *, most: int, together: Batch
+        self, worker: str, user_id: str, *, max_running: int, batch: Batch
     ) -> builtins.list[Job]:
-        """Return the next job of a user; of small documents, up to so many of its knowledge base together.
+        """Claim the next job of a user, or a batch of small documents of one knowledge base.
 
         Args:
             worker: a name for the log.
-            user_id: whose.
-            most: nothing is claimed while so many jobs of this user run, over all workers.
-            together: how many at most.
+            user_id: the owner of the jobs.
+            max_running: claim nothing while so many jobs of this user run on all workers.
+            batch: the limits of a batch.
         """
         stale = timedelta(seconds=self._settings.job_stale)
         key: dict[str, Any] = {"worker": worker, "stale": stale, "user_id": user_id}
@@ -80,18 +80,18 @@ class JobStore:
             cursor = connection.cursor(row_factory=dict_row)
             await cursor.execute(_SQL["alone"], key)
             running = await (await cursor.execute(_SQL["running"], key)).fetchone()
-            if running is None or running["number"] >= most:
+            if running is None or running["number"] >= max_running:
                 return []
             await cursor.execute(_SQL["claim"], {**key, "job_id": None})
             claimed = await cursor.fetchall()
-            if claimed and together.files > 1:
-                beside = {
+            if claimed and batch.files > 1:
+                limits = {
                     "first": claimed[0]["id"],
-                    "small": together.each,
-                    "more": together.files - 1,
-                    "bytes": together.bytes,
+                    "small": batch.each,
+                    "more": batch.files - 1,
+                    "bytes": batch.bytes,
                 }
-                await cursor.execute(_SQL["small_beside"], key | beside)
+                await cursor.execute(_SQL["small_beside"], key | limits)
                 ids = [row["id"] for row in await cursor.fetchall()]
                 await cursor.execute(_SQL["claim_all"], {**key, "job_ids": ids})
                 claimed += await cursor.fetchall()
@@ -100,7 +100,7 @@ class JobStore:
     async def claim_all(
         self, scope: Scope, claims: Sequence[tuple[str, UUID]]
     ) -> builtins.list[Job | None]:
-        """Take jobs, asked for as (worker, job); None for one that is not free, or asked for before."""
+        """Claim jobs given as (worker, job); return None for one that is not free or was given before."""
         key = {
             "worker": claims[0][0],
             "stale": timedelta(seconds=self._settings.job_stale),
@@ -111,20 +111,20 @@ class JobStore:
         return [jobs.pop(job_id, None) for _, job_id in claims]
 
     async def heartbeat(self, job: Job) -> None:
-        """Say that the worker lives.
+        """Record that the worker is alive.
 
         Raises:
-            Superseded: the job was closed or another worker has it.
+            Superseded: the job was closed or taken over.
         """
         await self._mine(job, _SQL["heartbeat"], worker=job.worker)
 
     async def progress(self, job: Job, stage: JobStage, done: int, total: int) -> None:
-        """Record how far the work is; counts as a heartbeat, and raises like one."""
+        """Record the progress of a job; counts as a heartbeat, and raises like one."""
         values = {"stage": stage.value, "done": done, "total": total}
         await self._mine(job, _SQL["progress"], worker=job.worker, **values)
 
     async def finish(self, job: Job, total: int | None = None) -> None:
-        """Close the job as done, all `total` chunks of it; raises like `heartbeat`."""
+        """Close the job as done, with `total` chunks; raises like `heartbeat`."""
         await self._mine(job, _SQL["finish"], total=total)
 
     async def finish_all(
@@ -132,7 +132,7 @@ class JobStore:
     ) -> builtins.list[None]:
         """Close several jobs as `finish` does, each with its warnings; all or none.
 
-        Who registers, or deletes a knowledge base, takes jobs away, in another order: one waits for the other.
+        The scope is locked, since registering and deleting lock jobs in another order.
         """
         key = {
             "user_id": scope.user_id,
@@ -149,58 +149,58 @@ class JobStore:
         return [None] * len(done)
 
     async def fail(self, job: Job, error: BaseException) -> None:
-        """Close the job as failed, with the reason; raises like `heartbeat`."""
+        """Close the job as failed, with its error; raises like `heartbeat`."""
         await self._mine(job, _SQL["fail"], **reason_of(error))
 
     async def release(self, job: Job, error: BaseException, *, wait: float = 0) -> None:
-        """Put the job back for another try after `wait` seconds, with the reason; raises like `heartbeat`."""
+        """Release the job for another attempt after `wait` seconds, with its error; raises like `heartbeat`."""
         await self._mine(job, _SQL["release"], wait=timedelta(seconds=wait), **reason_of(error))
 
     async def is_mine(self, job: Job) -> bool:
-        """Return whether the job is ours, open or done: not cancelled, deleted, replaced or taken over."""
+        """Return whether the claim is valid: the job was not cancelled, deleted, replaced or taken over."""
         key = {"user_id": job.scope.user_id, "job_id": job.id, "attempts": job.attempts}
         return bool(await self._dicts(job.scope.user_id, _SQL["is_mine"], key))
 
     async def hurry(self, user_id: str, job_ids: Sequence[UUID]) -> None:
-        """Let small files of a user who has few waiting go before bulk loads."""
+        """Mark small files as urgent, ahead of bulk loads, if their user has few waiting jobs."""
         worker = self._database.settings.worker
-        most = {"most_bytes": worker.urgent_bytes, "most_waiting": worker.urgent_waiting}
+        limits = {"most_bytes": worker.urgent_bytes, "most_waiting": worker.urgent_waiting}
         async with self._database.transaction(user_id) as connection:
             key = {"user_id": user_id, "job_ids": list(job_ids)}
-            await connection.execute(_SQL["hurry"], {**key, **most})
+            await connection.execute(_SQL["hurry"], {**key, **limits})
 
     async def backlog(self, user_id: str | None = None) -> builtins.list[Backlog]:
-        """Return what waits and what runs, of everybody who has open jobs, or of one user."""
+        """Return the numbers of waiting and running jobs, of one user or of all with open jobs."""
         key = {"stale": timedelta(seconds=self._settings.job_stale), "user_id": user_id}
         return [Backlog(**row) for row in await self._dicts(user_id or "", _SQL["backlog"], key)]
 
     async def waiting(self, scope: Scope) -> int:
-        """Return how many jobs of a knowledge base run, or could."""
+        """Count the open jobs of a knowledge base that run or could run."""
         key = {"user_id": scope.user_id, "graph_id": scope.graph_id}
         [row] = await self._dicts(scope.user_id, _SQL["open_jobs"], key)
         return int(row["number"])
 
     async def latest(self, user_id: str, document_ids: Sequence[UUID]) -> dict[UUID, Job]:
-        """Return the newest job of each of some documents of a user, by document."""
+        """Return the newest job of each of a user's documents, by document."""
         key = {"user_id": user_id, "document_ids": list(document_ids)}
         jobs = await self._rows(user_id, _SQL["latest"], key)
         return {job.document_id: job for job in jobs}
 
-    async def free_of_dead(self, user_id: str) -> None:
-        """Put a user's jobs back whose workers sent no heartbeat for `job_stale` seconds.
+    async def release_stale(self, user_id: str) -> None:
+        """Release a user's jobs whose workers sent no heartbeat for `job_stale` seconds.
 
-        `claim` would take them as they are; until a worker has room they would be shown as if one had them. After
-        the clock went back, a heartbeat from the future counts as one of now.
+        `claim` would take them in any case, but until then they would be shown as running. If the clock
+        was set back, a heartbeat from the future counts as one of now.
         """
         key = {"user_id": user_id, "stale": timedelta(seconds=self._settings.job_stale)}
         async with self._database.transaction(user_id) as connection:
             await connection.execute(_SQL["set_clock"], key)
             await connection.execute(_SQL["free_of_dead"], key)
 
-    async def take_from_dead(self, job: Job) -> None:
-        """Free a job whose worker is known to be dead, without waiting for its heartbeat to be stale.
+    async def release_dead(self, job: Job) -> None:
+        """Release a job whose worker is known to be dead, without waiting for a stale heartbeat.
 
-        Does nothing when the job has been closed or claimed again since it was read.
+        Does nothing if the job has been closed or claimed again since it was read.
         """
         key = {"user_id": job.scope.user_id, "job_id": job.id, "attempts": job.attempts}
         async with self._database.transaction(job.scope.user_id) as connection:
@@ -239,11 +239,11 @@ class JobStore:
 def _lost(job: Job) -> Superseded:
     return Superseded(
         f"The ingestion job of {job.filename} was closed or taken over.",
-        next_step="Nothing to do: its current worker, if any, goes on.",
+        next_step="Nothing to do: its current worker, if any, continues.",
     )
 
 
 def _job(row: dict[str, Any]) -> Job:
-    own = {column.name: row[column.name] for column in fields(Job) if column.name in row}
+    columns = {column.name: row[column.name] for column in fields(Job) if column.name in row}
     scope, stage = Scope(row["user_id"], row["graph_id"]), JobStage(row["stage"])
-    return Job(**own | {"scope": scope, "stage": stage, "warnings": tuple(row["warnings"])})
+    return Job(**columns | {"scope": scope, "stage": stage, "warnings": tuple(row["warnings"])})

@@ -1,10 +1,10 @@
-"""Turns of workers, handed out by the queue library procrastinate.
+"""Schedule turns of users with the queue library procrastinate.
 
-A turn names no document: it lets one worker take the next job of one user (`JobStore.claim`), and is
-put back at the end of the queue when that user has more. So users take turns, however many documents
-one of them has brought, and a turn that gets lost costs nothing: `Turns.offer_all` asks for those that
-are missing, from what the jobs' own table says. The library brings the waking of idle workers, their
-concurrency, order and delays, and the ordered stop; the jobs' table, who does what and how far it is.
+A turn names no document: it lets a worker claim the next job of one user (`JobStore.claim`), and is
+queued again at the end if that user has more. So users alternate, however many documents one of them
+has uploaded. A lost turn does no harm: `Turns.offer_all` queues missing ones from the jobs' table. The
+library wakes idle workers and handles concurrency, order, delays and shutdown; the jobs' table records
+who does what.
 """
 
 from __future__ import annotations
@@ -36,11 +36,13 @@ _SQL = load_queries("uploads")
 
 @dataclass(frozen=True, slots=True)
 class UploadStatus:
-    """Where a document stands, and its newest job, if it ever had one.
+    """The status of a document and its newest job, if it has one.
 
-    `done` of `total` chunks are through the `stage`. `not_before`: when a job that had to wait for a
-    dependency is tried again. `warnings`: what of the document was not taken in. `unattended`: it waits, and
-    no worker runs that could take it.
+    Attributes:
+        done, total: numbers of chunks that have passed the `stage`, and of all.
+        not_before: the time of the next attempt of a job that waits for a dependency.
+        warnings: parts of the document that were not ingested.
+        unattended: whether it waits and no worker runs.
     """
 
     document_id: UUID
@@ -61,20 +63,20 @@ class UploadStatus:
 
     @property
     def is_settled(self) -> bool:
-        """Return whether nothing happens any more by itself."""
+        """Return whether the status is final unless the user acts."""
         return self.stage in {None, JobStage.DONE, JobStage.FAILED}
 
 
 class UploadStore:
-    """Documents on their way in; every call sees one user."""
+    """Read, cancel and retry uploads; every call sees one user."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def standings(
+    async def statuses(
         self, user_id: str, document_ids: Sequence[UUID]
     ) -> dict[UUID, UploadStatus]:
-        """Return where some documents stand; those that are not there, or not this user's, are left out."""
+        """Return the status of documents by id; unknown documents and those of other users are left out."""
         key = {"user_id": user_id, "document_ids": list(document_ids)}
         async with self._database.transaction(user_id) as connection:
             cursor = connection.cursor(row_factory=class_row(UploadStatus))
@@ -82,11 +84,11 @@ class UploadStore:
             return {one.document_id: one async for one in cursor}
 
     async def retry(self, scope: Scope, document_id: UUID) -> Registered:
-        """Queue a document again that could not be taken in; one that is under way goes on.
+        """Queue a failed document again; one that is being ingested continues.
 
         Raises:
             DocumentNotFound: no such document in this scope.
-            ConflictError: it is ready, and its newest bytes are the ones that serve.
+            ConflictError: it is ready with its newest bytes.
         """
         async with self._database.transaction(scope.user_id) as connection:
             row = await lock_scope(connection, scope)
@@ -96,16 +98,16 @@ class UploadStore:
                 raise not_found(document_id)
             if state["pending_version"] is None:
                 raise ConflictError(
-                    "There is nothing to try again: the document is ready.",
-                    next_step="Upload the file once more if it has changed.",
+                    "There is nothing to retry: the document is ready.",
+                    next_step="Upload the file again if it has changed.",
                 )
             return await open_again(connection, scope, row, document_id, live=False)
 
     async def cancel(self, scope: Scope, document_id: UUID) -> None:
         """Stop the ingestion of a document; its worker notices within a second or two.
 
-        A version that served before serves on. A first version stays listed as failed, with its
-        bytes, so that it can be tried again.
+        An earlier live version stays searchable. A first version stays listed as failed, with its
+        bytes, so that it can be retried.
 
         Raises:
             DocumentNotFound: no such document in this scope.
@@ -126,21 +128,21 @@ class UploadStore:
 _QUEUE_SQL = load_queries("turns")
 
 INGEST, REFRESH = "ingest", "refresh"
-# Turns that somebody waits for go first; what follows from a graph comes after its documents.
+# Urgent turns come first; the update of a graph comes after its documents.
 _URGENT, _USUAL, _AFTERWARDS = 10, 0, -10
-# The library's own calls are short; its listener has a connection beside these.
+# The library's calls are short; its listener uses a connection of its own.
 _POOL = 3
 
 
 class Turns:
-    """Asks for turns; needs no worker in this process."""
+    """Queue turns; needs no worker in this process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._app: App | None = None
 
     async def set_clock(self, seconds: float) -> None:
-        """Mind a clock that went back by more than `seconds`, those after which a silent worker is dead."""
+        """Correct times in the future after the clock was set back by more than `seconds`."""
         async with self._database.transaction("") as connection:
             await connection.execute(
                 _QUEUE_SQL["workers_clock"], {"stale": timedelta(seconds=seconds)}
@@ -148,20 +150,20 @@ class Turns:
             await connection.execute(_QUEUE_SQL["turns_clock"])
 
     async def offer_all(self, backlog: Backlog) -> None:
-        """See that turns wait for what waits of a user."""
+        """Queue the turns that a user's waiting jobs need."""
         await self._offer(backlog.user_id, backlog.urgent, urgent=True)
         await self._offer(backlog.user_id, backlog.waiting - backlog.urgent, urgent=False)
 
     async def _offer(self, user_id: str, number: int, *, urgent: bool) -> None:
-        most = min(number, self._database.settings.worker.per_user)
-        for place in range(most):
-            # One waiting turn for each document that may be in hand at a time.
-            name = f"{INGEST}/{'urgent' if urgent else 'usual'}/{place}/{user_id}"
+        limit = min(number, self._database.settings.worker.per_user)
+        for index in range(limit):
+            # One waiting turn for each job of a user that may run at a time.
+            name = f"{INGEST}/{'urgent' if urgent else 'usual'}/{index}/{user_id}"
             priority = _URGENT if urgent else _USUAL
             await self._put(INGEST, name, {"user_id": user_id}, priority=priority)
 
     async def offer_refresh(self, scope: Scope, *, since: float, wait: float = 0) -> None:
-        """See that a graph is brought up to date, `wait` seconds from now at the earliest."""
+        """Queue the update of a graph, after at least `wait` seconds."""
         arguments = {"user_id": scope.user_id, "graph_id": scope.graph_id, "since": since}
         name = f"{REFRESH}/{scope.graph_id}/{scope.user_id}"
         await self._put(REFRESH, name, arguments, priority=_AFTERWARDS, wait=wait, lock=name)
@@ -193,7 +195,7 @@ class Turns:
 
 
 def library(database: Database) -> App:
-    """Return the library over a database; connected once it is opened."""
+    """Return the library's app for a database; it connects when it is opened."""
     from procrastinate import App, PsycopgConnector
 
     timeout = database.settings.database_timeout
@@ -205,7 +207,7 @@ def library(database: Database) -> App:
 
 @contextmanager
 def answering() -> Iterator[None]:
-    """Turn the library's errors of connection into `DatabaseUnavailable`."""
+    """Translate the library's connection errors to `DatabaseUnavailable`."""
     from procrastinate.exceptions import ConnectorException
 
     try:
@@ -213,23 +215,23 @@ def answering() -> Iterator[None]:
             yield
     except ConnectorException as error:
         raise DatabaseUnavailable(
-            f"The queue's database did not answer as it should: {error.__cause__ or error}.",
+            f"The queue's database failed: {error.__cause__ or error}.",
             next_step="Run `sextant doctor`, and try again once the database is back.",
         ) from error
 
 
 async def free_turns_of_dead(app: App, turns: Turns, seconds: float) -> None:
-    """Drop the turns of workers that said nothing for so long; who sweeps offers documents again.
+    """Drop the turns of workers without a heartbeat for `seconds`; the sweep queues documents again.
 
-    A refresh is offered again here, before its turn is dropped: nothing else tells that it is due.
+    A refresh is queued again here before its turn is dropped, since nothing else records that it is due.
     """
     from procrastinate.jobs import Status
 
     with answering():
         for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=seconds):
             if job.task_name == REFRESH:
-                given: dict[str, Any] = dict(job.task_kwargs)
-                scope = Scope(given["user_id"], given["graph_id"])
-                await turns.offer_refresh(scope, since=given["since"])
+                arguments: dict[str, Any] = dict(job.task_kwargs)
+                scope = Scope(arguments["user_id"], arguments["graph_id"])
+                await turns.offer_refresh(scope, since=arguments["since"])
             await app.job_manager.finish_job(job, Status.FAILED, delete_job=True)
         await app.job_manager.prune_stalled_workers(seconds)

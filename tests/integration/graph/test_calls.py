@@ -30,7 +30,7 @@ QUESTION = "糖尿病患者的主要症状是什么？胰岛素由什么分泌�
 ANSWER = "主要症状是多饮、多尿、多食和体重下降[1]。"
 MODES = ["naive", "local", "global", "hybrid", "mix", "auto", "bypass"]
 
-Answering = Callable[[ApiRequest], Reply | str]
+ReplyFunction = Callable[[ApiRequest], Reply | str]
 
 
 def never_content(rounds: Iterator[int], request: ApiRequest) -> Reply | str:
@@ -41,7 +41,7 @@ def never_content(rounds: Iterator[int], request: ApiRequest) -> Reply | str:
                     "missing": "更多", "queries": [f"问法 {next(rounds)}"], "sentences": []})  # fmt: skip
 
 
-def knows_no_option() -> Answering:
+def knows_no_option() -> ReplyFunction:
     """Return refuses `response_format` and `stream_options`, which each process has to learn."""
     rounds = count()
 
@@ -55,7 +55,7 @@ def knows_no_option() -> Answering:
     return reply
 
 
-def busy_at_first() -> Answering:
+def busy_at_first() -> ReplyFunction:
     """Refuse every prompt once with 429."""
     rounds, seen = count(), set[str]()
 
@@ -68,14 +68,14 @@ def busy_at_first() -> Answering:
     return reply
 
 
-def always_busy() -> Answering:
+def always_busy() -> ReplyFunction:
     return lambda _request: rate_limited(0)
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("endpoint", [knows_no_option, busy_at_first, always_busy])
 async def test_refused_and_repeated_calls_count_and_stay_within_the_limit(
-    running_with: RunningWith, endpoint: Callable[[], Answering], mode: str
+    running_with: RunningWith, endpoint: Callable[[], ReplyFunction], mode: str
 ) -> None:
     async with running_with(endpoint(), model_retries=2) as running:
         asked = running.asking(QUESTION, mode=mode)
@@ -96,7 +96,7 @@ async def test_refused_and_repeated_calls_count_and_stay_within_the_limit(
 PARTS = [QUESTION[:14], QUESTION[14:], "糖尿病有哪些症状？", "什么分泌胰岛素？"]
 
 
-def silent_from(step: str) -> Answering:
+def silent_from(step: str) -> ReplyFunction:
     """Give no judgement from that step of the loop on, but answers."""
 
     def reply(request: ApiRequest) -> Reply | str:
@@ -122,7 +122,7 @@ async def test_silence_in_the_loop_is_met_once_and_leaves_the_rest_to_the_answer
     assert "未能及时回答" in warning
 
 
-def judges(reply: Callable[[], Reply]) -> Answering:
+def judges(reply: Callable[[], Reply]) -> ReplyFunction:
     """Judge as `reply` says, always; reads reports and answers as it should."""
 
     def answering(request: ApiRequest) -> Reply | str:

@@ -53,11 +53,11 @@ async def quoted_text(database: Database, scope: Scope, result: dict[str, Any]) 
     ]
 
 
-Answering = Callable[[str], Awaitable[tuple[dict[str, Any], Scope]]]
+ReplyFunction = Callable[[str], Awaitable[tuple[dict[str, Any], Scope]]]
 
 
 @pytest.fixture
-def answering(running_with: RunningWith, ingestor: Ingestor, stored: Path) -> Answering:
+def answering(running_with: RunningWith, ingestor: Ingestor, stored: Path) -> ReplyFunction:
     """Answer a question without a chat model, the table being stored."""
 
     async def answer(question: str) -> tuple[dict[str, Any], Scope]:
@@ -86,7 +86,7 @@ def answering(running_with: RunningWith, ingestor: Ingestor, stored: Path) -> An
     ],
 )
 async def test_the_answer_is_of_all_rows_and_cites_the_lines_it_rests_on(
-    answering: Answering, database: Database, question: str, said: list[str]
+    answering: ReplyFunction, database: Database, question: str, said: list[str]
 ) -> None:
     result, scope = await answering(question)
     assert all(part in result["answer"] for part in said), result["answer"]
@@ -106,7 +106,7 @@ async def test_the_answer_is_of_all_rows_and_cites_the_lines_it_rests_on(
     ],
 )
 async def test_what_the_table_does_not_say_is_not_computed(
-    answering: Answering, question: str
+    answering: ReplyFunction, question: str
 ) -> None:
     result, _ = await answering(question)
     assert "200 rows" not in result["answer"]

@@ -109,7 +109,7 @@ async def test_they_are_due_when_anything_they_follow_has_gone_or_a_share_of_it_
     seed: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sextant.stores.graph.communities.hierarchy._LARGE", 0)
+    monkeypatch.setattr("sextant.stores.graph.communities.hierarchy._MAX_EAGER_PASSAGES", 0)
     random, history = Random(seed), History(database, settings, scope)  # noqa: S311 - a test's choice
     await history.add()
     await history.follow(random)

@@ -202,9 +202,9 @@ async def test_the_job_of_a_dead_worker_is_not_taken_from_who_has_it_now(
     )
     first = await jobs.claim("the dead", user_id=scope.user_id, job_id=registered.job_id)
     assert first is not None
-    await jobs.take_from_dead(first)
+    await jobs.release_dead(first)
     assert (await jobs.claim("the next", user_id=scope.user_id)) is not None
-    await jobs.take_from_dead(first)
+    await jobs.release_dead(first)
     assert await jobs.claim("a third", user_id=scope.user_id) is None
 
 
@@ -318,7 +318,7 @@ async def test_a_document_that_kills_its_workers_is_given_up_after_the_last_try(
     for _ in range(settings.ingestion.job_attempts):
         job = await jobs.claim("a worker", user_id=scope.user_id)
         assert job
-        await jobs.take_from_dead(job)
+        await jobs.release_dead(job)
 
     [error] = await resumed(ingestor, scope)
 

@@ -204,7 +204,7 @@ async def test_a_hot_search_asks_the_store_for_texts_and_the_stamp_only(
     await packed(hots, scope)
     trips: list[int] = []
     own = retriever.chunks._database
-    for kind in (own._trips, own._calls):
+    for kind in (own._reads, own._calls):
         answer = kind._answer
 
         async def counted(key: str, asked: list[Statement], answer: Any = answer) -> Any:

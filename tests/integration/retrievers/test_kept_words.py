@@ -289,7 +289,7 @@ def test_words_cut_by_other_code_are_not_taken(files: ArrayFiles) -> None:
 
 
 def test_files_used_longest_ago_make_room_for_others(tmp_path: Path) -> None:
-    files, arrays = ArrayFiles(tmp_path, most_bytes=25_000), {"a": np.zeros(10_000, np.uint8)}
+    files, arrays = ArrayFiles(tmp_path, max_bytes=25_000), {"a": np.zeros(10_000, np.uint8)}
     scopes = [Scope("ann", name) for name in ("first", "second", "third")]
     for scope in scopes:
         files.save(scope, "code", arrays)

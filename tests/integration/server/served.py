@@ -17,7 +17,7 @@ from fastapi import FastAPI
 from sextant.domain.settings import Settings
 from sextant.server.app import create_app
 from sextant.server.runs import Runs
-from sextant.testing.openai_server import Answering, ApiRequest, ScriptedOpenAI
+from sextant.testing.openai_server import ApiRequest, ReplyFunction, ScriptedOpenAI
 from sextant.testing.replies import Reply, as_json
 from tests.integration.own_database import settings_over
 
@@ -28,7 +28,7 @@ ENOUGH = {"relevant": [1], "sufficient": True}
 ANALYSIS = {"question": QUESTION, "keywords": ["owner"]}
 
 
-def judging(answer: Reply | str, judgement: Any = ENOUGH) -> Answering:
+def judging(answer: Reply | str, judgement: Any = ENOUGH) -> ReplyFunction:
     """Return a script that judges by the book and answers `answer`."""
 
     def reply(request: ApiRequest) -> Reply | str:
@@ -43,7 +43,7 @@ def judging(answer: Reply | str, judgement: Any = ENOUGH) -> Answering:
 class Model:
     """The chat model, scripted by the test."""
 
-    script: Answering = field(default_factory=lambda: judging(ANSWER))
+    script: ReplyFunction = field(default_factory=lambda: judging(ANSWER))
 
     def __call__(self, request: ApiRequest) -> Reply | str:
         """Return what it answers now."""
@@ -60,12 +60,12 @@ class Served:
     model: Model
 
     @property
-    def script(self) -> Answering:
+    def script(self) -> ReplyFunction:
         """Return what the model answers."""
         return self.model.script
 
     @script.setter
-    def script(self, script: Answering) -> None:
+    def script(self, script: ReplyFunction) -> None:
         self.model.script = script
 
     @property

@@ -238,12 +238,12 @@ async def test_small_documents_go_together_but_for_those_that_broke_off(
     await add(database, scope, [*notes(3), *notes(4, padding=100_000)[3:]])
     broken_off = await jobs.claim("a", user_id=scope.user_id)
     assert broken_off
-    await jobs.take_from_dead(broken_off)
+    await jobs.release_dead(broken_off)
 
     batch = Batch(files=10, each=64_000, bytes=640_000)
 
     async def next_turn() -> list[str]:
-        turn = await jobs.claim_turn("b", scope.user_id, most=9, together=batch)
+        turn = await jobs.claim_turn("b", scope.user_id, max_running=9, batch=batch)
         return [job.filename for job in turn]
 
     assert await next_turn() == ["note-0.txt"]
@@ -260,7 +260,9 @@ async def test_small_documents_go_together_as_far_as_they_are_small_in_sum(
     await add(database, scope, notes(5, padding=1000))
     batch = Batch(files=10, each=2000, bytes=3000)
 
-    turns = [await jobs.claim_turn("a", scope.user_id, most=9, together=batch) for _ in range(3)]
+    turns = [
+        await jobs.claim_turn("a", scope.user_id, max_running=9, batch=batch) for _ in range(3)
+    ]
 
     assert [[job.filename for job in turn] for turn in turns] == [
         ["note-0.txt", "note-1.txt"],
@@ -382,7 +384,7 @@ async def test_of_a_documents_jobs_the_open_one_is_the_newest_whatever_the_clock
         )
     [document] = await DocumentStore(database).list(scope)
     latest = await JobStore(database).latest(scope.user_id, [document.id])
-    standing = await UploadStore(database).standings(scope.user_id, [document.id])
+    standing = await UploadStore(database).statuses(scope.user_id, [document.id])
     assert latest[document.id].stage is JobStage.QUEUED
     assert standing[document.id].stage == JobStage.QUEUED
     await KnowledgeBases(database).delete(scope)
@@ -396,12 +398,12 @@ async def test_a_worker_that_was_thought_dead_goes_on_if_nobody_has_its_document
     slow = await jobs.claim("slow", user_id=scope.user_id)
     assert slow
     await pass_by(database, scope, database.settings.ingestion.job_stale)
-    await jobs.free_of_dead(scope.user_id)
+    await jobs.release_stale(scope.user_id)
     await jobs.heartbeat(slow)
     [again] = await jobs.list(scope)
     assert again.worker == "slow"
     assert await jobs.claim("other", user_id=scope.user_id) is None
-    await jobs.free_of_dead(scope.user_id)
+    await jobs.release_stale(scope.user_id)
     assert (await jobs.list(scope))[0].worker == "slow"
     await KnowledgeBases(database).delete(scope)
 

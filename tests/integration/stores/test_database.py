@@ -146,7 +146,7 @@ async def test_a_statement_that_reads_sees_its_tenant_and_leaves_nothing_behind(
     assert await database.read(scope.user_id, tenant, {}) == [{"tenant": scope.user_id}]
     with pytest.raises(psycopg.errors.DivisionByZero):
         await database.read(scope.user_id, "select 1 / 0", {})
-    async with (await database._pools.here()).connection() as connection:
+    async with (await database._pools.current()).connection() as connection:
         row = await (await connection.execute(tenant)).fetchone()
     assert row in [("",), (None,)]
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from sextant.domain.errors import ConflictError
-from sextant.stores.api_keys import MOST, Idempotency
+from sextant.stores.api_keys import MAX_KEYS, Idempotency
 from sextant.stores.postgresql.database import Database
 
 REQUEST = "a" * 64
@@ -66,9 +66,9 @@ async def test_only_the_newest_keys_of_a_user_are_kept(database: Database, user:
             "insert into idempotent_answers (user_id, key, request_sha256, created_at) "
             "select %s, 'old-' || n, '', now() - n * interval '1 second' "
             "from generate_series(1, %s) as n",
-            [user, MOST],
+            [user, MAX_KEYS],
         )
     await Idempotency(database).begin(user, "new", REQUEST)
     kept = await keys_of(database, user)
-    assert len(kept) == MOST
-    assert (kept[0], kept[-1]) == (f"old-{MOST - 1}", "new")
+    assert len(kept) == MAX_KEYS
+    assert (kept[0], kept[-1]) == (f"old-{MAX_KEYS - 1}", "new")

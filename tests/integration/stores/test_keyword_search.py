@@ -227,7 +227,7 @@ async def test_lanes_go_side_by_side_or_share_a_statement_and_neither_takes_the_
     assert len(asked) == 2
     for seconds, under_way, statements in ((1.0, 0, 2), (0.0, 0, 1), (1.0, 1, 1)):
         monkeypatch.setattr(database, "_under_way", under_way)
-        database._pace.took(corpus.scope, seconds, 1)
+        database._latency.record(corpus.scope, seconds, 1)
         asked.clear()
         both = await asyncio.gather(
             chunks.nearest(corpus.scope, vector, 5), chunks.keyword_arrays(corpus.scope, words, 5)
@@ -266,16 +266,16 @@ async def test_lanes_that_take_long_find_the_same_over_lines_of_their_own(
             ),
         ]
 
-    database._pace.took(corpus.scope, 0.0, 1)
+    database._latency.record(corpus.scope, 0.0, 1)
     assert asked() == [None, None, None]
-    database._pace.took(corpus.scope, 1.0, 1)
+    database._latency.record(corpus.scope, 1.0, 1)
     monkeypatch.setattr(database, "_under_way", 1)
     assert asked() == [None, None, None]
     monkeypatch.setattr(database, "_under_way", 0)
     async with asyncio.timeout(20):
         while None in (lines := asked()):
             await asyncio.gather(*(one for one in lines if one is not None))
-            database._pace.took(corpus.scope, 1.0, 1)
+            database._latency.record(corpus.scope, 1.0, 1)
             await asyncio.to_thread(time.sleep, 0.01)
     held, near, told = await asyncio.gather(*(one for one in lines if one is not None))
     assert held == await chunks.keyword_matches(corpus.scope, words, 5)
@@ -288,7 +288,7 @@ async def test_what_is_not_sure_by_the_texts_looked_into_at_first_is_looked_for_
 ) -> None:
     chunks, words = ChunkStore(database), ["糖尿病", "rust", "机器学习"]
     found = await chunks.keyword_matches(corpus.scope, words, 20)
-    monkeypatch.setattr(chunk_store, "_LOOKED", 1)
+    monkeypatch.setattr(chunk_store, "_TEXTS_PER_HIT", 1)
     assert await chunks.keyword_matches(corpus.scope, words, 20) == found
     assert await chunks.keyword_matches(corpus.scope, words, 1) == Scored(
         found.ids[:1], found.scores[:1]

@@ -31,7 +31,7 @@ class SlowShelf:
         self.documents = set(documents)
         self.asked, self.answer = asyncio.Event(), asyncio.Event()
 
-    async def standings(self, document_ids: Sequence[UUID]) -> dict[UUID, UploadStatus]:
+    async def statuses(self, document_ids: Sequence[UUID]) -> dict[UUID, UploadStatus]:
         self.asked.set()
         await self.answer.wait()
         return {one: standing(one) for one in document_ids if one in self.documents}

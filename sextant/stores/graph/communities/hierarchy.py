@@ -16,8 +16,8 @@ from psycopg.rows import class_row, scalar_row
 
 from sextant.domain.scope import Scope
 from sextant.stores.graph.writing import hold_graph
-from sextant.stores.postgresql.alone import alone
 from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.exclusive_lock import exclusive_lock
 from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.scopes import find_scope, key_of, of_scope, rows_of
@@ -76,8 +76,8 @@ class HierarchyStore:
         self._database = database
 
     def alone(self, scope: Scope) -> AbstractAsyncContextManager[None]:
-        """Hold the lock under which one process at a time updates these communities; raises as `alone` does."""
-        return alone(self._database, _SQL["try_alone"], key_of(scope))
+        """Hold the lock under which one process at a time updates these communities; raises as `exclusive_lock` does."""
+        return exclusive_lock(self._database, _SQL["try_alone"], key_of(scope))
 
     async def is_due(self, scope: Scope, share: float = 0.0) -> bool:
         """Return whether communities or reports need an update.

@@ -22,8 +22,8 @@ from sextant.domain.scope import Scope
 from sextant.stores.graph.ids import graph_key
 from sextant.stores.graph.neo4j.projection import CopyOwner, Projection, prefetch
 from sextant.stores.graph.record import GraphCounts, GraphRecord
-from sextant.stores.postgresql.alone import alone
 from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.exclusive_lock import exclusive_lock
 from sextant.stores.postgresql.queries import load_cypher, load_queries
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Projector:
             await GraphRecord(self._database).project(scope)
         await self._bolt.prepare_keys()
         projection = Projection(self._database, self._bolt, scope, found.scope_id)
-        async with alone(self._database, _SQL["try_alone"], {"scope_id": found.scope_id}):
+        async with exclusive_lock(self._database, _SQL["try_alone"], {"scope_id": found.scope_id}):
             if await projection.read_owner() is not CopyOwner.OURS:
                 if not await projection.claim(seize=seize):
                     raise _taken_error(scope)

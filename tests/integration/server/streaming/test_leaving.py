@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
-from sextant.testing.openai_server import Answering, ApiRequest
+from sextant.testing.openai_server import ApiRequest, ReplyFunction
 from sextant.testing.replies import Reply, endless, silent_after
 from tests.integration.server.served import (
     GRAPH,
@@ -30,7 +30,7 @@ class Stuck:
     """A script that gives `reply` where `holds` is true, and tells that it was asked there."""
 
     def __init__(
-        self, holds: Callable[[ApiRequest], bool], reply: Reply, otherwise: Answering
+        self, holds: Callable[[ApiRequest], bool], reply: Reply, otherwise: ReplyFunction
     ) -> None:
         self.asked = asyncio.Event()
         self._holds, self._reply, self._otherwise = holds, reply, otherwise

@@ -52,7 +52,7 @@ async def login(settings: Settings, guarded: Neo4jServer) -> AsyncIterator[Login
 async def test_a_login_works_once_its_first_password_was_changed(
     login: Login, guarded: Neo4jServer
 ) -> None:
-    with pytest.raises(GraphStoreUnavailable, match="refuses the login") as refused:
+    with pytest.raises(GraphStoreUnavailable, match="refused the login") as refused:
         await login("neo4j", "neo4j").version()
     assert refused.value.next_step is not None
     assert "NEO4J_PASSWORD" in refused.value.next_step
@@ -72,7 +72,7 @@ async def test_a_login_works_once_its_first_password_was_changed(
 async def test_any_other_login_is_refused_with_what_to_set(
     login: Login, username: str, password: str | None
 ) -> None:
-    with pytest.raises(GraphStoreUnavailable, match="Neo4j refuses the login") as refused:
+    with pytest.raises(GraphStoreUnavailable, match="Neo4j refused the login") as refused:
         await login(username, password).version()
     assert refused.value.next_step is not None
     assert "Set NEO4J_USERNAME and NEO4J_PASSWORD" in refused.value.next_step

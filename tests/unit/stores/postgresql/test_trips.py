@@ -117,21 +117,21 @@ async def test_when_nobody_waits_any_more_the_trip_is_given_up() -> None:
 
 
 def test_whoever_is_new_takes_no_long_statements() -> None:
-    assert not LatencyTracker().is_long("ann")
+    assert not LatencyTracker().is_slow("ann")
 
 
 def test_two_statements_in_one_trip_may_take_twice_as_long_as_one() -> None:
     pace = LatencyTracker()
-    pace.took("ann", 0.0012, 2)
-    assert not pace.is_long("ann")
-    pace.took("ann", 0.0012, 1)
-    assert pace.is_long("ann")
+    pace.record("ann", 0.0012, 2)
+    assert not pace.is_slow("ann")
+    pace.record("ann", 0.0012, 1)
+    assert pace.is_slow("ann")
 
 
 def test_the_last_trip_tells_whether_statements_are_long() -> None:
     pace = LatencyTracker()
-    pace.took("ann", 0.02, 2)
-    assert pace.is_long("ann")
-    assert not pace.is_long("bob")
-    pace.took("ann", 0.0001, 1)
-    assert not pace.is_long("ann")
+    pace.record("ann", 0.02, 2)
+    assert pace.is_slow("ann")
+    assert not pace.is_slow("bob")
+    pace.record("ann", 0.0001, 1)
+    assert not pace.is_slow("ann")

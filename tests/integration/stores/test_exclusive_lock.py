@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from sextant.stores.postgresql.alone import alone
 from sextant.stores.postgresql.database import Database
+from sextant.stores.postgresql.exclusive_lock import exclusive_lock
 
 LOCK = "select pg_try_advisory_lock(20020, %(number)s)"
 KEY = {"number": 7}
@@ -18,10 +18,10 @@ async def test_who_waits_has_its_turn_afterwards_and_holds_up_no_index_until_the
     turns = list[str]()
 
     async def second() -> None:
-        async with alone(own_database, LOCK, KEY):
+        async with exclusive_lock(own_database, LOCK, KEY):
             turns.append("second")
 
-    async with alone(own_database, LOCK, KEY):
+    async with exclusive_lock(own_database, LOCK, KEY):
         waiting = asyncio.create_task(second())
         await asyncio.sleep(0.3)
         async with asyncio.timeout(10), own_database.owner() as owner:
@@ -37,12 +37,12 @@ async def test_the_lock_goes_with_whoever_is_cancelled(own_database: Database) -
     held = asyncio.Event()
 
     async def forever() -> None:
-        async with alone(own_database, LOCK, KEY):
+        async with exclusive_lock(own_database, LOCK, KEY):
             held.set()
             await asyncio.Event().wait()
 
     first = asyncio.create_task(forever())
     await held.wait()
     first.cancel()
-    async with asyncio.timeout(10), alone(own_database, LOCK, KEY):
+    async with asyncio.timeout(10), exclusive_lock(own_database, LOCK, KEY):
         pass
