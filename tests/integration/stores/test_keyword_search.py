@@ -226,7 +226,7 @@ async def test_lanes_go_side_by_side_or_share_a_statement_and_neither_takes_the_
     )
     assert len(asked) == 2
     for seconds, under_way, statements in ((1.0, 0, 2), (0.0, 0, 1), (1.0, 1, 1)):
-        monkeypatch.setattr(database, "_under_way", under_way)
+        monkeypatch.setattr(database, "_pending_calls", under_way)
         database._latency.record(corpus.scope, seconds, 1)
         asked.clear()
         both = await asyncio.gather(
@@ -269,9 +269,9 @@ async def test_lanes_that_take_long_find_the_same_over_lines_of_their_own(
     database._latency.record(corpus.scope, 0.0, 1)
     assert asked() == [None, None, None]
     database._latency.record(corpus.scope, 1.0, 1)
-    monkeypatch.setattr(database, "_under_way", 1)
+    monkeypatch.setattr(database, "_pending_calls", 1)
     assert asked() == [None, None, None]
-    monkeypatch.setattr(database, "_under_way", 0)
+    monkeypatch.setattr(database, "_pending_calls", 0)
     async with asyncio.timeout(20):
         while None in (lines := asked()):
             await asyncio.gather(*(one for one in lines if one is not None))
