@@ -64,6 +64,30 @@ async def test_a_table_is_computed_cited_and_merged_with_the_documents_offline(
     assert result["attempts"] == 0
 
 
+async def test_a_chat_model_says_what_is_computed_of_a_table_where_the_grammar_is_not_sure(
+    running_with: RunningWith,
+) -> None:
+    where = [{"column": "产品", "comparison": "!=", "value": "阿卡波糖"}]
+    said = {"answerable": True, "aggregate": "sum", "select": ["销量"], "where": where}
+    queries = list[str]()
+
+    def reply(request: ApiRequest) -> Reply | str:
+        if "<table>" in request.prompt:
+            queries.append(request.prompt)
+            return as_json(said)
+        if request.wants_json:
+            return as_json({"relevant": [1], "sufficient": True, "keywords": []})
+        return "合计为 2,100[T1:c2]。"
+
+    async with running_with(reply) as run:
+        asked = run.asking(
+            "刨去阿卡波糖那一种药，总销量到底有多少？", mode="naive", multimodal_content=[TABLE]
+        )
+        result = await run.workflow.ainvoke(asked)
+    assert len(queries) == 1
+    assert "2,100[T1:c2]" in result["answer"]
+
+
 async def test_a_column_without_a_name_is_asked_for_and_cited_by_its_number(
     running_with: RunningWith,
 ) -> None:
