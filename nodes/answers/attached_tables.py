@@ -9,7 +9,7 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.nodes.citing.attached import attachment_of, is_table
 from sextant.nodes.citing.cells import TableCells
 from sextant.nodes.citing.citations import Citations
-from sextant.nodes.citing.markers import unmarked
+from sextant.nodes.citing.markers import escape_markers
 from sextant.tables.cells.values import ValueKind, read_value
 
 FOUND = {"en": "According to the attached table:", "zh": "根据附上的表格："}
@@ -36,7 +36,7 @@ def answer_from_tables(
             continue
         cells = TableCells(attachment, item.text)
         for finding in attachment.findings:
-            text = unmarked(finding.text)
+            text = escape_markers(finding.text)
             quote = cells.quote(finding.place, text)
             if quote is None:
                 continue

@@ -14,14 +14,14 @@ from sextant.models.offline.passages import table_heads
 from sextant.nodes.answers.answering import describe_row
 from sextant.nodes.answers.sanitizing import sanitize_output
 from sextant.nodes.citing.citations import Citations
-from sextant.nodes.citing.markers import unmarked
+from sextant.nodes.citing.markers import escape_markers
 from sextant.nodes.citing.support import COMPUTED, ComputedSentence, headings
 from sextant.tables.cells.stored import StoredTable, TableLine, TablePart, cells_of, tables_of
 from sextant.tables.query.linking import names_column
 from sextant.tables.query.parsing import lists_rows, may_compute
 from sextant.tables.query.query import TableQuery
 from sextant.tables.results.findings import queries_for, run_queries
-from sextant.tables.results.written import Finding
+from sextant.tables.results.written import ComputedFinding
 from sextant.text.persons import has_who
 from sextant.text.simplified import plain_of
 
@@ -156,13 +156,13 @@ def cite_table(
     """
     places = {item.id: place for place, item in enumerate(items)}
     texts = [item.text for item in items]
-    name = unmarked(sanitize_output(table.name, texts, language))
+    name = escape_markers(sanitize_output(table.name, texts, language))
     yield given.token(
         HEADS[language].format(name=name, rows=f"{table.rows:,}", s="s" * (table.rows != 1))
     )
     for item, computed in table.sentences:
         place = places[item.id]
-        shown = unmarked(
+        shown = escape_markers(
             sanitize_output(computed.text[:1].upper() + computed.text[1:], texts, language)
         )
         yield given.token(f"\n{shown}")
@@ -212,7 +212,7 @@ def _of_persons(beside: RetrievedItem, table: StoredTable) -> bool:
 
 
 def _word_finding(
-    finding: Finding, beside: RetrievedItem, table: StoredTable
+    finding: ComputedFinding, beside: RetrievedItem, table: StoredTable
 ) -> tuple[RetrievedItem, ComputedSentence]:
     line = table.head if finding.row is None else table.rows[finding.row]
     item = _item(beside, line)

@@ -25,7 +25,7 @@ from sextant.nodes.answers.computed import ComputedTable, cite_table, with_compu
 from sextant.nodes.answers.sanitizing import sanitize_output
 from sextant.nodes.citing.attached import is_answered, is_table
 from sextant.nodes.citing.citations import Citations
-from sextant.nodes.citing.markers import unmarked
+from sextant.nodes.citing.markers import escape_markers
 from sextant.nodes.citing.support import Passages, SupportedQuote, TermLookup, claim_of
 from sextant.nodes.question.parts import clauses_of
 from sextant.tables.query.parsing import lists_rows
@@ -227,4 +227,4 @@ def _quotations(
 
 def _format_sentence(sentence: str, items: Sequence[RetrievedItem], language: str = "en") -> str:
     """Return a sentence of a document as an answer may show it; the citation has its very words."""
-    return unmarked(sanitize_output(sentence, [item.text for item in items], language))
+    return escape_markers(sanitize_output(sentence, [item.text for item in items], language))

@@ -30,7 +30,7 @@ from sextant.nodes.asking import failure_reason
 from sextant.nodes.budget import calls_to_read, estimate_failed_call
 from sextant.nodes.citing.citations import Citations
 from sextant.nodes.citing.evidence import Text, terms_of
-from sextant.nodes.citing.markers import MARKER, read, stripped, unmarked, written
+from sextant.nodes.citing.markers import MARKER, escape_markers, format_marker, read, strip_markers
 from sextant.nodes.citing.support import QuotedPassage, SupportedQuote, TermLookup, claim_of
 from sextant.text.characters import has_cjk
 from sextant.text.simplified import plain_of
@@ -62,7 +62,7 @@ class Point(ModelReply):
         """Read a line of text, as some models write a point, with its passages by markers."""
         if isinstance(value, str):
             return {
-                "text": stripped(value),
+                "text": strip_markers(value),
                 "passages": [read(one).names for one in MARKER.finditer(value)],
             }
         return value if isinstance(value, dict) else {}
@@ -159,7 +159,7 @@ def _speaks_of(findings: Sequence[_CitedFinding], question: str) -> bool:
     titles = [Text(one.title) for one in findings]
     if any(title.has(term) == 1 for title in titles for term in asked):
         return True
-    return not asked or 2 * _held_terms(findings, asked) > len(asked)
+    return not asked or 2 * _count_terms(findings, asked) > len(asked)
 
 
 def _touches(finding: _CitedFinding, asked: Collection[str]) -> bool:
@@ -171,10 +171,10 @@ def _touches(finding: _CitedFinding, asked: Collection[str]) -> bool:
         if has_cjk(term) and len(term) > 3
         for pair in pairwise(term)
     )
-    return not asked or _held_terms([finding], asked) > 0 or any(part in text for part in parts)
+    return not asked or _count_terms([finding], asked) > 0 or any(part in text for part in parts)
 
 
-def _held_terms(findings: Sequence[_CitedFinding], asked: Collection[str]) -> int:
+def _count_terms(findings: Sequence[_CitedFinding], asked: Collection[str]) -> int:
     """Return how many of the terms asked for the findings hold together."""
     found = [Text(f"{one.title} {one.finding} {one.quote.text}") for one in findings]
     return sum(any(text.has(term) == 1 for text in found) for term in asked)
@@ -183,7 +183,7 @@ def _held_terms(findings: Sequence[_CitedFinding], asked: Collection[str]) -> in
 def _state_finding(
     given: Citations, finding: str, place: int, quote: SupportedQuote
 ) -> Iterator[Token | Cited]:
-    marker, shown = given.shown(place), unmarked(finding)
+    marker, shown = given.shown(place), escape_markers(finding)
     yield given.token(f"\n- {shown}")
     yield given.token(marker)
     yield given.cite(place, f"{shown}{marker}", quote)
@@ -312,5 +312,5 @@ def _format_points(points: Iterable[Point]) -> str:
     lines = PromptLines(KNOWLEDGE_TOKENS)
     for point in sorted(points, key=lambda point: -point.importance):
         if point.text and point.passages:
-            lines.add(f"{unmarked(point.text)} {''.join(map(written, point.passages))}")
+            lines.add(f"{escape_markers(point.text)} {''.join(map(format_marker, point.passages))}")
     return lines.text

@@ -368,4 +368,6 @@ def _without(sentence: Finished, gone: set[int], rejected: set[str]) -> str:
     """Return a sentence without the markers that do not hold; nothing, if it rests on what is gone."""
     if sentence.passages and gone.issuperset(sentence.passages):
         return ""
-    return markers.stripped(sentence.text) if plain(sentence.text) in rejected else sentence.text
+    return (
+        markers.strip_markers(sentence.text) if plain(sentence.text) in rejected else sentence.text
+    )

@@ -20,10 +20,10 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.nodes.citing.evidence import (
     NEAR,
     OWN,
-    Part,
+    EvidencePart,
     Text,
     all_parts,
-    counted_in,
+    find_counts,
     is_code,
     names_in,
     other_words,
@@ -32,7 +32,7 @@ from sextant.nodes.citing.evidence import (
     wording_of,
 )
 from sextant.nodes.citing.statements import states
-from sextant.nodes.citing.support import SupportedQuote, headings, opposed
+from sextant.nodes.citing.support import SupportedQuote, headings, is_opposed
 from sextant.text.characters import IDEOGRAPHS, language_of, normalise
 from sextant.text.identifiers import codes_in, find_unmentioned
 from sextant.text.negation import demands, leaves_free, negates
@@ -98,7 +98,7 @@ class Assessment:
 
     support: Support
     share: float
-    parts: tuple[Part, ...] = ()
+    parts: tuple[EvidencePart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class _Fact:
     rates: frozenset[str] = frozenset()
 
 
-class Evidence:
+class AnswerEvidence:
     """The passages of an answer, in which sentences are looked up.
 
     Args:
@@ -128,7 +128,7 @@ class Evidence:
         self._frequencies: dict[str, int] = {}
 
     @cached_property
-    def _parts(self) -> list[Part]:
+    def _parts(self) -> list[EvidencePart]:
         return all_parts(self._items)
 
     @cached_property
@@ -240,7 +240,12 @@ class Evidence:
         return lacking or found.support is Support.CONTRADICTED
 
     def quote(
-        self, part: Part, parts: Sequence[Part], share: float, *, foreign: bool = False
+        self,
+        part: EvidencePart,
+        parts: Sequence[EvidencePart],
+        share: float,
+        *,
+        foreign: bool = False,
     ) -> SupportedQuote:
         """Return the span of a passage that holds these parts of it, or the part alone where they lie far apart."""
         item = self._items[part.passage]
@@ -265,7 +270,7 @@ class _Look:
 
     def __init__(
         self,
-        evidence: Evidence,
+        evidence: AnswerEvidence,
         sentence: str,
         facts: Sequence[_Fact],
         withheld: frozenset[int],
@@ -332,14 +337,14 @@ class _Look:
         known = [term for term in terms if term in asked or self._evidence.is_known(term)]
         return bool(known) and 3 * len(known) >= len(terms)
 
-    def _is_denied(self, parts: Sequence[Part]) -> bool:
+    def _is_denied(self, parts: Sequence[EvidencePart]) -> bool:
         same = [part for part in parts if not self._is_foreign(part)]
         if not same:
             return False
         whole = " ".join(dict.fromkeys(part.sentence for part in same))
-        return opposed(self._sentence, whole)
+        return is_opposed(self._sentence, whole)
 
-    def _is_denied_elsewhere(self, parts: Sequence[Part]) -> bool:
+    def _is_denied_elsewhere(self, parts: Sequence[EvidencePart]) -> bool:
         """Return whether a clause denies what the sentence affirms of the same things, or the question asks for.
 
         A sentence that says a number may rest on one that does not speak of them at all.
@@ -384,7 +389,7 @@ class _Look:
             if all(clause.has(term) == 1.0 for term in terms)
         ]
 
-    def _nearest(self) -> tuple[Part, ...]:
+    def _nearest(self) -> tuple[EvidencePart, ...]:
         terms = self._terms_of_all()
         best = max(self._parts, key=lambda part: self._covered(part, terms), default=None)
         return (best,) if best is not None and self._covered(best, terms) > 0.3 else ()
@@ -392,10 +397,10 @@ class _Look:
     def _terms_of_all(self) -> dict[str, float]:
         return {term: self._evidence.weight(term) for fact in self._facts for term in fact.terms}
 
-    def _is_foreign(self, part: Part) -> bool:
+    def _is_foreign(self, part: EvidencePart) -> bool:
         return self._evidence._languages[part.passage] != self._language
 
-    def _level(self, part: Part, term: str) -> float:
+    def _level(self, part: EvidencePart, term: str) -> float:
         level = part.level(term)
         if level < 1.0:
             for terms, pattern in self._others:
@@ -403,7 +408,7 @@ class _Look:
                     level = max(level, 0.95 * part.level_of(pattern))
         return level
 
-    def _covered(self, part: Part, terms: dict[str, float]) -> float:
+    def _covered(self, part: EvidencePart, terms: dict[str, float]) -> float:
         """Return the share of terms, by weight, that say something for a part."""
         known = {
             term: weight
@@ -415,7 +420,7 @@ class _Look:
             return 0.0
         return sum(weight * self._level(part, term) for term, weight in known.items()) / whole
 
-    def _may_be_in(self, part: Part, term: str) -> bool:
+    def _may_be_in(self, part: EvidencePart, term: str) -> bool:
         """Return whether a part could have a term: in another language only where its other words are known, or it is a name."""
         if (
             not self._is_foreign(part)
@@ -503,7 +508,7 @@ class _Look:
         ]
         return [one for one in outcomes if one.support is Support.SUPPORTED or one not in beside]
 
-    def _score(self, part: Part, subject: dict[str, float]) -> float:
+    def _score(self, part: EvidencePart, subject: dict[str, float]) -> float:
         covered = self._covered(part, subject)
         if asked := self._evidence._asked_values:
             held = sum(
@@ -550,7 +555,9 @@ class _Look:
             rival = None
         return Assessment(self._between(best, score, rival, scores), score, (best,))
 
-    def _rivals(self, value: TextValue, carriers: Sequence[Part], best: Part | None) -> list[Part]:
+    def _rivals(
+        self, value: TextValue, carriers: Sequence[EvidencePart], best: EvidencePart | None
+    ) -> list[EvidencePart]:
         """Part with another number of the same kind, that the sentence does not say, too."""
         alike = any(value.bound == v.bound and value.matches(v) for p in carriers for v in p.values)
         bound = value.bound if alike else ""
@@ -565,7 +572,7 @@ class _Look:
         # 90 minutes beside every 4,000 hours are no rival.
         return [p for p in rivals if not best or not _of_same_row(p, best) or _has_unit(p, value)]
 
-    def _is_exchanged(self, value: TextValue, fact: _Fact, best: Part) -> bool:
+    def _is_exchanged(self, value: TextValue, fact: _Fact, best: EvidencePart) -> bool:
         """Return whether the clause with another number of the sentence speaks of this fact instead: two were exchanged."""
         own = {term for term in fact.terms if best.owns(term)}
         others = [
@@ -579,7 +586,7 @@ class _Look:
         ]
         return any({term for term in fact.terms if part.owns(term)} > own for part in others)
 
-    def _codes_in(self, part: Part) -> frozenset[str]:
+    def _codes_in(self, part: EvidencePart) -> frozenset[str]:
         """Return the codes of what is asked or said that a clause has itself; none of other parts."""
         codes = {*self._subject, *(term for fact in self._facts for term in fact.terms)}
         return frozenset(
@@ -587,7 +594,7 @@ class _Look:
         )
 
     def _between(
-        self, best: Part, score: float, rival: Part | None, scores: dict[int, float]
+        self, best: EvidencePart, score: float, rival: EvidencePart | None, scores: dict[int, float]
     ) -> Support:
         """Return how a part with a number stands against the best one with another."""
         against = scores[id(rival)] if rival else 0.0
@@ -602,7 +609,7 @@ class _Look:
             return Support.PARTIAL
         return Support.SUPPORTED
 
-    def _is_told_apart(self, row: Part) -> bool:
+    def _is_told_apart(self, row: EvidencePart) -> bool:
         """Return whether what is asked or said names a row, not only its columns."""
         stated = {*self._subject, *(term for fact in self._facts for term in fact.terms)}
         asked = self._evidence._asked_values
@@ -614,16 +621,16 @@ class _Look:
         )
 
     @staticmethod
-    def _counts_another(fact: _Fact, parts: Sequence[Part]) -> bool:
+    def _counts_another(fact: _Fact, parts: Sequence[EvidencePart]) -> bool:
         """Return whether what a fact counts, its part counts with another number only: two adults for one."""
-        there = [pair for part in parts for pair in counted_in(part.sentence)]
+        there = [pair for part in parts for pair in find_counts(part.sentence)]
         return any(
             (numbers := [value for value, its in there if its == thing])
             and not any(value.matches(number) for number in numbers)
-            for value, thing in counted_in(fact.text)
+            for value, thing in find_counts(fact.text)
         )
 
-    def _counts_the_same(self, fact: _Fact, parts: Sequence[Part]) -> bool:
+    def _counts_the_same(self, fact: _Fact, parts: Sequence[EvidencePart]) -> bool:
         """Return whether what is counted by a number without a unit stands in its part, too, or in the question."""
         plain = plain_of(fact.text)
         for one in normalise_values(fact.text):
@@ -644,18 +651,18 @@ class _Look:
                 return False
         return True
 
-    def _has_codes(self, part: Part, fact: _Fact) -> bool:
+    def _has_codes(self, part: EvidencePart, fact: _Fact) -> bool:
         """Return whether a part speaks of the things that are named by a code, as far as any does."""
         codes = [term for term in (*self._subject, *fact.terms) if is_code(term)]
         return all(self._level(part, code) >= NEAR or not self._is_anywhere(code) for code in codes)
 
-    def _misses_name(self, fact: _Fact, parts: Sequence[Part]) -> bool:
+    def _misses_name(self, fact: _Fact, parts: Sequence[EvidencePart]) -> bool:
         """Return whether a fact names what the question does not, nor, near what it says, its parts in the same language."""
         same = [part for part in parts if not self._is_foreign(part)]
         names = names_in(fact.text).intersection(fact.new) if same else ()
         return any(all(self._level(part, name) < NEAR for part in same) for name in names)
 
-    def _replaces(self, part: Part, fact: _Fact) -> bool:
+    def _replaces(self, part: EvidencePart, fact: _Fact) -> bool:
         """Return whether a fact says another word between the same two words: 归乙方所有 for 归甲方所有."""
         if part.is_row or self._is_foreign(part):
             return False
@@ -671,7 +678,7 @@ class _Look:
             for one in _changes(matcher)
         )
 
-    def _is_swapped(self, said: str, there: str, part: Part, fact: _Fact) -> bool:
+    def _is_swapped(self, said: str, there: str, part: EvidencePart, fact: _Fact) -> bool:
         mine, its = terms_of(said), terms_of(there)
         stated = {*self._subject, *(term for one in self._facts for term in one.terms)}
         return (
@@ -683,7 +690,7 @@ class _Look:
             and stated.isdisjoint(its)
         )
 
-    def _is_of_another(self, part: Part, fact: _Fact) -> bool:
+    def _is_of_another(self, part: EvidencePart, fact: _Fact) -> bool:
         """Return whether a sentence says what is new in a fact of something else than what is asked."""
         named_here = set(self._subject).intersection(fact.terms)
         terms = [term for term in named_here or self._subject if self._is_anywhere(term)]
@@ -720,7 +727,7 @@ class _Look:
             if is_said
         )
 
-    def _owns_more(self, rival: Part, best: Part, fact: _Fact) -> bool:
+    def _owns_more(self, rival: EvidencePart, best: EvidencePart, fact: _Fact) -> bool:
         """Return whether of two clauses of one sentence the other one speaks of the subject, all that this one does and more.
 
         What stands ahead of a clause in its sentence it speaks of, too.
@@ -743,17 +750,17 @@ class _Look:
         }
 
     @staticmethod
-    def _is_at_another_rate(part: Part, fact: _Fact) -> bool:
+    def _is_at_another_rate(part: EvidencePart, fact: _Fact) -> bool:
         """Return whether both count by a period, and not by the same: 60 a day is not 60 an hour."""
         return bool(fact.rates and part.rates) and fact.rates.isdisjoint(part.rates)
 
-    def _is_on_another_day(self, part: Part) -> bool:
+    def _is_on_another_day(self, part: EvidencePart) -> bool:
         """Return whether a part speaks of days of the week, and not of the one that is asked for."""
         asked = [value for value in self._evidence._asked_values if value.unit == WEEKDAY]
         days = [value for value in part.values if value.unit == WEEKDAY]
         return bool(asked and days) and not any(_holds(days, value) for value in asked)
 
-    def _words_in(self, fact: _Fact, parts: Sequence[Part]) -> float:
+    def _words_in(self, fact: _Fact, parts: Sequence[EvidencePart]) -> float:
         """Return the share of a fact's own terms in the parts that say its numbers, among those that count."""
         new = {term: self._evidence.weight(term) for term in fact.new}
         whole = sum(new.values())
@@ -806,7 +813,7 @@ class _Look:
             return Assessment(Support.SUPPORTED, held, (part,))
         return Assessment(Support.PARTIAL if held > 0.3 else Support.UNSUPPORTED, held, (part,))
 
-    def _is_together(self, part: Part, terms: Collection[str]) -> bool:
+    def _is_together(self, part: EvidencePart, terms: Collection[str]) -> bool:
         """Return whether terms stand in one clause of a part, or in its headings."""
         if not all(self._level(part, term) >= _CLOSE for term in terms):
             return False
@@ -820,7 +827,7 @@ class _Look:
     def _is_known(self, term: str) -> bool:
         return self._evidence.is_known(term)
 
-    def _held(self, part: Part, terms: dict[str, float]) -> float:
+    def _held(self, part: EvidencePart, terms: dict[str, float]) -> float:
         whole = sum(terms.values())
         if not whole:
             return 0.0
@@ -872,11 +879,11 @@ def _competes(value: TextValue, other: TextValue) -> bool:
     return value.dimension == other.dimension and not value.matches(other)
 
 
-def _of_same_row(one: Part, other: Part) -> bool:
+def _of_same_row(one: EvidencePart, other: EvidencePart) -> bool:
     return one.is_row and other.is_row and (one.passage, one.span) == (other.passage, other.span)
 
 
-def _has_unit(part: Part, value: TextValue) -> bool:
+def _has_unit(part: EvidencePart, value: TextValue) -> bool:
     return any(
         v.unit == value.unit or value.dimension == v.dimension == "money" for v in part.values
     )
@@ -897,9 +904,9 @@ def _holds(values: Sequence[TextValue], asked: TextValue) -> bool:
     )
 
 
-def supporting(evidence: Evidence, found: Assessment) -> Iterator[tuple[int, SupportedQuote]]:
+def supporting(evidence: AnswerEvidence, found: Assessment) -> Iterator[tuple[int, SupportedQuote]]:
     """Yield the quotes that support a sentence, one a passage."""
-    by_passage: dict[int, list[Part]] = {}
+    by_passage: dict[int, list[EvidencePart]] = {}
     for part in found.parts:
         by_passage.setdefault(part.passage, []).append(part)
     foreign = found.support is Support.FOREIGN

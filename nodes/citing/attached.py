@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sextant.domain.attachments import Attachment, AttachmentKind
 from sextant.domain.retrieval import ItemKind, RetrievedItem
-from sextant.tables.results.written import Finding
+from sextant.tables.results.written import ComputedFinding
 from sextant.text.characters import estimate_tokens
 
 ATTACHMENT, SHOWN = "attachment", "shown"
@@ -93,8 +93,8 @@ def _display_value(table: Attachment, language: str, room: int) -> Iterator[str]
     title, counted = _TEXTS[language]
     header, *lines = table_lines(table)
     computed = [
-        *_computed_items(table.label, table.findings),
-        *_computed_items(table.label, table.statistics),
+        *_list_computed(table.label, table.findings),
+        *_list_computed(table.label, table.statistics),
     ]
     room -= estimate_tokens(header)
     said = list(_fitting(computed, room // 3))
@@ -110,7 +110,7 @@ def _display_value(table: Attachment, language: str, room: int) -> Iterator[str]
         yield from (title, *said)
 
 
-def _computed_items(label: str, findings: Sequence[Finding]) -> list[str]:
+def _list_computed(label: str, findings: Sequence[ComputedFinding]) -> list[str]:
     return [f"- {one.text} [{label}{':' if one.place else ''}{one.place}]" for one in findings]
 
 

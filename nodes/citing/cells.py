@@ -17,7 +17,7 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.nodes.citing.attached import BETWEEN, attachment_of, header_cells, is_table, row_cells
 from sextant.nodes.citing.support import SupportedQuote
 from sextant.tables.cells.values import ValueKind, numbers_in, read_value
-from sextant.tables.results.written import Finding
+from sextant.tables.results.written import ComputedFinding
 from sextant.text.characters import normalise
 from sextant.text.whole_words import find_whole
 
@@ -52,7 +52,7 @@ class TableCells:
         if self._speaks_of_another(row, sentence):
             return None
         for at in columns:
-            if _says(self._table.rows[row][at], sentence):
+            if _is_said_in(self._table.rows[row][at], sentence):
                 start, end = self._span(row, None if column is None else at)
                 return self._quote(place, start, end, self._support(row, sentence))
         return None
@@ -73,7 +73,7 @@ class TableCells:
     def _of_column(self, place: str, column: int | None, sentence: str) -> SupportedQuote | None:
         stated = set(numbers_in(sentence))
         for finding in (*self._table.findings, *self._table.statistics):
-            if finding.place == place and stated.intersection(_stated_by(finding)):
+            if finding.place == place and stated.intersection(_finding_numbers(finding)):
                 start, end = self._span(None, column)
                 return self._quote(place, start, end, 1.0)
         if column is None and stated.intersection({Decimal(len(self._table.rows))}):
@@ -129,7 +129,7 @@ def tables_among(passages: Sequence[RetrievedItem]) -> dict[int, TableCells]:
     }
 
 
-def _says(cell: str, sentence: str) -> bool:
+def _is_said_in(cell: str, sentence: str) -> bool:
     value = read_value(cell)
     if value.kind is ValueKind.EMPTY:
         return False
@@ -149,5 +149,5 @@ def _numbers_of(cell: str) -> Iterator[Decimal]:
     yield from numbers_in(cell)
 
 
-def _stated_by(finding: Finding) -> list[Decimal]:
+def _finding_numbers(finding: ComputedFinding) -> list[Decimal]:
     return numbers_in(finding.value)

@@ -202,7 +202,7 @@ class Checking:
             return None
         # Judges of relevance let another number and a "not" pass, which words tell for certain.
         most = min(_MOST_DENIED, self._checks.least - 0.01)
-        if self._answer.evidence.denies(markers.stated(sentence.text), sentence.passages):
+        if self._answer.evidence.denies(markers.statement_text(sentence.text), sentence.passages):
             return [min(score, most) for score in scores]
         return scores
 
@@ -229,4 +229,4 @@ async def still_stored(
 
 def plain(text: str) -> str:
     """Return a sentence without its markers."""
-    return " ".join(markers.stripped(text).split())
+    return " ".join(markers.strip_markers(text).split())

@@ -54,7 +54,7 @@ class Citations:
     def shown(self, index: int, place: str = "") -> str:
         """Return the marker of `passages[index]`, or of a part of it, as the answer has it."""
         number, label = self.marker(index), label_of(self._passages[index])
-        return markers.labelled(label, place) if label else markers.written(number)
+        return markers.format_label(label, place) if label else markers.format_marker(number)
 
     def cite(self, index: int, sentence: str, quote: SupportedQuote) -> Cited:
         """Give out the citation of a finished sentence by `passages[index]`."""

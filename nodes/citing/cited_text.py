@@ -19,11 +19,11 @@ from sextant.domain.events import Cited, Token
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.telemetry import CitationsDropped, emit
 from sextant.nodes.citing import markers
-from sextant.nodes.citing.assessing import Evidence, Support, language_of_sentence, supporting
+from sextant.nodes.citing.assessing import AnswerEvidence, Support, language_of_sentence, supporting
 from sextant.nodes.citing.attached import label_of
 from sextant.nodes.citing.cells import tables_among
 from sextant.nodes.citing.citations import Citations
-from sextant.nodes.citing.statements import says_nothing_found, states
+from sextant.nodes.citing.statements import is_abstention, states
 from sextant.nodes.citing.support import Claim, Passages, SupportedQuote, claim_of
 from sextant.text.sentences import find_undecided, sentence_end
 from sextant.text.tongues import is_of_others
@@ -143,7 +143,7 @@ class CitedText:
         rejected: Collection[str] = (),
     ) -> None:
         self._passages = Passages(passages)
-        self.evidence = Evidence(passages, question)
+        self.evidence = AnswerEvidence(passages, question)
         self._tables = tables_among(passages)
         self._labels = {
             label: index for index, item in enumerate(passages) if (label := label_of(item))
@@ -196,7 +196,7 @@ class CitedText:
         """Emit what is held, but for white space and what may belong to a marker."""
         while self._held:
             marker = markers.MARKER.search(self._held)
-            begun = None if final else markers.begun(self._held)
+            begun = None if final else markers.find_marker_start(self._held)
             at = min(len(self._held), begun if begun is not None else len(self._held))
             at = min(at, marker.start() if marker else at)
             ahead = self._held[:at]
@@ -243,7 +243,7 @@ class CitedText:
         return in_code and not gap and _SUBSCRIPTED.search(self._line) is not None
 
     def _places(self, named: markers.Named) -> list[tuple[int, str]]:
-        return markers.places(named.names, self._labels)
+        return markers.find_targets(named.names, self._labels)
 
     def _leads(self, gap: str) -> bool:
         """Return whether a marker comes ahead of what it stands for: "According to passage 1, …"."""
@@ -257,7 +257,7 @@ class CitedText:
     def _lead(self, found: re.Match[str], gap: str, rest: str) -> Iterator[Token | Cited]:
         """Emit a marker ahead of its sentence: that of the passage which says it."""
         named = markers.read(found)
-        sentence = markers.stated(rest[found.end() : sentence_end(rest)].lstrip(" ,，:："))
+        sentence = markers.statement_text(rest[found.end() : sentence_end(rest)].lstrip(" ,，:："))
         cited = [index for index, _ in self._places(named)]
         assessed = self.evidence.assess(sentence, preferred=cited, withheld=self._withheld)
         quotes = (
@@ -375,9 +375,9 @@ class CitedText:
 
         Its own citations get the spans that say it.
         """
-        said = markers.stated(sentence.text)
+        said = markers.statement_text(sentence.text)
         if not self._checked or self._is_head_row(sentence.text) or not states(said):
-            silent = self._checked and says_nothing_found(said)
+            silent = self._checked and is_abstention(said)
             return (Verdict.SILENT if silent else Verdict.STATES_NOTHING), []
         if " ".join(sentence.text.split()) in self._rejected:
             return Verdict.UNSUPPORTED, []
@@ -394,7 +394,9 @@ class CitedText:
             if foreign and speaks:
                 return Verdict.FOREIGN, []
             weak = verdict is Verdict.UNSUPPORTED and bool(cited)
-            sentence.marks = [(at, index, _doubted(quote)) for at, index, quote in sentence.marks]
+            sentence.marks = [
+                (at, index, _lower_support(quote)) for at, index, quote in sentence.marks
+            ]
             return (Verdict.PARTIAL if weak else verdict), []
         quotes = dict(supporting(self.evidence, assessed))
         sentence.marks = [
@@ -454,13 +456,13 @@ class CitedText:
     def _as_written(self, index: int, place: str) -> str:
         """Return a marker as the model writes it."""
         label = next((label for label, at in self._labels.items() if at == index), "")
-        return markers.labelled(label, place) if label else markers.written(index + 1)
+        return markers.format_label(label, place) if label else markers.format_marker(index + 1)
 
     def _is_code(self, text: str) -> bool:
         return self._fenced or _NO_NOTE.match(text) is not None
 
 
-def _doubted(quote: SupportedQuote) -> SupportedQuote:
+def _lower_support(quote: SupportedQuote) -> SupportedQuote:
     return replace(quote, support=min(quote.support, _DOUBTED))
 
 

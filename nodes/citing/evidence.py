@@ -81,7 +81,7 @@ def terms_of(text: str) -> tuple[str, ...]:
     words = [_stem(word) for word in _WORD.findall(plain) if word not in ENGLISH_STOP_WORDS]
     runs = _HAN_RUN.findall(without_question_words(plain))
     cut = [_POINTING.sub("", word) for run in runs for word in words_of(run)]
-    chinese = [word for word in cut if word and _tells(word)]
+    chinese = [word for word in cut if word and _is_content_word(word)]
     words = [word for word in words if len(word) > 1 and word not in _FILLER_EN]
     return tuple(dict.fromkeys([*codes, *words, *chinese]))
 
@@ -91,7 +91,7 @@ def _english_rates(text: str, plain: str) -> list[tuple[int, int]]:
     return [(start, end) for start, end in rates_in(text) if plain[start:end].isascii()]
 
 
-def _tells(word: str) -> bool:
+def _is_content_word(word: str) -> bool:
     return word not in CHINESE_STOP_WORDS and word not in _FILLER_ZH
 
 
@@ -142,7 +142,7 @@ def is_code(term: str) -> bool:
 _WORD_OR_NUMBER = re.compile(rf"[^\W_{IDEOGRAPHS}]+|[{IDEOGRAPHS}]+")
 
 
-def counted_in(text: str) -> list[tuple[TextValue, str]]:
+def find_counts(text: str) -> list[tuple[TextValue, str]]:
     """Return numbers without a unit, each with the word that names what it counts: 2 and 成人 of 2名成人."""
     plain, found = plain_of(text), normalise_values(text)
     ends = [*(one.start for one in found[1:]), len(plain)]
@@ -237,7 +237,7 @@ COLUMNS = 0.75
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class EvidencePart:
     """A clause or a cell with what it is said under.
 
     Attributes:
@@ -300,14 +300,14 @@ class Part:
         return next(found, 0.0)
 
 
-def parts_of(index: int, item: RetrievedItem) -> list[Part]:
+def parts_of(index: int, item: RetrievedItem) -> list[EvidencePart]:
     """Return the parts of a passage; none of a table that came with the question, whose cells are checked by value."""
     if is_table(item):
         return []
-    return [*_computed(index, item), *_rows(index, item), *_clauses(index, item)]
+    return [*_computed_parts(index, item), *_rows(index, item), *_clauses(index, item)]
 
 
-def _computed(index: int, item: RetrievedItem) -> Iterator[Part]:
+def _computed_parts(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
     """Yield what was computed of the table that a passage is of; it rests on a line of that."""
     told: Sequence[ComputedSentence] = item.metadata.get(COMPUTED) or ()
     offset = int(item.metadata.get("start") or 0)
@@ -319,16 +319,16 @@ def _computed(index: int, item: RetrievedItem) -> Iterator[Part]:
             (COLUMNS, Text(item.text.partition("\n")[0])),
             (HEADING, _heading_text(item)),
         )
-        yield Part(index, span, one.text, layers, values, values)
+        yield EvidencePart(index, span, one.text, layers, values, values)
 
 
 def _heading_text(item: RetrievedItem) -> Text:
     return Text(headings(item))
 
 
-def _clauses(index: int, item: RetrievedItem) -> Iterator[Part]:
+def _clauses(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
     above = _heading_text(item)
-    spans = [span for span in _joined_lines(item.text) if not _ROW.match(item.text[slice(*span)])]
+    spans = [span for span in _sentence_spans(item.text) if not _ROW.match(item.text[slice(*span)])]
     lead = ""
     for at, span in enumerate(spans):
         near = Text(
@@ -353,18 +353,18 @@ def _lead_of(lead: str, sentence: str) -> str:
 
 def _of_sentence(
     index: int, span: tuple[int, int], sentence: str, around: tuple[Text, Text, Text]
-) -> Iterator[Part]:
+) -> Iterator[EvidencePart]:
     """Yield the sentence, and each of its clauses that has a number; both below headings, near others, in a list."""
     above, near, lead = around
     whole = Text(sentence)
-    clauses = [piece for clause in cut(_CLAUSE, sentence) for piece in _counted_apart(clause)]
+    clauses = [piece for clause in cut(_CLAUSE, sentence) for piece in _split_counts(clause)]
     found = [tuple(one.value for one in normalise_values(clause)) for clause in clauses]
     every = tuple(value for some in found for value in some)
     texts = tuple(map(Text, clauses))
     layers = ((OWN, whole), (HEADING, above), (NEAR, near), (INHERITED, lead))
     several = len(clauses) > 1
     statements = tuple(map(Text, cut(_STATEMENT, sentence)))
-    yield Part(
+    yield EvidencePart(
         index,
         span,
         sentence,
@@ -392,7 +392,7 @@ def _of_sentence(
             (NEAR, near),
             (INHERITED, lead),
         )
-        yield Part(
+        yield EvidencePart(
             index, span, sentence, of_clause, values, every, is_clause=True, inherits=inherits
         )
 
@@ -403,7 +403,7 @@ def cut(separator: re.Pattern[str], text: str) -> list[str]:
     return [text[one:two] for one, two in pairwise(edges) if text[one:two].strip()]
 
 
-def _counted_apart(clause: str) -> list[str]:
+def _split_counts(clause: str) -> list[str]:
     """Return a list whose every item has a number is that many clauses: 干粉灭火器36具、二氧化碳灭火器8具."""
     pieces = cut(_LISTED, clause)
     return pieces if all(map(_numbers_in, pieces)) else [clause]
@@ -419,7 +419,7 @@ def _ahead_of_value(clause: str) -> str:
     return plain_of(clause)[: found[0].start] if found else clause
 
 
-def _joined_lines(text: str) -> list[tuple[int, int]]:
+def _sentence_spans(text: str) -> list[tuple[int, int]]:
     """Return the spans of sentences; lines of a text that was broken to a width are one."""
     joined = list[tuple[int, int]]()
     for start, end in sentence_spans(text):
@@ -442,7 +442,7 @@ def _is_wrapped(text: str, before: tuple[int, int], start: int) -> bool:
     )
 
 
-def _rows(index: int, item: RetrievedItem) -> Iterator[Part]:
+def _rows(index: int, item: RetrievedItem) -> Iterator[EvidencePart]:
     lines = list(_lines(item.text))
     rows = [(span, _cells(line)) for span, line in lines if _ROW.match(line)]
     if not rows:
@@ -478,7 +478,7 @@ def _cells_of_row(
     line: str,
     cells: Sequence[str],
     columns: _Columns,
-) -> Iterator[Part]:
+) -> Iterator[EvidencePart]:
     head, units = columns.names, columns.units
     of_row = unit_of_heading(cells[0]) if not normalise_values(cells[0]) else ""
     values = [
@@ -503,7 +503,9 @@ def _cells_of_row(
         )
         label = terms_of(" ".join([*(word for word in words if len(word) < _SHORT_CELL), name]))
         conditions = (*every, *(one.value for one in normalise_values(name)))
-        yield Part(index, span, line, layers, values[at], conditions, is_row=True, label=label)
+        yield EvidencePart(
+            index, span, line, layers, values[at], conditions, is_row=True, label=label
+        )
 
 
 def at_words(cell: str) -> bool:
@@ -553,7 +555,7 @@ def other_words(text: str) -> list[tuple[frozenset[str], re.Pattern[str]]]:
     ]
 
 
-def all_parts(items: Sequence[RetrievedItem], withheld: Collection[int] = ()) -> list[Part]:
+def all_parts(items: Sequence[RetrievedItem], withheld: Collection[int] = ()) -> list[EvidencePart]:
     """Return the parts of all passages that may be cited."""
     return [
         part

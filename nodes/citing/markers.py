@@ -101,7 +101,7 @@ def read(found: re.Match[str]) -> Named:
     return Named(_AND.sub(",", names), word)
 
 
-def begun(text: str) -> int | None:
+def find_marker_start(text: str) -> int | None:
     """Return where, at the end of a text, something begins that may become a marker; None: nowhere."""
     start = max(0, len(text) - _LONGEST)
     for found in _MAY_BEGIN.finditer(text, start):
@@ -118,12 +118,12 @@ def leads(text: str) -> bool:
     return _LEADING.fullmatch(text) is not None
 
 
-def places(named: str, labels: Mapping[str, int]) -> list[tuple[int, str]]:
+def find_targets(named: str, labels: Mapping[str, int]) -> list[tuple[int, str]]:
     """Return what a marker names, each once: passages from 0, and the part of a table or "".
 
     `1, 3` names two passages, `2-4` three; `T1:r3c2` the part `r3c2` of what `labels` calls T1.
     """
-    return list(dict.fromkeys(_named(named, labels)))[:_MOST_NAMED]
+    return list(dict.fromkeys(_split_targets(named, labels)))[:_MOST_NAMED]
 
 
 def is_label(named: str) -> bool:
@@ -131,7 +131,7 @@ def is_label(named: str) -> bool:
     return not named[0].isdigit()
 
 
-def _named(named: str, labels: Mapping[str, int]) -> Iterator[tuple[int, str]]:
+def _split_targets(named: str, labels: Mapping[str, int]) -> Iterator[tuple[int, str]]:
     for part in _LISTED.split(named):
         if is_label(part):
             label, _, place = part.partition(":")
@@ -143,26 +143,26 @@ def _named(named: str, labels: Mapping[str, int]) -> Iterator[tuple[int, str]]:
             yield index, ""
 
 
-def written(number: int) -> str:
+def format_marker(number: int) -> str:
     """Return the marker of a number, as answers have it."""
     return f"[{number}]"
 
 
-def stripped(text: str) -> str:
+def strip_markers(text: str) -> str:
     """Return `text` without its markers and the gaps before them."""
     return _WITH_GAP.sub(lambda found: found["word"] or "", text)
 
 
-def stated(text: str) -> str:
+def statement_text(text: str) -> str:
     """Return what a sentence says, without its markers and without who says it: "According to passage 1, …"."""
-    return stripped(_ATTRIBUTION.sub("", text)).strip()
+    return strip_markers(_ATTRIBUTION.sub("", text)).strip()
 
 
-def labelled(label: str, place: str = "") -> str:
+def format_label(label: str, place: str = "") -> str:
     """Return the marker of an attachment, or of a part of it."""
     return f"[{label}:{place}]" if place else f"[{label}]"
 
 
-def unmarked(text: str) -> str:
+def escape_markers(text: str) -> str:
     """Return `text` with what looks like one of our markers in round brackets."""
     return _LIKE_A_MARKER.sub(r"(\1)", text)

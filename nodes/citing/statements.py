@@ -38,11 +38,11 @@ _BUT = re.compile(
 )
 
 
-def says_nothing_found(sentence: str) -> bool:
+def is_abstention(sentence: str) -> bool:
     """Return whether a sentence says that the documents do not tell, and nothing beside."""
     return _SILENT.search(sentence) is not None and not _BUT.search(sentence)
 
 
 def states(sentence: str) -> bool:
     """Return whether a sentence says something about the world that could be true or false."""
-    return not (_NO_STATEMENT.fullmatch(sentence) or says_nothing_found(sentence))
+    return not (_NO_STATEMENT.fullmatch(sentence) or is_abstention(sentence))

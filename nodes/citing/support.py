@@ -213,7 +213,7 @@ class Passages:
         return self._quoted[index]
 
 
-def opposed(statement: str, quote: str) -> bool:
+def is_opposed(statement: str, quote: str) -> bool:
     """Return whether one of the two denies what the other says without a word of denial.
 
     Only words are compared: what denies by other words ("ceased", 拒绝) is not seen.

@@ -225,7 +225,7 @@ class Unwrapped:
             if not final:
                 return False
             found = _FIELD.search(body)
-            inner = _unescaped(found[1]) if found else None
+            inner = _unescape(found[1]) if found else None
         else:
             inner = _answer_in(value)
         self._opened, self._held = True, text if inner is None else inner.strip()
@@ -348,7 +348,7 @@ def _answer_in(value: object) -> str | None:
     return texts[0] if len(texts) == 1 else None
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     try:
         return str(json.loads(f'"{text}"', strict=False))
     except ValueError:

@@ -27,7 +27,7 @@ from sextant.tables.cells.table import DataTable
 from sextant.tables.query.parsing import asks_computation
 from sextant.tables.query.query import TableQuery
 from sextant.tables.results.findings import compute_findings
-from sextant.tables.results.written import Finding, Writer
+from sextant.tables.results.written import ComputedFinding, Writer
 
 _log = logging.getLogger(__name__)
 
@@ -201,7 +201,7 @@ def _table(part: AttachmentPart, read: ReadTable, state: State) -> Attachment:
     )
 
 
-def _run(query: TableQuery, table: DataTable, language: str) -> list[Finding]:
+def _run(query: TableQuery, table: DataTable, language: str) -> list[ComputedFinding]:
     return list(Writer(table, query, language).findings())
 
 

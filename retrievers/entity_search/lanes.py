@@ -92,7 +92,7 @@ class EntityHits:
 
 
 @dataclass(frozen=True, slots=True)
-class EntityQuery:
+class EntityQuestion:
     """A question to one knowledge base as it is at a moment, and which entities may be found."""
 
     scope: Scope
@@ -111,7 +111,7 @@ class EntityLanes:
     settings: EntitySearchSettings
     deadline: float
 
-    async def run(self, asked: EntityQuery) -> EntityHits:
+    async def run(self, asked: EntityQuestion) -> EntityHits:
         """Meaning and words at the same time; the graph as soon as meaning has found where to start.
 
         Raises:
@@ -130,7 +130,7 @@ class EntityLanes:
             raise RetrievalError(found.failed)
         return found
 
-    async def _named(self, asked: EntityQuery) -> list[Entity]:
+    async def _named(self, asked: EntityQuestion) -> list[Entity]:
         """Return those whose name is the question, in any spelling; where there is none, those with such an alias."""
         hits = await self.graph.entities_by_alias(asked.scope, [asked.question])
         if not hits:
@@ -142,13 +142,13 @@ class EntityLanes:
         return [one for one in there if normalise_name(one.name) == name] or there
 
     async def _meaning_then_graph(
-        self, found: EntityHits, asked: EntityQuery, named: _Named
+        self, found: EntityHits, asked: EntityQuestion, named: _Named
     ) -> None:
         await self._run(found, VECTOR, lambda: self._meaning(found, asked, named))
         if seeds := [key for key, _ in found.hits.get(VECTOR, [])[: self.settings.seeds]]:
             await self._run(found, GRAPH, lambda: self._neighbours(found, asked, seeds))
 
-    async def _meaning(self, found: EntityHits, asked: EntityQuery, named: _Named) -> None:
+    async def _meaning(self, found: EntityHits, asked: EntityQuestion, named: _Named) -> None:
         vector = await self.embedder.embed_query(asked.question)
         _require_space(self.embedder, vector, asked.stamp)
         k = self.settings.candidates
@@ -156,7 +156,7 @@ class EntityLanes:
         near = [hit for hit in hits if hit.score > self.settings.threshold]
         _take(found, VECTOR, near, await asyncio.shield(named), _SAME)
 
-    async def _words(self, found: EntityHits, asked: EntityQuery, named: _Named) -> None:
+    async def _words(self, found: EntityHits, asked: EntityQuestion, named: _Named) -> None:
         words = await asyncio.to_thread(words_of, asked.question)
         k = self.settings.candidates
         hits = await self.graph.entities_by_words(asked.scope, words, k, asked.only)
@@ -164,7 +164,7 @@ class EntityLanes:
         _take(found, FTS, hits, await asyncio.shield(named), _ABOVE_THE_BEST * best)
 
     async def _neighbours(
-        self, found: EntityHits, asked: EntityQuery, seeds: Sequence[UUID]
+        self, found: EntityHits, asked: EntityQuestion, seeds: Sequence[UUID]
     ) -> None:
         scope, version = asked.scope, asked.stamp.graph_version
         walk = Walk(self.around, scope, version, self.settings.neighbours)

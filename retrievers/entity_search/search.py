@@ -15,7 +15,7 @@ from sextant.domain.settings import Settings
 from sextant.domain.system import milliseconds_since
 from sextant.domain.telemetry import searching
 from sextant.models.protocols import Embedder, Reranker
-from sextant.retrievers.entity_search.lanes import LANES, EntityHits, EntityLanes, EntityQuery
+from sextant.retrievers.entity_search.lanes import LANES, EntityHits, EntityLanes, EntityQuestion
 from sextant.retrievers.entity_search.options import FusionWeights, SearchOptions
 from sextant.retrievers.entity_search.response import (
     Hit,
@@ -75,7 +75,7 @@ class EntityRanker:
     reranker: Reranker | None
 
     async def rank(
-        self, asked: EntityQuery, weights: FusionWeights, *, rerank: bool
+        self, asked: EntityQuestion, weights: FusionWeights, *, rerank: bool
     ) -> EntityRanking:
         """Return every entity that a lane found, by `blend` (seed 001) or in the reranking model's order.
 
@@ -139,7 +139,7 @@ _NEIGHBOURHOODS = 1024
 class _CheckedEntitySearch:
     """A checked request; `key` tells the search from others, `position` is where its page begins."""
 
-    asked: EntityQuery
+    asked: EntityQuestion
     options: SearchOptions
     weights: FusionWeights
     key: bytes
@@ -224,7 +224,7 @@ class EntitySearch:
         spent = milliseconds_since(started)
         return _response(search, page, related, self._settings, warnings=warnings, spent=spent)
 
-    async def _of_filters(self, asked: EntityQuery) -> tuple[str, ...]:
+    async def _of_filters(self, asked: EntityQuestion) -> tuple[str, ...]:
         """Return what there is to say of a filter that lets nothing through."""
         types = asked.only.entity_types
         said = types and await of_unknown_types(self._chunks, asked.scope, asked.question, types)
@@ -242,7 +242,7 @@ class EntitySearch:
         only = options.only()
         key = identity(scope, question, weights, only, options.rerank)
         position = None if options.cursor is None else decode(options.cursor, key)
-        asked = EntityQuery(scope, question, await self._stamp(scope), only)
+        asked = EntityQuestion(scope, question, await self._stamp(scope), only)
         return _CheckedEntitySearch(asked, options, weights, key, position)
 
     async def _stamp(self, scope: Scope) -> EntityStamp:
@@ -280,7 +280,7 @@ class EntitySearch:
         return CachedRanking(ranking, stamp.version, taken_at, until=0.0), False
 
     async def _as_now(
-        self, asked: EntityQuery, hits: Sequence[Hit], kept: CachedRanking[EntityRanking]
+        self, asked: EntityQuestion, hits: Sequence[Hit], kept: CachedRanking[EntityRanking]
     ) -> Sequence[Hit]:
         """Return hits of an older ranking with the entities as they are now; without those that are gone."""
         if kept.stamp == asked.stamp.version or not hits:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from sextant.tables.results.written import Finding
+from sextant.tables.results.written import ComputedFinding
 
 
 class AttachmentKind(StrEnum):
@@ -38,8 +38,8 @@ class Attachment:
     text: str = ""
     names: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
-    findings: Sequence[Finding] = ()
-    statistics: Sequence[Finding] = ()
+    findings: Sequence[ComputedFinding] = ()
+    statistics: Sequence[ComputedFinding] = ()
 
     def as_plain(self) -> dict[str, Any]:
         """Return the attachment as plain values, as a checkpoint keeps them; the rows are not copied."""
@@ -58,7 +58,7 @@ class Attachment:
     def of_plain(cls, plain: Mapping[str, Any]) -> Attachment:
         """Return the opposite of `as_plain`."""
         computed = {
-            name: [Finding(**finding) for finding in plain[name]]
+            name: [ComputedFinding(**finding) for finding in plain[name]]
             for name in ("findings", "statistics")
         }
         return cls(**{**plain, **computed, "kind": AttachmentKind(plain["kind"])})

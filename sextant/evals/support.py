@@ -16,7 +16,7 @@ from pathlib import Path
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.evals.dataset import CorpusPassage, read_passages, read_questions
 from sextant.evals.sets import CORPUS, QUERIES, names_of_sets, parser_of_sets, sample
-from sextant.nodes.citing.assessing import Evidence, Support
+from sextant.nodes.citing.assessing import AnswerEvidence, Support
 from sextant.text.sentences import end_sentence
 
 _OTHERS = 9
@@ -50,8 +50,10 @@ def _outcomes(folder: Path) -> list[SupportOutcome]:
     outcomes = list[SupportOutcome]()
     for question, other in zip(chosen, [*chosen[1:], *chosen[:1]], strict=True):
         drawn = sorted(set(chance.sample(list(passages), _OTHERS)) - set(question.gold_ids))
-        gold = Evidence([passages[id_] for id_ in [*question.gold_ids, *drawn]], question.query)
-        rest = Evidence([passages[id_] for id_ in drawn], question.query)
+        gold = AnswerEvidence(
+            [passages[id_] for id_ in [*question.gold_ids, *drawn]], question.query
+        )
+        rest = AnswerEvidence([passages[id_] for id_ in drawn], question.query)
         right, wrong = (_sentence(one.answers[0]) for one in (question, other))
         outcomes.append(
             SupportOutcome(

@@ -32,7 +32,7 @@ from sextant.ingestion.parsing.tables import header_rows
 from sextant.tables.cells.table import DataTable, make_table
 from sextant.tables.cells.values import ValueKind, read_value
 from sextant.tables.results.findings import compute_findings
-from sextant.tables.results.written import Finding
+from sextant.tables.results.written import ComputedFinding
 
 _FILE = Path("tatqa") / "dev.json.gz"
 _TYPES = ("arithmetic", "count")
@@ -69,7 +69,7 @@ class Outcome:
     @property
     def is_exact(self) -> bool:
         """Return whether it is the known number."""
-        return self.number is not None and _rounded(self.number) == _rounded(self.question.answer)
+        return self.number is not None and _round(self.number) == _round(self.question.answer)
 
 
 def main(folder: Path, errors: str) -> None:
@@ -98,7 +98,7 @@ def read_table_questions(path: Path) -> Iterator[TableQuestion]:
         for asked in document["questions"]:
             if asked["answer_type"] in _TYPES:
                 yield TableQuestion(
-                    half, asked["question"], table, caption, _known(asked), asked["scale"]
+                    half, asked["question"], table, caption, _known_answer(asked), asked["scale"]
                 )
 
 
@@ -106,7 +106,7 @@ def _half_of(uid: str) -> str:
     return _HALVES[hashlib.sha256(uid.encode()).digest()[0] % len(_HALVES)]
 
 
-def _known(asked: dict[str, Any]) -> Decimal:
+def _known_answer(asked: dict[str, Any]) -> Decimal:
     return Decimal(str(asked["answer"]).replace(",", ""))
 
 
@@ -115,10 +115,10 @@ def _outcome(question: TableQuestion) -> Outcome:
     if not computed.asked:
         return Outcome(question, None)
     text = "; ".join(finding.text for finding in computed.asked[:3])
-    return Outcome(question, number_told(computed.asked[0], question.scale), text)
+    return Outcome(question, read_number(computed.asked[0], question.scale), text)
 
 
-def number_told(finding: Finding, scale: str) -> Decimal | None:
+def read_number(finding: ComputedFinding, scale: str) -> Decimal | None:
     """Return the number that a finding says, in the scale of the known answer; None where it says none."""
     value = read_value(finding.value)
     if value.kind is not ValueKind.NUMBER:
@@ -141,7 +141,7 @@ def line(name: str, outcomes: Sequence[Outcome]) -> str:
     return f"| {name} | {' | '.join(cells)} |"
 
 
-def _rounded(number: Decimal) -> Decimal:
+def _round(number: Decimal) -> Decimal:
     return number.quantize(_DIGITS, ROUND_HALF_UP)
 
 

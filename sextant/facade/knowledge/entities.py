@@ -94,7 +94,7 @@ _MOST_EVIDENCE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class RelatedEntity:
+class EntityRelation:
     """A relation of an entity, with the names of both ends.
 
     `evidence` are some of the passages that state it; none where only the user's own word does.
@@ -115,7 +115,7 @@ class EntityView:
     """All that a user may want to see of an entity."""
 
     entity: Entity
-    relations: list[RelatedEntity]
+    relations: list[EntityRelation]
     mentions: list[EntityQuote]
     merged: list[MergedName]
     communities: list[ListedCommunity]
@@ -340,7 +340,7 @@ class Entities:
         members = await self._merges.component(self._scope, [found.id])
         return own if any(member.id == own for member in members) else found.id
 
-    async def _relations(self, entity: Entity, limit: int) -> list[RelatedEntity]:
+    async def _relations(self, entity: Entity, limit: int) -> list[EntityRelation]:
         hops = await self._graph.neighbourhood(self._scope, [entity.id], per_node=limit)
         relations = await self._graph.get_relations(self._scope, [hop.relation_id for hop in hops])
         said = {one.id: one for one in relations}
@@ -360,10 +360,10 @@ def _describe_relation(
     said: Relation | None,
     names: Mapping[UUID, str],
     passages: Mapping[UUID, StoredChunk],
-) -> RelatedEntity:
+) -> EntityRelation:
     source, target = names.get(hop.source_id, "?"), names.get(hop.target_id, "?")
     places = said.chunk_ids[:_MOST_EVIDENCE] if said else ()
-    return RelatedEntity(
+    return EntityRelation(
         source,
         hop.relation_type,
         target,

@@ -196,7 +196,7 @@ class MentionedEntity(_ImportLine):
 _NAMED, _DESCRIBED = "named", "described"
 
 
-def _given_as(entity: object) -> str:
+def _describe_given(entity: object) -> str:
     return _DESCRIBED if isinstance(entity, Mapping | MentionedEntity) else _NAMED
 
 
@@ -209,7 +209,7 @@ def _three(triple: object) -> object:
 Triple = Annotated[tuple[Name, Type, Name], BeforeValidator(_three)]
 MentionedAs = Annotated[
     Annotated[Name, Tag(_NAMED)] | Annotated[MentionedEntity, Tag(_DESCRIBED)],
-    Discriminator(_given_as),
+    Discriminator(_describe_given),
 ]
 
 
@@ -294,7 +294,7 @@ def read_line(raw: bytes | Mapping[str, Any]) -> tuple[Line, list[Remark]]:
     Raises:
         LineInvalid: the line says nothing that can be used; why.
     """
-    line, lost = _checked(_object(raw))
+    line, lost = _check_line(_object(raw))
     if isinstance(line, RelationLine | DecisionLine) and line.source == line.target:
         raise LineInvalid(f"The {line.type} joins {line.source!r:.80} to itself.")
     remarks = [*_unknown_keys(line)]
@@ -309,7 +309,7 @@ def read_line(raw: bytes | Mapping[str, Any]) -> tuple[Line, list[Remark]]:
     return line, [*lost, *map(Remark, remarks)]
 
 
-def _checked(said: Mapping[str, Any]) -> tuple[Line, list[Remark]]:
+def _check_line(said: Mapping[str, Any]) -> tuple[Line, list[Remark]]:
     """Return the line without those items of its lists that cannot be used, and what is wrong with each."""
     try:
         return _LINES.validate_python(said), []
@@ -372,7 +372,7 @@ def _object(raw: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(raw, bytes | bytearray | str):
         raise LineInvalid("Not a line: give a dict, or JSON as bytes or text.")
     try:
-        found = _parsed(raw)
+        found = _parse_json(raw)
     except json.JSONDecodeError as error:
         raise LineInvalid(f"Not JSON: {error.msg}, at character {error.pos + 1}.") from None
     except UnicodeDecodeError as error:
@@ -391,7 +391,7 @@ def _object(raw: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
     return found
 
 
-def _parsed(raw: bytes) -> object:
+def _parse_json(raw: bytes) -> object:
     """Return what Python's own reader finds, in a seventh of its time for most lines."""
     try:
         found = orjson.loads(raw)

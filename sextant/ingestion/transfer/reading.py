@@ -54,7 +54,7 @@ def _keep(spool: Spool, batch: list[tuple[int, Raw]]) -> list[LineProblem]:
 
 async def _batches(source: Source) -> AsyncIterator[list[tuple[int, Raw]]]:
     if not isinstance(source, str | Path):
-        async for batch in _gathered(source):
+        async for batch in _gather_lines(source):
             yield batch
         return
     path = Path(source)
@@ -85,7 +85,7 @@ async def _each(rows: Rows) -> AsyncIterator[Raw]:
             yield one
 
 
-async def _gathered(source: Rows) -> AsyncIterator[list[tuple[int, Raw]]]:
+async def _gather_lines(source: Rows) -> AsyncIterator[list[tuple[int, Raw]]]:
     batch, size, number = list[tuple[int, Raw]](), 0, 0
     async for row in _each(source):
         number += 1

@@ -28,7 +28,7 @@ from sextant.models.chat.loops import invoke_on_loop, stream_on_loop
 from sextant.models.chat.structured import (
     DoesNotFit,
     ModelReply,
-    enumerated,
+    collect_enums,
     instruction,
     json_schema,
     read_structured,
@@ -68,7 +68,7 @@ class Restart:
 
 
 @dataclass(frozen=True, slots=True)
-class ChatCompletion:
+class ModelCompletion:
     """A whole answer and what it cost."""
 
     text: str
@@ -144,7 +144,7 @@ class ChatModel:
         named = getattr(self._llm, "model_name", None) or getattr(self._llm, "model", None)
         return str(named or type(self._llm).__name__)
 
-    async def complete(self, messages: Messages) -> ChatCompletion:
+    async def complete(self, messages: Messages) -> ModelCompletion:
         """Return the model's whole answer to `messages`.
 
         Raises:
@@ -154,7 +154,7 @@ class ChatModel:
         prompt = convert_to_messages(messages)
         tally = await self._call(lambda _: prompt, self._dialect.options)
         self._require_text(tally)
-        return ChatCompletion(tally.text, _told(tally))
+        return ModelCompletion(tally.text, _report_usage(tally))
 
     async def structured(
         self, messages: Messages, schema: type[T], *, repair: bool = True, patient: bool = True
@@ -178,7 +178,7 @@ class ChatModel:
             prompt[0].text
         )  # the first message is ours, whatever the documents speak
         whole = instruction(schema, language)
-        echoes = Echoes(prompt, whole, enumerated(json_schema(schema)))
+        echoes = Echoes(prompt, whole, collect_enums(json_schema(schema)))
         asking = _JsonRequest(prompt, schema, language, self._dialect)
         first = await self._json_answer(asking, patient=patient)
         try:
@@ -246,7 +246,7 @@ class ChatModel:
         self._dialect.worked(form, begun)
         self._dialect.thinks_unopened = tally.thought_unopened
         self._require_text(tally)
-        yield _told(tally)
+        yield _report_usage(tally)
 
     async def close(self) -> None:
         """Close the connections that `build_chat_model` opened."""
@@ -279,9 +279,9 @@ class ChatModel:
                 if chunk is None:
                     return
 
-    async def _json_answer(self, asking: _JsonRequest, *, patient: bool) -> ChatCompletion:
+    async def _json_answer(self, asking: _JsonRequest, *, patient: bool) -> ModelCompletion:
         tally = await self._call(asking.messages, asking.options, patient=patient)
-        return ChatCompletion(tally.text or tally.refusal, _told(tally))
+        return ModelCompletion(tally.text or tally.refusal, _report_usage(tally))
 
     async def _call(
         self,
@@ -406,7 +406,7 @@ def as_chat_model(llm: BaseChatModel | ChatModel) -> ChatModel:
     return ChatModel(llm, retries=Retries(limit=0) if own else Retries(), json_only=True)
 
 
-def _told(tally: Tally) -> Usage:
+def _report_usage(tally: Tally) -> Usage:
     """Return what an answer has cost, told to whoever measures it."""
     usage = tally.usage()
     emit(ModelCalled(usage.prompt_tokens, usage.completion_tokens, EventOutcome.OK))

@@ -97,12 +97,12 @@ def _describe_field(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> 
     return told
 
 
-def enumerated(schema: Mapping[str, Any]) -> frozenset[str]:
+def collect_enums(schema: Mapping[str, Any]) -> frozenset[str]:
     """Return all words that a schema lets a model choose from."""
     inner = [*schema.get("properties", {}).values(), *schema.get("anyOf", ())]
     inner += [schema["items"]] if "items" in schema else []
     chosen = frozenset(map(str, schema.get("enum", ())))
-    return chosen.union(*map(enumerated, inner))
+    return chosen.union(*map(collect_enums, inner))
 
 
 T = TypeVar("T", bound=ModelReply)

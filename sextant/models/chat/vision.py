@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import HumanMessage, SystemMessage
 
 from sextant.models.chat.building import build_chat_model
-from sextant.models.chat.chat_model import ChatCompletion, ChatModel
+from sextant.models.chat.chat_model import ChatModel, ModelCompletion
 from sextant.models.chat.pictures import EncodedPicture, PictureLimits
 from sextant.text.characters import clean_text
 
@@ -34,7 +34,7 @@ class VisionModel:
 
     async def describe(
         self, picture: EncodedPicture, prompt: list[tuple[str, str]]
-    ) -> ChatCompletion:
+    ) -> ModelCompletion:
         """Return what the model says of a picture, at most 4,000 characters.
 
         Args:
@@ -50,7 +50,7 @@ class VisionModel:
             {"type": "image_url", "image_url": {"url": picture.data_uri}},
         ]
         said = await self._chat.complete([SystemMessage(system), HumanMessage(shown)])
-        return ChatCompletion(clean_text(said.text).strip()[:_LONGEST], said.usage)
+        return ModelCompletion(clean_text(said.text).strip()[:_LONGEST], said.usage)
 
     async def close(self) -> None:
         """Close the connections."""

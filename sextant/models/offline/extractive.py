@@ -32,7 +32,7 @@ from sextant.models.offline.simplified_items import in_simplified
 from sextant.models.offline.summary import summary_of_named
 from sextant.models.offline.wording import without_empty_words
 from sextant.models.protocols import Embedder
-from sextant.tables.query.places import asks_by_place
+from sextant.tables.query.places import names_row_number
 from sextant.text.characters import language_of
 from sextant.text.particles import with_joined
 from sextant.text.simplified import simplify
@@ -130,7 +130,7 @@ class ExtractiveAnswerer:
         ranked = asked_themselves(ranked, question) or ranked
         about = await asyncio.to_thread(about_what_is_named, spelled, items)
         # Rows of a table that is not at hand have no numbers.
-        if not about or asks_by_place(question):
+        if not about or names_row_number(question):
             return Extraction((), ranked[0].source)
         return await self._chosen(question, ranked, items, about, written)
 

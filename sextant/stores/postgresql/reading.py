@@ -30,7 +30,7 @@ _MAX_SLOW_KEYS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class BatchedStatement:
     """A read-only query, or a part of one, with its parameters."""
 
     query: LiteralString
@@ -55,7 +55,7 @@ class LatencyTracker:
             self._slow.add(key)
 
 
-Answer = Callable[[K, Sequence[Statement]], Awaitable[list[T]]]
+Answer = Callable[[K, Sequence[BatchedStatement]], Awaitable[list[T]]]
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ class _Batch(Generic[K, T]):
     """Statements of one round trip, with a future for each answer."""
 
     key: K
-    statements: list[Statement] = field(default_factory=list[Statement])
+    statements: list[BatchedStatement] = field(default_factory=list[BatchedStatement])
     answers: list[asyncio.Future[T]] = field(default_factory=list[asyncio.Future[T]])
     task: asyncio.Task[None] | None = None
 
@@ -82,7 +82,7 @@ class QueryBatcher(Generic[K, T]):
         self._max_batch = max_batch
         self._open_batches: dict[tuple[asyncio.AbstractEventLoop, K], _Batch[K, T]] = {}
 
-    async def ask(self, key: K, statement: Statement) -> T:
+    async def ask(self, key: K, statement: BatchedStatement) -> T:
         """Return the result of a statement.
 
         If a batch fails or takes too long, each of its statements is repeated by itself, so that a
@@ -124,7 +124,9 @@ class QueryBatcher(Generic[K, T]):
             if not future.done():
                 future.set_result(answer)
 
-    async def _run_single(self, key: K, statement: Statement, future: asyncio.Future[T]) -> None:
+    async def _run_single(
+        self, key: K, statement: BatchedStatement, future: asyncio.Future[T]
+    ) -> None:
         if future.done():
             return
         try:
@@ -188,7 +190,7 @@ class QueryConnection(ABC):
         Raises:
             DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
         """
-        return await self._reads.ask(user_id, Statement(query, values))
+        return await self._reads.ask(user_id, BatchedStatement(query, values))
 
     async def call(self, scope: Scope, function: LiteralString, *values: object) -> bytes | None:
         """Return the value of a function of the server, called for a tenant in one round trip.
@@ -204,7 +206,7 @@ class QueryConnection(ABC):
         Raises:
             DatabaseUnavailable: the server does not answer within `retrieval.lane_timeout`.
         """
-        statement = Statement(function, (scope.user_id, scope.graph_id, *values))
+        statement = BatchedStatement(function, (scope.user_id, scope.graph_id, *values))
         return await self._calls.ask(scope, statement)
 
     async def lane(self, scope: Scope, function: LiteralString, *values: object) -> bytes | None:
@@ -213,7 +215,7 @@ class QueryConnection(ABC):
         If the scope's lanes are slow and no other call is pending, each lane is sent by itself, so that
         the server can use a core for each; otherwise one statement for all is cheaper.
         """
-        statement = Statement(function, (scope.user_id, scope.graph_id, *values))
+        statement = BatchedStatement(function, (scope.user_id, scope.graph_id, *values))
         if self._latency.is_slow(scope) and not self._pending_calls:
             [value] = await self._timed_values(scope, [statement])  # pending before the next call
             return value
@@ -250,13 +252,15 @@ class QueryConnection(ABC):
             lines = self._dedicated.setdefault(function, created)
         return lines
 
-    async def _timed_values(self, scope: Scope, calls: Sequence[Statement]) -> list[bytes | None]:
+    async def _timed_values(
+        self, scope: Scope, calls: Sequence[BatchedStatement]
+    ) -> list[bytes | None]:
         started = time.perf_counter()
         values = await self._values(scope, calls)
         self._latency.record(scope, time.perf_counter() - started, len(calls))
         return values
 
-    async def _values(self, _: Scope, calls: Sequence[Statement]) -> list[bytes | None]:
+    async def _values(self, _: Scope, calls: Sequence[BatchedStatement]) -> list[bytes | None]:
         query = "select " + ", ".join(call.query for call in calls) + _AS_TENANT
         values = [value for call in calls for value in call.values]
         deadline = self.settings.retrieval.lane_timeout
@@ -285,7 +289,9 @@ class QueryConnection(ABC):
         finally:
             self._pending_calls -= 1
 
-    async def _answer(self, user_id: str, statements: Sequence[Statement]) -> list[list[DictRow]]:
+    async def _answer(
+        self, user_id: str, statements: Sequence[BatchedStatement]
+    ) -> list[list[DictRow]]:
         seconds = self.settings.retrieval.lane_timeout
         reader = {"user_id": user_id, "timeout": f"{seconds * 1000:.0f}"}
         async with self._watch_server(), (await self._pools.current()).connection() as connection:

@@ -14,8 +14,8 @@ from sextant.tables.query.comparisons import NONE_OF, against_in, bounds_in
 from sextant.tables.query.dates import dates_in
 from sextant.tables.query.families import is_code, is_implied
 from sextant.tables.query.grammar import VALUE_MASK
-from sextant.tables.query.linking import UNIT, Reading, names_column, plain_name
-from sextant.tables.query.units import comparable, counted_in, in_units_of, unit_counted
+from sextant.tables.query.linking import UNIT, QuestionReading, names_column, plain_name
+from sextant.tables.query.units import comparable, find_unit_columns, in_units_of, unit_counted
 from sextant.text.simplified import plain_of
 from sextant.text.whole_words import find_whole
 
@@ -23,7 +23,7 @@ _AMOUNT_BEFORE = re.compile(r"\d\s*%?\s*(?:\S{1,6}\s*)?$")  # at least 10 below 
 _OF_ANOTHER = re.compile(r"\0+\s+of\b")  # more than the price of BM-40
 
 
-def take_denials(reading: Reading, named: Sequence[Condition]) -> list[Condition]:
+def take_denials(reading: QuestionReading, named: Sequence[Condition]) -> list[Condition]:
     """Return the conditions `named`, with those turned round that the question denies: "not in Oslo", 不是白色."""
     told = list(named)
     for match in reading.grammar.denied.finditer(reading.text):
@@ -36,7 +36,7 @@ def take_denials(reading: Reading, named: Sequence[Condition]) -> list[Condition
     return told
 
 
-def take_dates(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition]:
+def take_dates(reading: QuestionReading, columns: Sequence[Column]) -> Iterator[Condition]:
     """Yield conditions on dates, each on the column that the question names, else on the only one of dates."""
     dated = [column for column in columns if column.kind is ValueKind.DATE]
     taken = {index for _, index in reading.columns}
@@ -52,7 +52,7 @@ def take_dates(reading: Reading, columns: Sequence[Column]) -> Iterator[Conditio
         reading.take(*span)
 
 
-def take_comparisons(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition]:
+def take_comparisons(reading: QuestionReading, columns: Sequence[Column]) -> Iterator[Condition]:
     """Yield conditions of one column against another: "below their minimum stock", 实际支出超过预算.
 
     What is compared is named last before it; else its name is a part of the other's, or it is the only one
@@ -79,7 +79,7 @@ def take_comparisons(reading: Reading, columns: Sequence[Column]) -> Iterator[Co
             yield Condition(meant[0].index, comparison, other=other.index)
 
 
-def take_none(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition]:
+def take_none(reading: QuestionReading, columns: Sequence[Column]) -> Iterator[Condition]:
     """Yield conditions for rows that have nothing of a column of numbers: 没有库存, "no stock"."""
     for match in NONE_OF.finditer(reading.text):
         column = next((columns[at] for place, at in reading.columns if place == match.end()), None)
@@ -105,7 +105,7 @@ def _comparable(one: Column, other: Column) -> bool:
     return same and one.index != other.index and in_names[0] == in_names[1]
 
 
-def take_bounds(reading: Reading, columns: Sequence[Column]) -> Iterator[Condition]:
+def take_bounds(reading: QuestionReading, columns: Sequence[Column]) -> Iterator[Condition]:
     """Yield conditions on numbers, each on the column named last before it, else first after it.
 
     Of several prices the one in the bound's unit is meant, named or not; but a share that is named stays
@@ -120,7 +120,7 @@ def take_bounds(reading: Reading, columns: Sequence[Column]) -> Iterator[Conditi
     for (start, end), comparison, number in bounds_in(reading.text):
         bound = reading.text[start:end].rstrip()
         behind = reading.text[start + len(bound) :]
-        in_unit = counted_in([columns[at] for at in numeric], bound, behind)
+        in_unit = find_unit_columns([columns[at] for at in numeric], bound, behind)
         before = [column for at, column in named if at < start]
         near = [*before[::-1], *(column for at, column in named if at >= end)]
         asked = [at for at in numeric if is_implied(reading.text, columns[at])]

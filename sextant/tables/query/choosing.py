@@ -129,7 +129,7 @@ class QueryChooser(QuestionParts):
             return operation if is_score(one) else None
         dated = one.kind is ValueKind.DATE and self.has(grammar.old)
         turned = dated or (self.has(grammar.quick) and is_time(one))
-        return _turned(operation) if turned else operation
+        return _turn_operation(operation) if turned else operation
 
     def _ranked(self, match: re.Match[str]) -> TableQuery | None:
         """Return rows in the order of a column; where rows are taken together, nothing is sure."""
@@ -341,9 +341,9 @@ class QueryChooser(QuestionParts):
         codes = [at for at in beside if is_code(self.columns[at])]
         if codes and not self.has(grammar.group):
             return TableQuery((codes[0],), Operation.COUNT, self.where, subject=self.subject)
-        counts_names = any(not _tells_amounts(self.columns[at]) for at in beside) or codes
+        counts_names = any(not _holds_amounts(self.columns[at]) for at in beside) or codes
         over = [
-            at for at in self.named if _tells_amounts(self.columns[at]) and at not in self.bound
+            at for at in self.named if _holds_amounts(self.columns[at]) and at not in self.bound
         ]
         if not counts_names and over:
             return self._summed(over[0], is_asked=over[0] in beside) or self._look_up()
@@ -429,7 +429,7 @@ class QueryChooser(QuestionParts):
         return TableQuery((asked[0], *also), None, denied, subject=subject)
 
 
-def _turned(operation: Operation) -> Operation:
+def _turn_operation(operation: Operation) -> Operation:
     return Operation.MIN if operation is Operation.MAX else Operation.MAX
 
 
@@ -443,7 +443,7 @@ def _number_of(word: str) -> int:
     return 2 if word in "两兩" else int(word)
 
 
-def _tells_amounts(column: Column) -> bool:
+def _holds_amounts(column: Column) -> bool:
     """Return whether most of a column's cells begin with a number, be it "12, pro rata"."""
     filled = [text for value in column.values if (text := value.text.strip())]
     amounts = sum(_AMOUNT.match(text) is not None for text in filled)

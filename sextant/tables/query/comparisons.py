@@ -111,13 +111,13 @@ def bounds_in(question: str) -> list[Bound]:
         found.append((match.span(), Comparison.AT_MOST, high))
     for comparison, form in (*_AHEAD, *_AFTER):
         for match in form.finditer(question):
-            if _is_apart(match, found):
+            if _is_disjoint(match, found):
                 found.append((match.span(), comparison, _number(match[1])))
     found += [
         (match.span(), comparison, Decimal(0))
         for comparison, form in _SIGNS
         for match in form.finditer(question)
-        if _is_apart(match, found)
+        if _is_disjoint(match, found)
     ]
     return found
 
@@ -127,12 +127,12 @@ def against_in(question: str) -> list[tuple[tuple[int, int], Comparison]]:
     found: list[tuple[tuple[int, int], Comparison]] = []
     for comparison, form in _AGAINST:
         for match in form.finditer(question):
-            if _is_apart(match, found):
+            if _is_disjoint(match, found):
                 found.append((match.span(), comparison))
     return found
 
 
-def _is_apart(
+def _is_disjoint(
     match: re.Match[str], found: Iterable[tuple[tuple[int, int], *tuple[object, ...]]]
 ) -> bool:
     """Return whether a match has no character of what was found before."""

@@ -12,7 +12,7 @@ from sextant.tables.cells.values import ValueKind
 from sextant.tables.query.comparisons import COMPARING, NONE_OF, bounds_in
 from sextant.tables.query.families import find_related, is_implied
 from sextant.tables.query.grammar import MASK, VALUE_MASK, Grammar
-from sextant.tables.query.places import columns_by_place
+from sextant.tables.query.places import find_numbered_columns
 from sextant.tables.query.units import in_unit
 from sextant.text.characters import IDEOGRAPHS, has_cjk
 from sextant.text.designators import marks_in
@@ -69,7 +69,7 @@ _Values = dict[tuple[str, int], set[str]]
 
 
 @dataclass(slots=True)
-class Reading:
+class QuestionReading:
     """A question with what is understood masked; the columns it names, and those of its values, by position."""
 
     text: str
@@ -106,10 +106,10 @@ def plain_name(name: str) -> str:
     return " ".join(UNIT.sub("", plain_of(name)).replace("_", " ").split())[:_LONGEST]
 
 
-def link_names(reading: Reading, question: str, table: DataTable) -> list[Condition]:
+def link_names(reading: QuestionReading, question: str, table: DataTable) -> list[Condition]:
     """Mask the columns and the values of word columns that a question names, longest first."""
     names = [(plain_name(name), index) for index, name in enumerate(table.names)]
-    _take_places(reading, table, {name for name, _ in names})
+    _take_numbered(reading, table, {name for name, _ in names})
     called = [*names, *((name, at) for whole, at in names for name in _also_called(whole, reading))]
     values, ticked = _values_of(reading, question, table, called)
     named = _take_whole(reading, question, table, called, values)
@@ -123,9 +123,9 @@ def link_names(reading: Reading, question: str, table: DataTable) -> list[Condit
     ]
 
 
-def _take_places(reading: Reading, table: DataTable, names: Collection[str]) -> None:
+def _take_numbered(reading: QuestionReading, table: DataTable, names: Collection[str]) -> None:
     """Take the columns that the question calls by their number, unless one is called just so."""
-    for span, index in columns_by_place(reading.text, table):
+    for span, index in find_numbered_columns(reading.text, table):
         if reading.text[slice(*span)] in names:
             continue
         if index is None:
@@ -135,14 +135,14 @@ def _take_places(reading: Reading, table: DataTable, names: Collection[str]) -> 
         reading.take(*span)
 
 
-def _also_called(name: str, reading: Reading) -> list[str]:
+def _also_called(name: str, reading: QuestionReading) -> list[str]:
     """Return what else a column is called, in either language, but for words that ask for a computation."""
     forms = (*reading.grammar.operations.values(), COMPARING)
     return [one for one in other_names(name) if not any(form.fullmatch(one) for form in forms)]
 
 
 def _values_of(
-    reading: Reading, question: str, table: DataTable, called: Sequence[tuple[str, int]]
+    reading: QuestionReading, question: str, table: DataTable, called: Sequence[tuple[str, int]]
 ) -> tuple[_Values, set[int]]:
     """Return what the question may name of word columns, and the columns that are ticked where it is so.
 
@@ -190,7 +190,7 @@ def _other_states(value: str) -> Iterator[str]:
 
 
 def _take_whole(
-    reading: Reading,
+    reading: QuestionReading,
     question: str,
     table: DataTable,
     called: Sequence[tuple[str, int]],
@@ -230,7 +230,7 @@ def _numeric(table: DataTable) -> list[tuple[str, int]]:
     ]
 
 
-def _needs_number(reading: Reading, table: DataTable) -> bool:
+def _needs_number(reading: QuestionReading, table: DataTable) -> bool:
     """Return whether a question is about numbers and names no column of them: "which models cost over 300 EUR?"."""
     others = [one for one in reading.grammar.operations if one is not Operation.COUNT]
     if not (bounds_in(reading.text) or reading.asks(*others)):
@@ -238,7 +238,7 @@ def _needs_number(reading: Reading, table: DataTable) -> bool:
     return all(table.columns[at].kind is not ValueKind.NUMBER for _, at in reading.columns)
 
 
-def _take_scattered(reading: Reading, names: Sequence[tuple[str, int]]) -> None:
+def _take_scattered(reading: QuestionReading, names: Sequence[tuple[str, int]]) -> None:
     """Take the one column whose several words all stand in the question, in any order.
 
     "Which region had the highest revenue in the second half?" names "Second half Revenue".
@@ -259,7 +259,7 @@ def _take_scattered(reading: Reading, names: Sequence[tuple[str, int]]) -> None:
         reading.take(*span)
 
 
-def _take_partly_named(reading: Reading, names: Sequence[tuple[str, int]]) -> None:
+def _take_partly_named(reading: QuestionReading, names: Sequence[tuple[str, int]]) -> None:
     """Take the one column that shares most with the question: 季度销量 for 销量, `unit price` for `price`."""
     shared = sorted(
         (
@@ -290,7 +290,7 @@ def _common(name: str, text: str) -> str:
     return max([*words, next(filter(text.__contains__, parts), "")], key=len, default="")
 
 
-def _take_related(reading: Reading, table: DataTable) -> None:
+def _take_related(reading: QuestionReading, table: DataTable) -> None:
     """Take the columns named by a word of their family, or by the unit in which they count: "how many kilometres"."""
     named = {index for _, index in reading.columns}
     found = list[tuple[tuple[int, int], int | None]]()

@@ -24,9 +24,9 @@ from sextant.tables.query.comparisons import COMPARING, bounds_in
 from sextant.tables.query.dates import ANY_YEAR, dates_in
 from sextant.tables.query.english import ENGLISH
 from sextant.tables.query.grammar import Grammar
-from sextant.tables.query.linking import Reading, link_names
+from sextant.tables.query.linking import QuestionReading, link_names
 from sextant.tables.query.query import TableQuery
-from sextant.tables.query.statements import Statement, is_for_statement, parse_statement
+from sextant.tables.query.statements import FinancialStatement, is_for_statement, parse_statement
 from sextant.text.characters import has_cjk
 from sextant.text.number_words import (
     in_digits,
@@ -131,7 +131,7 @@ def parse_query(question: str, table: DataTable, about: str = "") -> TableQuery 
     if statement or is_for_statement(question, table):
         return statement
     grammar = grammar_of(question)
-    reading = Reading(in_digits(plain_of(question)), grammar)
+    reading = QuestionReading(in_digits(plain_of(question)), grammar)
     words = take_denials(reading, link_names(reading, question, table))
     columns = table.columns
     where = (
@@ -144,7 +144,7 @@ def parse_query(question: str, table: DataTable, about: str = "") -> TableQuery 
     # A number in the range of a row is no bound on another column.
     if (
         reading.is_lost
-        or Statement(table).leading
+        or FinancialStatement(table).leading
         or _refuses(grammar, question, reading.text)
         or rows_of_band(table, question)
     ):

@@ -14,7 +14,7 @@ from sextant.tables.query.families import (
     is_implied,
     without_implied,
 )
-from sextant.tables.query.linking import Reading, names_column
+from sextant.tables.query.linking import QuestionReading, names_column
 from sextant.tables.query.units import unit_of
 from sextant.text.characters import IDEOGRAPHS, has_cjk
 from sextant.text.other_words import synonym_patterns
@@ -35,7 +35,12 @@ class QuestionParts:
     """What a question is made of; `rest` is what is not accounted for yet."""
 
     def __init__(
-        self, reading: Reading, table: DataTable, where: tuple[Condition, ...], *, is_list: bool
+        self,
+        reading: QuestionReading,
+        table: DataTable,
+        where: tuple[Condition, ...],
+        *,
+        is_list: bool,
     ) -> None:
         self.reading, self.table, self.where = reading, table, where
         self.grammar = reading.grammar

@@ -24,28 +24,28 @@ def _forms(english: str, chinese: str) -> re.Pattern[str]:
 _ROW, _COLUMN = _forms("row", "行"), _forms("column", "[列栏]")
 
 
-def row_asked_for(question: str, table: DataTable) -> int | None:
+def find_numbered_row(question: str, table: DataTable) -> int | None:
     """Return the place (from 0) of the row that `question` calls by its number; None without such a row."""
     found = _ROW.search(question)
-    place = _place(found, len(table.rows)) if found else -1
+    place = _index_of(found, len(table.rows)) if found else -1
     return place if 0 <= place < len(table.rows) else None
 
 
-def columns_by_place(
+def find_numbered_columns(
     question: str, table: DataTable
 ) -> Iterator[tuple[tuple[int, int], int | None]]:
     """Yield where `question` calls a column by its number, and which (from 0) that is; None: there is no such one."""
     for found in _COLUMN.finditer(question):
-        place = _place(found, table.width)
+        place = _index_of(found, table.width)
         yield found.span(), place if 0 <= place < table.width else None
 
 
-def asks_by_place(question: str) -> bool:
+def names_row_number(question: str) -> bool:
     """Return whether a question asks for a row by its number."""
     return _ROW.search(question) is not None
 
 
-def _place(found: re.Match[str], count: int) -> int:
+def _index_of(found: re.Match[str], count: int) -> int:
     """Return the place, from 0, that one of `count` is called by."""
     word = (found["word"] or "").lower()
     if found["last"] or word == "last":

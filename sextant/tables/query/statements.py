@@ -79,14 +79,14 @@ _MOST_ROWS = 1_000  # no statement is longer
 
 
 @dataclass(frozen=True, slots=True)
-class _Label:
+class _StatementLabel:
     """What a row or column is called: its words, and the years in it."""
 
     words: frozenset[str]
     years: frozenset[int]
 
 
-class Statement:
+class FinancialStatement:
     """A table whose cells are found by an item and a year.
 
     Args:
@@ -97,7 +97,7 @@ class Statement:
         self._table = table
 
     @cached_property
-    def rows(self) -> dict[int, _Label]:
+    def rows(self) -> dict[int, _StatementLabel]:
         """Return what each row with numbers is called."""
         first = 0
         rows = range(self.leading, len(self._table.rows))
@@ -108,7 +108,7 @@ class Statement:
         }
 
     @cached_property
-    def columns(self) -> dict[int, _Label]:
+    def columns(self) -> dict[int, _StatementLabel]:
         """Return what each column but the first is called, by its name and the rows of names below it."""
         return {at: _label(self.title(at)) for at in range(1, self._table.width)}
 
@@ -193,10 +193,10 @@ class Statement:
         return numbers[:1] <= numbers[-1:]
 
 
-def _label(text: str) -> _Label:
+def _label(text: str) -> _StatementLabel:
     plain = plain_of(text)
     years = frozenset(map(_year_of, _YEAR.finditer(plain)))
-    return _Label(frozenset(_words(plain)), years)
+    return _StatementLabel(frozenset(_words(plain)), years)
 
 
 def _year_of(match: re.Match[str]) -> int:
@@ -237,17 +237,17 @@ def is_for_statement(question: str, table: DataTable) -> bool:
     relates = form is not None and form[0] not in (Operation.MEAN, Operation.SUM)
     if not (relates or _OF_YEARS.search(text)):
         return False
-    return any(one.years for one in Statement(table).columns.values())
+    return any(one.years for one in FinancialStatement(table).columns.values())
 
 
 def parse_statement(question: str, table: DataTable) -> TableQuery | None:
     """Return what a question asks of items and years; None where a cell is not sure."""
     text = plain_of(question)
-    form, statement = _form_in(text), Statement(table)
+    form, statement = _form_in(text), FinancialStatement(table)
     if form is None or len(table.rows) > _MOST_ROWS or not statement.years:
         return None
     operation, match = form
-    years, is_range = _years_asked(text, statement.years)
+    years, is_range = _find_years(text, statement.years)
     rest = f"{text[: match.start()]} \0 {text[match.end() :]}"
     rest = _OVER_YEARS.sub(" ", rest)
     if operation in (Operation.RATIO, Operation.PART):
@@ -276,7 +276,7 @@ def _query(operation: Operation, cells: Sequence[tuple[int, int] | None]) -> Tab
 
 
 def _of_two(
-    statement: Statement, operation: Operation, rest: str, years: Sequence[int] | None
+    statement: FinancialStatement, operation: Operation, rest: str, years: Sequence[int] | None
 ) -> TableQuery | None:
     """Return the ratio of two items of one year: "of A to B", "of A is B", "A as a percentage of B"."""
     if years is None or len(years) != 1:
@@ -298,7 +298,7 @@ def _of_two(
     return _query(operation, found[0]) if len(found) == 1 else None
 
 
-def _years_asked(text: str, known: Collection[int]) -> tuple[list[int] | None, bool]:
+def _find_years(text: str, known: Collection[int]) -> tuple[list[int] | None, bool]:
     """Return the years that a question asks of, rising, and whether it means all between; None where it names none.
 
     [] where it is not sure which: a year that the table does not have, or a way back in time.

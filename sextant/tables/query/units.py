@@ -55,10 +55,12 @@ _LONGEST_NAME = max(map(len, _UNIT_OF))
 
 def unit_counted(column: Column) -> str:
     """Return the unit of a column's numbers, by its name or its cells; "" where none is known."""
-    return _unit_of(column) or next(filter(None, map(_known, map(plain_of, column.unit or ()))), "")
+    return _unit_of(column) or next(
+        filter(None, map(_normalise_unit, map(plain_of, column.unit or ()))), ""
+    )
 
 
-def counted_in(columns: Sequence[Column], bound: str, behind: str) -> list[int]:
+def find_unit_columns(columns: Sequence[Column], bound: str, behind: str) -> list[int]:
     """Return the columns that count in the unit in which a bound is stated: `Price (EUR)` for 100 EUR.
 
     Args:
@@ -66,13 +68,13 @@ def counted_in(columns: Sequence[Column], bound: str, behind: str) -> list[int]:
         bound: the bound's words, normalised.
         behind: what follows them in the question.
     """
-    unit = _stated(bound, behind)
+    unit = _stated_unit(bound, behind)
     return [column.index for column in columns if unit and unit_counted(column) == unit]
 
 
 def in_unit(columns: Sequence[Column], word: str) -> list[Column]:
     """Return the columns of numbers that count in the unit of this name: kilometres, 公里."""
-    unit = _known(word)
+    unit = _normalise_unit(word)
     numbers = (column for column in columns if column.kind is ValueKind.NUMBER)
     return [column for column in numbers if unit and unit_counted(column) == unit]
 
@@ -84,7 +86,7 @@ def comparable(bound: str, behind: str, column: Column) -> bool:
     prefix, suffix = map(plain_of, column.unit)
     if prefix and any(sign not in prefix for sign in _CURRENCY.findall(bound)):
         return False
-    stated, own = _stated(bound, behind), unit_counted(column)
+    stated, own = _stated_unit(bound, behind), unit_counted(column)
     word = _WORD_BEHIND.match(behind)
     unit = word[2].removesuffix("s") if word else ""
     if stated == "%" or (stated and own and (not unit or unit_of(behind))):
@@ -100,7 +102,7 @@ def comparable(bound: str, behind: str, column: Column) -> bool:
 def in_units_of(column: Column, number: Decimal, bound: str, behind: str) -> Decimal:
     """Return a bound as the column counts: 450万元 is 450 where it has 万元. One without a unit is in the column's."""
     scale = _SCALED.search(plain_of(column.name))
-    if scale is None or not (_SCALE.search(bound) or _stated(bound, behind)):
+    if scale is None or not (_SCALE.search(bound) or _stated_unit(bound, behind)):
         return number
     return (number / numbers_in(f"1{scale[1]}")[0]).normalize()
 
@@ -108,10 +110,10 @@ def in_units_of(column: Column, number: Decimal, bound: str, behind: str) -> Dec
 def _unit_of(column: Column) -> str:
     """Return the unit in a column's name, without its scale; "" where it has none that is known."""
     found = _IN_BRACKETS.search(plain_of(column.name))
-    return _known(_SCALE.sub("", found[1]).strip()) if found else ""
+    return _normalise_unit(_SCALE.sub("", found[1]).strip()) if found else ""
 
 
-def _stated(bound: str, behind: str) -> str:
+def _stated_unit(bound: str, behind: str) -> str:
     """Return the unit of a bound, as its sign or the word behind it; "" where it states none that is known."""
     if sign := _CURRENCY.search(bound):
         return _UNIT_OF.get(sign[0], "")
@@ -126,10 +128,10 @@ def unit_of(behind: str) -> str:
     if word is None:
         return ""
     if word[2].isascii():
-        return _known(word[2])
+        return _normalise_unit(word[2])
     ends = range(min(len(word[2]), _LONGEST_NAME), 0, -1)
-    return next((unit for end in ends if (unit := _known(word[2][:end]))), "")
+    return next((unit for end in ends if (unit := _normalise_unit(word[2][:end]))), "")
 
 
-def _known(name: str) -> str:
+def _normalise_unit(name: str) -> str:
     return _UNIT_OF.get(name) or _UNIT_OF.get(name.removesuffix("s"), "")

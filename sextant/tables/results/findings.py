@@ -11,10 +11,10 @@ from sextant.tables.cells.table import DataTable
 from sextant.tables.cells.values import ValueKind
 from sextant.tables.query.linking import names_column
 from sextant.tables.query.parsing import clauses_of, parse_queries
-from sextant.tables.query.places import columns_by_place, row_asked_for
+from sextant.tables.query.places import find_numbered_columns, find_numbered_row
 from sextant.tables.query.query import Order, TableQuery
 from sextant.tables.results.sentences import TEXTS
-from sextant.tables.results.written import Finding, Writer
+from sextant.tables.results.written import ComputedFinding, Writer
 from sextant.text.simplified import plain_of
 
 # What a column of dates is called that holds the date of its row, and none of something else.
@@ -27,8 +27,8 @@ _MOST_COLUMNS = 20  # columns of numbers that are summed up unasked
 class Computed:
     """What a question asks for, and the sums, means and outermost values of number columns."""
 
-    asked: list[Finding]
-    statistics: list[Finding]
+    asked: list[ComputedFinding]
+    statistics: list[ComputedFinding]
 
 
 def compute_findings(question: str, table: DataTable, language: str, about: str = "") -> Computed:
@@ -49,7 +49,7 @@ def compute_findings(question: str, table: DataTable, language: str, about: str 
     numeric = [column.index for column in table.columns if column.kind is ValueKind.NUMBER]
     always = [query for at in numeric[:_MOST_COLUMNS] for query in _summaries(at)]
 
-    def run(queries: Sequence[TableQuery]) -> list[Finding]:
+    def run(queries: Sequence[TableQuery]) -> list[ComputedFinding]:
         return [finding for one in queries for finding in Writer(table, one, language).findings()]
 
     return Computed(run(asked) if asked else _tell_row(question, table, language), run(always))
@@ -87,7 +87,7 @@ def queries_for(question: str, table: DataTable, about: str = "") -> list[TableQ
 
 def run_queries(
     queries: Sequence[TableQuery], table: DataTable, language: str, *, is_list: bool
-) -> list[Finding]:
+) -> list[ComputedFinding]:
     """Return what queries come to over a table that a search has found; rows that are listed are counted first.
 
     Args:
@@ -96,7 +96,7 @@ def run_queries(
         language: `zh` or `en`, of the sentences.
         is_list: all rows that are so are asked for.
     """
-    found = list[Finding]()
+    found = list[ComputedFinding]()
     for query in queries:
         rows = matching(table, query.where)
         if query.aggregate is None and query.order_by is None:
@@ -104,12 +104,12 @@ def run_queries(
             telling = any(table.columns[one.column].repeats for one in query.where)
             if not (bounded or (rows and telling and is_list)):
                 return []
-        parts = [*_counted(query, len(rows)), query]
+        parts = [*_count_rows(query, len(rows)), query]
         found += [one for part in parts for one in Writer(table, part, language).findings()]
     return found
 
 
-def _counted(query: TableQuery, rows: int) -> list[TableQuery]:
+def _count_rows(query: TableQuery, rows: int) -> list[TableQuery]:
     if query.aggregate is Operation.DISTINCT:
         return [TableQuery(query.select, Operation.COUNT)]
     is_list = query.aggregate is None and query.order_by is None and rows > 1
@@ -132,16 +132,16 @@ def _names(question: str, table: DataTable, condition: Condition) -> bool:
     return bool(condition.words or _OF_DAYS.search(plain_of(name)) or names_column(question, name))
 
 
-def _tell_row(question: str, table: DataTable, language: str) -> list[Finding]:
+def _tell_row(question: str, table: DataTable, language: str) -> list[ComputedFinding]:
     """Return the cells of the row that a question asks for by its number, of the columns that it names so."""
-    place = row_asked_for(question, table)
+    place = find_numbered_row(question, table)
     if place is None:
         return []
-    named = {column for _, column in columns_by_place(question, table)}
+    named = {column for _, column in find_numbered_columns(question, table)}
     texts, cells = TEXTS[language], table.rows[place]
     row = texts["row"].format(row=place + 1)
     return [
-        Finding(
+        ComputedFinding(
             texts[Operation.VALUE].format(row=row, column=name, value=cell),
             f"r{place + 1}c{column}",
             cell,

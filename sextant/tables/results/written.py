@@ -27,7 +27,7 @@ from sextant.tables.cells.computing import (
 from sextant.tables.cells.table import Column, DataTable
 from sextant.tables.cells.values import ValueKind, read_value
 from sextant.tables.query.query import Order, TableQuery
-from sextant.tables.query.statements import Statement
+from sextant.tables.query.statements import FinancialStatement
 from sextant.tables.results.sentences import OF_DATES, OF_ONE, OPERATION_NAMES, TEXTS
 from sextant.text.identifiers import codes_in
 from sextant.text.simplified import plain_of
@@ -38,7 +38,7 @@ _ROW = re.compile(r"r(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ComputedFinding:
     """A computed statement. `place` is a cell (`r3c2`), a column (`c2`) or "" for the whole table.
 
     `value` is what it says of that place, as shown; `about` what else to search documents for; `listed`:
@@ -72,7 +72,7 @@ class Writer:
         self._texts, self._names = TEXTS[language], OPERATION_NAMES[language]
         self._naming = self._second_name()
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[ComputedFinding]:
         """Yield the sentences, those that others rest on first."""
         query = self._query
         rows = matching(self._table, query.where)
@@ -80,7 +80,7 @@ class Writer:
         if query.operands and query.aggregate is not None:
             yield from self._of_operands(query.operands, query.aggregate)
         elif not rows:
-            yield Finding(self._text("none"), "", "0")
+            yield ComputedFinding(self._text("none"), "", "0")
         elif query.group_by is not None:
             yield from self._groups(rows, query.group_by, column)
         elif query.order_by is not None and column is not None:
@@ -90,7 +90,7 @@ class Writer:
         else:
             yield from self._of_column(rows, column, query.aggregate)
 
-    def _of_rows(self, rows: Sequence[int], column: Column | None) -> Iterator[Finding]:
+    def _of_rows(self, rows: Sequence[int], column: Column | None) -> Iterator[ComputedFinding]:
         if column is not None:
             yield from self._cells(rows, column.index)
         elif self._query.aggregate is Operation.SHARE:
@@ -100,7 +100,7 @@ class Writer:
 
     def _of_column(
         self, rows: Sequence[int], column: Column, operation: Operation
-    ) -> Iterator[Finding]:
+    ) -> Iterator[ComputedFinding]:
         if operation is Operation.SHARE:
             yield from self._share(rows, column)
         elif operation is Operation.COUNT:
@@ -114,13 +114,13 @@ class Writer:
 
     # Rows.
 
-    def _cells(self, rows: Sequence[int], column: int) -> Iterator[Finding]:
+    def _cells(self, rows: Sequence[int], column: int) -> Iterator[ComputedFinding]:
         is_listed = column == self._query.subject
         for row in rows[:_LISTED]:
             shown = self._table.rows[row][column].strip()
             named = shown if is_listed else self._name_asked(row, one_of=len(rows))
             if shown and is_listed:
-                yield Finding(
+                yield ComputedFinding(
                     self._text("listed", row=named), _cell(row, column), shown, named, listed=True
                 )
             elif shown:
@@ -128,7 +128,9 @@ class Writer:
             yield from self._besides(row, named, self._query.select[1:])
         yield from self._more(len(rows))
 
-    def _ordered(self, rows: Sequence[int], column: Column, order: Order) -> Iterator[Finding]:
+    def _ordered(
+        self, rows: Sequence[int], column: Column, order: Order
+    ) -> Iterator[ComputedFinding]:
         query = self._query
         if query.limit != 1 or query.offset:
             last = (query.limit or len(rows)) + query.offset
@@ -143,51 +145,53 @@ class Writer:
         for row in result.at[:_LISTED]:
             shown, named = column.values[row].text.strip(), self._name(row)
             sentence = self._text(text, column=column.name, row=named, value=shown)
-            yield Finding(sentence, _cell(row, column.index), shown, self._label(row))
+            yield ComputedFinding(sentence, _cell(row, column.index), shown, self._label(row))
             yield from self._besides(row, named, query.select)
         yield from self._more(len(result.at))
 
-    def _besides(self, row: int, named: str, columns: Sequence[int]) -> Iterator[Finding]:
+    def _besides(self, row: int, named: str, columns: Sequence[int]) -> Iterator[ComputedFinding]:
         """Yield what else is asked of a row."""
         for column in columns:
             if self._table.rows[row][column].strip():
                 yield self._cell_finding(row, column, named, self._label(row))
 
-    def _cell_finding(self, row: int, column: int, named: str, about: str) -> Finding:
+    def _cell_finding(self, row: int, column: int, named: str, about: str) -> ComputedFinding:
         shown = self._table.rows[row][column].strip()
         sentence = self._text(
             Operation.VALUE, row=named, column=self._table.name(column), value=shown
         )
-        return Finding(sentence, _cell(row, column), shown, about)
+        return ComputedFinding(sentence, _cell(row, column), shown, about)
 
-    def _value(self, row: int, column: Column) -> Finding:
+    def _value(self, row: int, column: Column) -> ComputedFinding:
         """Return what a cell holds, as one of several."""
         shown = column.values[row].text.strip()
         sentence = self._text(Operation.VALUE, row=self._name(row), column=column.name, value=shown)
-        return Finding(sentence, _cell(row, column.index), shown, self._label(row), listed=True)
+        return ComputedFinding(
+            sentence, _cell(row, column.index), shown, self._label(row), listed=True
+        )
 
-    def _distinct(self, rows: Sequence[int], column: int) -> Iterator[Finding]:
+    def _distinct(self, rows: Sequence[int], column: int) -> Iterator[ComputedFinding]:
         found, name = self._first_of_each(rows, column), self._table.name(column)
         for row in found[:_LISTED]:
             value = self._table.rows[row][column].strip()
-            yield Finding(
+            yield ComputedFinding(
                 self._text("valued", column=name, value=value), _cell(row, column), value, value
             )
         yield from self._more(len(found), name)
 
-    def _more(self, found: int, column: str = "") -> Iterator[Finding]:
+    def _more(self, found: int, column: str = "") -> Iterator[ComputedFinding]:
         if found > _LISTED:
             count = found - _LISTED
             text = self._text(
                 "more_values" if column else "more", of=count, count=count, column=column
             )
-            yield Finding(text, "", str(count))
+            yield ComputedFinding(text, "", str(count))
 
     # Numbers.
 
     def _computed(
         self, rows: Sequence[int], column: Column, operation: Operation
-    ) -> Iterator[Finding]:
+    ) -> Iterator[ComputedFinding]:
         result = compute(operation, column, rows)
         if result is None:
             return
@@ -201,9 +205,9 @@ class Writer:
             about=self._texts["about"] if result.rounded else "",
             left_out=self._text("left_out", of=left, count=left) if left else "",
         )
-        yield Finding(sentence, f"c{column.index + 1}", result.shown)
+        yield ComputedFinding(sentence, f"c{column.index + 1}", result.shown)
 
-    def _counted(self, rows: Sequence[int], column: Column | None) -> Finding:
+    def _counted(self, rows: Sequence[int], column: Column | None) -> ComputedFinding:
         """Return how many rows there are, or different values of a column."""
         counted = rows if column is None else self._first_of_each(rows, column.index)
         # Where each matching row has a value of its own, the rows are counted.
@@ -211,9 +215,9 @@ class Writer:
         text = "distinct" if values else "matching" if self._query.where else Operation.COUNT
         name, value = "" if column is None else column.name, str(len(counted))
         sentence = self._text(text, of=len(counted), value=value, column=name)
-        return Finding(sentence, "" if column is None else f"c{column.index + 1}", value)
+        return ComputedFinding(sentence, "" if column is None else f"c{column.index + 1}", value)
 
-    def _of_cells(self, rows: Sequence[int], operation: Operation) -> Iterator[Finding]:
+    def _of_cells(self, rows: Sequence[int], operation: Operation) -> Iterator[ComputedFinding]:
         """Yield what two rows, or several columns of one row, differ by or add up to; nothing without numbers."""
         columns = [self._columns[at] for at in self._query.select]
         across = len(columns) > 1
@@ -242,7 +246,7 @@ class Writer:
         text = "columns_apart" if across and operation is Operation.DIFFERENCE else operation
         row = self._label(rows[0]) if operation is Operation.ACROSS else self._name(rows[0])
         sentence = self._text(text, row=row, column=first.name, value=shown, cells=pairs)
-        yield Finding(
+        yield ComputedFinding(
             sentence, f"c{first.index + 1}", shown, row if operation is Operation.ACROSS else ""
         )
         if operation is Operation.DIFFERENCE:
@@ -250,7 +254,7 @@ class Writer:
 
     def _of_operands(
         self, operands: Sequence[tuple[int, int]], operation: Operation
-    ) -> Iterator[Finding]:
+    ) -> Iterator[ComputedFinding]:
         """Yield what some cells of a statement come to; nothing where one has no number or another unit."""
         values = [read_value(self._table.rows[row][column]) for row, column in operands]
         units = {value.unit for value in values} - {("", "")}
@@ -279,7 +283,7 @@ class Writer:
             if operation is Operation.MEAN:
                 number, rounded = mean_of(values)
             shown = format_number(number, column)
-        statement = Statement(self._table)
+        statement = FinancialStatement(self._table)
         is_row = len({row for row, _ in operands}) == 1
         called = [
             statement.title(at) if is_row else self._table.rows[row][0].strip()
@@ -301,9 +305,9 @@ class Writer:
             about=self._texts["about"] if rounded else "",
             cells=self._texts["and"].join(pairs),
         )
-        yield Finding(sentence, f"c{operands[0][1] + 1}", shown, label if is_row else "")
+        yield ComputedFinding(sentence, f"c{operands[0][1] + 1}", shown, label if is_row else "")
 
-    def _share(self, rows: Sequence[int], column: Column | None) -> Iterator[Finding]:
+    def _share(self, rows: Sequence[int], column: Column | None) -> Iterator[ComputedFinding]:
         """Yield what part of all rows these are, or of all that a column adds up to; nothing where some are negative."""
         everything = matching(self._table, ())
         if column is None:
@@ -326,11 +330,13 @@ class Writer:
             about=self._texts["about"] if rounded else "",
             share=share,
         )
-        yield Finding(sentence, "" if column is None else f"c{column.index + 1}", share)
+        yield ComputedFinding(sentence, "" if column is None else f"c{column.index + 1}", share)
 
     # Groups.
 
-    def _groups(self, rows: Sequence[int], group: int, column: Column | None) -> Iterator[Finding]:
+    def _groups(
+        self, rows: Sequence[int], group: int, column: Column | None
+    ) -> Iterator[ComputedFinding]:
         """Yield what comes out for each value of a column, or for which of them the most or least."""
         query, groups = self._query, self._by_value(rows, group)
         if query.aggregate is Operation.COUNT:
@@ -341,7 +347,7 @@ class Writer:
                 sentence = self._text(
                     text, of=len(counted), row=name, value=len(counted), column=of
                 )
-                yield Finding(sentence, f"c{group + 1}", str(len(counted)), name)
+                yield ComputedFinding(sentence, f"c{group + 1}", str(len(counted)), name)
             yield from self._more(len(groups), self._table.name(group))
             return
         if column is None or query.aggregate is None:
@@ -369,12 +375,12 @@ class Writer:
             sentence = self._text(
                 text, row=name, operation=operation, column=column.name, value=shown
             )
-            yield Finding(sentence, place, result.shown, name)
+            yield ComputedFinding(sentence, place, result.shown, name)
         yield from self._more(len(results))
 
     def _outermost_groups(
         self, results: Sequence[tuple[str, Result]], column: Column, group: int, order: Order
-    ) -> Iterator[Finding]:
+    ) -> Iterator[ComputedFinding]:
         numbers = [result.number for _, result in results if result.number is not None]
         best = (max if order.descending else min)(numbers, default=None)
         for name, result in results:
@@ -388,7 +394,7 @@ class Writer:
                     column=column.name,
                     operation=self._names[result.operation],
                 )
-                yield Finding(sentence, f"c{column.index + 1}", result.shown, name)
+                yield ComputedFinding(sentence, f"c{column.index + 1}", result.shown, name)
 
     def _by_value(self, rows: Sequence[int], column: int) -> dict[str, list[int]]:
         """Return the rows of each value, by its first spelling: Norbolt and NORBOLT are one."""

@@ -21,7 +21,7 @@ from sextant.stores.chunks.snapshot import read_chunks_stamp
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.pools import Connection
-from sextant.stores.postgresql.reading import Statement
+from sextant.stores.postgresql.reading import BatchedStatement
 from sextant.stores.postgresql.values import Nearest
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.clock import Clock
@@ -207,7 +207,7 @@ async def test_a_hot_search_asks_the_store_for_texts_and_the_stamp_only(
     for kind in (own._reads, own._calls):
         answer = kind._answer
 
-        async def counted(key: str, asked: list[Statement], answer: Any = answer) -> Any:
+        async def counted(key: str, asked: list[BatchedStatement], answer: Any = answer) -> Any:
             trips.append(len(asked))
             return await answer(key, asked)
 

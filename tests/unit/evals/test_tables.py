@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from sextant.evals.tables import Outcome, TableQuestion, line, number_told, read_table_questions
+from sextant.evals.tables import Outcome, TableQuestion, line, read_number, read_table_questions
 from sextant.tables.cells.table import make_table
-from sextant.tables.results.written import Finding
+from sextant.tables.results.written import ComputedFinding
 
 TABLE = make_table([["", "2019"], ["Sales", "10"]], 1)
 
@@ -33,11 +33,11 @@ def outcome(answer: str, number: str | None) -> Outcome:
 def test_a_number_is_compared_in_the_scale_of_the_known_answer(
     text: str, value: str, scale: str, number: str
 ) -> None:
-    assert number_told(Finding(text, "c1", value), scale) == Decimal(number)
+    assert read_number(ComputedFinding(text, "c1", value), scale) == Decimal(number)
 
 
 def test_words_are_no_number() -> None:
-    assert number_told(Finding("the largest is North", "r1c1", "North"), "") is None
+    assert read_number(ComputedFinding("the largest is North", "r1c1", "North"), "") is None
 
 
 def test_a_row_counts_wrong_numbers_among_those_presented() -> None:

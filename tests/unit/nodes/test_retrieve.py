@@ -12,7 +12,7 @@ from sextant.domain.errors import GraphNotFound, RetrievalError
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.nodes.retrieve import retrieve, widen_mode, with_tables
-from sextant.tables.results.written import Finding
+from sextant.tables.results.written import ComputedFinding
 from tests.unit.nodes.conftest import Build, ScriptedRetriever, item
 from tests.unit.nodes.steps import ALL, PAST, QUESTION, SYMPTOMS, WEATHER, after
 
@@ -224,7 +224,7 @@ async def test_nothing_found_in_time_is_an_error_and_no_empty_answer(bench: Buil
 async def test_when_nothing_was_found_in_time_what_came_with_the_question_can_still_answer(
     bench: Build,
 ) -> None:
-    told = Finding("The total of price is 7.", "c2", "7")
+    told = ComputedFinding("The total of price is 7.", "c2", "7")
     table = Attachment(AttachmentKind.TABLE, "T1", "", names=("price",), findings=(told,))
     state = after(QUESTION, deadline=PAST, attachments=[table.as_plain()])
     update = await retrieve(state, bench(retriever=ScriptedRetriever([[WEATHER]])).runtime)

@@ -20,7 +20,7 @@ from sextant.ingestion.graph.extraction.entity_types import (
     CONCEPT,
     find_defined,
     find_parts,
-    type_beside,
+    find_type_before,
     type_of_column,
     type_of_name,
 )
@@ -254,7 +254,7 @@ def _type_of_term(text: str, term: Term) -> str:
     """Return the type that stands beside a term anywhere in the text; what its name shows comes first."""
     if type_of_name(term.name) != UNTYPED:
         return UNTYPED
-    beside = (type_beside(text, span.start, span.end) for span in term.spans)
+    beside = (find_type_before(text, span.start, span.end) for span in term.spans)
     return next((kind for kind in beside if kind != UNTYPED), UNTYPED)
 
 

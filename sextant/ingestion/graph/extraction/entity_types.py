@@ -81,7 +81,7 @@ def type_of_column(heading: str) -> str:
     return relation_type(heading)
 
 
-def type_beside(text: str, start: int, end: int) -> str:
+def find_type_before(text: str, start: int, end: int) -> str:
     """Return the type that stands before a name: "Supplier: Halden Works.", "Dr. Marsh", "the manager Ada Marsh"."""
     before = text[max(start - _LOOK_BACK, 0) : start]
     label = _LABEL.search(before)
@@ -193,7 +193,7 @@ class EntityKind(NamedTuple):
     end: int
 
 
-class Part(NamedTuple):
+class NamePart(NamedTuple):
     """Two names of which a text says that one is part of the other, and where they stand."""
 
     part: str
@@ -257,7 +257,7 @@ def _define(text: str, name: str, at: int, sentence: tuple[int, int]) -> Defined
     return Defined(name, at, kind, entity_type, said)
 
 
-def find_parts(text: str, names: Iterable[str]) -> Iterator[Part]:
+def find_parts(text: str, names: Iterable[str]) -> Iterator[NamePart]:
     """Find what a text says to be part of what: "The bolt is part of the Heron".
 
     The whole is among `names`; the part, with which the sentence begins, is too, or may be a name.
@@ -280,7 +280,7 @@ def find_parts(text: str, names: Iterable[str]) -> Iterator[Part]:
             whole = next((name for name in longest_first if text.endswith(name, 0, place)), "")
             place -= len(whole)
         if whole and part not in {"", whole}:
-            yield Part(part, at, whole, place)
+            yield NamePart(part, at, whole, place)
 
 
 def _openings(text: str, first: int, end: int) -> tuple[int, set[int]]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.ingestion.graph.extraction.entity_types import (
-    type_beside,
+    find_type_before,
     type_of_class,
     type_of_column,
     type_of_name,
@@ -120,7 +120,7 @@ def test_the_heading_of_a_column_says_what_stands_in_it(heading: str, expected: 
 )
 def test_what_stands_before_a_name_says_its_type(text: str, name: str, expected: str) -> None:
     start = text.index(name)
-    assert type_beside(text, start, start + len(name)) == expected
+    assert find_type_before(text, start, start + len(name)) == expected
 
 
 @given(st.text(alphabet="aA 1-年月元公司医院李明", max_size=12))

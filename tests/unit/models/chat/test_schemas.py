@@ -20,7 +20,7 @@ from sextant.models.chat.structured import (
     AtMost,
     Declared,
     ModelReply,
-    enumerated,
+    collect_enums,
     instruction,
     json_schema,
     read_structured,
@@ -163,7 +163,7 @@ def test_what_is_beyond_a_bound_is_cut_off_and_refuses_nothing() -> None:
 
 def test_a_model_that_is_told_of_types_may_still_write_others() -> None:
     schema = extraction_of(("PERSON", "DRUG"))
-    assert enumerated(json_schema(schema)) == {"PERSON", "DRUG"}
+    assert collect_enums(json_schema(schema)) == {"PERSON", "DRUG"}
     said = '{"entities": [{"name": "肝素", "type": "MEDICINE"}], "relations": []}'
     assert read_structured(said, schema).entities[0].type == "MEDICINE"
 

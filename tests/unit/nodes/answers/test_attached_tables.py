@@ -5,7 +5,7 @@ import pytest
 from sextant.domain.attachments import Attachment, AttachmentKind
 from sextant.nodes.answers.attached_tables import find_table_rows
 from sextant.nodes.citing.attached import attachment_items
-from sextant.tables.results.written import Finding
+from sextant.tables.results.written import ComputedFinding
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from sextant.tables.results.written import Finding
 def test_a_row_that_is_called_by_a_number_or_a_date_is_no_name_to_search_for(
     about: str, names: list[str]
 ) -> None:
-    found = Finding("the largest is 9", "r1c2", "9", about)
+    found = ComputedFinding("the largest is 9", "r1c2", "9", about)
     table = Attachment(
         AttachmentKind.TABLE, "T1", "", names=("a", "b"), rows=((about, "9"),), findings=(found,)
     )

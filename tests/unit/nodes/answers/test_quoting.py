@@ -12,7 +12,7 @@ from sextant.nodes.answers.computed import ComputedTable
 from sextant.nodes.answers.quoting import quotations, quote_sentences
 from sextant.nodes.citing.attached import attachment_items
 from sextant.nodes.citing.support import ComputedSentence
-from sextant.tables.results.written import Finding
+from sextant.tables.results.written import ComputedFinding
 from sextant.testing.hash_embedder import AngleEmbedder
 
 E5 = "intfloat/multilingual-e5-small"
@@ -20,7 +20,7 @@ E5 = "intfloat/multilingual-e5-small"
 
 async def answered(text: str) -> str:
     """Return what is said of a table whose largest value is a lamp's, beside a document that says `text`."""
-    lamp = Finding("the largest price is 40 (Lamp)", "r1c2", "40", about="Lamp")
+    lamp = ComputedFinding("the largest price is 40 (Lamp)", "r1c2", "40", about="Lamp")
     table = Attachment(
         AttachmentKind.TABLE,
         "T1",

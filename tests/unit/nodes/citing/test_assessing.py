@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.nodes.citing.assessing import Evidence, Support, supporting
-from sextant.nodes.citing.support import COMPUTED, ComputedSentence, opposed
+from sextant.nodes.citing.assessing import AnswerEvidence, Support, supporting
+from sextant.nodes.citing.support import COMPUTED, ComputedSentence, is_opposed
 from tests.unit.nodes.conftest import item
 
 
 def assess(statement: str, *passages: str, question: str = "") -> Support:
     items = [item(text, f"{number}.md") for number, text in enumerate(passages)]
-    return Evidence(items, question).assess(statement).support
+    return AnswerEvidence(items, question).assess(statement).support
 
 
 LIMITS = "| Class | City | Limit |\n| --- | --- | --- |\n| North | Lyon, Nice | 650 EUR |\n| South | Metz | 480 EUR |\n| East | other cities | 380 EUR |"
@@ -44,7 +44,7 @@ def test_a_value_is_bound_to_its_subject(
 
 
 def test_a_list_that_several_rows_say_together_is_supported_and_quoted_whole() -> None:
-    evidence = Evidence([item(LIMITS)], "What are the limits of the classes?")
+    evidence = AnswerEvidence([item(LIMITS)], "What are the limits of the classes?")
     found = evidence.assess("Class North: 650 EUR, class South: 480 EUR, class East: 380 EUR.")
     assert found.support is Support.SUPPORTED
     [(_, quote)] = supporting(evidence, found)
@@ -97,7 +97,7 @@ def test_what_cannot_be_shown_is_neither_supported_nor_contradicted() -> None:
 
 @given(st.text(max_size=80), st.text(max_size=120), st.text(max_size=40))
 def test_any_text_is_assessed_and_quoted_as_it_stands(said: str, text: str, asked: str) -> None:
-    evidence = Evidence([item(text, start=7)], asked)
+    evidence = AnswerEvidence([item(text, start=7)], asked)
     for _, quote in supporting(evidence, evidence.assess(said)):
         assert (" " * 7 + text)[quote.start : quote.end] == quote.text
 
@@ -143,7 +143,7 @@ def test_a_statement_that_denies_what_the_passage_says_or_the_reverse_is_not_car
 def test_denial_of_something_else_and_bounds_contradict_nothing(
     statement: str, passage: str
 ) -> None:
-    assert not opposed(statement, passage)
+    assert not is_opposed(statement, passage)
     assert assess(statement, passage) is not Support.CONTRADICTED
 
 
@@ -168,7 +168,7 @@ def test_a_computed_sentence_carries_only_what_it_says(
     told = ComputedSentence("the largest Price (EUR) is 90 (Team)", *row)
     passage = item(TABLE, start=start)
     passage = replace(passage, metadata={**passage.metadata, COMPUTED: (told,)})
-    evidence = Evidence([passage])
+    evidence = AnswerEvidence([passage])
     found = evidence.assess(statement)
     assert (found.support is Support.SUPPORTED) is carried
     if carried:

@@ -27,18 +27,18 @@ LABELS = {"T1": 7, "I1": 8}
 def test_a_marker_names_passages_from_zero_and_parts_of_what_has_a_label(
     named: str, places: list[tuple[int, str]]
 ) -> None:
-    assert markers.places(named, LABELS) == places
+    assert markers.find_targets(named, LABELS) == places
 
 
 def test_one_marker_names_no_more_than_fifty_passages() -> None:
-    assert [index for index, _ in markers.places("1-999", {})] == list(range(50))
+    assert [index for index, _ in markers.find_targets("1-999", {})] == list(range(50))
 
 
 def test_markers_are_written_as_they_are_read() -> None:
     for written in (
-        markers.written(3),
-        markers.labelled("T1"),
-        markers.labelled("T1", "r3c2"),
+        markers.format_marker(3),
+        markers.format_label("T1"),
+        markers.format_label("T1", "r3c2"),
     ):
         found = markers.MARKER.fullmatch(written)
         assert found is not None
@@ -58,8 +58,11 @@ def test_markers_are_written_as_they_are_read() -> None:
     ],
 )
 def test_who_says_it_is_no_part_of_a_statement(sentence: str, statement: str) -> None:
-    assert markers.stated(sentence).rstrip(".") == statement.rstrip(".")
+    assert markers.statement_text(sentence).rstrip(".") == statement.rstrip(".")
 
 
 def test_what_a_document_writes_like_a_marker_is_put_in_round_brackets() -> None:
-    assert markers.unmarked("as in [3] and 【T1:r2】, not [a]") == "as in (3) and (T1:r2), not [a]"
+    assert (
+        markers.escape_markers("as in [3] and 【T1:r2】, not [a]")
+        == "as in (3) and (T1:r2), not [a]"
+    )

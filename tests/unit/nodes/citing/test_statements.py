@@ -2,7 +2,7 @@
 
 import pytest
 
-from sextant.nodes.citing.statements import says_nothing_found, states
+from sextant.nodes.citing.statements import is_abstention, states
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from sextant.nodes.citing.statements import says_nothing_found, states
     ],
 )
 def test_saying_that_the_documents_do_not_tell_is_no_statement(sentence: str) -> None:
-    assert says_nothing_found(sentence)
+    assert is_abstention(sentence)
     assert not states(sentence)
 
 
@@ -39,7 +39,7 @@ def test_saying_that_the_documents_do_not_tell_is_no_statement(sentence: str) ->
 )
 def test_a_statement_stays_one_whatever_it_denies(sentence: str) -> None:
     assert states(sentence)
-    assert not says_nothing_found(sentence)
+    assert not is_abstention(sentence)
 
 
 @pytest.mark.parametrize(

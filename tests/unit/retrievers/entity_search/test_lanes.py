@@ -11,7 +11,7 @@ import pytest
 from sextant.domain.errors import EmbeddingModelChanged
 from sextant.domain.scope import Scope
 from sextant.domain.settings import EntitySearchSettings
-from sextant.retrievers.entity_search.lanes import EntityLanes, EntityQuery
+from sextant.retrievers.entity_search.lanes import EntityLanes, EntityQuestion
 from sextant.stores.graph.protocol import EVERY_ENTITY, EntityHit, GraphStore
 from sextant.stores.stamps.stamp_lines import EntityStamp
 from sextant.testing.hash_embedder import HashEmbedder
@@ -31,7 +31,7 @@ class Waiting:
 async def test_a_question_that_is_refused_leaves_no_lane_running() -> None:
     own = asyncio.all_tasks()
     stamp = EntityStamp("1", "1", datetime.now(UTC), space="another model", dimension=8)
-    asked = EntityQuery(Scope("ann", "hr"), "who leads sales", stamp, EVERY_ENTITY)
+    asked = EntityQuestion(Scope("ann", "hr"), "who leads sales", stamp, EVERY_ENTITY)
     settings, store = EntitySearchSettings(), cast("GraphStore", Waiting())
     lanes = EntityLanes(store, HashEmbedder(8), cast("Any", None), settings, deadline=3600.0)
     with pytest.raises(EmbeddingModelChanged):

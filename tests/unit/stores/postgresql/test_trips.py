@@ -9,7 +9,7 @@ import pytest
 from psycopg.rows import DictRow
 
 from sextant.domain.errors import DatabaseUnavailable
-from sextant.stores.postgresql.reading import LatencyTracker, QueryBatcher, Statement
+from sextant.stores.postgresql.reading import BatchedStatement, LatencyTracker, QueryBatcher
 
 
 class Server:
@@ -20,7 +20,9 @@ class Server:
         self.came, self.gate = asyncio.Event(), asyncio.Event()
         self.gate.set()
 
-    async def answer(self, user_id: str, statements: Sequence[Statement]) -> list[list[DictRow]]:
+    async def answer(
+        self, user_id: str, statements: Sequence[BatchedStatement]
+    ) -> list[list[DictRow]]:
         rows = [dict[str, object](one.values) for one in statements]
         asked = [row["n"] for row in rows]
         self.trips.append((user_id, asked))
@@ -39,7 +41,7 @@ class Server:
 def ask(
     trips: QueryBatcher[str, list[DictRow]], n: object, user_id: str = "ann"
 ) -> asyncio.Task[list[DictRow]]:
-    return asyncio.create_task(trips.ask(user_id, Statement("select", {"n": n})))
+    return asyncio.create_task(trips.ask(user_id, BatchedStatement("select", {"n": n})))
 
 
 async def test_what_is_asked_at_the_same_moment_goes_together_in_order_one_tenant_a_trip() -> None:
@@ -101,7 +103,7 @@ async def test_one_who_stops_waiting_leaves_the_others_their_rows() -> None:
 async def test_when_nobody_waits_any_more_the_trip_is_given_up() -> None:
     ended = asyncio.Event()
 
-    async def never(user_id: str, statements: Sequence[Statement]) -> list[list[DictRow]]:
+    async def never(user_id: str, statements: Sequence[BatchedStatement]) -> list[list[DictRow]]:
         try:
             await asyncio.Event().wait()
         finally:

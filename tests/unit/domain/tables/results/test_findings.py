@@ -2,7 +2,7 @@ import pytest
 
 from sextant.tables.cells.table import DataTable, make_table
 from sextant.tables.results.findings import compute_findings
-from sextant.tables.results.written import Finding
+from sextant.tables.results.written import ComputedFinding
 
 SALES = make_table(
     [
@@ -189,7 +189,7 @@ def test_what_is_counted_stands_beside_how_many() -> None:
 
 def test_sentences_say_over_what_was_computed_and_what_was_left_out() -> None:
     assert compute_findings("华东的销量合计多少", SALES, "zh").asked == [
-        Finding("在地区 = 华东的行中，“销量”合计为 2,400（2 行）", "c3", "2,400")
+        ComputedFinding("在地区 = 华东的行中，“销量”合计为 2,400（2 行）", "c3", "2,400")
     ]
     [found] = compute_findings("total salary", STAFF, "en").asked
     assert found.text == (
