@@ -341,7 +341,7 @@ async def test_passages_are_counted_only_where_there_are_many(
         looked.append(kind)
         return await waiting(own, kind, tries)
 
-    monkeypatch.setattr(ModelDescriptions, "waiting", noted)
+    monkeypatch.setattr(ModelDescriptions, "count_undescribed", noted)
     text = "\n\n".join(f"# Part {n}\n\nSomething about part {n}." for n in range(paragraphs))
     await ingestor.ingest_bytes(scope, text.encode(), "parts.md")
     told_of = list[tuple[str, int, int]]()
