@@ -28,10 +28,10 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.evals.sets import numbers
 from sextant.retrievers.graph_retriever import GraphRetriever
-from sextant.retrievers.index.graph.walk import Excerpt, ScopeGraph, WalkIndex
+from sextant.retrievers.index.graph.walk import ScopeGraph, Subgraph, WalkIndex
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.ranking.relevance import (
-    nearest_wanted,
+    count_nearest,
 )
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
@@ -94,7 +94,7 @@ def measure_walks(seed: int) -> None:
         five_entities = rng.choice(100_000, 5, replace=False).tolist()
         at_entity = {} if passages else dict.fromkeys(five_entities, 1 / 5)
         fit = rng.random(passages).astype(np.float32)
-        whole = Excerpt(index, np.arange(passages), np.arange(100_000))
+        whole = Subgraph(index, np.arange(passages), np.arange(100_000))
         name = f"walk, {passages:,} passages, 100,000 entities, 600,000 relations"
         print(f"{name}: built in {built:.1f} s CPU")
         for label, match in (("", {}), (", two types named", {3: 1.0, 7: 0.4})):
@@ -144,7 +144,7 @@ async def measure_questions(passages: int, seed: int) -> None:
                 f"peak memory grew by {_peak() - peak:.0f} MB"
             )
             meter = Meter(await backend_of(database, scope))
-            wanted, queries = nearest_wanted(passages), corpus.vectors[:QUESTIONS]
+            wanted, queries = count_nearest(passages), corpus.vectors[:QUESTIONS]
             searches: dict[str, Callable[[Scope, Vectors, int], Awaitable[object]]] = {
                 f"the {wanted} nearest, whole": chunks.vector_search,
                 f"the {wanted} nearest, ids and cosines": chunks.nearest,

@@ -37,7 +37,7 @@ from sextant.nodes.question.names import is_arithmetic, names_in, telling_words
 from sextant.nodes.question.parts import MOST_PARTS, clauses_of, sides_of
 from sextant.nodes.state import Complexity, State, forgotten
 from sextant.retrievers.lanes.keywords import extract_keywords
-from sextant.retrievers.modes import composition_of
+from sextant.retrievers.modes import resolve_mode
 from sextant.text.characters import clean_text, language_of, normalise
 from sextant.text.vocabulary import Vocabulary
 
@@ -83,7 +83,7 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     question = read_question(state)
     wish = run.choices.mode if state.mode == AUTO else state.mode
     known = list(run.deps.retriever.lanes)
-    chosen, _ = composition_of(wish, known)
+    chosen, _ = resolve_mode(wish, known)
     fresh = _new_turn(state, question, run)
     begun = State(**vars(state) | fresh)
     # Small talk is not about the tables that are at hand, and leaves them there.
@@ -98,7 +98,7 @@ async def analyze(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     if wish != AUTO:
         understood |= {"complexity": COMPLEX, "reason": f"{wish} was asked for"}
     elif broad and run.deps.settings.communities.enabled:
-        chosen, _ = composition_of(wish, known, broad=True)
+        chosen, _ = resolve_mode(wish, known, broad=True)
     update = fresh | {"strategy": chosen.value} | understood
     if update["complexity"] != SIMPLE:
         update |= await _link_entities(State(**vars(state) | update), runtime)
@@ -116,7 +116,7 @@ def _costs_of_both(looked: dict[str, Any], understood: dict[str, Any]) -> dict[s
     return {"usage": asdict(sum(spent, Usage())), "warnings": warnings}
 
 
-# Why `auto` chooses a mode (`sextant.retrievers.modes.composition_of`).
+# Why `auto` chooses a mode (`sextant.retrievers.modes.resolve_mode`).
 _WHY = {
     Mode.MIX: "mix, the best ranking of particular passages",
     Mode.GLOBAL: "global, whose reports tell of the documents as a whole",

@@ -217,7 +217,7 @@ def widen_mode(strategy: str, attempts: int, lanes: Iterable[str]) -> str:
     if strategy not in _WIDENING:
         return strategy
     known = set(lanes)
-    served = [mode for mode in _WIDENING if set(MODES[mode].lanes) <= known]
+    served = [mode for mode in _WIDENING if set(MODES[mode].signals) <= known]
     start = served.index(Mode(strategy))
     return served[min(start + attempts, len(served) - 1)].value
 

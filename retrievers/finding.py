@@ -27,27 +27,28 @@ from sextant.retrievers.lanes.lane import (
     VectorLane,
     run_lanes,
 )
-from sextant.retrievers.lanes.local import LOCAL, around_entities
-from sextant.retrievers.lanes.mix import MIX, by_all
-from sextant.retrievers.lanes.reading import Held, QuestionReader, Read, Work
-from sextant.retrievers.lanes.reports import GLOBAL, REPORTS, behind_reports, best_reports
+from sextant.retrievers.lanes.local import LOCAL, local_lane
+from sextant.retrievers.lanes.mix import MIX, mix_lane
+from sextant.retrievers.lanes.reading import Held, IndexLane, QuestionReader, Read
+from sextant.retrievers.lanes.reports import GLOBAL, REPORTS, global_lane, report_lane
 from sextant.retrievers.lanes.surroundings import Surroundings, merged
 from sextant.retrievers.memory.texts import Texts
-from sextant.retrievers.modes import Composition, Join
+from sextant.retrievers.modes import Fusion, ModeSpec
 from sextant.retrievers.ranking.broadening import share_of_global
-from sextant.retrievers.ranking.fusion import alone, fuse, shared
-from sextant.retrievers.ranking.restating import RESTATING, Asked, by_restating
+from sextant.retrievers.ranking.fusion import alone, fuse, fuse_by_score
+from sextant.retrievers.ranking.rescoring import RescoringQuery, ScoreScale, run_rescorer
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphStore
 from sextant.stores.postgresql.watched import with_deadline
 from sextant.stores.stamps.stamp_lines import Stamp
 
 _ID, _SCORE = attrgetter("id"), attrgetter("score")
-_WORKS: Mapping[str, Work] = {
-    LOCAL: around_entities,
-    MIX: by_all,
-    REPORTS: best_reports,
-    GLOBAL: behind_reports,
+# The lanes over a scope's index; a new one is an entry here, and modes name it. Scores are shares of the best's.
+INDEX_LANES: Mapping[str, IndexLane] = {
+    LOCAL: local_lane,
+    MIX: mix_lane,
+    REPORTS: report_lane,
+    GLOBAL: global_lane,
 }
 
 
@@ -89,16 +90,14 @@ class Finder:
         """Return the lanes' names."""
         if self.indexes is None:
             return [VECTOR, KEYWORD]
-        of_graph = [LOCAL, MIX] if self.graph is None else list(_WORKS)
+        of_graph = [LOCAL, MIX] if self.graph is None else list(INDEX_LANES)
         return [VECTOR, KEYWORD, *of_graph]
 
-    async def find(
-        self, composition: Composition, request: LaneQuery, top_k: int | None
-    ) -> LaneResults:
+    async def find(self, spec: ModeSpec, request: LaneQuery, top_k: int | None) -> LaneResults:
         """Run the lanes over what is in memory, and again if that turns out to be of before.
 
         Args:
-            composition: lanes and how they are joined.
+            spec: lanes, and how they are ranked.
             request: the question.
             top_k: how many of the passages are wanted with their texts; None: all.
 
@@ -106,39 +105,42 @@ class Finder:
             InputError, ConflictError: the request or the stored vectors are at fault.
             RetrievalError: every lane failed, those that step in, too.
         """
-        held = self._held(composition, request)
-        found = await self._run(composition, request, top_k, held)
+        held = self._held(spec, request)
+        found = await self._run(spec, request, top_k, held)
         if found.current:
             return found
         request.warnings.clear()
-        found = await self._run(composition, replace(request, hot=None), top_k, None)
-        self._held(composition, request)  # what is in memory now is worth reading the texts of
+        found = await self._run(spec, replace(request, hot=None), top_k, None)
+        self._held(spec, request)  # what is in memory now is worth reading the texts of
         return found
 
-    def _held(self, composition: Composition, request: LaneQuery) -> Held | None:
+    def _held(self, spec: ModeSpec, request: LaneQuery) -> Held | None:
         """Return the index in memory, if a lane goes by it."""
-        reader = self._reader
-        if reader is None or _WORKS.keys().isdisjoint(composition.lanes):
+        reader = self._reader(spec)
+        if reader is None or INDEX_LANES.keys().isdisjoint(spec.signals):
             return None
         # The stores' own lanes bring the contents of what they find, as they are at that moment.
-        by_index = {VECTOR, KEYWORD}.isdisjoint(composition.lanes)
+        by_index = {VECTOR, KEYWORD}.isdisjoint(spec.signals)
         return reader.held(request.scope, with_texts=by_index)
 
-    @property
-    def _reader(self) -> QuestionReader | None:
+    def _reader(self, spec: ModeSpec) -> QuestionReader | None:
         if self.indexes is None:
             return None
-        return QuestionReader(self.chunks, self.embedder, self.indexes, self.graph, self.texts)
+        return QuestionReader(
+            self.chunks, self.embedder, self.indexes, self.graph, spec.ranker, self.texts
+        )
 
     def _stored(self, name: str, *, whole: bool = False) -> Lane:
         if name == VECTOR:
             return VectorLane(self.chunks, self.embedder, whole=whole, contents=not whole)
         return KeywordLane(self.chunks, whole=whole)
 
-    async def _lanes(self, names: Sequence[str], request: LaneQuery, held: Held | None) -> Read:
+    async def _lanes(
+        self, spec: ModeSpec, names: Sequence[str], request: LaneQuery, held: Held | None
+    ) -> Read:
         """Run lanes, those over the index together."""
-        timeout, reader = self.settings.lane_timeout, self._reader
-        works = {name: _WORKS[name] for name in names if name in _WORKS}
+        timeout, reader = self.settings.lane_timeout, self._reader(spec)
+        works = {name: INDEX_LANES[name] for name in names if name in INDEX_LANES}
         stored = [self._stored(name) for name in names if name not in works]
         if reader is None or not works:
             return Read(await run_lanes(stored, request, timeout))
@@ -152,37 +154,37 @@ class Finder:
 
     async def _run(
         self,
-        composition: Composition,
+        spec: ModeSpec,
         request: LaneQuery,
         top_k: int | None,
         held: Held | None,
     ) -> LaneResults:
         """Run the lanes and what goes beside them, then the fallback if no lane succeeded."""
         known = self.names
-        beside = [name for name in composition.beside if name in known]
-        read = await self._lanes([*composition.lanes, *beside], request, held)
+        companions = [name for name in spec.companions if name in known]
+        read = await self._lanes(spec, [*spec.signals, *companions], request, held)
         runs, found = read.runs, LaneResults(read.runs, [], [], {})
         try:
-            found = await self._joined(composition, request, read, top_k, held)
+            found = await self._joined(spec, request, read, top_k, held)
         except (InputError, ConflictError):
             raise
         except Exception as failure:  # noqa: BLE001 - as in a lane: without texts it has found nothing
             runs = [LaneRun(run.name, [], run.milliseconds, run.error or failure) for run in runs]
-        if _all_failed(runs, composition.lanes):
+        if _all_failed(runs, spec.signals):
             # Reading texts afterwards may be what has failed.
-            step_in = [self._stored(name, whole=True) for name in composition.fallback]
+            step_in = [self._stored(name, whole=True) for name in spec.fallback]
             runs = [*runs, *await run_lanes(step_in, request, self.settings.lane_timeout)]
-            passages, _ = self._rank(composition, request, runs, top_k)
+            passages, _ = self._rank(spec, request, runs, top_k)
             found = LaneResults(runs, passages, _reports(runs), _lane_timings(runs))
         failed = {run.name: run.error for run in runs if run.error is not None}
         log_failures(failed)
-        if _all_failed(runs, [*composition.lanes, *composition.fallback]):
+        if _all_failed(runs, [*spec.signals, *spec.fallback]):
             raise RetrievalError(failed)
         return found
 
     async def _joined(
         self,
-        composition: Composition,
+        spec: ModeSpec,
         request: LaneQuery,
         read: Read,
         top_k: int | None,
@@ -191,7 +193,7 @@ class Finder:
         """Return what the lanes found in one ranking, with the texts of its first passages."""
         runs, started = read.runs, time.perf_counter()
         timings = {**read.spent, **_lane_timings(runs)}
-        passages, share = self._rank(composition, request, runs, top_k)
+        passages, share = self._rank(spec, request, runs, top_k)
         around = merged([run.around for run in runs if run.around is not None])
         timings["fusion"] = milliseconds_since(started)
         started = time.perf_counter()
@@ -208,11 +210,8 @@ class Finder:
         items = sorted([*_reports(runs), *items], key=_ID)
         items.sort(key=_SCORE, reverse=True)  # of equals by id
         timings["texts"] = milliseconds_since(started)
-        if composition.restated and passages:
-            started = time.perf_counter()
-            fits = next((run.fits for run in runs if run.fits is not None), None)
-            passages = await self._by_restating(request, passages, fits)
-            timings[RESTATING] = milliseconds_since(started)
+        if passages:
+            passages = await self._rescore(spec, request, passages, timings)
         return LaneResults(runs, passages, items, timings, current, share)
 
     async def _texts(
@@ -233,33 +232,50 @@ class Finder:
         passages, items, stamp, hot = await with_deadline(self.settings.lane_timeout, work)
         return passages, items, hot and stamp == trusted
 
-    async def _by_restating(
-        self, request: LaneQuery, passages: list[RetrievedItem], fits: str | None
+    async def _rescore(
+        self,
+        spec: ModeSpec,
+        request: LaneQuery,
+        passages: list[RetrievedItem],
+        timings: dict[str, float],
     ) -> list[RetrievedItem]:
-        """Return the same, by what their sentences say; as they are where no index tells what words are worth."""
+        """Return the passages as the mode's rescorers order them; as they are where no index tells what words are worth."""
         kept = self.indexes.kept(request.scope) if self.indexes is not None else None
         if kept is None:
             return passages
-        asked = Asked.of(request.text, kept[1].lexical.information_of_term)
-        return await asyncio.to_thread(by_restating, asked, passages, fits)
+        query = RescoringQuery(request.text, kept[1].lexical.information_of_term)
+        scale = _scale_of(spec)
+        for rescorer in spec.rescorers:
+            started = time.perf_counter()
+            passages = await asyncio.to_thread(run_rescorer, rescorer, query, passages, scale)
+            scale = rescorer.scale
+            timings[rescorer.name] = milliseconds_since(started)
+        return passages
 
     def _rank(
         self,
-        composition: Composition,
+        spec: ModeSpec,
         request: LaneQuery,
         runs: Sequence[LaneRun],
         top_k: int | None,
     ) -> tuple[list[RetrievedItem], float | None]:
         """Return one ranking of all, and the share of the second lane in it."""
-        found = _passages(runs, composition)
+        found = _passages(runs, spec)
         if len(found) == 1:
             return alone(*next(iter(found.items())), top_k), None
-        if composition.join is Join.SHARES and found.keys() == set(composition.lanes):
-            trust = max(run.trust for run in runs)
-            share = share_of_global(request.text, trust, reported=bool(_reports(runs)))
-            return shared(found, share, top_k), share
+        if spec.fusion is Fusion.SCORES and found.keys() == set(spec.signals):
+            confidence = max(run.entity_confidence for run in runs)
+            share = share_of_global(request.text, confidence, reported=bool(_reports(runs)))
+            return fuse_by_score(found, share, top_k), share
         weights = {VECTOR: self.settings.vector_weight, KEYWORD: self.settings.keyword_weight}
         return fuse(found, weights, self.settings.rrf_k, top_k), None
+
+
+def _scale_of(spec: ModeSpec) -> ScoreScale:
+    """Return the scale of what the mode's lanes found: those over the index give shares of the best."""
+    by_index = INDEX_LANES.keys() >= set(spec.signals)
+    keeps_shares = len(spec.signals) == 1 or spec.fusion is Fusion.SCORES
+    return ScoreScale.SHARE_OF_BEST if by_index and keeps_shares else ScoreScale.AS_RANKED
 
 
 def _all_failed(runs: Sequence[LaneRun], lanes: Sequence[str]) -> bool:
@@ -267,16 +283,14 @@ def _all_failed(runs: Sequence[LaneRun], lanes: Sequence[str]) -> bool:
     return bool(errors) and all(errors)
 
 
-def _passages(
-    runs: Sequence[LaneRun], composition: Composition
-) -> dict[str, Sequence[RetrievedItem]]:
+def _passages(runs: Sequence[LaneRun], spec: ModeSpec) -> dict[str, Sequence[RetrievedItem]]:
     """Return the passages that each lane found; a lane that failed, or runs beside them, has none."""
     return {
         run.name: run.hits
         if isinstance(run.hits, LazyHits)
         else [hit for hit in run.hits if hit.kind is ItemKind.CHUNK]
         for run in runs
-        if run.error is None and run.name not in composition.beside
+        if run.error is None and run.name not in spec.companions
     }
 
 

@@ -43,10 +43,9 @@ from sextant.retrievers.lanes.linking import linked_names
 from sextant.retrievers.lanes.unknown import warn_of_unknown
 from sextant.retrievers.memory.hot import ScopeCache
 from sextant.retrievers.memory.texts import Texts
-from sextant.retrievers.modes import Composition, composition_from, composition_of
+from sextant.retrievers.modes import ModeSpec, resolve_mode, spec_from_lanes
 from sextant.retrievers.ranking.broadening import first_of, with_reports
 from sextant.retrievers.ranking.reranking import RerankLimits, rerank
-from sextant.retrievers.ranking.restating import READ
 from sextant.retrievers.sync import run_sync
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphStore, collect_notices
@@ -207,18 +206,18 @@ class GraphRetriever(BaseRetriever):
         started = time.perf_counter()
         finder = self._finder
         known = finder.names
-        chosen, composition = composition_of(mode, known, broad=mode == AUTO and self._broad(query))
+        chosen, spec = resolve_mode(mode, known, broad=mode == AUTO and self._broad(query))
         if lanes is not None:
-            composition = composition_from(lanes, known)
-        reranker = self.reranker if rerank and composition.reranked else None
+            spec = spec_from_lanes(lanes, known)
+        reranker = self.reranker if rerank and spec.reranked else None
         pairs = 0 if reranker is None else self.settings.retrieval.rerank_pairs
-        least = max(pairs, READ if composition.restated else 0)
-        request = self._request(scope, query, top_k, filters, composition, least=least)
+        least = max(pairs, spec.candidates)
+        request = self._request(scope, query, top_k, filters, spec, least=least)
         wanted = None if least else self._top_k(top_k)
         with collect_notices() as notices, request.with_texts() as request:
-            found = await finder.find(composition, request, wanted)
+            found = await finder.find(spec, request, wanted)
         runs, ranking, around, timings = found.runs, found.passages, found.around, found.timings
-        reports = _reports(around) if composition.reports else []
+        reports = _reports(around) if spec.reports else []
         if found.share is not None:
             ranking = with_reports(ranking, reports, found.share)
         if reranker is not None:
@@ -227,11 +226,11 @@ class GraphRetriever(BaseRetriever):
             results = first_of(ranking, self._top_k(top_k), found.share)
         else:
             results = _results(ranking, reports, self._top_k(top_k))
-        if composition.lanes:
+        if spec.signals:
             await warn_of_unknown(self.chunks, request)
-        if not {VECTOR}.issuperset(composition.lanes) and _wordless(request, results):
+        if not {VECTOR}.issuperset(spec.signals) and _wordless(request, results):
             request.warn(NO_KEYWORDS)
-        if not results and composition.lanes:
+        if not results and spec.signals:
             await self._say_if_empty(request)
         timings["total"] = milliseconds_since(started)
         self._log(request, runs, results, timings)
@@ -309,13 +308,13 @@ class GraphRetriever(BaseRetriever):
         query: str,
         top_k: int | None,
         filters: ChunkFilters | Mapping[str, Any] | None,
-        composition: Composition,
+        spec: ModeSpec,
         *,
         least: int,
     ) -> LaneQuery:
         limit = self._top_k(top_k)
-        by_id = filters is None and not {VECTOR, KEYWORD}.isdisjoint(composition.lanes)
-        if len(composition.lanes) > 1:
+        by_id = filters is None and not {VECTOR, KEYWORD}.isdisjoint(spec.signals)
+        if len(spec.signals) > 1:
             limit *= _OVERFETCH
         return LaneQuery(
             scope=scope,

@@ -1,9 +1,9 @@
-"""Retrieval modes as data: which lanes a mode runs, how they are joined, and which step in."""
+"""Retrieval modes as data: which lanes a mode runs, how they are ranked and rescored, and which step in."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from sextant.domain.errors import ModeNotAvailable, OptionInvalid
@@ -14,63 +14,80 @@ from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
 from sextant.retrievers.lanes.local import LOCAL
 from sextant.retrievers.lanes.mix import MIX
 from sextant.retrievers.lanes.reports import GLOBAL, REPORTS
+from sextant.retrievers.ranking.mixing import PageRankMixer
+from sextant.retrievers.ranking.parameters import MixParameters
+from sextant.retrievers.ranking.rescoring import Rescorer
+from sextant.retrievers.ranking.sentence_match import SentenceMatch
 
 
-class Join(Enum):
+class Fusion(Enum):
     """How the passages of several lanes become one ranking."""
 
     RANKS = auto()  # weighted reciprocal rank fusion
-    SHARES = auto()  # of two lanes, by shares that depend on the question (`ranking.broadening`)
+    SCORES = auto()  # of two lanes, by shares that depend on the question (`ranking.broadening`)
 
 
 @dataclass(frozen=True, slots=True)
-class Composition:
-    """The lanes of a mode.
+class ModeSpec:
+    """What a mode is made of.
 
     Attributes:
-        lanes: find passages; when all of them fail, those of `fallback` run.
-        fallback: stand in.
-        beside: find what accompanies the passages; a failure there costs only that.
-        join: how several lanes are joined.
+        signals: lanes that find passages; when all of them fail, those of `fallback` run.
+        ranker: ranks for the lanes over the index by words, meaning and the graph.
+        rescorers: change the scores of the passages once their texts are read, one after the other.
+        companions: lanes that find what accompanies the passages; a failure there costs only that.
+        fallback: lanes that stand in.
+        fusion: how the passages of several lanes become one ranking.
         reports: whether reports are results of their own: before the passages behind them, or among the
-            passages where lanes are joined by shares.
-        reranked: whether a reranker, where one is configured, orders the best passages anew.
-        restated: whether the passage with a sentence that restates the question gains by it.
+            passages where lanes are fused by scores.
+        reranked: whether a reranking model, where one is configured, orders the best passages last; it goes
+            by their order and its own scores alone (`ScoreScale.AS_RANKED`).
     """
 
-    lanes: tuple[str, ...]
+    signals: tuple[str, ...]
+    ranker: PageRankMixer = field(default_factory=PageRankMixer)
+    rescorers: tuple[Rescorer, ...] = ()
+    companions: tuple[str, ...] = ()
     fallback: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
-    join: Join = Join.RANKS
+    fusion: Fusion = Fusion.RANKS
     reports: bool = False
     reranked: bool = False
-    restated: bool = False
+
+    @property
+    def candidates(self) -> int:
+        """Return how many passages the rescorers want to read at least."""
+        return max((one.candidates for one in self.rescorers), default=0)
 
 
 _WITHOUT_GRAPH = (VECTOR, KEYWORD)
 
-MODES: Mapping[str, Composition] = {
-    Mode.NAIVE: Composition(lanes=(VECTOR,), fallback=(KEYWORD,)),
-    Mode.LOCAL: Composition(lanes=(LOCAL,), fallback=_WITHOUT_GRAPH),
-    Mode.GLOBAL: Composition(lanes=(GLOBAL,), fallback=_WITHOUT_GRAPH, reports=True),
-    Mode.HYBRID: Composition(
-        lanes=(LOCAL, GLOBAL),
+MODES: Mapping[str, ModeSpec] = {
+    Mode.NAIVE: ModeSpec(signals=(VECTOR,), fallback=(KEYWORD,)),
+    Mode.LOCAL: ModeSpec(signals=(LOCAL,), fallback=_WITHOUT_GRAPH),
+    Mode.GLOBAL: ModeSpec(signals=(GLOBAL,), fallback=_WITHOUT_GRAPH, reports=True),
+    Mode.HYBRID: ModeSpec(
+        signals=(LOCAL, GLOBAL),
+        rescorers=(SentenceMatch(),),
         fallback=_WITHOUT_GRAPH,
-        join=Join.SHARES,
+        fusion=Fusion.SCORES,
         reports=True,
         reranked=True,
-        restated=True,
     ),
-    Mode.MIX: Composition(
-        lanes=(MIX,), fallback=_WITHOUT_GRAPH, beside=(REPORTS,), reranked=True, restated=True
+    Mode.MIX: ModeSpec(
+        signals=(MIX,),
+        ranker=PageRankMixer(MixParameters()),
+        rescorers=(SentenceMatch(),),
+        companions=(REPORTS,),
+        fallback=_WITHOUT_GRAPH,
+        reranked=True,
     ),
-    Mode.BYPASS: Composition(lanes=()),
+    Mode.BYPASS: ModeSpec(signals=()),
 }
 
 
-def composition_of(
+def resolve_mode(
     mode: str, known_lanes: Sequence[str], *, broad: bool = False
-) -> tuple[Mode, Composition]:
+) -> tuple[Mode, ModeSpec]:
     """Look up a mode by name.
 
     Args:
@@ -86,13 +103,13 @@ def composition_of(
     if mode == AUTO:
         wished = [Mode.GLOBAL, Mode.MIX] if broad else [Mode.MIX]
         mode = next((one for one in wished if _served(MODES[one], known_lanes)), Mode.NAIVE)
-    composition = MODES.get(str(mode))
-    if composition is None:
+    spec = MODES.get(str(mode))
+    if spec is None:
         raise _not_available(f"There is no mode `{mode}`.", known_lanes)
-    if not _served(composition, known_lanes):
+    if not _served(spec, known_lanes):
         reason = "needs the knowledge graph, which this retriever was not given"
         raise _not_available(f"Mode `{mode}` {reason}.", known_lanes)
-    return Mode(mode), composition
+    return Mode(mode), spec
 
 
 def constants_of(mode: Mode, settings: RetrievalSettings, *, reranked: bool) -> dict[str, float]:
@@ -103,10 +120,10 @@ def constants_of(mode: Mode, settings: RetrievalSettings, *, reranked: bool) -> 
         settings: all of them.
         reranked: whether a reranker was asked.
     """
-    made_of, told = MODES[mode], dict[str, float]()
-    if made_of.lanes:
+    spec, told = MODES[mode], dict[str, float]()
+    if spec.signals:
         told = {**of_passages(settings), "maxKeywords": settings.max_keywords}
-    if made_of.fallback == _WITHOUT_GRAPH:
+    if spec.fallback == _WITHOUT_GRAPH:
         told |= of_entities(settings) | {
             "rrfK": settings.rrf_k,
             "vectorWeight": settings.vector_weight,
@@ -118,12 +135,12 @@ def constants_of(mode: Mode, settings: RetrievalSettings, *, reranked: bool) -> 
 
 
 def _not_available(sentence: str, known_lanes: Sequence[str]) -> ModeNotAvailable:
-    served = ", ".join(name for name, made_of in MODES.items() if _served(made_of, known_lanes))
+    served = ", ".join(name for name, spec in MODES.items() if _served(spec, known_lanes))
     return ModeNotAvailable(sentence, next_step=f"Available modes: {served}, {AUTO}.", field="mode")
 
 
-def composition_from(lanes: Sequence[str], known_lanes: Sequence[str]) -> Composition:
-    """Return a composition of lanes named by the caller.
+def spec_from_lanes(lanes: Sequence[str], known_lanes: Sequence[str]) -> ModeSpec:
+    """Return a mode of lanes named by the caller.
 
     Raises:
         OptionInvalid: a lane is unknown, or none is named.
@@ -131,8 +148,8 @@ def composition_from(lanes: Sequence[str], known_lanes: Sequence[str]) -> Compos
     if not lanes or (unknown := [lane for lane in lanes if lane not in known_lanes]):
         named = f"There is no lane `{unknown[0]}`." if lanes else "No lane is named."
         raise OptionInvalid(named, next_step=f"Lanes: {', '.join(known_lanes)}.", field="lanes")
-    return Composition(lanes=tuple(dict.fromkeys(lanes)))
+    return ModeSpec(signals=tuple(dict.fromkeys(lanes)))
 
 
-def _served(composition: Composition, known_lanes: Sequence[str]) -> bool:
-    return all(lane in known_lanes for lane in composition.lanes)
+def _served(spec: ModeSpec, known_lanes: Sequence[str]) -> bool:
+    return all(lane in known_lanes for lane in spec.signals)

@@ -256,7 +256,7 @@ class LaneRun:
     """How one lane fared: its hits, or why there are none, and its time in milliseconds.
 
     `around`: what of the graph goes with them. `rows`: those of passages of an index in memory, by their ids.
-    `fits`: the passage that fits best, where names may have led away from it. `trust`: how far names vouch for the hits.
+    `entity_confidence`: how far the names of the question vouch for the hits, 0..1.
     """
 
     name: str
@@ -265,8 +265,7 @@ class LaneRun:
     error: Exception | None = None
     around: Surroundings | None = None
     rows: Mapping[str, int] = field(default_factory=dict[str, int])
-    fits: str | None = None
-    trust: float = 0.0
+    entity_confidence: float = 0.0
 
 
 def late(name: str, deadline: float) -> LaneRun:

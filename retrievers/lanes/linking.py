@@ -8,17 +8,28 @@ from collections.abc import Iterator, Sequence
 from sextant.domain.errors import ConflictError, InputError, SextantError
 from sextant.models.protocols import Vectors
 from sextant.retrievers.index.scope_index import ScopeIndex
+from sextant.retrievers.index.words.lexical import LexicalIndex
 from sextant.retrievers.lanes.contents import NO_GRAPH_STORE
 from sextant.retrievers.lanes.degrading import go_without
 from sextant.retrievers.lanes.lane import LaneQuery
-from sextant.retrievers.ranking.mixing import link_strength
 from sextant.stores.graph.protocol import EntityHit, GraphStore
 
+# A name of words with this share of the information of an unseen word is linked at full strength.
+_FULL_STRENGTH_SHARE = 0.5
 _TELLING_LINK = 0.25
 _NEAREST = 5
-# A name that shares words with the question, or lies near it, is much weaker evidence than the name
-# itself: ten times more costs lihua six points.
+# A name that shares words with the question, or lies near it, is much weaker evidence than the name itself.
 _BY_WORDS, _BY_MEANING = 0.03, 0.01
+
+
+def link_strength(lexical: LexicalIndex, words: str) -> float:
+    """Return how far to trust that these words of the question name an entity, 0..1.
+
+    Words that every other passage holds ("time", "country") name nothing, though a passage may be
+    titled with them.
+    """
+    telling = lexical.information_of(words) / (_FULL_STRENGTH_SHARE * lexical.most_information)
+    return min(1.0, telling) ** 2
 
 
 def named_entities(index: ScopeIndex, question: str) -> dict[int, float]:

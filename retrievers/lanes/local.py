@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from sextant.retrievers.lanes.lane import LaneQuery
 from sextant.retrievers.lanes.placing import WALK, best_passages
-from sextant.retrievers.lanes.reading import Hits, Reading
+from sextant.retrievers.lanes.reading import Hits, QueryContext
 from sextant.retrievers.lanes.surroundings import surroundings
-from sextant.retrievers.ranking.mixing import rank_around
 
 LOCAL = "local"
 NO_ENTITY = {
@@ -15,21 +14,21 @@ NO_ENTITY = {
 }
 
 
-def around_entities(query: LaneQuery, reading: Reading) -> Hits | None:
-    """Return passages by personalised PageRank from the question's entities (`rank_around`).
+def local_lane(query: LaneQuery, context: QueryContext) -> Hits | None:
+    """Return passages by personalised PageRank from the question's entities (`PageRankMixer.rank_from_entities`).
 
     The entities are those that the question names (titles, names, aliases), or, when it names none,
     those whose names share words with it or whose vectors lie nearest. Without any the walk starts from
     the passages that fit.
     """
-    index, named = reading.index, reading.evidence.named
+    index, named = context.index, context.signals.named
     if not named and index.chunk_ids:
-        if not reading.named_in_full:
+        if not context.named_in_full:
             return None
         if query.keywords:  # one without is told so, and names nothing
             query.warn(NO_ENTITY)
-    with reading.spent.on(WALK):
-        ranking = rank_around(index.walk, reading.evidence)
+    with context.spent.on(WALK):
+        ranking = context.ranker.rank_from_entities(index.walk, context.signals)
     around = surroundings(index, ranking.entities, named)
-    passages = best_passages(query, reading, ranking)
-    return Hits(passages.items, around, passages.rows, trust=ranking.trust)
+    passages = best_passages(query, context, ranking)
+    return Hits(passages.items, around, passages.rows, entity_confidence=ranking.entity_confidence)

@@ -10,17 +10,17 @@ import numpy.typing as npt
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem
 from sextant.retrievers.index.passages import Near
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
-from sextant.retrievers.lanes.reading import Reading
+from sextant.retrievers.lanes.reading import QueryContext
 from sextant.retrievers.numeric.highest import highest, near_highest
 from sextant.retrievers.numeric.sparse import Floats, Places, index_among, true_at
-from sextant.retrievers.ranking.mixing import Ranking
+from sextant.retrievers.ranking.mixing import GraphRanking
 
 WALK = "walk"
 
 # Orders passages that the walk does not reach, below all that it does.
-_FIT_SHARE = 1e-4
+_RELEVANCE_SHARE = 1e-4
 # What counts beside a passage's mass, of 1 at most, is this at most, and some rounding.
-_MOST_BESIDE = 1.01 * (_FIT_SHARE + _FIT_SHARE**2)
+_MOST_BESIDE = 1.01 * (_RELEVANCE_SHARE + _RELEVANCE_SHARE**2)
 # Up to so many scores are all sorted, also those below the ones asked for.
 _FEW = 200
 # So many scores are counted faster than sorted, where a passage says little of what common words say.
@@ -36,7 +36,7 @@ class RankedPassages(NamedTuple):
 
 
 def best_passages(
-    query: LaneQuery, reading: Reading, ranking: Ranking, *, by: str = WALK
+    query: LaneQuery, context: QueryContext, ranking: GraphRanking, *, by: str = WALK
 ) -> RankedPassages:
     """Return the best `query.limit` passages of a ranking, without their texts (`contents`).
 
@@ -44,14 +44,14 @@ def best_passages(
     passages without mass follow, by their fit to the question. `by` names what gave the mass in the
     items' `lanes`.
     """
-    rows, shares, places, among = _best(query.limit, reading, ranking)
-    words = reading.evidence.match.scores
+    rows, shares, places, among = _best(query.limit, context, ranking)
+    words = context.signals.match.scores
     lanes = {
         by: _ranks(ranking.passages[rows], among),
         KEYWORD: _ranks(words[rows], words),
-        VECTOR: _ranks_of_nearest(reading.near, places),
+        VECTOR: _ranks_of_nearest(context.near, places),
     }
-    ids = reading.index.chunk_ids.texts_of(rows)
+    ids = context.index.chunk_ids.texts_of(rows)
     items = [
         RetrievedItem(
             ItemKind.CHUNK,
@@ -65,7 +65,9 @@ def best_passages(
     return RankedPassages(items, dict(zip(ids, rows.tolist(), strict=True)))
 
 
-def _best(count: int, reading: Reading, ranking: Ranking) -> tuple[Places, Floats, Places, Floats]:
+def _best(
+    count: int, context: QueryContext, ranking: GraphRanking
+) -> tuple[Places, Floats, Places, Floats]:
     """Return the best, their scores beside the best of all, and their places among the nearest; -1: not among them.
 
     Only of those whose mass lets them be among the best is reckoned what counts beside it. Last, the masses among
@@ -75,29 +77,31 @@ def _best(count: int, reading: Reading, ranking: Ranking) -> tuple[Places, Float
     leaders = mass if ranking.leading is None else mass.take(ranking.leading)
     most = leaders.max(initial=np.float32(0)) or np.float32(1)
     beside = float(most) * _MOST_BESIDE
-    rows = contending(ranking, count, beside, reading.allowed)
-    scores, places = _scored(rows, most, reading.near, ranking)
+    rows = contending(ranking, count, beside, context.allowed)
+    scores, places = _scored(rows, most, context.near, ranking)
     best, top, among = highest(scores, count), scores, mass[rows]
-    if reading.allowed is not None:  # the best of all may not be
+    if context.allowed is not None:  # the best of all may not be
         among = mass
-        top, _ = _scored(near_highest(mass, 1, beside), most, reading.near, ranking)
+        top, _ = _scored(near_highest(mass, 1, beside), most, context.near, ranking)
     whole = float(top.max(initial=0.0)) or 1.0
     return rows[best], np.maximum(scores[best] / whole, LEAST_SCORE), places[best], among
 
 
-def _scored(rows: Places, most: np.float32, near: Near, ranking: Ranking) -> tuple[Floats, Places]:
+def _scored(
+    rows: Places, most: np.float32, near: Near, ranking: GraphRanking
+) -> tuple[Floats, Places]:
     """Return the scores of some passages, rising, and their places among the nearest."""
     places = index_among(near.rows, rows)
     scores = ranking.passages[rows] / most
-    scores += _FIT_SHARE * ranking.fit[rows]
+    scores += _RELEVANCE_SHARE * ranking.relevance[rows]
     # A place of -1 is that of the 0 at the end.
     cosines = np.concatenate([np.maximum(near.cosines, 0), _NO_COSINE])
-    scores += np.float32(_FIT_SHARE * _FIT_SHARE) * cosines[places]
+    scores += np.float32(_RELEVANCE_SHARE * _RELEVANCE_SHARE) * cosines[places]
     return scores, places
 
 
 def contending(
-    ranking: Ranking, count: int, beside: float, allowed: npt.NDArray[np.bool_] | None
+    ranking: GraphRanking, count: int, beside: float, allowed: npt.NDArray[np.bool_] | None
 ) -> Places:
     """Return rows, rising, that may be among the `count` best once up to `beside` is added to their mass.
 

@@ -27,12 +27,12 @@ from sextant.retrievers.lanes.surroundings import Surroundings
 from sextant.retrievers.lanes.two_events import two_events
 from sextant.retrievers.memory.texts import ScopeTexts, Texts
 from sextant.retrievers.numeric.sparse import Floats
-from sextant.retrievers.ranking.mixing import Evidence, fit_of
+from sextant.retrievers.ranking.mixing import PageRankMixer, QuerySignals
 from sextant.retrievers.ranking.relevance import (
-    Nearness,
+    SemanticScores,
     blend,
-    nearest_wanted,
-    nearness,
+    count_nearest,
+    semantic_scores,
     with_parts,
 )
 from sextant.stores.chunks.chunk_store import ChunkStore
@@ -62,21 +62,23 @@ class Spent(dict[str, float]):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """A scope's index, and what a question shares with it.
+class QueryContext:
+    """A scope's index, what a question shares with it, and how that is ranked.
 
     Attributes:
         index: the scope's passages and graph.
-        evidence: words, meaning and names that the question shares with them.
+        signals: words, meaning and names that the question shares with them.
+        ranker: ranks passages and entities by the signals.
         vector: the question's vector; None when no model gave one.
         near: the passages nearest to the centred vector, with cosines; none without vectors.
         allowed: whether the question's filters let a passage through; None without filters.
-        named_in_full: whether `evidence` names all entities that can be found for the question.
+        named_in_full: whether `signals` name all entities that can be found for the question.
         spent: what its parts take, added up as they are done.
     """
 
     index: ScopeIndex
-    evidence: Evidence
+    signals: QuerySignals
+    ranker: PageRankMixer
     vector: Vectors | None
     near: Near
     allowed: npt.NDArray[np.bool_] | None
@@ -87,21 +89,19 @@ class Reading:
 class Hits(NamedTuple):
     """What a lane finds: passages or reports, best first, and what of the graph goes with them.
 
-    `rows`: of the passages by their ids. `fits`: the passage that fits best by words and meaning, where the names of
-    the question may have led away from it; None: it is not known, or they have not. `trust`: how far these names
-    vouch for the passages, 0..1.
+    `rows`: of the passages by their ids. `entity_confidence`: how far the names of the question vouch for the
+    passages, 0..1.
     """
 
     items: list[RetrievedItem]
     around: Surroundings | None = None
     rows: Mapping[str, int] = MappingProxyType({})
-    fits: str | None = None
-    trust: float = 0.0
+    entity_confidence: float = 0.0
 
 
-# A lane over the index, worked out in a thread. None: it wants to know first what entities the store finds
-# for the question (`Reading.named_in_full`).
-Work = Callable[[LaneQuery, Reading], Hits | None]
+# A lane over the index, run in a thread. None: it wants to know first what entities the store finds
+# for the question (`QueryContext.named_in_full`).
+IndexLane = Callable[[LaneQuery, QueryContext], Hits | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +133,7 @@ class QuestionReader:
 
     Args:
         chunks, embedder, indexes, graph: what is read.
+        ranker: ranks by what a question shares with the index.
         texts: where texts may be at hand.
     """
 
@@ -140,6 +141,7 @@ class QuestionReader:
     embedder: Embedder
     indexes: ScopeIndexes
     graph: GraphStore | None
+    ranker: PageRankMixer
     texts: Texts | None = None
 
     def held(self, scope: Scope, *, with_texts: bool) -> Held | None:
@@ -154,7 +156,7 @@ class QuestionReader:
         return Held(index, stamp, texts)
 
     async def run(
-        self, works: Mapping[str, Work], query: LaneQuery, held: Held | None, deadline: float
+        self, works: Mapping[str, IndexLane], query: LaneQuery, held: Held | None, deadline: float
     ) -> Read:
         """Run lanes over the scope's index; they share one trip to a thread.
 
@@ -187,7 +189,7 @@ class QuestionReader:
 
     async def _run(
         self,
-        works: Mapping[str, Work],
+        works: Mapping[str, IndexLane],
         query: LaneQuery,
         held: Held | None,
         started: float,
@@ -209,32 +211,41 @@ class QuestionReader:
         similar = await self._type_similarity(index, vectors[0])
         allowed = await self._allowed(query, index)
 
-        def reading() -> Reading:
+        def build_context() -> QueryContext:
             with spent.on(VECTOR):
                 nearest = whole.nearest(index)
-            evidence = _evidence(index, query.text, nearest, similar, events, spent=spent)
-            full = bool(evidence.named) or self.graph is None or not len(index.entities)
-            return Reading(index, evidence, vectors[0], nearest or _NOTHING, allowed, full, spent)
+            signals = self._signals(index, query.text, nearest, similar, events, spent=spent)
+            full = bool(signals.named) or self.graph is None or not len(index.entities)
+            return QueryContext(
+                index,
+                signals,
+                self.ranker,
+                vectors[0],
+                nearest or _NOTHING,
+                allowed,
+                full,
+                spent,
+            )
 
-        def work(
-            works: Mapping[str, Work], read: Callable[[], Reading]
-        ) -> tuple[Reading, Stamp | None]:
+        def run_lanes_here(
+            lanes: Mapping[str, IndexLane], build: Callable[[], QueryContext]
+        ) -> tuple[QueryContext, Stamp | None]:
             asked = (
                 self.chunks.request_stamp(query.scope) if in_memory else nullcontext(lambda: None)
             )
             with asked as answer:
-                own = read()
-                runs.update(_worked(works, query, own, started))
-                return own, answer()
+                context = build()
+                runs.update(_run_each(lanes, query, context, started))
+                return context, answer()
 
         here = asyncio.get_running_loop().run_in_executor
-        first, now = await here(None, work, works, reading)
+        first, now = await here(None, run_lanes_here, works, build_context)
         rest = {name: work for name, work in works.items() if name not in runs}
         if rest and self.graph is not None:
             named = await detach_on_cancel(nearest_entities(self.graph, query, index, vectors[0]))
-            evidence = _with_named(first.evidence, named)
-            again = replace(first, evidence=evidence, named_in_full=True)
-            _, now = await here(None, work, rest, lambda: again)
+            signals = _with_named(first.signals, named)
+            again = replace(first, signals=signals, named_in_full=True)
+            _, now = await here(None, run_lanes_here, rest, lambda: again)
         if in_memory and now is None:
             now = await detach_on_cancel(self.chunks.stamp(query.scope))
         return None if now is None else replace(now, copy=copy)
@@ -291,7 +302,7 @@ class QuestionReader:
     async def _near(self, query: LaneQuery, index: ScopeIndex, vector: Vectors) -> Near | None:
         """Return the nearest passages as the store finds them."""
         try:
-            wanted = nearest_wanted(len(index.chunk_ids))
+            wanted = count_nearest(len(index.chunk_ids))
             found = await detach_on_cancel(self.chunks.nearest(query.scope, vector, wanted))
         except ConflictError:
             raise
@@ -301,6 +312,34 @@ class QuestionReader:
         rows = index_of(index.chunk_ids.halves, found.ids).astype(np.intp)
         rising = np.argsort(rows)[np.count_nonzero(rows < 0) :]
         return Near(rows[rising], found.cosines[rising])
+
+    def _signals(
+        self,
+        index: ScopeIndex,
+        question: str,
+        nearest: Near | None,
+        type_similarity: Floats | None,
+        events: Sequence[_Sought],
+        *,
+        spent: Spent,
+    ) -> QuerySignals:
+        with spent.on(KEYWORD):
+            match = index.lexical.match(question)
+        signals = QuerySignals(
+            match=match,
+            semantic=_semantic(nearest),
+            named=named_entities(index, question),
+            type_match=index.types.named_by(question),
+            type_similarity=type_similarity,
+        )
+        relevance = self.ranker.relevance(index.walk, signals)
+        if events:
+            relevance = with_parts(relevance, [self._event(index, event) for event in events])
+        return replace(signals, relevance=relevance)
+
+    def _event(self, index: ScopeIndex, event: _Sought) -> Floats:
+        match, semantic = index.lexical.match(event.text), _semantic(event.nearest(index))
+        return blend(match, semantic, self.ranker.parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,18 +354,18 @@ class _Sought:
         """Return the passages nearest to it; None when no model gave a vector."""
         if self.centred is None:
             return self.found
-        return index.passages.nearest(self.centred, nearest_wanted(len(index.chunk_ids)))
+        return index.passages.nearest(self.centred, count_nearest(len(index.chunk_ids)))
 
 
-def _worked(
-    works: Mapping[str, Work], query: LaneQuery, reading: Reading, started: float
+def _run_each(
+    lanes: Mapping[str, IndexLane], query: LaneQuery, context: QueryContext, started: float
 ) -> dict[str, LaneRun]:
     """Return how each fares that has all it wants: one that fails does not disturb the others."""
     runs: dict[str, LaneRun] = {}
-    for name, work in works.items():
+    for name, lane in lanes.items():
         hits, error = None, None
         try:
-            hits = work(query, reading)
+            hits = lane(query, context)
         except (InputError, ConflictError):
             raise
         except Exception as failure:  # noqa: BLE001 - a lane is an edge: its failure is data from here on
@@ -334,47 +373,15 @@ def _worked(
         if hits is not None:
             spent = milliseconds_since(started)
             runs[name] = LaneRun(
-                name, hits.items, spent, error, hits.around, hits.rows, hits.fits, hits.trust
+                name, hits.items, spent, error, hits.around, hits.rows, hits.entity_confidence
             )
     return runs
 
 
-def _evidence(
-    index: ScopeIndex,
-    question: str,
-    nearest: Near | None,
-    type_similarity: Floats | None,
-    events: Sequence[_Sought],
-    *,
-    spent: Spent,
-) -> Evidence:
-    with spent.on(KEYWORD):
-        match = index.lexical.match(question)
-    evidence = Evidence(
-        match=match,
-        near=_nearness(nearest),
-        named=named_entities(index, question),
-        type_match=index.types.named_by(question),
-        type_similarity=type_similarity,
-    )
-    fit = fit_of(index.walk, evidence)
-    return replace(evidence, fit=_with_events(index, fit, events) if events else fit)
+def _with_named(signals: QuerySignals, named: dict[int, float] | None) -> QuerySignals:
+    """Return the signals with these entities named, where they are known."""
+    return signals if named is None else replace(signals, named=named, relevance=None)
 
 
-def _with_named(evidence: Evidence, named: dict[int, float] | None) -> Evidence:
-    """Return the evidence with these entities named, where they are known."""
-    return evidence if named is None else replace(evidence, named=named, fit=None)
-
-
-def _with_events(index: ScopeIndex, fit: Floats, events: Sequence[_Sought]) -> Floats:
-    return with_parts(
-        fit,
-        [
-            blend(index.lexical.match(event.text), _nearness(event.nearest(index)))
-            for event in events
-        ],
-    )
-
-
-def _nearness(nearest: Near | None) -> Nearness | None:
-    return None if nearest is None else nearness(nearest.rows, nearest.cosines)
+def _semantic(nearest: Near | None) -> SemanticScores | None:
+    return None if nearest is None else semantic_scores(nearest.rows, nearest.cosines)

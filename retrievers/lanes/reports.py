@@ -13,11 +13,11 @@ from sextant.retrievers.index.report_index import IndexedReport, NearReport, Rep
 from sextant.retrievers.index.words.lexical import question_terms
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from sextant.retrievers.lanes.placing import best_passages
-from sextant.retrievers.lanes.reading import Hits, Reading
+from sextant.retrievers.lanes.reading import Hits, QueryContext
 from sextant.retrievers.lanes.surroundings import surroundings
 from sextant.retrievers.numeric.highest import min_max, scale_scores
 from sextant.retrievers.numeric.sparse import Floats, Places
-from sextant.retrievers.ranking.mixing import Ranking, fit_of
+from sextant.retrievers.ranking.mixing import GraphRanking
 
 REPORTS = "reports"
 GLOBAL = "global"
@@ -51,7 +51,7 @@ class ScoredReport:
     lanes: Mapping[str, LaneScore]
 
 
-def best_reports(query: LaneQuery, reading: Reading) -> Hits:
+def report_lane(query: LaneQuery, context: QueryContext) -> Hits:
     """Report that fit the question, from whichever level of the hierarchy says it best.
 
     Relevance is the mean of meaning (cosine, relative to the best and the least of the nearest) and
@@ -60,26 +60,26 @@ def best_reports(query: LaneQuery, reading: Reading) -> Hits:
     takes coarse reports and a narrow one fine ones (dynamic selection as in GraphRAG, Edge et al.
     2024, arXiv 2404.16130, but without a model's judgement at every node).
     """
-    return Hits([as_report(one) for one in _chosen(query, reading)])
+    return Hits([as_report(one) for one in _chosen(query, context)])
 
 
-def behind_reports(query: LaneQuery, reading: Reading) -> Hits:
+def global_lane(query: LaneQuery, context: QueryContext) -> Hits:
     """Return reports, their key entities, and the passages that their findings rest on.
 
     A passage scores by the best finding that rests on it and as much by its own fit to the question. While
     a knowledge base has no reports, passages come by words, meaning and relation types alone.
     """
-    if not reading.index.chunk_ids:
+    if not context.index.chunk_ids:
         return Hits([])
     if query.filters is not None:
         query.warn(NOT_FILTERED)
-    elif not reading.index.reports.reports:
+    elif not context.index.reports.reports:
         query.warn(NO_COMMUNITIES)
-    with reading.spent.on(REPORTS):
-        chosen = _chosen(query, reading)
-        ranking = _evidence(reading, chosen)
-    passages = best_passages(query, reading, ranking, by=REPORTS)
-    around = surroundings(reading.index, ranking.entities)
+    with context.spent.on(REPORTS):
+        chosen = _chosen(query, context)
+        ranking = _rank_by_findings(context, chosen)
+    passages = best_passages(query, context, ranking, by=REPORTS)
+    around = surroundings(context.index, ranking.entities)
     return Hits([*map(as_report, chosen), *passages.items], around, passages.rows)
 
 
@@ -96,15 +96,15 @@ def as_report(scored: ScoredReport) -> RetrievedItem:
     )
 
 
-def _chosen(query: LaneQuery, reading: Reading) -> list[ScoredReport]:
+def _chosen(query: LaneQuery, context: QueryContext) -> list[ScoredReport]:
     """Return the best that do not repeat each other, at most `_CHOSEN`; without vectors, by words alone.
 
     None where the question has filters: a report tells of passages that they may keep out.
     """
     if query.filters is not None:
         return []
-    index = reading.index
-    hits = index.reports.near(reading.vector, _NEAREST)
+    index = context.index
+    hits = index.reports.near(context.vector, _NEAREST)
     asked = {
         term: index.lexical.information_of_term(term) for term in set(question_terms(query.text))
     }
@@ -165,10 +165,10 @@ def _said(report: IndexedReport, asked: Mapping[str, float]) -> float:
     return sum(information for term, information in asked.items() if term in report.words)
 
 
-def _evidence(reading: Reading, chosen: Sequence[ScoredReport]) -> Ranking:
+def _rank_by_findings(context: QueryContext, chosen: Sequence[ScoredReport]) -> GraphRanking:
     """Return passages by the findings that rest on them, entities by the reports that they belong to."""
-    walk, index = reading.index.walk, reading.index
-    fit = fit_of(walk, reading.evidence)
+    walk, index = context.index.walk, context.index
+    fit = context.ranker.relevance(walk, context.signals)
     passages = fit.copy()
     entities: Floats = np.zeros(len(index.entities), np.float32)
     if chosen:
@@ -178,7 +178,7 @@ def _evidence(reading: Reading, chosen: Sequence[ScoredReport]) -> Ranking:
         scores = _of_each(chosen, [one.members for one in rows_of])
         common = 1 - walk.information[members] + np.float32(LEAST_SCORE)
         np.maximum.at(entities, members, scores * common)
-    return Ranking(passages, entities, fit)
+    return GraphRanking(passages, entities, fit)
 
 
 def _add_findings(

@@ -9,8 +9,7 @@ from sextant.domain.breadth import asks_account
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem, rescore
 
 # What global counts at most where a fact is asked for, and as much less as the question's names vouch for what local
-# found. On sets with reports recall@5 is that of local or better with 0.2 to 0.5; without the names' part, questions
-# of several hops lose five points with 0.2 (docs/evaluation.md, "Hybrid").
+# found (docs/evaluation.md, "Hybrid").
 _OF_FACTS = 0.4
 # And where an account is asked for, which reports give.
 _OF_ACCOUNTS = 0.9
@@ -20,17 +19,17 @@ _WITHOUT_REPORTS = 0.02
 _ROOM = 5
 
 
-def share_of_global(question: str, trust: float, *, reported: bool) -> float:
+def share_of_global(question: str, entity_confidence: float, *, reported: bool) -> float:
     """Return what a score of `global` counts beside one of `local`, whose counts the rest of 1.
 
     Args:
         question: what is asked: for a fact, or for an account of something.
-        trust: how far the question's names vouch for what `local` found, 0..1.
+        entity_confidence: how far the question's names vouch for what `local` found, 0..1.
         reported: whether `global` found reports.
     """
     if not reported:
         return _WITHOUT_REPORTS
-    return _OF_ACCOUNTS if asks_account(question) else _OF_FACTS * (1 - trust)
+    return _OF_ACCOUNTS if asks_account(question) else _OF_FACTS * (1 - entity_confidence)
 
 
 def with_reports(

@@ -100,7 +100,7 @@ def alone(
     ]
 
 
-def shared(
+def fuse_by_score(
     found: Mapping[str, Sequence[RetrievedItem]], share: float, wanted: int | None = None
 ) -> list[RetrievedItem]:
     """Return two rankings in one, by the weighted sum of their scores.

@@ -11,14 +11,12 @@ import pytest
 import pytest_asyncio
 
 from sextant.domain.graph import MentionKind
-from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.domain.settings import RetrievalSettings, Settings
 from sextant.ingestion.pipeline import Ingestor
 from sextant.models.protocols import Embedder, Vectors
-from sextant.retrievers import GraphRetriever, finding
+from sextant.retrievers import GraphRetriever
 from sextant.retrievers.index.scope_index import BUILDING, ScopeIndexes
-from sextant.retrievers.ranking.restating import Asked, by_restating
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow
@@ -93,24 +91,6 @@ async def test_every_result_says_which_lane_put_it_where_and_scores_fall(
     assert min(scores) > 0
     assert [item.lanes["walk"].rank for item in answer.results] == [1, 2, 3]
     assert {"walk", "keyword", "vector", "mix"} >= set(answer.results[0].lanes) >= {"walk", "mix"}
-
-
-async def test_which_passage_fits_best_is_told_where_names_lead_the_walk(
-    filled: Ingestor, database: Database, embedder: Embedder, settings: Settings, scope: Scope
-) -> None:
-    """Beside it what the walk leads to must hold (`by_restating`); a question that names nothing has no such passage."""
-    assert filled
-    retriever, told = over(database, embedder, settings), []
-
-    def spied(asked: Asked, passages: Sequence[RetrievedItem], fits: str | None) -> object:
-        told.append([one.metadata["filename"] for one in passages if one.id == fits])
-        return by_restating(asked, passages, fits)
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(finding, "by_restating", spied)
-        for question in (QUESTION, "Where does dough rest overnight?"):
-            await found(retriever, scope, question)
-    assert told == [["mounds.md"], []]
 
 
 async def test_without_a_model_for_the_question_words_and_graph_go_on(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.retrievers.lanes.placing import better_of_few, better_of_many, contending
-from sextant.retrievers.ranking.mixing import Ranking
+from sextant.retrievers.ranking.mixing import GraphRanking
 
 
 @given(st.lists(st.integers(0, 9), max_size=40), st.lists(st.integers(0, 9), max_size=5))
@@ -32,7 +32,7 @@ def test_the_same_passages_contend_whether_it_is_known_which_of_them_lead_or_not
     mass = np.array(masses, np.float32)
     none = np.empty(0, np.float32)
     leading = np.flatnonzero((mass > rest) | (np.arange(len(mass)) % 2 == 0))
-    told = Ranking(mass, none, none, leading=leading, rest=float(rest))
+    told = GraphRanking(mass, none, none, leading=leading, rest=float(rest))
     rows = contending(told, count, beside, None)
     least = np.sort(mass)[::-1][:count].min() - beside
     assert set(np.flatnonzero(mass >= least)) <= set(rows.tolist())

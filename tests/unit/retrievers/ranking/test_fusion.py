@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from sextant.retrievers.ranking.fusion import alone, fuse, interleaved, rrf, shared
+from sextant.retrievers.ranking.fusion import alone, fuse, fuse_by_score, interleaved, rrf
 
 rankings = st.dictionaries(
     st.sampled_from(["vector", "keyword", "graph"]),
@@ -78,8 +78,8 @@ def test_a_hit_that_one_lane_knows_by_id_alone_has_the_text_of_the_other(knowing
 
 def test_by_shares_no_more_come_than_are_wanted() -> None:
     found = {"local": [item("a", 0.9), item("b", 0.5)], "global": [item("c", 0.4)]}
-    assert [one.id for one in shared(found, 0.02, 2)] == ["a", "b"]
-    assert [one.id for one in shared(found, 0.9, 2)] == ["c", "a"]
+    assert [one.id for one in fuse_by_score(found, 0.02, 2)] == ["a", "b"]
+    assert [one.id for one in fuse_by_score(found, 0.9, 2)] == ["c", "a"]
 
 
 def test_nothing_fused_is_nothing() -> None:
@@ -108,7 +108,7 @@ def test_what_the_lanes_add_sums_up_to_the_score(
 
 def test_by_shares_an_item_scores_what_both_lanes_give_it() -> None:
     first = replace(item("a", 0.5), lanes={"walk": LaneScore(1, 3.0)})
-    [both] = shared({"local": [first], "global": [item("a", 0.8)]}, 0.25)
+    [both] = fuse_by_score({"local": [first], "global": [item("a", 0.8)]}, 0.25)
     assert both.score == pytest.approx(0.575)
     assert both.lanes["local"].contribution == pytest.approx(0.375)
     assert both.lanes["global"].contribution == pytest.approx(0.2)
@@ -166,7 +166,8 @@ def test_a_small_share_leaves_the_order_where_it_is_clear(
     first = [item(f"a{place}", score) for place, score in enumerate(sorted(lead, reverse=True))]
     second = [item(f"a{place}", score) for place, score in enumerate(other)]
     merged = {
-        hit.id: place for place, hit in enumerate(shared({"local": first, "global": second}, 0.02))
+        hit.id: place
+        for place, hit in enumerate(fuse_by_score({"local": first, "global": second}, 0.02))
     }
     for above, below in pairwise(first):
         if above.score - below.score > 0.021:
@@ -177,7 +178,7 @@ def test_a_small_share_leaves_the_order_where_it_is_clear(
 def test_by_shares_nothing_is_lost_and_scores_fall(lead: list[float], other: list[float]) -> None:
     first = [item(f"a{place}", score) for place, score in enumerate(sorted(lead, reverse=True))]
     second = [item(f"b{place}", score) for place, score in enumerate(sorted(other, reverse=True))]
-    merged = shared({"local": first, "global": [*second, *first[:1]]}, 0.4)
+    merged = fuse_by_score({"local": first, "global": [*second, *first[:1]]}, 0.4)
     assert {hit.id for hit in merged} == {hit.id for hit in [*first, *second]}
     scores = [hit.score for hit in merged]
     assert scores == sorted(scores, reverse=True)
@@ -187,14 +188,14 @@ def test_by_shares_nothing_is_lost_and_scores_fall(lead: list[float], other: lis
 def test_what_one_lane_leaves_undecided_a_small_share_settles() -> None:
     lead = [item("first", 1.0), item("a", 0.5), item("b", 0.5)]
     found = {"local": lead, "global": [item("b", 1.0)]}
-    assert [hit.id for hit in shared(found, 0.02)] == ["first", "b", "a"]
-    assert shared(found, 0.02, 2) == shared(found, 0.02)[:2]
+    assert [hit.id for hit in fuse_by_score(found, 0.02)] == ["first", "b", "a"]
+    assert fuse_by_score(found, 0.02, 2) == fuse_by_score(found, 0.02)[:2]
 
 
 def test_an_item_of_both_keeps_what_both_said() -> None:
     first = replace(item("x", 1.0), lanes={"walk": LaneScore(2, 1.0)})
     second = replace(item("x", 0.4), lanes={"walk": LaneScore(9, 0.1), "words": LaneScore(3, 0.4)})
-    [merged] = shared({"local": [first], "global": [second]}, 0.4)
+    [merged] = fuse_by_score({"local": [first], "global": [second]}, 0.4)
     assert set(merged.lanes) == {"local", "global", "walk", "words"}
     assert merged.lanes["walk"].rank == 2
 

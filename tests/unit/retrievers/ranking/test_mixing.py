@@ -8,21 +8,15 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from sextant.retrievers.index.graph.walk import RESTART, ScopeGraph, WalkIndex
+from sextant.retrievers.index.graph.walk import ScopeGraph, WalkIndex
 from sextant.retrievers.index.words.lexical import LexicalIndex
-from sextant.retrievers.ranking.mixing import (
-    Evidence,
-    Ranking,
-    fit_of,
-    link_strength,
-    rank,
-    rank_around,
-)
-from sextant.retrievers.ranking.relevance import (
-    Nearness,
-)
+from sextant.retrievers.lanes.linking import link_strength
+from sextant.retrievers.ranking.mixing import GraphRanking, PageRankMixer, QuerySignals
+from sextant.retrievers.ranking.parameters import MixParameters
+from sextant.retrievers.ranking.relevance import SemanticScores
 from sextant.text.linking import NameTrie
 
+MIXER = PageRankMixer()
 _TITLES = ["Pocahontas Mounds", "Mississippi", "Tennessee", "Oath", "Chess", "Cheese"]
 _PASSAGES = [
     "Pocahontas Mounds is an archaeological site in Hinds County, Mississippi.",
@@ -63,7 +57,7 @@ def graph_of(
     )
 
 
-def ranked(question: str = _QUESTION, near: np.ndarray | None = None) -> Ranking:
+def ranked(question: str = _QUESTION, near: np.ndarray | None = None) -> GraphRanking:
     """Return every passage is titled with an entity, and mentions those whose names it contains."""
     lexical = LexicalIndex.build(
         f"{title}\n{text}" for title, text in zip(_TITLES, _PASSAGES, strict=True)
@@ -85,8 +79,8 @@ def ranked(question: str = _QUESTION, near: np.ndarray | None = None) -> Ranking
         match.bearers[0]: link_strength(lexical, question[match.start : match.end])
         for match in names.find(question)
     }
-    nearness = None if near is None else Nearness(np.arange(len(near)), near)
-    return rank(graph, Evidence(lexical.match(question), nearness, named))
+    nearness = None if near is None else SemanticScores(np.arange(len(near)), near)
+    return MIXER.rank(graph, QuerySignals(lexical.match(question), nearness, named))
 
 
 def test_the_second_hop_that_the_question_does_not_name_comes_second() -> None:
@@ -94,7 +88,7 @@ def test_the_second_hop_that_the_question_does_not_name_comes_second() -> None:
 
 
 def test_words_alone_do_not_tell_the_second_hop_from_its_double() -> None:
-    fit = ranked().fit
+    fit = ranked().relevance
     assert fit[1] == pytest.approx(fit[2], rel=0.05)
 
 
@@ -121,12 +115,12 @@ def test_a_question_that_touches_nothing_ranks_nothing() -> None:
     assert not ranking.entities.any()
 
 
-@pytest.mark.parametrize("ranking", [rank, rank_around])
+@pytest.mark.parametrize("ranking", [MIXER.rank, MIXER.rank_from_entities])
 def test_a_graph_without_passages_has_entities_to_tell_all_the_same(
-    ranking: Callable[[WalkIndex, Evidence], Ranking],
+    ranking: Callable[[WalkIndex, QuerySignals], GraphRanking],
 ) -> None:
     index = graph_of(0, 2, relations=[(0, 1, 0)])
-    found = ranking(index, Evidence(LexicalIndex.build(()).match(_QUESTION), named={0: 1.0}))
+    found = ranking(index, QuerySignals(LexicalIndex.build(()).match(_QUESTION), named={0: 1.0}))
     assert len(found.passages) == 0
     assert found.entities[0] > found.entities[1] > 0
 
@@ -138,63 +132,27 @@ def test_a_name_of_common_words_is_hardly_a_name() -> None:
     assert link_strength(lexical, "unheard of") == 0
 
 
-def test_passages_to_which_the_graph_leads_alike_rank_by_what_they_say() -> None:
-    # Neither is titled, neither mentions anything: each keeps its own seed, the cube of its fit, and
-    # gets a tenth of its fit beside the best passage's mass.
+def test_passages_to_which_the_graph_leads_alike_keep_their_seeds() -> None:
+    """Neither is titled, neither mentions anything: each has the cube of its relevance."""
     lexical = LexicalIndex.build(["red apple", "red plum", "kiwi"])
-    graph = graph_of(3, 0)
-    ranking = rank(graph, Evidence(lexical.match("red apple")))
-    half = ranking.fit[1]
-    mass = np.array([1, half**3, 0]) / (1 + half**3)
-    expected = mass + 0.1 * mass[0] * ranking.fit
-    assert ranking.passages / ranking.passages[0] == pytest.approx(expected / expected[0])
+    ranking = MIXER.rank(graph_of(3, 0), QuerySignals(lexical.match("red apple")))
+    half = ranking.relevance[1]
+    assert ranking.passages / ranking.passages[0] == pytest.approx([1, half**3, 0])
 
 
-def test_what_fits_without_being_reached_counts_as_little_as_names_vouch_for_much() -> None:
-    # The third passage is titled with the entity that the question names; the graph holds nothing else,
-    # so what the first two have in other proportion than their seeds is what their own fit adds.
+def test_relevance_counts_beside_the_walk_where_no_passage_holds_a_word_of_the_question() -> None:
+    near = np.array([1, 0.5, 0.25, 0, 0, 0], np.float32)
+    by_meaning = ranked("那个遗址所在的州何时加入联邦？", near).passages
+    assert by_meaning[2] / by_meaning[0] == pytest.approx((0.25**3 + 10 * 0.25) / 11, rel=0.3)
+
+
+def test_a_parameter_changes_the_ranking_of_its_own_mixer_alone() -> None:
     lexical = LexicalIndex.build(["red apple", "red plum", "kiwi"])
-    graph = graph_of(3, 1, titles=[(2, 0)])
-    ranking = rank(graph, Evidence(lexical.match("red apple"), named={0: 1.0}))
-    first, second, titled = ranking.passages
-    half = ranking.fit[1]
-    first -= 2 * ranking.trust * (1 - half) * titled  # how far it is ahead
-    added = (second - half**3 * first) / (half - half**3)
-    assert ranking.trust == pytest.approx(20 / (21 + half**3))
-    assert added == pytest.approx(0.1 * (1 - ranking.trust) * titled, rel=1e-3)
-
-
-@pytest.mark.parametrize(("strength", "alone"), [(1.0, 0.338), (0.05, 0.002)])
-def test_the_more_names_vouch_for_a_question_the_more_of_the_walk_starts_from_them_alone(
-    strength: float, alone: float
-) -> None:
-    """Nothing leads to the named entity, so it has what the walk starts there with, and no more."""
-    match = LexicalIndex.build(["apple", "kiwi"]).match("apple")
-    ranking = rank(graph_of(2, 1, titles=[(1, 0)]), Evidence(match, named={0: strength}))
-    started = alone + (1 - alone) * ranking.trust
-    assert ranking.entities[0] == pytest.approx(RESTART * started, abs=1e-4)
-
-
-@pytest.mark.parametrize(("kind", "order"), [(0, [0, 1, 2]), (1, [0, 2, 1])])
-def test_words_lead_on_only_where_the_graph_has_no_relation_that_is_asked_of_what_is_named(
-    kind: int, order: list[int]
-) -> None:
-    """Liu's friend is Chen (1); the passage on Wang (2), whom Liu's mentions, too, says "friend", as is asked."""
-    texts = [
-        "Liu, friend of Chen, partner of Wang",
-        "Chen, son of Zhu and Yu",
-        "Wang, friend of Li",
-    ]
-    graph = graph_of(
-        3,
-        3,
-        titles=[(row, row) for row in range(3)],
-        mentions=[(0, 1), (0, 2)],
-        relations=[(0, 1, kind)],
-    )
-    match = LexicalIndex.build(texts).match("Liu friend father")
-    ranking = rank(graph, Evidence(match, named={0: 1.0}, type_match={0: 1.0}))
-    assert np.argsort(-ranking.passages).tolist() == order
+    graph, signals = graph_of(3, 0), QuerySignals(lexical.match("red apple"))
+    flat = PageRankMixer(MixParameters(sharpness=1)).rank(graph, signals)
+    sharp = MIXER.rank(graph, signals)
+    assert flat.passages[1] / flat.passages[0] == pytest.approx(flat.relevance[1])
+    assert sharp.passages[1] / sharp.passages[0] < flat.passages[1] / flat.passages[0]
 
 
 def test_a_passage_gains_nothing_by_having_few_entities_where_nothing_is_named() -> None:
@@ -206,8 +164,8 @@ def test_a_passage_gains_nothing_by_having_few_entities_where_nothing_is_named()
     ]
     shared = [(row, row - 2) for row in range(2, 14)]
     graph = graph_of(14, 12, mentions=[*((0, entity) for _, entity in shared), *shared])
-    evidence = Evidence(LexicalIndex.build(passages).match("red sweet ripe apple"))
-    ranking, around = rank(graph, evidence), rank_around(graph, evidence)
+    signals = QuerySignals(LexicalIndex.build(passages).match("red sweet ripe apple"))
+    ranking, around = MIXER.rank(graph, signals), MIXER.rank_from_entities(graph, signals)
     assert np.argsort(-ranking.passages)[:2].tolist() == [0, 1]
     assert np.argsort(-around.passages)[:2].tolist() == [
         1,
@@ -215,27 +173,9 @@ def test_a_passage_gains_nothing_by_having_few_entities_where_nothing_is_named()
     ]  # which goes by where the walk dwells
 
 
-@pytest.mark.parametrize(
-    ("passages", "first"),
-    [
-        # Nothing but the first passage says how the apple is; the name leads to the last.
-        (["the apple is red sweet and ripe", "plum", "kiwi"], 0),
-        # Two say it alike, so neither is ahead, and the name leads.
-        (["the apple is red sweet and ripe", "an apple red sweet and ripe", "kiwi"], 2),
-    ],
-)
-def test_a_passage_that_alone_says_what_is_asked_stands_before_what_a_name_leads_to(
-    passages: list[str], first: int
-) -> None:
-    graph = graph_of(3, 1, titles=[(2, 0)])
-    match = LexicalIndex.build(passages).match("red sweet ripe apple")
-    ranking = rank(graph, Evidence(match, named={0: 1.0}))
-    assert ranking.passages.argmax() == first
-
-
 def test_a_single_passage_is_ranked_though_none_is_there_to_be_ahead_of() -> None:
     match = LexicalIndex.build(["red apple"]).match("red apple")
-    ranking = rank(graph_of(1, 1, titles=[(0, 0)]), Evidence(match, named={0: 1.0}))
+    ranking = MIXER.rank(graph_of(1, 1, titles=[(0, 0)]), QuerySignals(match, named={0: 1.0}))
     assert ranking.passages[0] > 0
 
 
@@ -243,7 +183,9 @@ def test_of_a_large_graph_what_is_about_a_named_entity_is_walked_though_it_share
     """The last of 1,200 passages mentions what the question names, in other words than the question's."""
     texts = ["red apple", *(["plum"] * 1_198), "kiwi"]
     graph = graph_of(1_200, 1, mentions=[(1_199, 0)])
-    ranking = rank(graph, Evidence(LexicalIndex.build(texts).match("red apple"), named={0: 1.0}))
+    ranking = MIXER.rank(
+        graph, QuerySignals(LexicalIndex.build(texts).match("red apple"), named={0: 1.0})
+    )
     assert np.argsort(-ranking.passages)[:2].tolist() in ([0, 1_199], [1_199, 0])
     assert ranking.passages[1_199] > ranking.rest
 
@@ -252,7 +194,9 @@ def test_a_passage_titled_with_a_named_entity_leads_on_though_it_shares_no_word(
     """Liu's own passage says nothing that is asked; of the two whom it mentions one was born, as is asked."""
     texts = ["letters", "Chen was born by the sea in spring", "Wang left", "Zhu was born", "plum"]
     graph = graph_of(5, 3, titles=[(row, row) for row in range(3)], mentions=[(0, 1), (0, 2)])
-    ranking = rank(graph, Evidence(LexicalIndex.build(texts).match("born"), named={0: 1.0}))
+    ranking = MIXER.rank(
+        graph, QuerySignals(LexicalIndex.build(texts).match("born"), named={0: 1.0})
+    )
     assert ranking.passages.argmax() == 1
 
 
@@ -260,14 +204,14 @@ def test_a_passage_that_states_what_is_asked_of_the_named_fits_better_than_its_d
     """Two passages read alike; one of them states the relation that the question asks for."""
     graph = graph_of(3, 2, relations=[(0, 1, 0)], statements=[(0, 1)])
     match = LexicalIndex.build(["Liu", "a friend", "a friend"]).match("friend")
-    evidence = Evidence(match, named={0: 1.0}, type_match={0: 1.0})
-    fit = fit_of(graph, evidence)
+    signals = QuerySignals(match, named={0: 1.0}, type_match={0: 1.0})
+    fit = MIXER.relevance(graph, signals)
     assert 1 == fit[1] > fit[2] > fit[0]
 
 
-@pytest.mark.parametrize("around", [rank, rank_around])
+@pytest.mark.parametrize("around", [MIXER.rank, MIXER.rank_from_entities])
 def test_no_passage_has_more_mass_than_those_that_lead_but_what_is_told_of_the_rest(
-    around: Callable[[WalkIndex, Evidence], Ranking],
+    around: Callable[[WalkIndex, QuerySignals], GraphRanking],
 ) -> None:
     """Of more passages than the walk is kept to, most of which hold a word of the question."""
     rng = np.random.default_rng(0)
@@ -277,7 +221,7 @@ def test_no_passage_has_more_mass_than_those_that_lead_but_what_is_told_of_the_r
         np.stack([rng.integers(0, 3_000, 6_000), rng.integers(0, 40, 6_000)], 1), axis=0
     )
     graph = graph_of(3_000, 40, titles=mentions[:40], mentions=mentions)
-    ranking = around(graph, Evidence(lexical.match("red apple"), named={3: 1.0}))
+    ranking = around(graph, QuerySignals(lexical.match("red apple"), named={3: 1.0}))
     assert ranking.leading is not None
     rest = np.delete(ranking.passages, ranking.leading)
-    assert 0 < rest.max() <= ranking.rest < ranking.passages.max()
+    assert rest.max() <= ranking.rest < ranking.passages.max()

@@ -7,82 +7,65 @@ import pytest
 
 from sextant.retrievers.index.words.lexical import LexicalIndex, LexicalMatch
 from sextant.retrievers.numeric.sparse import BM25
+from sextant.retrievers.ranking.parameters import MixParameters
 from sextant.retrievers.ranking.relevance import (
-    Nearness,
+    SemanticScores,
     blend,
-    lexical_trust,
-    nearest_wanted,
-    nearness,
-    trust_among,
-    unfamiliarity,
+    count_nearest,
+    lexical_weight,
+    out_of_vocabulary,
+    semantic_scores,
     with_parts,
 )
 
+PARAMETERS = MixParameters()
+# No passage is near, so none contends.
+FAR = SemanticScores(np.empty(0, np.intp), np.empty(0, np.float32))
+
 
 def test_the_farthest_found_and_the_rest_are_not_near() -> None:
-    near = nearness(np.array([3, 0, 2]), np.array([0.9, 0.8, 0.85], np.float32))
+    near = semantic_scores(np.array([3, 0, 2]), np.array([0.9, 0.8, 0.85], np.float32))
     assert near.at(np.arange(5)) == pytest.approx(np.array([0, 0, 0.5, 1, 0]))
 
 
 def test_nothing_found_is_near_nothing() -> None:
-    near = nearness(np.empty(0, np.intp), np.empty(0, np.float32))
+    near = semantic_scores(np.empty(0, np.intp), np.empty(0, np.float32))
     assert near.at(np.arange(3)).tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize(("passages", "wanted"), [(3, 3), (40, 10), (500, 50), (10**6, 300)])
 def test_a_tenth_of_the_passages_is_asked_of_the_vectors(passages: int, wanted: int) -> None:
-    assert nearest_wanted(passages) == wanted
+    assert count_nearest(passages) == wanted
 
 
 def test_without_vectors_the_words_rank() -> None:
     match = LexicalIndex.build(["red apple", "red plum", "kiwi"]).match("red apple")
-    assert np.argsort(-blend(match, None)).tolist() == [0, 1, 2]
+    assert np.argsort(-blend(match, None, PARAMETERS)).tolist() == [0, 1, 2]
 
 
 def test_without_common_words_the_meaning_ranks() -> None:
     match = LexicalIndex.build(["苹果是红的", "李子是蓝的", "别的"]).match("which plum is blue")
     near = np.array([0.2, 1.0, 0], np.float32)
-    assert lexical_trust(match) == 0
-    assert blend(match, _near(near)) == pytest.approx(near)
+    assert lexical_weight(match, FAR, PARAMETERS) == 0
+    assert blend(match, _near(near), PARAMETERS) == pytest.approx(near)
 
 
-@pytest.mark.parametrize(("weight", "trust"), [(0.286, 1), (0.572, 2**0.75), (0, 0)])
-def test_words_are_trusted_by_the_share_of_the_question_that_a_passage_holds(
-    weight: float, trust: float
+@pytest.mark.parametrize(("score", "weight"), [(0.286, 1), (0.572, 2), (0, 0)])
+def test_words_weigh_by_the_share_of_the_question_that_a_passage_holds(
+    score: float, weight: float
 ) -> None:
     # The one term has idf 1, and its weight can be 2.2 at most: 0.286 covers 0.13 of the question.
-    scores, information = np.array([0, weight], np.float32), np.ones(1, np.float32)
+    scores, information = np.array([0, score], np.float32), np.ones(1, np.float32)
     match = LexicalMatch((), scores, information, 0)
-    assert lexical_trust(match) == pytest.approx(trust)
-
-
-@pytest.mark.parametrize(("known", "trust"), [(0.05, 0.4), (0.2, 4 / 9), (0.3, 1), (1, 2)])
-def test_words_of_a_question_of_which_the_passages_know_little_weigh_little(
-    known: float, trust: float
-) -> None:
-    """One of them holds all that is known; what it covers of the question is the same each time."""
-    scores = np.array([0, 0.13 * 2 ** (4 / 3) * BM25().most], np.float32)
-    match = LexicalMatch((), scores, np.array([known], np.float32), 1 - known)
-    assert lexical_trust(match) == pytest.approx(trust)
-
-
-def test_a_common_word_that_one_passage_in_another_language_holds_is_no_name() -> None:
-    """The passage about schools is the nearest; another quotes "school" in a title, and little else is known."""
-    others = [f"第{number}章说的是城市的历史" for number in range(60)]
-    passages = ["印度的学校由教育委员会管理", "这首歌名为 School's Out", *others]
-    match = LexicalIndex.build(passages).match("What body in India provides policy to schools?")
-    near = np.zeros(len(passages), np.float32)
-    near[:2] = 1, 0.4
-    assert match.scores.argmax() == 1
-    assert blend(match, _near(near)).argmax() == 0
+    assert lexical_weight(match, FAR, PARAMETERS) == pytest.approx(weight)
 
 
 def test_words_that_cover_the_question_outweigh_meaning() -> None:
     match = LexicalIndex.build(["invoice INC-2025-017 paid", "some invoice", "a bill"]).match(
         "INC-2025-017 paid invoice"
     )
-    assert lexical_trust(match) > 1
-    assert blend(match, _near(np.array([0, 0.9, 1.0], np.float32))).argmax() == 0
+    assert lexical_weight(match, FAR, PARAMETERS) > 1
+    assert blend(match, _near(np.array([0, 0.9, 1.0], np.float32)), PARAMETERS).argmax() == 0
 
 
 def test_a_code_is_evidence_in_any_language() -> None:
@@ -90,7 +73,7 @@ def test_a_code_is_evidence_in_any_language() -> None:
     others = [f"第{number}章是什么意思" for number in range(20)]
     passages = ["E47 belt slips", "E48 belt too hot", *others]
     near = _near(np.linspace(0, 1, len(passages), dtype=np.float32))
-    fit = blend(LexicalIndex.build(passages).match("E47 是什么意思？"), near)
+    fit = blend(LexicalIndex.build(passages).match("E47 是什么意思？"), near, PARAMETERS)
     assert fit.argmax() == 0
     assert fit[1] < fit[2:].min()
 
@@ -99,19 +82,21 @@ def test_each_of_several_codes_is_worth_its_share_of_what_is_nearest() -> None:
     """Of two codes the first passage holds both, the second one; the third is nearest, and holds none."""
     coded = [np.array([0, 1]), np.array([0])]
     match = LexicalMatch((), np.zeros(3, np.float32), np.ones(1, np.float32), 0, coded)
-    assert blend(match, _near(np.array([0, 0, 1], np.float32))) == pytest.approx([1, 0.5, 1])
+    assert blend(match, _near(np.array([0, 0, 1], np.float32)), PARAMETERS) == pytest.approx(
+        [1, 0.5, 1]
+    )
 
 
 def test_what_fits_best_by_words_and_meaning_together_fits_wholly() -> None:
     match = LexicalIndex.build(["red apple", "red plum", "kiwi"]).match("red apple")
-    fit = blend(match, _near(np.array([0.5, 1, 0], np.float32)))
+    fit = blend(match, _near(np.array([0.5, 1, 0], np.float32)), PARAMETERS)
     assert fit.max() == pytest.approx(1)
     assert fit[2] == 0
 
 
 def test_where_neither_words_nor_meaning_find_anything_nothing_fits() -> None:
     match = LexicalIndex.build(["red apple", "kiwi"]).match("which plum")
-    assert blend(match, _near(np.zeros(2, np.float32))).tolist() == [0, 0]
+    assert blend(match, _near(np.zeros(2, np.float32)), PARAMETERS).tolist() == [0, 0]
 
 
 @pytest.mark.parametrize(("holding", "share"), [(1, 1), (2, 1), (3, 4 / 9), (4, 1 / 4)])
@@ -120,26 +105,28 @@ def test_words_that_several_near_passages_hold_tell_them_apart_less(
 ) -> None:
     match = _holding_half(holding)
     near = _near(np.full(len(match.scores), 0.5, np.float32))
-    assert trust_among(match, near) == pytest.approx(share * lexical_trust(match))
+    assert lexical_weight(match, near, PARAMETERS) == pytest.approx(
+        share * lexical_weight(match, FAR, PARAMETERS)
+    )
 
 
 def test_words_that_very_many_hold_still_settle_what_meaning_leaves_even() -> None:
     match = _holding_half(20)
     near = _near(np.full(len(match.scores), 0.5, np.float32))
-    assert trust_among(match, near) == pytest.approx(0.4)
-    assert blend(match, near).argmin() == len(match.scores) - 1
+    assert lexical_weight(match, near, PARAMETERS) == pytest.approx(0.4)
+    assert blend(match, near, PARAMETERS).argmin() == len(match.scores) - 1
 
 
 def test_passages_that_are_far_by_meaning_take_nothing_from_the_words() -> None:
     match = _holding_half(20)
     near = np.zeros(len(match.scores), np.float32)
     near[:2] = 1
-    assert trust_among(match, _near(near)) == lexical_trust(match)
+    assert lexical_weight(match, _near(near), PARAMETERS) == lexical_weight(match, FAR, PARAMETERS)
 
 
-def _near(values: np.ndarray) -> Nearness:
+def _near(values: np.ndarray) -> SemanticScores:
     """Return relevance by meaning of every passage."""
-    return Nearness(np.arange(len(values)), values)
+    return SemanticScores(np.arange(len(values)), values)
 
 
 def _holding_half(passages: int) -> LexicalMatch:
@@ -161,7 +148,7 @@ def test_words_say_little_where_passages_hold_little_of_the_question(
         information=np.array([1], np.float32),
         unknown=0.0,
     )
-    assert unfamiliarity(match) == pytest.approx(expected, abs=1e-6)
+    assert out_of_vocabulary(match, PARAMETERS) == pytest.approx(expected, abs=1e-6)
 
 
 def test_either_part_of_a_question_counts_as_much_as_the_whole() -> None:

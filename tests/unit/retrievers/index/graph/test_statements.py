@@ -8,7 +8,6 @@ import pytest
 from sextant.retrievers.index.graph.relations import (
     Relations,
     RelationTypes,
-    score_question,
     score_statements,
 )
 from sextant.retrievers.index.words.lexical import LexicalIndex
@@ -70,19 +69,3 @@ def test_a_type_of_unknown_meaning_fits_nothing_by_meaning() -> None:
 def test_nothing_named_and_nothing_stated_find_nothing() -> None:
     assert found({}, {_TREATS: 1.0}) == []
     assert found({_DRUG: 1.0}, {}) == [0, 0, 0, 0]
-
-
-@pytest.mark.parametrize(
-    ("named", "type_match", "expected"),
-    [
-        ({_DRUG: 0.5}, {_TREATS: 1.0}, 0.5),
-        ({_DISEASE: 1.0}, {_TREATS: 0.4, _AFFECTS: 0.8}, 0.8),
-        ({_DRUG: 1.0}, {_AFFECTS: 1.0}, 0.0),
-        ({_DRUG: 1.0}, {}, 0.0),
-        ({}, {_TREATS: 1.0}, 0.0),
-    ],
-)
-def test_a_relation_is_asked_for_as_far_as_its_type_and_one_of_its_ends_are_named(
-    named: dict[int, float], type_match: dict[int, float], expected: float
-) -> None:
-    assert score_question(_RELATIONS, named, type_match) == pytest.approx(expected)

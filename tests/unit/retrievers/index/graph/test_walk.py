@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import sextant.retrievers.index.graph.walk as excerpt_module
-from sextant.retrievers.index.graph.walk import Excerpt, ScopeGraph, WalkIndex
+import sextant.retrievers.index.graph.walk as subgraph_module
+from sextant.retrievers.index.graph.walk import ScopeGraph, Subgraph, WalkIndex
 
 
 def graph_of(  # noqa: PLR0917 - reads as a row of a table
@@ -34,8 +34,8 @@ def graph_of(  # noqa: PLR0917 - reads as a row of a table
     )
 
 
-def whole(graph: ScopeGraph) -> Excerpt:
-    return Excerpt(WalkIndex(graph), np.arange(graph.passages), np.arange(graph.entities))
+def whole(graph: ScopeGraph) -> Subgraph:
+    return Subgraph(WalkIndex(graph), np.arange(graph.passages), np.arange(graph.entities))
 
 
 def walked(
@@ -52,7 +52,7 @@ def walked(
 def test_mass_goes_from_a_passage_over_its_entity_to_the_passage_so_titled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(excerpt_module, "STEPS", 2)
+    monkeypatch.setattr(subgraph_module, "STEPS", 2)
     passages, entities = walked(graph_of(2, 1, [(0, 0)], [(1, 0)]), 0)
     # The entity, known to one passage and the title of another, weighs 3: 3 / (3 + 5) leaves.
     # Step 1 from (1, 0 | 0): the passage keeps 0.15 + 0.85 × 0.625, the entity gets 0.85 × 0.375.

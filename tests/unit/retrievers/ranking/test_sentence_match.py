@@ -7,17 +7,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from sextant.retrievers.ranking.restating import READ, Asked, by_restating
+from sextant.retrievers.ranking.sentence_match import (
+    QuestionTerms,
+    SentenceMatch,
+    boost_sentence_match,
+)
 
 QUESTION = "When was the bridge of Arta rebuilt?"
 
 
-def asked(question: str, **tells: float) -> Asked:
-    return Asked.of(question, lambda term: tells.get(term, 1.0))
+def asked(question: str, **tells: float) -> QuestionTerms:
+    return QuestionTerms.of(question, lambda term: tells.get(term, 1.0))
 
 
 def passage(name: str, score: float, text: str, **metadata: object) -> RetrievedItem:
     return RetrievedItem(ItemKind.CHUNK, name, text, score, metadata=metadata)
+
+
+def boost(terms: QuestionTerms, passages: list[RetrievedItem]) -> list[RetrievedItem]:
+    return boost_sentence_match(terms, passages, weight=2.0, candidates=20)
 
 
 def names(items: list[RetrievedItem]) -> list[str]:
@@ -26,8 +34,10 @@ def names(items: list[RetrievedItem]) -> list[str]:
 
 def test_words_that_stand_in_one_sentence_say_more_than_the_same_words_apart() -> None:
     one = asked(QUESTION)
-    together = one.restated("", "The bridge of Arta was rebuilt in 1606. Masons sing of it.")
-    apart = one.restated("", "The bridge is old. Arta lies on a river. A mill was rebuilt.")
+    together = one.sentence_overlap(
+        "", "The bridge of Arta was rebuilt in 1606. Masons sing of it."
+    )
+    apart = one.sentence_overlap("", "The bridge is old. Arta lies on a river. A mill was rebuilt.")
     assert together == pytest.approx(
         (3 + 2) / 6
     )  # three words, two neighbours; "when" says nothing
@@ -36,39 +46,41 @@ def test_words_that_stand_in_one_sentence_say_more_than_the_same_words_apart() -
 
 def test_neighbours_in_another_order_are_none() -> None:
     one = asked(QUESTION)
-    assert one.restated("", "Rebuilt in Arta: the bridge.") == pytest.approx(3 / 6)
+    assert one.sentence_overlap("", "Rebuilt in Arta: the bridge.") == pytest.approx(3 / 6)
 
 
 def test_what_a_title_says_is_said_in_every_sentence() -> None:
     one = asked(QUESTION)
     text = "It was built in 1606. It was rebuilt in 1912."
-    assert one.restated("Bridge of Arta", text) > one.restated("", text)
+    assert one.sentence_overlap("Bridge of Arta", text) > one.sentence_overlap("", text)
 
 
 def test_a_word_counts_by_what_it_tells_and_not_as_a_part_of_another() -> None:
     one = asked("the art of war", art=3.0, war=1.0)
-    assert one.restated("", "A party went home.") == 0
-    assert one.restated("", "On art.") == pytest.approx(3 / 8)
+    assert one.sentence_overlap("", "A party went home.") == 0
+    assert one.sentence_overlap("", "On art.") == pytest.approx(3 / 8)
 
 
 def test_ideographs_count_by_pairs_in_whichever_characters_they_are_written() -> None:
     one = asked("阿尔塔桥重建")
-    assert one.restated("", "阿爾塔橋重建於1606年。") == pytest.approx((5 + 4) / 10)
-    assert one.restated("", "阿尔塔。塔桥。桥重。重建。") == pytest.approx((2 + 1) / 10)
+    assert one.sentence_overlap("", "阿爾塔橋重建於1606年。") == pytest.approx((5 + 4) / 10)
+    assert one.sentence_overlap("", "阿尔塔。塔桥。桥重。重建。") == pytest.approx((2 + 1) / 10)
 
 
 @pytest.mark.parametrize("text", ["Beyoncé sang.", "BEYONCE\u0301 SANG", "Ｂｅｙｏｎｃé sang."])
 def test_words_are_the_same_with_accents_in_capitals_and_in_wide_letters(text: str) -> None:
-    assert asked("What did Beyoncé sing?").restated("", text) == pytest.approx(1 / 4)
+    assert asked("What did Beyoncé sing?").sentence_overlap("", text) == pytest.approx(1 / 4)
 
 
 def test_a_word_in_another_spelling_is_the_same() -> None:
-    assert asked("defense colors").restated("", "Colours of the defence.") == pytest.approx(2 / 4)
+    assert asked("defense colors").sentence_overlap("", "Colours of the defence.") == pytest.approx(
+        2 / 4
+    )
 
 
 @pytest.mark.parametrize("question", ["", "???", "what is it"])
 def test_a_question_without_terms_is_restated_by_nothing(question: str) -> None:
-    assert asked(question).restated("Title", "What is it?") == 0
+    assert asked(question).sentence_overlap("Title", "What is it?") == 0
 
 
 def test_the_passage_that_restates_the_question_comes_first_by_its_lead() -> None:
@@ -77,7 +89,7 @@ def test_the_passage_that_restates_the_question_comes_first_by_its_lead() -> Non
         passage("bridge", 0.6, "The bridge of Arta was rebuilt in 1606."),
         passage("mill", 0.5, "A mill."),
     ]
-    ranked = by_restating(asked(QUESTION), found)
+    ranked = boost(asked(QUESTION), found)
     assert names(ranked) == ["bridge", "river", "mill"]
     assert ranked[0].score == 1
     assert [one.score for one in ranked] == sorted((one.score for one in ranked), reverse=True)
@@ -87,7 +99,7 @@ def test_the_passage_that_restates_the_question_comes_first_by_its_lead() -> Non
 def test_where_two_say_as_much_nothing_changes() -> None:
     text = "The bridge of Arta was rebuilt."
     found = [passage("a", 1.0, "A river."), passage("b", 0.9, text), passage("c", 0.8, text)]
-    assert by_restating(asked(QUESTION), found) == found
+    assert boost(asked(QUESTION), found) == found
 
 
 def test_a_small_lead_lifts_no_passage_over_one_far_ahead() -> None:
@@ -95,47 +107,7 @@ def test_a_small_lead_lifts_no_passage_over_one_far_ahead() -> None:
         passage("a", 1.0, "The bridge of Arta."),
         passage("b", 0.05, "Bridge of Arta. Rebuilt."),
     ]
-    assert names(by_restating(asked(QUESTION), found)) == ["a", "b"]
-
-
-def led_away(fitting: float, says: str) -> list[RetrievedItem]:
-    """Return a walk has led to `a`; `b` fits best, and `c` says as much as any, so that nobody has a lead."""
-    mixed = {"mix": LaneScore(2, fitting, contribution=fitting)}
-    return [
-        passage("a", 1.0, "Arta lies on a river."),
-        RetrievedItem(ItemKind.CHUNK, "b", says, fitting, lanes=mixed),
-        passage("c", 0.1, "The bridge of Arta was rebuilt."),
-    ]
-
-
-def test_the_passage_that_fits_best_stands_before_the_first_if_it_says_more() -> None:
-    found = led_away(0.7, "The bridge of Arta was rebuilt.")
-    ranked = by_restating(asked(QUESTION), found, "b")
-    assert names(ranked) == ["b", "a", "c"]
-    assert ranked[0].score == 1
-    assert ranked[1].score / ranked[2].score == pytest.approx(10)
-    gained, mixed = ranked[0].lanes["restating"], ranked[0].lanes["mix"]
-    assert gained.score == pytest.approx((5 - 1) / 6)
-    assert (gained.contribution or 0) + (mixed.contribution or 0) == pytest.approx(1)
-
-
-@pytest.mark.parametrize(
-    ("fitting", "says"),
-    [
-        pytest.param(0.6, "The bridge of Arta was rebuilt.", id="it is far behind"),
-        pytest.param(0.9, "Arta has a mill.", id="it says no more"),
-    ],
-)
-def test_elsewhere_the_walk_decides(fitting: float, says: str) -> None:
-    third = passage("d", 0.1, "The bridge of Arta was rebuilt.")
-    found = [*led_away(fitting, says), third]
-    assert by_restating(asked(QUESTION), found, "b") == found
-
-
-def test_without_a_passage_that_is_told_to_fit_best_the_walk_decides() -> None:
-    found = led_away(0.9, "The bridge of Arta was rebuilt.")
-    for fits in (None, "elsewhere"):
-        assert by_restating(asked(QUESTION), found, fits) == found
+    assert names(boost(asked(QUESTION), found)) == ["a", "b"]
 
 
 WORDS = ("arta", "bridge", "rebuilt", "year", "river", "mill", "塔桥", "重建", "阿尔塔")
@@ -148,9 +120,9 @@ def test_the_gain_is_that_of_reading_every_sentence_of_every_passage(
 ) -> None:
     """Most are ruled out unread, by what all of a passage may say."""
     found = [passage(str(place), 1 - place / 10, text) for place, text in enumerate(texts)]
-    read = sorted((asked(question).restated("", text) for text in texts), reverse=True)
+    read = sorted((asked(question).sentence_overlap("", text) for text in texts), reverse=True)
     lead = read[0] - read[1]
-    gained = [one for one in by_restating(asked(question), found) if "restating" in one.lanes]
+    gained = [one for one in boost(asked(question), found) if "restating" in one.lanes]
     assert [one.lanes["restating"].score for one in gained] == (
         [pytest.approx(lead)] if lead > 1e-9 else []
     )
@@ -162,13 +134,16 @@ def test_a_heading_counts_as_a_title() -> None:
         passage("a", 1.0, text, section_path=("Mills",)),
         passage("b", 0.9, text, section_path=("Epirus", "Bridge of Arta")),
     ]
-    assert names(by_restating(asked(QUESTION), found)) == ["b", "a"]
+    assert names(boost(asked(QUESTION), found)) == ["b", "a"]
 
 
 def test_passages_behind_those_that_are_read_gain_nothing() -> None:
-    found = [passage(str(number), 1 - number / 100, "A river.") for number in range(READ)]
+    found = [
+        passage(str(number), 1 - number / 100, "A river.")
+        for number in range(SentenceMatch().candidates)
+    ]
     last = passage("bridge", 0.1, "The bridge of Arta was rebuilt.")
-    assert by_restating(asked(QUESTION), [*found, last])[-1] == last
+    assert boost(asked(QUESTION), [*found, last])[-1] == last
 
 
 def test_the_gain_stands_beside_what_the_lanes_gave_and_all_add_up_to_the_score() -> None:
@@ -178,7 +153,7 @@ def test_the_gain_stands_beside_what_the_lanes_gave_and_all_add_up_to_the_score(
         passage("a", 1.0, "A river."),
         RetrievedItem(ItemKind.CHUNK, "b", text, 0.5, lanes=lanes),
     ]
-    first, second = by_restating(asked(QUESTION), found)
+    first, second = boost(asked(QUESTION), found)
     assert first.lanes["walk"] == lanes["walk"]
     gained, mixed = first.lanes["restating"], first.lanes["mix"]
     assert (gained.rank, gained.weight) == (1, 2)
@@ -191,4 +166,4 @@ def test_the_gain_stands_beside_what_the_lanes_gave_and_all_add_up_to_the_score(
 
 @pytest.mark.parametrize("found", [[], [passage("a", 1.0, "The bridge of Arta.")]])
 def test_none_or_one_passage_has_no_lead(found: list[RetrievedItem]) -> None:
-    assert by_restating(asked(QUESTION), found) == found
+    assert boost(asked(QUESTION), found) == found

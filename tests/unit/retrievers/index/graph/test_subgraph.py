@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sextant.retrievers.index.graph.walk import Excerpt, ScopeGraph, WalkIndex
+from sextant.retrievers.index.graph.walk import ScopeGraph, Subgraph, WalkIndex
 
 
 def made_up(passages: int, entities: int, seed: int) -> ScopeGraph:
@@ -29,8 +29,8 @@ def made_up(passages: int, entities: int, seed: int) -> ScopeGraph:
     )
 
 
-def whole(index: WalkIndex) -> Excerpt:
-    return Excerpt(index, np.arange(index.passages), np.arange(index.entities))
+def whole(index: WalkIndex) -> Subgraph:
+    return Subgraph(index, np.arange(index.passages), np.arange(index.entities))
 
 
 def test_passages_about_entities_are_those_of_the_graph() -> None:
@@ -50,7 +50,7 @@ def test_a_part_gives_no_node_more_than_the_graph_does() -> None:
     seeds[kept[:3]] = 1 / 3
     fit = np.zeros(60, np.float32)
     fit[kept] = 0.5
-    part = Excerpt(index, kept, np.arange(10))
+    part = Subgraph(index, kept, np.arange(10))
     passages, entities = part.walk(seeds[kept], {}, fit[kept], {})
     all_passages, all_entities = whole(index).walk(seeds, {}, fit, {})
     assert (passages <= all_passages[kept] + 1e-6).all()
@@ -60,7 +60,7 @@ def test_a_part_gives_no_node_more_than_the_graph_does() -> None:
 
 def test_the_walk_of_a_part_starts_where_it_is_told() -> None:
     index = WalkIndex(made_up(60, 40, 3))
-    part = Excerpt(index, np.array([1, 4, 8, 30]), np.empty(0, np.intp))
+    part = Subgraph(index, np.array([1, 4, 8, 30]), np.empty(0, np.intp))
     passages, _ = part.walk(np.array([0.0, 1.0, 0.0, 0.0]), {}, np.zeros(4, np.float32), {})
     assert passages.argmax() == 1
 
@@ -81,6 +81,6 @@ def test_of_a_hubs_many_relations_a_light_one_of_the_type_asked_for_is_walked() 
             statements=np.empty((0, 2), np.int64),
         )
     )
-    part = Excerpt(index, np.array([0]), np.array([0]))
+    part = Subgraph(index, np.array([0]), np.array([0]))
     _, entities = part.walk(np.zeros(1), {0: 1.0}, np.zeros(1, np.float32), {1: 1.0})
     assert entities[1:].argmax() == 299

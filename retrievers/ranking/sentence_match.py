@@ -1,4 +1,4 @@
-"""Whether a sentence of a passage says what the question says, in its words.
+"""Rescoring by sentences: does one of a passage say what the question says, in its words?
 
 The scores of words add up over a whole passage, and a walk leads on to what passages mention. Neither knows whether
 the words stand together: "In which year was the bridge of Arta rebuilt?" is answered where one sentence has
@@ -17,22 +17,11 @@ from typing import TypeVar
 
 from sextant.domain.retrieval import LaneScore, RetrievedItem, rerank_item, rescore
 from sextant.retrievers.index.words.lexical import is_pair, question_terms, terms
+from sextant.retrievers.ranking.rescoring import RescoringQuery, ScoreScale
 from sextant.text.simplified import simplify
 
 RESTATING = "restating"
-READ = 20
-"""Passages that are read for it, the best ones. Of ten, two questions of lihua lack theirs."""
 
-# What the lead of the passage that restates the question counts beside the score of the best, 1: as much as the lead
-# of the one that fits best (`sextant.retrievers.ranking.mixing`). Chosen on half of the questions of eight sets, on which it
-# loses none among the first two and five; three times puts drcd's right passage first for four more there, and loses
-# twowiki one among five.
-_LEAD = 2.0
-# What the passage that fits best has of the first one's score at least, to stand before it by saying more. Where a walk
-# of several hops has led away from it, it has less (0.1 to 0.6 on musique). drcd, of which this is known: MRR 94.5 to
-# 95.1, 9 questions won and none lost, half of them on each half; no question of 14 other sets moves. With 0.6 two of
-# musique_openie are lost, with 0.75 to 0.8 drcd wins 6.
-_CLOSE = 2 / 3
 # Sums of the same numbers in another order differ by less.
 _NOTHING = 1e-9
 # Letters of a word that no other spelling of it (colour, centre, defence) has otherwise.
@@ -48,7 +37,7 @@ _Key = TypeVar("_Key")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionTerms:
     """The words of a question, and which of them stand side by side there.
 
     Attributes:
@@ -66,26 +55,26 @@ class Asked:
     whole: float
 
     @classmethod
-    def of(cls, question: str, information: Callable[[str], float]) -> Asked:
+    def of(cls, question: str, information: Callable[[str], float]) -> QuestionTerms:
         """Read a question; `information`: what a term tells, 0 or more."""
         found = question_terms(question)
         tells = {term: information(term) for term in found}
-        beside = dict.fromkeys(pairwise(found))
-        runs = [two for two in beside if _is_run(two)]
+        neighbours = dict.fromkeys(pairwise(found))
+        runs = [two for two in neighbours if _is_run(two)]
         return cls(
             tells,
             {term: term if is_pair(term) else term[:_START] for term in tells},
             {first + second[1]: tells[second] for first, second in runs},
-            {two: tells[two[1]] for two in beside if not _is_run(two)},
+            {two: tells[two[1]] for two in neighbours if not _is_run(two)},
             sum(tells.values()),
         )
 
-    def restated(self, title: str, text: str) -> float:
+    def sentence_overlap(self, title: str, text: str) -> float:
         """Return how much of the question the best sentence of a passage says, 0..1; what the title says, all of them say.
 
         Half is for the question's words, half for those that stand beside the same one as there.
         """
-        return self.share(_Read(self, title, text).restated(0.0))
+        return self.share(_Passage(self, title, text).best_sentence(0.0))
 
     def share(self, said: float) -> float:
         """Of all that the question tells, its words and who stands beside whom."""
@@ -96,35 +85,35 @@ class Asked:
         return sum([tells for run, tells in self.spelled.items() if run in text])
 
 
-class _Read:
+class _Passage:
     """A passage beside a question: what it may say at most, which is soon known, and what its best sentence says."""
 
-    def __init__(self, asked: Asked, title: str, text: str) -> None:
-        self._asked = asked
+    def __init__(self, question: QuestionTerms, title: str, text: str) -> None:
+        self._question = question
         self._text = _plain(text)
-        self._titled = asked.tells.keys() & set(terms(title))
+        self._titled = question.tells.keys() & set(terms(title))
         self._starts = [
-            (term, start) for term, start in asked.starts.items() if start in self._text
+            (term, start) for term, start in question.starts.items() if start in self._text
         ]
         held = self._titled.union([term for term, _ in self._starts])
-        joined = [two for two in asked.joined if held.issuperset(two)]
-        beside = asked.spelled_in(self._text) + _sum(asked.joined, joined)
-        self.at_most = _sum(asked.tells, held) + beside
+        joined = [two for two in question.joined if held.issuperset(two)]
+        joint = question.spelled_in(self._text) + _sum(question.joined, joined)
+        self.at_most = _sum(question.tells, held) + joint
 
-    def restated(self, least: float) -> float:
+    def best_sentence(self, least: float) -> float:
         """Return what the best sentence says; `least` where none says more, so that fewer need be looked at closely."""
-        asked, best = self._asked, least
+        question, best = self._question, least
         for sentence in _sentences(self._text):
             held = {term for term, start in self._starts if start in sentence}
             # Words are cut from the few sentences that may say more: `held` has parts of other words, too.
-            if 2 * _sum(asked.tells, held | self._titled) <= best:
+            if 2 * _sum(question.tells, held | self._titled) <= best:
                 continue
-            beside = asked.spelled_in(sentence)
+            joint = question.spelled_in(sentence)
             if not all(map(is_pair, held)):
                 said = terms(sentence)
                 held &= set(said)
-                beside += _sum(asked.joined, asked.joined.keys() & set(pairwise(said)))
-            best = max(best, _sum(asked.tells, held | self._titled) + beside)
+                joint += _sum(question.joined, question.joined.keys() & set(pairwise(said)))
+            best = max(best, _sum(question.tells, held | self._titled) + joint)
         return best
 
 
@@ -152,65 +141,70 @@ def _sum(tells: Mapping[_Key, float], some: Iterable[_Key]) -> float:
     return sum([tells[one] for one in some])
 
 
-def by_restating(
-    asked: Asked, passages: Sequence[RetrievedItem], fits: str | None = None
-) -> list[RetrievedItem]:
-    """Return the passages in order once the one of the first `READ` that restates the question best has gained by its lead.
+@dataclass(frozen=True, slots=True)
+class SentenceMatch:
+    """Raises the passage with the sentence that says most of the question, by how far it leads there.
 
-    Where several say as much, none gains. Then the passage that `fits` stands before the first, if it comes close to it
-    and a sentence of it says more. The best score is 1 at most. What a passage has gained is told as the lane
-    `restating`: how much more of the question it says than another, 0..1, with its weight.
+    Where several say as much, none gains. What a passage has gained is told as the lane `restating`: how much
+    more of the question it says than another, 0..1, with its weight.
 
-    Args:
-        asked: the question.
-        passages: best first, with their texts; the best has the score 1.
-        fits: the passage that fits best by words and meaning, where names lead the walk; None: the walk decides.
+    Attributes:
+        weight: what a lead of 1 adds to a score, where the best has 1.
+        candidates: number of passages that are read, the best ones.
     """
-    read = {one.id: _Read(asked, _headings(one), one.text) for one in passages[:READ]}
-    found = list(passages)
+
+    weight: float = 2.0
+    candidates: int = 20
+    name: str = RESTATING
+    scale: ScoreScale = ScoreScale.SHARE_OF_BEST
+
+    def rescore(
+        self, query: RescoringQuery, passages: Sequence[RetrievedItem]
+    ) -> list[RetrievedItem]:
+        """Return the passages in order once the one whose best sentence says most of the question has gained."""
+        question = QuestionTerms.of(query.text, query.information)
+        return boost_sentence_match(question, passages, self.weight, self.candidates)
+
+
+def boost_sentence_match(
+    question: QuestionTerms, passages: Sequence[RetrievedItem], weight: float, candidates: int
+) -> list[RetrievedItem]:
+    """Return the passages as `SentenceMatch` orders them; the best has the score 1, and has it again."""
+    read = {one.id: _Passage(question, _headings(one), one.text) for one in passages[:candidates]}
     if len(read) < 2:
-        return found
-    leader, said = _leader(read)
-    if (lead := asked.share(said)) >= _NOTHING:
-        found = _gained(found, leader, lead, _LEAD)
-    first = found[0]
-    best = next((one for one in found if one.id == fits and one.id in read), first)
-    if best is first or best.score < _CLOSE * first.score:
-        return found
-    more = asked.share(read[best.id].restated(0.0) - read[first.id].restated(0.0))
-    if more < _NOTHING:
-        return found
-    return _gained(found, best.id, more, 1 + (first.score - best.score) / more)
+        return list(passages)
+    leader, said = _find_leader(read)
+    lead = question.share(said)
+    return list(passages) if lead < _NOTHING else _raise_passage(passages, leader, lead, weight)
 
 
-def _leader(read: Mapping[str, _Read]) -> tuple[str, float]:
+def _find_leader(read: Mapping[str, _Passage]) -> tuple[str, float]:
     """Return the passage whose best sentence says most, and how much more than that of any other."""
     best, second, leader = 0.0, 0.0, ""
     # Those that may say most come first: behind two of them the others need not be read.
     for own in sorted(read, key=lambda own: -read[own].at_most):
         if read[own].at_most <= second:
             break
-        restated = read[own].restated(second)
-        if restated > best:
-            best, second, leader = restated, best, own
+        said = read[own].best_sentence(second)
+        if said > best:
+            best, second, leader = said, best, own
         else:
-            second = max(second, restated)
+            second = max(second, said)
     return leader, best - second
 
 
-def _gained(
+def _raise_passage(
     passages: Sequence[RetrievedItem], own: str, lead: float, weight: float
 ) -> list[RetrievedItem]:
     """Return the passages in order once one of them has gained by its lead; the best score is 1 at most."""
-    scored = [_told(one, lead, weight) if one.id == own else one for one in passages]
+    scored = [_boosted(one, lead, weight) if one.id == own else one for one in passages]
     most = max(1.0, *(one.score for one in scored))
     return sorted((rescore(one, one.score / most) for one in scored), key=_SCORE, reverse=True)
 
 
-def _told(passage: RetrievedItem, lead: float, weight: float) -> RetrievedItem:
-    gain, before = weight * lead, passage.lanes.get(RESTATING)
-    whole = gain + ((before.contribution or 0.0) if before is not None else 0.0)
-    lanes = {**passage.lanes, RESTATING: LaneScore(1, lead, weight, whole)}
+def _boosted(passage: RetrievedItem, lead: float, weight: float) -> RetrievedItem:
+    gain = weight * lead
+    lanes = {**passage.lanes, RESTATING: LaneScore(1, lead, weight, gain)}
     return rerank_item(passage, passage.score + gain, lanes)
 
 
