@@ -12,7 +12,7 @@ from sextant import prompts
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.chat.replies import Numbers, Sentence, Yes
 from sextant.models.chat.structured import ModelReply
-from sextant.nodes.answers.passages import number_passages, select_within_budget
+from sextant.nodes.answers.passages import fill_budget, number_passages
 from sextant.nodes.asking import ask_all
 from sextant.nodes.budget import Limit, judging_budget, limit_warning, merge_warnings, prompt_size
 from sextant.nodes.citing.support import TermLookup, claim_of
@@ -133,7 +133,7 @@ def _select_for_grading(
     """Return what a part of the question is judged by: what was found for it first, in its share of tokens."""
     places = {id_: at for at, id_ in enumerate(state.found_for.get(part, ()))}
     ordered = sorted(state.items, key=lambda item: places.get(item.id, len(places)))
-    return select_within_budget(ordered, run.deps.settings.limits.context_tokens // parts)
+    return fill_budget(ordered, run.deps.settings.limits.context_tokens // parts)
 
 
 def _request(state: State, question: str, shown: Sequence[RetrievedItem]) -> prompts.Messages:

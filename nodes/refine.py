@@ -15,7 +15,7 @@ from sextant import prompts
 from sextant.domain.retrieval import Mode
 from sextant.models.chat.replies import Sentence, Sentences
 from sextant.models.chat.structured import AtMost, ModelReply
-from sextant.nodes.answers.passages import number_passages, select_within_budget
+from sextant.nodes.answers.passages import fill_budget, number_passages
 from sextant.nodes.asking import ask
 from sextant.nodes.context import RunContext
 from sextant.nodes.question.parts import bridges
@@ -117,7 +117,7 @@ async def _by_model(state: State, run: RunContext) -> tuple[list[str], dict[str,
     if run.deps.chat is None:
         return [], {}
     evidence = [item for item in state.items if item.id in state.evidence]
-    shown = select_within_budget(evidence, _EVIDENCE_TOKENS) if evidence else []
+    shown = fill_budget(evidence, _EVIDENCE_TOKENS) if evidence else []
     parts = state.unanswered or [state.question]
     messages = prompts.REFINE.messages(
         state.language,

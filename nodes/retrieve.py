@@ -25,7 +25,7 @@ from sextant.stores.postgresql.watched import with_deadline
 from sextant.tables.query.parsing import may_compute
 from sextant.text.characters import ideographs, language_of
 from sextant.text.other_words import as_tables_say
-from sextant.text.quantities import find_asked_quantity
+from sextant.text.quantities import find_question_quantity
 
 # A refining round looks wider than the one before: `naive` by words as well as by meaning, the modes
 # of the graph with more of it.
@@ -132,7 +132,7 @@ class _PendingQueries:
         wide = tuple(dict.fromkeys(filter(None, [state.search, *state.beside])))
         near = tuple(query for query in state.bridges if query not in wide)
         bounded = state.attempts or (state.filters or {}).get("tags")
-        told = may_compute(state.question) or find_asked_quantity(state.question)
+        told = may_compute(state.question) or find_question_quantity(state.question)
         tabular = as_tables_say(state.question) if told and not bounded else ""
         return cls(wide, near, tuple(state.abroad), tuple(filter(None, [tabular])))
 

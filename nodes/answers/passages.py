@@ -252,7 +252,7 @@ def _describe_passage(passage: Document | str | Mapping[str, Any]) -> dict[str, 
     return {_OFFSETS.get(key, key): value for key, value in told.items()}
 
 
-def select_within_budget(items: Iterable[RetrievedItem], tokens: int) -> list[RetrievedItem]:
+def fill_budget(items: Iterable[RetrievedItem], tokens: int) -> list[RetrievedItem]:
     """Return the first passages whose texts together take at most `tokens` (estimated), at least one.
 
     What does not fit is left out whole; shorter items behind it may still fit.

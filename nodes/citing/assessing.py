@@ -715,7 +715,7 @@ class _Look:
         named = [
             {mark for mark in marks if mark in one.plain or one.has(mark) == 1.0} for one in pieces
         ]
-        own = [fact is None or _has_own_subject(one, new, fact) for one in pieces]
+        own = [fact is None or _has_subject(one, new, fact) for one in pieces]
         return any(says) and all(
             is_own
             and any(
@@ -858,7 +858,7 @@ def _first_number(text: str) -> int:
     return next((one.start for one in normalise_values(text) if one.value.unit != WEEKDAY), 0)
 
 
-def _has_own_subject(clause: Text, new: Collection[str], fact: _Fact) -> bool:
+def _has_subject(clause: Text, new: Collection[str], fact: _Fact) -> bool:
     """Return whether words that a fact does not say stand in a clause ahead of what is new in it."""
     start = min((at for term in new if (at := clause.plain.find(term)) >= 0), default=0)
     return bool(set(terms_of(clause.plain[:start])).difference(fact.terms))

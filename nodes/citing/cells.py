@@ -52,7 +52,7 @@ class TableCells:
         if self._speaks_of_another(row, sentence):
             return None
         for at in columns:
-            if _is_said_in(self._table.rows[row][at], sentence):
+            if _stands_in(self._table.rows[row][at], sentence):
                 start, end = self._span(row, None if column is None else at)
                 return self._quote(place, start, end, self._support(row, sentence))
         return None
@@ -129,7 +129,7 @@ def tables_among(passages: Sequence[RetrievedItem]) -> dict[int, TableCells]:
     }
 
 
-def _is_said_in(cell: str, sentence: str) -> bool:
+def _stands_in(cell: str, sentence: str) -> bool:
     value = read_value(cell)
     if value.kind is ValueKind.EMPTY:
         return False

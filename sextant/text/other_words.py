@@ -14,7 +14,7 @@ from itertools import islice, product
 from sextant.text.families import kin_of
 from sextant.text.particles import split_particle_patterns
 from sextant.text.persons import has_who
-from sextant.text.quantities import find_asked_quantity
+from sextant.text.quantities import find_question_quantity
 from sextant.text.simplified import plain_of
 from sextant.text.stems import stem
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
@@ -120,7 +120,7 @@ def statement_synonyms(question: str) -> Otherwise:
     """
     plain = plain_of(question)
     found = list(name_synonyms(question))
-    if quantity := find_asked_quantity(question):
+    if quantity := find_question_quantity(question):
         found.append((quantity.word, quantity.told))
     if has_who(plain):
         words = [word for word in _WORD.findall(plain) if word not in ENGLISH_STOP_WORDS]

@@ -307,7 +307,7 @@ _KINDS = [
 ]
 
 
-def find_asked_quantity(question: str) -> Quantity | None:
+def find_question_quantity(question: str) -> Quantity | None:
     """Return the quantity that `question` asks for; None where it asks for none of the kinds."""
     plain = normalise(question)
     for asked, told in _KINDS:

@@ -36,13 +36,13 @@ def respell(question: str, texts: Iterable[str]) -> str:
         plain = word.lower()
         if _ENDING.sub("", plain) in stems:
             continue
-        meant = sorted(one for one in known if _is_one_edit_away(plain, one))
+        meant = sorted(one for one in known if _differs_by_one_edit(plain, one))
         if meant:
             question = question.replace(word, meant[0])
     return question
 
 
-def _is_one_edit_away(typed: str, word: str) -> bool:
+def _differs_by_one_edit(typed: str, word: str) -> bool:
     """Return whether one letter too many, too few or two swapped make the difference."""
     if typed[0] != word[0] or abs(len(typed) - len(word)) > 1:
         return False

@@ -65,10 +65,10 @@ class _Port(socket.socket):
         self._seconds = unacknowledged_seconds
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _bind_beside, (self.family, self.getsockname(), self._seconds)
+        return _bind_shared, (self.family, self.getsockname(), self._seconds)
 
 
-def _bind_beside(
+def _bind_shared(
     family: int, address: tuple[str, int], unacknowledged_seconds: float
 ) -> socket.socket:
     own = socket.socket(family)

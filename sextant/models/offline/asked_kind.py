@@ -11,7 +11,7 @@ from sextant.models.offline.passages import told_by_documents
 from sextant.models.offline.wording import content_words
 from sextant.text.other_words import statement_synonyms, synonym_patterns, synonyms
 from sextant.text.persons import asks_who, may_name_person
-from sextant.text.quantities import find_asked_quantity
+from sextant.text.quantities import find_question_quantity
 from sextant.text.simplified import plain_of
 
 # Chapters have numbers, too (5.3), and codes a year (INC-2025-017).
@@ -61,7 +61,7 @@ _ANY = AskedKind(lambda _: True)
 
 def asked_kind(question: str) -> AskedKind:
     """Return the kind of thing that `question` asks for; any text has it where none can tell by its form that it has one."""
-    if quantity := find_asked_quantity(question):
+    if quantity := find_question_quantity(question):
         return AskedKind(quantity.told_by, quantity.of_sections)
     if not asks_who(question):
         return _ANY

@@ -39,7 +39,7 @@ from sextant.tables.query.parsing import without_asking
 from sextant.text.characters import IDEOGRAPHS, has_cjk, language_of, normalise
 from sextant.text.disclaimers import disclaimer_pattern
 from sextant.text.other_words import synonym_patterns, translate_words
-from sextant.text.quantities import find_asked_quantity
+from sextant.text.quantities import find_question_quantity
 from sextant.text.reasons import asks_why, gives_reason
 from sextant.text.sentences import code_spans
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
@@ -138,7 +138,7 @@ def foreign_sentences(question: str, passages: Sequence[RetrievedItem]) -> list[
     defining = _ASKS_WHAT_IT_IS.search(normalise(question)) is not None
     for_cell = _DEFINITION_BONUS if defining else _CELL_BONUS
     found = list[Foreign]()
-    kind = find_asked_quantity(question)
+    kind = find_question_quantity(question)
     dated = kind is not None and kind.of_sections
     # Of E47 or an incident that is named, whatever is said may be the cause; with nothing beside it the nearest is
     # enough.

@@ -52,7 +52,7 @@ def compute_findings(question: str, table: DataTable, language: str, about: str 
     def run(queries: Sequence[TableQuery]) -> list[ComputedFinding]:
         return [finding for one in queries for finding in Writer(table, one, language).findings()]
 
-    return Computed(run(asked) if asked else _tell_row(question, table, language), run(always))
+    return Computed(run(asked) if asked else _describe_row(question, table, language), run(always))
 
 
 def _parse(question: str, table: DataTable, about: str) -> list[TableQuery]:
@@ -132,7 +132,7 @@ def _names(question: str, table: DataTable, condition: Condition) -> bool:
     return bool(condition.words or _OF_DAYS.search(plain_of(name)) or names_column(question, name))
 
 
-def _tell_row(question: str, table: DataTable, language: str) -> list[ComputedFinding]:
+def _describe_row(question: str, table: DataTable, language: str) -> list[ComputedFinding]:
     """Return the cells of the row that a question asks for by its number, of the columns that it names so."""
     place = find_numbered_row(question, table)
     if place is None:

@@ -222,7 +222,7 @@ def read_table(
         FileUnsafe: it has more cells than the limit.
     """
     rows = [row for row in rows_of(table) if not is_hidden(row)]
-    cells = list(_place_cells(rows, CellBudget(limits), read_cell))
+    cells = list(_position_cells(rows, CellBudget(limits), read_cell))
     laid_out = lay_out(cells, CellBudget(limits))
     header = 0
     while (
@@ -263,7 +263,7 @@ def _is_bold(row: LexborNode) -> bool:
     return all(cell.css_first("b, strong") is not None for cell in _cells_of(row))
 
 
-def _place_cells(
+def _position_cells(
     rows: Sequence[LexborNode], budget: CellBudget, read_cell: Callable[[LexborNode], str]
 ) -> Iterator[SpannedCell]:
     taken: dict[int, int] = {}  # column → first row in which it is free again

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.text.quantities import find_asked_quantity
+from sextant.text.quantities import find_question_quantity
 
 
 @pytest.mark.parametrize(
@@ -92,14 +92,14 @@ from sextant.text.quantities import find_asked_quantity
     ],
 )
 def test_a_text_tells_the_quantity_that_is_asked_for(question: str, told: str, untold: str) -> None:
-    quantity = find_asked_quantity(question)
+    quantity = find_question_quantity(question)
     assert quantity is not None
     assert quantity.told_by(told)
     assert not quantity.told_by(untold)
 
 
 def test_the_number_of_a_row_may_have_its_unit_in_the_head_or_nowhere() -> None:
-    quantity = find_asked_quantity("How much does the Team plan cost?")
+    quantity = find_question_quantity("How much does the Team plan cost?")
     assert quantity is not None
     assert quantity.told_by("| Plan | Monthly price |\nTeam | 79")
     assert not quantity.told_by("| Plan | Support |\nTeam | by mail")
@@ -115,7 +115,7 @@ def test_the_number_of_a_row_may_have_its_unit_in_the_head_or_nowhere() -> None:
     ],
 )
 def test_a_number_with_another_unit_beside_it_is_no_price(row: str) -> None:
-    quantity = find_asked_quantity("How much does the Heron 3 cost?")
+    quantity = find_question_quantity("How much does the Heron 3 cost?")
     assert quantity is not None
     assert not quantity.told_by(f"| Property | Heron 3 |\n{row}")
     assert quantity.told_by("| Property | Heron 3 |\nList | 386,000")
@@ -132,4 +132,4 @@ def test_a_number_with_another_unit_beside_it_is_no_price(row: str) -> None:
     ],
 )
 def test_other_questions_ask_for_none_of_the_kinds(question: str) -> None:
-    assert find_asked_quantity(question) is None
+    assert find_question_quantity(question) is None
