@@ -31,18 +31,21 @@ _INVISIBLE = re.compile(
 )
 # Where some readers begin a line, though Markdown and `re` do not.
 _BREAKS = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
-# The tags around data in the prompts, whatever signs stand between a bracket and the word; what chat templates set
-# turns and thoughts apart by, which some endpoints read in a text, too, also amid a word; and the number of a passage
-# at the beginning of a line. Each ends with the bracket. A name in capitals behind a word is an index of a program's.
+# A tag behind its bracket: whatever signs stand before the word and between its letters, with a namespace or a number.
+_SPELLED = "|".join(r"[^\w<>]{0,3}".join(map(re.escape, tag)) for tag in _TAGS.split())
+_TAG = rf"[^\w<>]*+(?:\w{{1,40}}\s*+:[^\w<>]*+)?(?:{_SPELLED})(?![^\W\d_])"
+# The tags around data in the prompts, their bracket as a sign or as an entity; what chat templates set turns and
+# thoughts apart by, which some endpoints read in a text, too, also amid a word; and the number of a passage at the
+# beginning of a line. Each ends with what is replaced. A name in capitals behind a word is an index of a program's.
 _MARK = re.compile(
-    rf"<(?=[^\w<>]*(?:{'|'.join(_TAGS.split())})\b)"
+    rf"<(?={_TAG})|&(?=(?:amp;)*(?:lt|#0*60|#x0*3c)\b;?{_TAG})"
     r"|<(?=\|[^\s|<>]{1,40}\||/?(?:s|bos|eos|pad|unk|sop|eop|eod|think)>|/?[a-z]+(?:_[a-z0-9]+)+>|</?sys>)"
     r"|\[(?=/?(?:inst|think|(?-i:(?:SYSTEM|AVAILABLE|TOOL)(?:_[A-Z]+)+))\])"
     r"|(?<!\w)\[(?=/?(?-i:[A-Z]+(?:_[A-Z]+)+)\])"
     rf"|(?<![^{_BREAKS}])[^\S{_BREAKS}]*+\[(?=\d+\])",
     re.IGNORECASE,
 )
-_DEFUSED = {"<": "‹", "[": "("}
+_DEFUSED = {"<": "‹", "[": "(", "&": "＆"}
 
 
 class _Plain(dict[int, str]):
