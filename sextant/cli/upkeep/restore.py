@@ -13,6 +13,11 @@ from sextant.text.characters import count_noun
 
 app = typer.Typer()
 
+_NOT_COMPARED = (
+    "The file has no checksum: an older version made it, or its end was cut off."
+    " Nothing says whether the rest is as it was written."
+)
+
 
 @app.command("restore")
 def restore(
@@ -31,14 +36,17 @@ def restore(
     """
     import asyncio
 
-    graphs = asyncio.run(_bring(source, replace=replace, as_json=as_json))
+    graphs, compared = asyncio.run(_bring(source, replace=replace, as_json=as_json))
+    warnings = [] if compared else [_NOT_COMPARED]
     if as_json:
-        terminal.emit({"source": source, "graphs": graphs})
+        terminal.emit({"source": source, "graphs": graphs, "warnings": warnings})
     else:
+        for warning in warnings:
+            terminal.warn(f"! {warning}")
         terminal.note(f"Restored {count_noun(graphs, 'knowledge base')} from {source}.")
 
 
-async def _bring(source: Path, *, replace: bool, as_json: bool) -> int:
+async def _bring(source: Path, *, replace: bool, as_json: bool) -> tuple[int, bool]:
     import asyncio
 
     from sextant.cli.progress import count_bytes
@@ -50,6 +58,6 @@ async def _bring(source: Path, *, replace: bool, as_json: bool) -> int:
     settings = await asyncio.to_thread(load_settings)
     async with await Database.open(settings) as database:
         with count_bytes("restored", quiet=as_json) as count:
-            await bring(database, source, replace=replace, on_bytes=count)
+            compared = await bring(database, source, replace=replace, on_bytes=count)
     async with await Database.open(settings) as database:  # which brings an older schema up to date
-        return await count_graphs(database)
+        return await count_graphs(database), compared

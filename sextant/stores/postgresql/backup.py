@@ -78,7 +78,7 @@ async def backup(database: Database, out: Path, on_bytes: OnBytes | None = None)
 
 async def restore(
     database: Database, source: Path, *, replace: bool = False, on_bytes: OnBytes | None = None
-) -> None:
+) -> bool:
     """Replace the content of the database by that of `source`.
 
     Reopen the database afterwards, since the backup may come from an older version.
@@ -89,6 +89,9 @@ async def restore(
         replace: whether existing knowledge bases may be deleted.
         on_bytes: called with the bytes of SQL sent so far.
 
+    Returns:
+        Whether the file has a checksum; one of an older version, or whose end was cut off, has none.
+
     Raises:
         OptionInvalid: the file is no backup, is truncated or damaged.
         ConflictError: the database is not empty or in use, or the backup is from a newer version.
@@ -98,7 +101,7 @@ async def restore(
         raise OptionInvalid(
             f"There is no file {source}.", next_step="Name a backup.", field="source"
         )
-    await asyncio.to_thread(_require_undamaged, source)
+    compared = await asyncio.to_thread(_require_undamaged, source)
     await _require_free(database, replace=replace)
     async with (
         _program(None, "pg_restore", "--no-owner", "--file=-", str(source)) as reading,
@@ -116,10 +119,14 @@ async def restore(
         await _require_readable(reading, source)
         writing.stdin.close()
         await _check_exit(writing, "Nothing was restored")
+    return compared
 
 
-def _require_undamaged(source: Path) -> None:
+def _require_undamaged(source: Path) -> bool:
     """Check the checksum at the end of a backup; backups of older versions have none.
+
+    Returns:
+        Whether the file has a checksum.
 
     Raises:
         OptionInvalid: the file is damaged.
@@ -127,7 +134,7 @@ def _require_undamaged(source: Path) -> None:
     with source.open("rb") as file:
         size = file.seek(0, os.SEEK_END) - _SEAL_BYTES
         if size < 0:
-            return
+            return False
         file.seek(max(0, size - _PIECE))
         tail = file.read()
         seal = tail[-_SEAL_BYTES:]
@@ -135,7 +142,7 @@ def _require_undamaged(source: Path) -> None:
         # backup of an older version.
         matching = sum(one == other for one, other in zip(seal, _SEAL, strict=False))
         if matching < len(_SEAL) // 2 and _SEAL[1:8] not in tail:
-            return
+            return False
         file.seek(0)
         digest, remaining = hashlib.sha256(), size
         while remaining and (piece := file.read(min(_PIECE, remaining))):
@@ -147,6 +154,7 @@ def _require_undamaged(source: Path) -> None:
             next_step="Use another copy of it, or an earlier backup. Nothing was changed.",
             field="source",
         )
+    return True
 
 
 async def _require_free(database: Database, *, replace: bool) -> None:

@@ -196,13 +196,15 @@ async def test_one_flipped_bit_is_noticed_and_changes_nothing(
     assert await count_graphs(target) == 1
 
 
-async def test_a_backup_of_a_version_without_checksums_comes_back(
+async def test_a_backup_without_its_checksum_comes_back_and_is_told(
     source: Database, target: Database, tmp_path: Path
 ) -> None:
+    """Those of older versions have none."""
     file = tmp_path / "all.dump"
     await backup(source, file)
-    file.write_bytes(file.read_bytes()[:-47])
-    await restore(target, file)
+    assert await restore(target, file)
+    file.write_bytes(file.read_bytes()[: -len(backups._SEAL) - 32])
+    assert not await restore(target, file, replace=True)
     assert await count_graphs(target) == 2
 
 
