@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,12 +13,15 @@ P = TypeVar("P")
 T = TypeVar("T")
 
 
-def with_sextant(work: Callable[[Sextant], Awaitable[T]], *, to_answer: bool = False) -> T:
+def with_sextant(
+    work: Callable[[Sextant], Awaitable[T]], *, to_answer: bool = False, lengthy: bool = False
+) -> T:
     """Return what comes of `work`.
 
     Args:
         work: is given the opened Sextant.
         to_answer: it will embed a question, so the model loads from now on.
+        lengthy: one statement of it may take longer than an answer may.
     """
     import asyncio
 
@@ -25,7 +29,10 @@ def with_sextant(work: Callable[[Sextant], Awaitable[T]], *, to_answer: bool = F
 
     async def with_it_open() -> T:
         async with open_session(to_answer=to_answer) as rag:
-            return await work(rag)
+            from sextant.stores.postgresql.watched import limit_statements
+
+            with limit_statements(math.inf if lengthy else rag.settings.limits.answer_seconds):
+                return await work(rag)
 
     return asyncio.run(with_it_open())
 
@@ -35,13 +42,14 @@ def with_part(
     work: Callable[[P], Awaitable[T]],
     *,
     to_answer: bool = False,
+    lengthy: bool = False,
 ) -> T:
     """As `with_sextant`, with a part of it, such as the entities of a knowledge base."""
 
     async def with_it(rag: Sextant) -> T:
         return await work(await part(rag))
 
-    return with_sextant(with_it, to_answer=to_answer)
+    return with_sextant(with_it, to_answer=to_answer, lengthy=lengthy)
 
 
 async def chosen_graph(rag: Sextant, graph: str) -> str:

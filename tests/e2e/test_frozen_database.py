@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 import psutil
+import psycopg
 import pytest
 
 from sextant.stores.embedded.server import EmbeddedServer
@@ -123,6 +124,24 @@ async def test_nothing_opens_a_frozen_postgresql(
             told = sextant(*command, **own)
             assert told.status == 3, (command, told.out, told.err)
             assert "PostgreSQL" in told.err
+
+
+async def test_no_command_waits_for_a_statement_that_never_ends(
+    environment: dict[str, str], sextant: Sextant
+) -> None:
+    """The server lets others in, so that only our own bound ends it: a lock is as silent as a frozen backend."""
+    with short_folder() as folder:
+        postgres = EmbeddedServer.start(folder)
+        url = f"postgresql://postgres@/postgres?host={postgres.socket_dir}"
+        own = {**environment, "DATABASE_URL": url, "SEXTANT_LIMITS__ANSWER_SECONDS": "2"}
+        assert sextant("graphs", **own).status == 0
+        with psycopg.connect(url) as holding:
+            holding.execute("lock table sextant.documents, sextant.graphs")
+            for command in (["graphs"], ["documents", "list"], ["search", "lens"]):
+                told = sextant(*command, **own)
+                assert told.status == 3, (command, told.out, told.err)
+                assert "PostgreSQL" in told.err
+        postgres.stop()
 
 
 async def test_keys_that_nobody_can_look_up_are_no_reason_to_wait(

@@ -33,7 +33,9 @@ def demo(
     Shows the answers with their citations.
     """
     questions = _questions(samples)
-    answers = with_sextant(lambda rag: _demo(rag, samples, questions, as_json=as_json))
+    answers = with_sextant(
+        lambda rag: _demo(rag, samples, questions, as_json=as_json), lengthy=True
+    )
     if as_json:
         terminal.emit(answers)
     if not all(answer.citations for answer in answers):

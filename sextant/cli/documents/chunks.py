@@ -134,7 +134,7 @@ def describe(
                 budget_tokens=budget, budget_cost=budget_cost, on_progress=on_stage
             )
 
-    report = with_part(lambda rag: rag.chunks(graph), fill)
+    report = with_part(lambda rag: rag.chunks(graph), fill, lengthy=True)
     if as_json:
         terminal.emit(report)
     else:

@@ -32,9 +32,9 @@ def export(
 ) -> None:
     """Write a knowledge base as `sextant import` takes it."""
     if out is None or out == STANDARD:
-        with_sextant(lambda rag: _print(rag, graph))
+        with_sextant(lambda rag: _print(rag, graph), lengthy=True)
         return
-    lines = with_sextant(lambda rag: _write(rag, graph, out))
+    lines = with_sextant(lambda rag: _write(rag, graph, out), lengthy=True)
     if as_json:
         terminal.emit({"graph_id": graph, "out": out, "lines": lines})
     else:

@@ -59,7 +59,7 @@ def import_(
                 on_progress=on_stage,
             )
 
-    report = with_sextant(imported)
+    report = with_sextant(imported, lengthy=True)
     if as_json:
         terminal.emit(report)
     else:

@@ -32,7 +32,7 @@ def ingest(
     """Take documents into a knowledge base. A changed file replaces its old version."""
     from sextant.ingestion.files import find_unsupported
 
-    results = with_sextant(lambda rag: _ingest(rag, paths, graph, as_json=as_json))
+    results = with_sextant(lambda rag: _ingest(rag, paths, graph, as_json=as_json), lengthy=True)
     others = find_unsupported(paths)
     if as_json:
         files = [_ingested_json(result) for result in results]

@@ -86,7 +86,7 @@ def build_communities(
         with stage_bars(quiet=as_json) as on_progress:
             return await own.build(full=full, on_progress=on_progress)
 
-    done = _run(graph, built)
+    done = with_part(lambda rag: rag.communities(graph), built, lengthy=True)
     if as_json:
         terminal.emit(done)
         return

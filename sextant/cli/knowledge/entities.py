@@ -267,12 +267,13 @@ def _extract(
 
     with stage_bars(quiet=quiet) as on_stage:
         show = partial(on_stage, "passages")
-        return _run(
-            graph,
-            lambda own: own.extract(
+
+        async def extracted(own: Entities) -> ExtractionReport:
+            return await own.extract(
                 budget_tokens=budget, budget_cost=budget_cost, on_progress=show
-            ),
-        )
+            )
+
+        return with_part(lambda rag: rag.entities(graph), extracted, lengthy=True)
 
 
 def _print_view(view: EntityView) -> None:

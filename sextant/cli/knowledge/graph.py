@@ -47,13 +47,13 @@ def status(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
 @graph_app.command("sync")
 def sync(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
     """Let Neo4j take over what has changed."""
-    _report_rows(_run(graph, lambda own: own.sync(_progress)), as_json=as_json)
+    _report_rows(_bring(graph, lambda own: own.sync(_progress)), as_json=as_json)
 
 
 @graph_app.command("rebuild")
 def rebuild(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
     """Let Neo4j take over the whole graph anew. PostgreSQL answers meanwhile."""
-    _report_rows(_run(graph, lambda own: own.rebuild(_progress)), as_json=as_json)
+    _report_rows(_bring(graph, lambda own: own.rebuild(_progress)), as_json=as_json)
 
 
 @graph_app.command("show")
@@ -78,6 +78,11 @@ def show(
 
 def _run(graph: str, work: Callable[[KnowledgeGraph], Awaitable[T]]) -> T:
     return with_part(lambda rag: rag.graph(graph), work)
+
+
+def _bring(graph: str, work: Callable[[KnowledgeGraph], Awaitable[T]]) -> T:
+    """As `_run`, for what may take long."""
+    return with_part(lambda rag: rag.graph(graph), work, lengthy=True)
 
 
 def _progress(taken: int) -> None:

@@ -27,7 +27,7 @@ def reembed(*, as_json: AsJson = False) -> None:
         with stage_bars(quiet=as_json) as on_stage:
             return await rag.reembed(partial(on_stage, "passages"))
 
-    chunks = with_sextant(embedded)
+    chunks = with_sextant(embedded, lengthy=True)
     if as_json:
         terminal.emit({"chunks": chunks})
     else:
