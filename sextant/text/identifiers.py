@@ -17,9 +17,14 @@ _DIGIT = re.compile(r"\d")
 # A name with the number of its model, no date and no quantity. Units follow the number in Chinese.
 _LATIN_MODEL = re.compile(r"\b([A-Z][A-Za-z]+) (\d{1,2})\b(?![.,:/%-]?\d)")
 _MONTH = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
+CHINESE_UNITS = (
+    "年月日号號时時点點分秒天周个個人名位次元块塊万萬亿億千百"
+    "米公克斤吨升度种種条條台件层層楼樓岁歲世代届屆章节節款页頁后後以之到至"
+)
+"""What may follow a number that counts or measures, and names nothing."""
+
 _CHINESE_MODEL = re.compile(
-    r"([\u4e00-\u9fff]{2})(\d{1,2})(?![A-Za-z\d.,:/%％年月日号號时時点點分秒天周个個人名位次元块塊万萬亿億千百"
-    r"米公克斤吨升度种種条條台件层層楼樓岁歲世代届屆章节節款页頁后後以之到至~～-])"
+    rf"([\u4e00-\u9fff]{{2}})(\d{{1,2}})(?![A-Za-z\d.,:/%％{CHINESE_UNITS}~～-])"
 )
 # The number of a version: of three parts anywhere (2025.3.14 is a date), of two behind a word for it.
 _VERSION = re.compile(

@@ -29,8 +29,9 @@ from sextant.models.offline.rows_by_place import asked_place, row_at
 from sextant.models.offline.sentence_ranking import about_what_is_named, rank_sentences
 from sextant.models.offline.siblings import Siblings, passages_of_namesakes
 from sextant.models.offline.simplified_items import in_simplified
+from sextant.models.offline.standing import without_note_mark
 from sextant.models.offline.summary import summary_of_named
-from sextant.models.offline.wording import without_empty_words
+from sextant.models.offline.wording import terms, without_empty_words
 from sextant.models.protocols import Embedder
 from sextant.tables.query.places import names_row_number
 from sextant.text.characters import language_of
@@ -147,19 +148,22 @@ class ExtractiveAnswerer:
         compared = await self._meanings.compared((named or ranked)[:_COMPARED], written)
         of_others = await asyncio.to_thread(passages_of_namesakes, question, items)
         own = [one for one in compared if one.candidate.source not in of_others]
+        others = [one for one in compared if one.candidate.source in of_others]
+        told_of_own = bool(own) and _tell_as_much(own, others, question)
         compared = own or compared
         kind = asked_kind(question)
         compared = sorted(
             compared,
             key=lambda one: (
                 not kind.tells(one.candidate.meaning, items[one.candidate.source]),
+                not kind.told_by(without_note_mark(one.candidate.text) or one.candidate.meaning),
                 gives_no_reason(one.candidate),
             ),
         )
         best = compared[0]
         telling = kind.tells(best.candidate.meaning, items[best.candidate.source])
         telling = telling and speaks_of_counted(question, items)
-        convincing = bool(named and own) and telling and self._convinces(best, question)
+        convincing = bool(named and told_of_own) and telling and self._convinces(best, question)
         within: list[Candidate] = []
         if convincing:
             within = rows_together(best.candidate, ranked, items, question)
@@ -211,6 +215,12 @@ class ExtractiveAnswerer:
             return []
         beside = any(language_of(item.text) == own for item in items)
         return answering(offered, cosines.tolist(), usual, known_beside=known if beside else None)
+
+
+def _tell_as_much(own: Sequence[Compared], others: Sequence[Compared], question: str) -> bool:
+    """Return whether what is said of the one who is asked about has all that the best of a namesake has of the question."""
+    asked = frozenset(terms(question)) & (others[0].candidate.terms if others else frozenset())
+    return asked <= frozenset[str]().union(*(one.candidate.terms for one in own))
 
 
 def _known_at_home(ranked: Sequence[Candidate], question: str) -> float:

@@ -32,6 +32,16 @@ _KEY = re.compile(r"[a-z][A-Za-z0-9_]*:[ \t]+(?=\S)")
 _MOST_IDEOGRAPHS = 8
 _DENIES = re.compile(r"\b(?:no|not|never|don['’]t)\b|[不勿禁无無没沒]", re.IGNORECASE)
 _TABLE_HEAD = re.compile(r"^\|.*(?=\n\|[ :|-]+$)", re.MULTILINE)
+# A table without rules: its head, which has no number and no stop, over lines that end in a number. A short title may
+# stand over it.
+_LINE_OF_NUMBERS = (
+    r"\n(?=[^\n|]{1,120}(?:\n|\Z))(?=[^\n|]*?[^\W\d])[^\n|]*[ \t][\d.,]*\d%?[ \t]*(?=\n|\Z)"
+)
+_UNRULED = re.compile(
+    r"^(?P<head>(?:[^\d\n|]{1,80}\n\n)?[^\d\n|]{1,120}(?<![.。:：!?！？]))"
+    rf"(?P<lines>(?:{_LINE_OF_NUMBERS}){{2,}})",
+    re.MULTILINE,
+)
 # The bars that end a row, with what white space stands before them, a line's end too.
 _AROUND_BARS = "| \t\r\n\u3000"
 # A sentence longer than this is offered clause by clause, so that quotes stay short.
@@ -60,7 +70,7 @@ def quotable_spans(text: str) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class ItemTitle:
-    """The first words of a list's item, at `start` to `end`; they stand over the rest of its line, to `until`."""
+    """What stands at `start` to `end` over all that follows up to `until`: the first words of a list's item, or a table's head."""
 
     text: str
     start: int
@@ -82,6 +92,14 @@ def item_titles(text: str) -> list[ItemTitle]:
         ItemTitle(match["title"], match.start("title"), match.end("title"), match.end())
         for match in _ITEM_TITLE.finditer(text)
         if not _DENIES.search(match["title"]) and ideographs(match["title"]) <= _MOST_IDEOGRAPHS
+    ]
+
+
+def unruled_tables(text: str) -> list[ItemTitle]:
+    """Return the heads of tables without rules in `text`; they stand over the lines of numbers below."""
+    return [
+        ItemTitle(match["head"], match.start(), match.end("head"), match.end())
+        for match in _UNRULED.finditer(text)
     ]
 
 

@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.passages import heading_over, told_by, told_by_documents
 from sextant.text.characters import normalise
-from sextant.text.identifiers import codes_in, spelling_of
+from sextant.text.identifiers import CHINESE_UNITS, codes_in, spelling_of
 from sextant.text.persons import SURNAMES
 from sextant.text.sentences import is_ended
 from sextant.text.simplified import plain_of
@@ -29,6 +29,11 @@ _NUMBERED = re.compile(
 _CHINESE_NUMBERED = re.compile(
     r"(?P<before>第?)(?P<mark>\d+|[一二三四五六七八九十]+)(?P<kind>[号號][\u4e00-\u9fff]{0,2}|[周章节条款页步级版期届](?![\u4e00-\u9fff]?间))"
 )
+# 305会议室, with the noun's first two characters; a unit would count something.
+_CHINESE_GLUED = re.compile(
+    rf"(?<![\d.])(?P<mark>\d{{2,6}})(?P<kind>(?![{CHINESE_UNITS}号號])[\u4e00-\u9fff]{{2}})"
+)
+_OPENS = r"(?:^|[|。！？；\n])\s*"
 # "Grade 5 and above" is told of grade 6, too.
 _BOUND = r"(?! ?(?:to|-|–|~|or|and (?:above|over|up|below|under|higher|lower|older|more|less)|[及或至到]|以[上下前后]|起))"
 _TITLE_CHARS = 40
@@ -153,6 +158,15 @@ def _names(question: str, passages: Sequence[RetrievedItem]) -> Iterator[tuple[s
             rf"(?<!\d){found['mark']}(?![\d一二三四五六七八九十])",
             rf"{found['before']}{number}{kind}{_BOUND}",
         )
+    yield from _glued(asked, texts[1:])
+
+
+def _glued(asked: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield patterns for a number right before a noun, where such numbers open sentences or rows as names do."""
+    for found in _CHINESE_GLUED.finditer(asked):
+        other = rf"(?<![\d.])\d{{2,6}}{found['kind']}"
+        if any(re.search(_OPENS + other, text) for text in texts):
+            yield rf"(?<![\d.]){found['mark']}(?!\d)", other
 
 
 def _kinds(code: str, texts: Sequence[str]) -> set[str]:

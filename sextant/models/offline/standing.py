@@ -15,12 +15,19 @@ from sextant.models.offline.passages import (
     item_titles,
     quotable_spans,
     table_heads,
+    unruled_tables,
 )
 from sextant.models.offline.scenarios import given_in
 from sextant.models.offline.sentence_form import points_to_table
 from sextant.text.sentences import code_spans
 
 _NOTE = re.compile(r"\[(?:note |注)[\w*†‡§¶#]{1,3}\]")  # as parsers write marks of notes
+
+
+def without_note_mark(text: str) -> str:
+    """Return what a note says behind its mark; "" of what is no note."""
+    mark = _NOTE.match(text)
+    return text[mark.end() :] if mark else ""
 
 
 class Standing:
@@ -31,7 +38,8 @@ class Standing:
         texts: what each says.
         titled: what stands over each like a title: that of its item, the introduction of its list.
         noted: of a note, the sentences or rows that refer to it, with which it is one statement.
-        is_title: whether it is a title of an item, or what a scenario presupposes, which say no more.
+        is_title: whether it is a title of an item, the head of a table without rules, or what a scenario presupposes,
+            which say no more.
         table_heads: of each passage.
         sections: of each passage, by its document and headings.
     """
@@ -43,7 +51,9 @@ class Standing:
             for start, end in quotable_spans(passage.text)
         ]
         self.texts = [passages[source].text[start:end] for source, start, end in self.spans]
-        titles = [item_titles(passage.text) for passage in passages]
+        titles = [
+            [*item_titles(passage.text), *unruled_tables(passage.text)] for passage in passages
+        ]
         self.is_title = [
             any(title.has(start) for title in titles[source]) for source, start, _ in self.spans
         ]

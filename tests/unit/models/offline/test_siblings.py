@@ -153,3 +153,38 @@ async def test_what_is_said_of_a_namesake_answers_nothing(question: str, told: b
     items = (vega, orion) if english else (hospital, company)
     answer = " ".join(await answers(question, *items, language="en" if english else "zh"))
     assert ("Yale" in answer or "复旦" in answer) is told
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("412实验室的负责人是谁？", ["412实验室的负责人是赵敏。"]),
+        ("415实验室的负责人是谁？", []),
+    ],
+)
+async def test_a_number_right_before_a_noun_is_a_name(
+    question: str, expected: Sequence[str]
+) -> None:
+    passage = item("411实验室的负责人是钱伟。412实验室的负责人是赵敏。")
+    assert await answers(question, passage, language="zh") == expected
+
+
+async def test_what_is_counted_in_a_unit_is_no_name() -> None:
+    passage = item("30天内退货全额退款。运费由买方承担。")
+    assert await answers("45天内退货可以退款吗？", passage, language="zh")
+
+
+async def test_a_sentence_about_somebody_answers_nothing_that_only_a_namesake_is_told_of() -> None:
+    items = (
+        item("Ann Bell runs the laboratory at Crest Labs. Ann Bell trained in Lyon.", "Crest"),
+        item("Ann Bell is a pilot at Delta Air.", "Delta", document="o"),
+    )
+    assert await answers("Where did the Ann Bell of Delta Air train?", *items) == []
+    told = await answers("Where did the Ann Bell of Crest Labs train?", *items)
+    assert "Ann Bell trained in Lyon." in told
+
+
+async def test_a_note_stands_behind_what_refers_to_it_where_that_tells_what_is_asked() -> None:
+    passage = item("Trainees get 12 days [note 2] of rest.\n\n[note 2] Interns get a share.")
+    told = await answers("How many days of rest do trainees get?", passage)
+    assert told[0] == "Trainees get 12 days [note 2] of rest."
