@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from sextant.domain.configuration import load_settings
-from sextant.domain.errors import ModelUnavailable, TimedOut
+from sextant.domain.errors import ModelUnavailable, TimedOut, Wording
 from sextant.domain.settings import Settings
 from sextant.models.chat.building import open_chat_model
 from sextant.models.chat.vision import build_vision_model
@@ -183,8 +183,11 @@ async def get_shared_dependencies(settings: Settings | None = None) -> Dependenc
             next_step="Ask again; `sextant doctor` shows what is slow or down. "
             "Raise SEXTANT_LIMITS__ANSWER_SECONDS if they take that long.",
             translations={
-                "zh": f"存储与模型在 {seconds:g} 秒内未能打开。请再问一次；`sextant doctor` 会显示哪里慢或不可用。"
-                "如果确实需要这么久，请调高 SEXTANT_LIMITS__ANSWER_SECONDS。"
+                "zh": Wording(
+                    f"存储与模型在 {seconds:g} 秒内未能打开。",
+                    "请再问一次；`sextant doctor` 会显示哪里慢或不可用。"
+                    "如果确实需要这么久，请调高 SEXTANT_LIMITS__ANSWER_SECONDS。",
+                )
             },
         ) from error
 

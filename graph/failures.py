@@ -7,7 +7,7 @@ import logging
 from langgraph.errors import NodeTimeoutError
 from pydantic import ValidationError
 
-from sextant.domain.errors import UNFORESEEN, SextantError, TimedOut
+from sextant.domain.errors import UNFORESEEN, SextantError, TimedOut, Wording
 from sextant.domain.events import Failed
 from sextant.domain.questions import field_at
 
@@ -17,18 +17,19 @@ _log = logging.getLogger(__name__)
 def as_failed(error: Exception, language: str = "en") -> Failed:
     """Return the event for `error`: its own words, in `language` where it has them; else only that something broke."""
     if isinstance(error, SextantError):
-        if (translated := error.translations.get(language)) is not None:  # with its next step
-            detail = {"next_step": "", "field": error.field}
-            return Failed(error.code, translated, error.retryable, detail)
-        detail = {"next_step": error.next_step, "field": error.field}
-        return Failed(error.code, error.message, error.retryable, detail)
+        message, next_step = error.wording(language)
+        detail = {"next_step": next_step, "field": error.field}
+        return Failed(error.code, message, error.retryable, detail)
     if isinstance(error, NodeTimeoutError):
         return as_failed(
             TimedOut(
                 f"The step {error.node} took longer than {error.timeout:g} s.",
                 next_step="Ask again; `sextant doctor` shows what is slow or down.",
                 translations={
-                    "zh": f"步骤 {error.node} 超过了 {error.timeout:g} 秒。请再问一次；`sextant doctor` 会显示哪里慢或不可用。"
+                    "zh": Wording(
+                        f"步骤 {error.node} 超过了 {error.timeout:g} 秒。",
+                        "请再问一次；`sextant doctor` 会显示哪里慢或不可用。",
+                    )
                 },
             ),
             language,

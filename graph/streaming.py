@@ -22,6 +22,7 @@ from sextant.graph.failures import as_failed
 from sextant.graph.workflow import Workflow
 from sextant.nodes.budget import Backpressure
 from sextant.nodes.context import Context
+from sextant.text.characters import language_of
 
 T = TypeVar("T")
 
@@ -97,6 +98,7 @@ async def _run(
     # In a task of its own: servers cancel a response through an anyio scope, under which
     # LangGraph's clean-up is cancelled before it starts and the model would stream on to its end.
     values: dict[str, Any] = {}
+    asked = str(question.get("query") or "")
     try:
         async for part in graph.astream(
             question,
@@ -113,4 +115,4 @@ async def _run(
                 values = cast("dict[str, Any]", part["data"])
         await queue.put(Done(_ANSWER.validate_python(values)))
     except Exception as error:  # noqa: BLE001 - the edge: a stream ends with an event, not a traceback
-        await queue.put(as_failed(error))
+        await queue.put(as_failed(error, values.get("language") or language_of(asked)))

@@ -40,6 +40,7 @@ from sextant.nodes.retrieve import retrieve
 from sextant.nodes.route import after_route, route
 from sextant.nodes.state import InputState, OutputState, State, check_edits
 from sextant.retrievers.sync import run_sync
+from sextant.text.characters import language_of
 
 
 # Any: callers give mappings with the keys of Context and InputState, and get those of OutputState.
@@ -181,7 +182,9 @@ def _bound(resolve: Resolve, node: Node, tries: int = 1) -> _BoundNode:
         except SextantError as error:
             tried = runtime.execution_info.node_attempt if runtime.execution_info else tries
             if tried >= tries or not error.retryable:
-                runtime.stream_writer(as_values(as_failed(error, state.language)))
+                runtime.stream_writer(
+                    as_values(as_failed(error, _language_of_failure(node, state, runtime)))
+                )
             raise
         except asyncio.CancelledError:
             outcome = EventOutcome.CANCELLED
@@ -195,6 +198,15 @@ def _bound(resolve: Resolve, node: Node, tries: int = 1) -> _BoundNode:
             emit(NodeCompleted(name, milliseconds_since(started), state.attempts, outcome))
 
     return run
+
+
+def _language_of_failure(node: Node, state: State, runtime: Runtime[Context]) -> str:
+    """Return the language to tell a failure in; until `analyze` is done the state has that of the last turn, if any."""
+    if node is not analyze:
+        return state.language
+    chosen = runtime.context.language if runtime.context else "auto"
+    last = state.messages[-1].text if state.messages else ""
+    return language_of(state.query or last) if chosen == "auto" else chosen
 
 
 def _route_after(after: Callable[[State], str]) -> Callable[[State], str]:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Generic
 
 from sextant.domain.answers import Usage
-from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, SextantError
+from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, SextantError, Wording
 from sextant.models.chat.chat_model import ChatModel, T
 from sextant.models.chat.structured import instruction
 from sextant.nodes.budget import (
@@ -31,8 +31,13 @@ BY_RULE = {
     "zh": "未用聊天模型，改按规则判断：{reason}",
 }
 LATE = {
-    "en": "The chat model did not answer in time. Raise SEXTANT_LIMITS__ANSWER_SECONDS, or check its load.",
-    "zh": "聊天模型未能及时回答。请调高 SEXTANT_LIMITS__ANSWER_SECONDS，或检查其负载。",
+    "en": Wording(
+        "The chat model did not answer in time.",
+        "Raise SEXTANT_LIMITS__ANSWER_SECONDS, or check its load.",
+    ),
+    "zh": Wording(
+        "聊天模型未能及时回答。", "请调高 SEXTANT_LIMITS__ANSWER_SECONDS，或检查其负载。"
+    ),
 }
 
 # Of the time that is left for searching and judging; so there is always some for the next step.
@@ -144,7 +149,8 @@ def _by_rule_from_here(state: State, failures: Sequence[Exception]) -> dict[str,
 
 def failure_reason(error: Exception, language: str) -> str:
     """Return why a call of the chat model gave nothing, with the next step; of an untyped error, that it was late."""
-    return error.in_language(language) if isinstance(error, SextantError) else LATE[language]
+    said = error.wording(language) if isinstance(error, SextantError) else LATE[language]
+    return str(said)
 
 
 def _by_rule(error: Exception, language: str) -> str:

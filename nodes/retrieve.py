@@ -10,7 +10,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from sextant.domain.errors import RetrievalError
+from sextant.domain.errors import RetrievalError, Wording
 from sextant.domain.events import Retrieved, as_values
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from sextant.nodes.budget import Limit, budget_of, judging_budget, limit_warning, merge_warnings
@@ -104,6 +104,10 @@ def _late(state: State, run: RunContext) -> dict[str, Any]:
     late = f"nothing was found within the time for an answer, {limits.answer_seconds:g} seconds"
     error = RetrievalError({Limit.TIME: TimeoutError(late)})
     error.next_step = "Raise SEXTANT_LIMITS__ANSWER_SECONDS, or run `sextant doctor`."
+    error.translations["zh"] = Wording(
+        f"在回答时限（{limits.answer_seconds:g} 秒）内没有检索到任何内容。",
+        "请调高 SEXTANT_LIMITS__ANSWER_SECONDS，或运行 `sextant doctor`。",
+    )
     raise error
 
 

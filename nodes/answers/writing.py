@@ -162,7 +162,7 @@ async def _pieces(writing: Writing, said: _ModelText) -> AsyncGenerator[str | Re
                     piece = await anext(pieces, None)
             except TimeoutError:
                 if not texts:
-                    raise ModelUnavailable(LATE["en"], translations=LATE) from None
+                    raise ModelUnavailable.worded(LATE) from None
                 said.out_of_time = True
                 said.cut_off(writing, texts)
                 return

@@ -12,7 +12,12 @@ from pydantic import Field, WithJsonSchema, create_model, model_validator
 
 from sextant import prompts
 from sextant.domain.answers import Usage
-from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, SettingsInvalid
+from sextant.domain.errors import (
+    ModelOutputInvalid,
+    ModelUnavailable,
+    SettingsInvalid,
+    Wording,
+)
 from sextant.domain.settings import Settings
 from sextant.models.chat.allowance import charge
 from sextant.models.chat.chat_model import ChatModel
@@ -112,8 +117,10 @@ class ChatReranker:
                 f"The chat model {self.name} marked only {len(given)} of {len(texts)} passages.",
                 next_step="Choose a larger chat model, or another SEXTANT_RERANKER.",
                 translations={
-                    "zh": f"聊天模型 {self.name} 只给 {len(texts)} 个段落中的 {len(given)} 个打了分。"
-                    "请换用更大的聊天模型，或另设 SEXTANT_RERANKER。"
+                    "zh": Wording(
+                        f"聊天模型 {self.name} 只给 {len(texts)} 个段落中的 {len(given)} 个打了分。",
+                        "请换用更大的聊天模型，或另设 SEXTANT_RERANKER。",
+                    )
                 },
             )
         return [_within_scale(given.get(number, 0.0)) for number in range(1, len(texts) + 1)]

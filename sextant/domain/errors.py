@@ -48,7 +48,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from typing import ClassVar, NamedTuple, Self
 
 from sextant.domain.answers import Usage
 
@@ -56,6 +56,18 @@ from sextant.domain.answers import Usage
 UNFORESEEN = "An internal error occurred; the log has its details."
 
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+class Wording(NamedTuple):
+    """What an error says in one language: what happened, and what its reader should do now."""
+
+    message: str
+    next_step: str = ""
+
+    def __str__(self) -> str:
+        # Chinese sentences follow one another without a space.
+        space = "" if self.message.endswith("。") else " "
+        return f"{self.message}{space}{self.next_step}".strip()
 
 
 class SextantError(RuntimeError):
@@ -71,7 +83,7 @@ class SextantError(RuntimeError):
         retryable: whether the same call may succeed later.
         field: the input field at fault, if one is.
         next_step: what the reader should do now.
-        translations: message and next step together in other languages, by language.
+        translations: message and next step in other languages, by language.
     """
 
     code: ClassVar[str] = "internal_error"
@@ -91,7 +103,7 @@ class SextantError(RuntimeError):
         *,
         next_step: str = "",
         field: str | None = None,
-        translations: Mapping[str, str] | None = None,
+        translations: Mapping[str, Wording] | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -99,12 +111,28 @@ class SextantError(RuntimeError):
         self.field = field
         self.translations = dict(translations or {})
 
+    @classmethod
+    def worded(cls, wordings: Mapping[str, Wording]) -> Self:
+        """Return the error that says this, by language."""
+        others = dict(wordings)
+        message, next_step = others.pop("en")
+        return cls(message, next_step=next_step, translations=others)
+
     def __str__(self) -> str:
-        return f"{self.message} {self.next_step}".strip()
+        return str(Wording(self.message, self.next_step))
+
+    def wording(self, language: str) -> Wording:
+        """Return what it says in `language`; in English where it has no translation."""
+        return self.translations.get(language) or Wording(self.message, self.next_step)
+
+    def speak(self, language: str) -> Self:
+        """Return itself, from now on in `language` where it has a translation."""
+        self.message, self.next_step = self.wording(language)
+        return self
 
     def in_language(self, language: str) -> str:
-        """Return the message and the next step in `language`; in English where they have no translation."""
-        return self.translations.get(language) or str(self)
+        """Return the same in one sentence after the other."""
+        return str(self.wording(language))
 
 
 class InputError(SextantError):
@@ -323,6 +351,9 @@ class RetrievalError(DependencyError):
         super().__init__(
             f"{message} ({listed})" if listed else message,
             next_step="Run `sextant doctor` to see which dependency is down.",
+        )
+        self.translations["zh"] = Wording(
+            self.message, "请运行 `sextant doctor`，查看哪个依赖不可用。"
         )
         self.causes = dict(causes)
 

@@ -10,6 +10,7 @@ import httpx
 import orjson
 
 from sextant.domain.errors import ModelRejected
+from sextant.models import wordings
 from sextant.models.failures import Retries, Service, as_sextant_error, is_silence
 
 _CONNECT_SECONDS = 5.0  # an endpoint that is there takes connections at once
@@ -65,14 +66,7 @@ class Endpoint:
 
     def unusable(self, reason: str) -> ModelRejected:
         """Return the error for an answer that is not what such an endpoint answers."""
-        return ModelRejected(
-            f"The {self.service.label} gave an unusable answer: {reason}.",
-            next_step=f"Check that {self.service.url_setting} names the right kind of endpoint.",
-            translations=self.service.in_chinese(
-                f"的回答无法使用（{reason}）。",
-                f"请检查 {self.service.url_setting} 的接口类型是否正确。",
-            ),
-        )
+        return self.service.error(ModelRejected, wordings.UNUSABLE, reason=reason)
 
     async def close(self) -> None:
         """Close the connections of the running event loop."""

@@ -6,9 +6,11 @@ import asyncio
 import logging
 import random
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import TypeVar
 
 from sextant.domain.answers import Usage
 from sextant.domain.errors import (
@@ -17,10 +19,14 @@ from sextant.domain.errors import (
     ModelRejected,
     ModelUnavailable,
     SextantError,
+    Wording,
 )
+from sextant.models import wordings
 from sextant.text.characters import clean_text
 
 _log = logging.getLogger(__name__)
+
+E = TypeVar("E", bound=SextantError)
 
 _FIRST_ERROR = 400  # RFC 9110 §15; a 200 that cannot be read is a failure of another kind
 # 408, 425 and 429 ask for another try (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4); 5xx is the
@@ -33,11 +39,8 @@ _CONNECTION_ERRORS = frozenset({"TransportError", "APIConnectionError"})
 _NO_CONNECTION = frozenset({"ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror"})
 # OpenAI's SDK raises these when the answer itself is unusable, not the endpoint.
 _UNUSABLE_OUTPUT = {
-    "LengthFinishReasonError": ("was cut off by the token limit", "的回答因长度上限被截断。"),
-    "ContentFilterFinishReasonError": (
-        "was withheld by the content filter",
-        "的回答被内容过滤器拦截。",
-    ),
+    "LengthFinishReasonError": wordings.TRUNCATED,
+    "ContentFilterFinishReasonError": wordings.WITHHELD,
 }
 # How OpenAI, vLLM, llama.cpp and Anthropic say that a prompt exceeds the context.
 _TOO_LONG = re.compile(
@@ -59,9 +62,23 @@ class Service:
     timeout_setting: str = "SEXTANT_MODEL_TIMEOUT"
     label_zh: str = ""
 
-    def in_chinese(self, sentence: str, step: str) -> dict[str, str]:
-        """Return what an error about this endpoint says in Chinese, for its `translations`."""
-        return {"zh": f"{self.label_zh or self.label} {sentence}{step}"}
+    def error(self, kind: type[E], said: Mapping[str, Wording], **known: object) -> E:
+        """Return an error about this endpoint that says this (`sextant.models.wordings`), filled with what is `known`."""
+        known |= {
+            "model": self.model_setting,
+            "key": self.key_setting,
+            "url": self.url_setting,
+            "timeout": self.timeout_setting,
+        }
+        names = {"en": f"The {self.label}", "zh": self.label_zh or self.label}
+        return kind.worded(
+            {
+                language: Wording(
+                    f"{names[language]} {message.format(**known)}", step.format(**known)
+                )
+                for language, (message, step) in said.items()
+            }
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,13 +191,7 @@ def as_sextant_error(error: Exception, service: Service) -> SextantError:
     if isinstance(error, SextantError):
         return error
     if (flaw := _UNUSABLE_OUTPUT.get(type(error).__name__)) is not None:
-        return ModelOutputInvalid(
-            f"The answer of the {service.label} {flaw[0]}.",
-            next_step="Raise SEXTANT_LIMITS__ANSWER_TOKENS or ask differently.",
-            translations=service.in_chinese(
-                flaw[1], "请调高 SEXTANT_LIMITS__ANSWER_TOKENS，或换一种问法。"
-            ),
-        )
+        return service.error(ModelOutputInvalid, flaw)
     status = status_of(error)
     if status is not None:
         refused = _refusal_error(error, status, service)
@@ -188,131 +199,35 @@ def as_sextant_error(error: Exception, service: Service) -> SextantError:
         return refused
     if silent := _without_answer(error, service):
         return silent
-    return ModelUnavailable(
-        f"The {service.label} failed: {_detail(error)}",
-        next_step=f"Check that {service.url_setting} is the base URL of a compatible API.",
-        translations=service.in_chinese(
-            f"调用失败（{_detail(error)}）。",
-            f"请检查 {service.url_setting} 是否为兼容接口的地址。",
-        ),
-    )
+    return service.error(ModelUnavailable, wordings.FAILED, detail=_detail(error))
 
 
 def _without_answer(error: Exception, service: Service) -> ModelUnavailable | None:
     """Return the typed error where no answer came, or half of one; None where one did."""
     if _never_connected(error):
-        unreachable = ModelUnavailable(
-            f"The {service.label} cannot be reached.",
-            next_step=f"Check {service.url_setting} and that the server is running.",
-            translations=service.in_chinese(
-                "无法连接。", _RUNNING_ZH.format(url=service.url_setting)
-            ),
-        )
+        unreachable = service.error(ModelUnavailable, wordings.UNREACHABLE)
         unreachable.unreachable = True
         return unreachable
     if is_silence(error):
-        return ModelUnavailable(
-            f"The {service.label} did not answer in time.",
-            next_step=f"Raise {service.timeout_setting}, or check the load of the endpoint.",
-            translations=service.in_chinese(
-                "未能及时回答。", f"请调高 {service.timeout_setting}，或检查模型服务的负载。"
-            ),
-        )
+        return service.error(ModelUnavailable, wordings.SILENT)
     if _is_connection_failure(error):
-        return ModelUnavailable(
-            f"The {service.label} broke off its answer.",
-            next_step=f"Check {service.url_setting} and that the server is running.",
-            translations=service.in_chinese(
-                "中途断开了回答。", _RUNNING_ZH.format(url=service.url_setting)
-            ),
-        )
+        return service.error(ModelUnavailable, wordings.BROKE_OFF)
     return None
 
 
 def _refusal_error(error: Exception, status: int, service: Service) -> ModelUnavailable:
     if _out_of_quota(error):
-        return ModelRejected(
-            f"The {service.label} reports that the account has no quota left.",
-            next_step="Check the plan and billing of that account.",
-            translations=service.in_chinese("报告账户额度已用完。", "请检查该账户的套餐与账单。"),
-        )
+        return service.error(ModelRejected, wordings.NO_QUOTA)
     if status == 429:
-        asked = retry_after(error)
-        later = f"in {asked:.0f} s" if asked is not None else "later"
-        later_zh = f"在 {asked:.0f} 秒后" if asked is not None else "稍后"
-        return ModelUnavailable(
-            f"The {service.label} is limiting our rate (429).",
-            next_step=f"Try again {later}.",
-            translations=service.in_chinese("限制了请求频率（429）。", f"请{later_zh}重试。"),
-        )
+        if (seconds := retry_after(error)) is None:
+            return service.error(ModelUnavailable, wordings.TOO_OFTEN)
+        return service.error(ModelUnavailable, wordings.TOO_OFTEN_UNTIL, seconds=seconds)
     if status in _TRANSIENT_STATUS:
-        return ModelUnavailable(
-            f"The {service.label} failed with status {status}.",
-            next_step="Try again; if it stays, look into that server's log.",
-            translations=service.in_chinese(
-                f"出错，状态码 {status}。", "请重试；若仍然如此，请查看该服务的日志。"
-            ),
-        )
+        return service.error(ModelUnavailable, wordings.OUT_OF_ORDER, status=status)
     if is_too_long(error):
-        return ContextTooLong(
-            f"The request is longer than the {service.label} can read ({status}).",
-            next_step="Lower SEXTANT_LIMITS__CONTEXT_TOKENS or choose a model with more context.",
-            translations=service.in_chinese(
-                f"读不完这么长的请求（{status}）。",
-                "请调低 SEXTANT_LIMITS__CONTEXT_TOKENS，或换用上下文更长的模型。",
-            ),
-        )
-    values = {
-        "status": status,
-        "detail": _detail(error),
-        "key": service.key_setting,
-        "model": service.model_setting,
-        "url": service.url_setting,
-    }
-    sentence, step, sentence_zh, step_zh = (
-        text.format(**values) for text in _REFUSALS.get(status, _OTHER_REFUSAL)
-    )
-    return ModelRejected(
-        f"The {service.label} {sentence}",
-        next_step=step,
-        translations=service.in_chinese(sentence_zh, step_zh),
-    )
-
-
-_RUNNING_ZH = "请检查 {url}，并确认模型服务正在运行。"
-# By status: what happened and the next step, in English, then in Chinese.
-_REFUSALS = {
-    401: (
-        "refused the key (401).",
-        "Set {key} to a key that this endpoint accepts.",
-        "拒绝了密钥（401）。",
-        "请把 {key} 设为该服务接受的密钥。",
-    ),
-    403: (
-        "forbids this key to use the model (403).",
-        "Check what the key in {key} may use.",
-        "不允许此密钥使用该模型（403）。",
-        "请检查 {key} 中密钥的权限。",
-    ),
-    404: (
-        "does not know that model or path (404): {detail}",
-        "Check the model name in {model} and that {url} ends as the API wants (often /v1).",
-        "没有该模型或路径（404）：{detail}。",
-        "请检查 {model} 中的模型名，以及 {url} 的结尾是否符合接口要求（通常是 /v1）。",
-    ),
-    413: (
-        "finds the request too large (413).",
-        "Ask for fewer or shorter passages.",
-        "认为请求过大（413）。",
-        "请减少段落的数量或长度。",
-    ),
-}
-_OTHER_REFUSAL = (
-    "refused the request ({status}): {detail}",
-    "Check that {model} and {url} belong together.",
-    "拒绝了请求（{status}）：{detail}。",
-    "请检查 {model} 与 {url} 是否匹配。",
-)
+        return service.error(ContextTooLong, wordings.TOO_LONG, status=status)
+    said = wordings.REFUSED.get(status, wordings.REFUSED_OTHERWISE)
+    return service.error(ModelRejected, said, status=status, detail=_detail(error))
 
 
 def _response(error: BaseException) -> object:

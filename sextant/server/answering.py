@@ -27,6 +27,7 @@ from sextant.server.runs import QUEUE, AnswerRun, Encode, Runs, nothing
 from sextant.server.schemas.answers import SearchBody
 from sextant.server.serving import serving_of
 from sextant.server.sse import EventStream, while_connected
+from sextant.text.characters import language_of
 
 # Passages that these rank whatever the page: of two rankings joined, and behind reports, of which a longer
 # ranking has more, the first passages depend on how many are asked for. `auto` may choose `global`.
@@ -93,6 +94,11 @@ class AnswerRequest:
     question: str
     options: Options
 
+    @property
+    def language(self) -> str:
+        """Return the language in which to tell what went wrong with the answer."""
+        return language_of(self.question)
+
     def ask(self, rag: Sextant) -> AsyncGenerator[Event]:
         """Begin the answer."""
         return rag.stream(self.question, **self.options)
@@ -120,7 +126,9 @@ async def whole(
         SextantError: the answer failed.
     """
     rag = rag_of(request, principal)
-    run = serving_of(request).runs.start(principal, lambda: asked.ask(rag), note)
+    run = serving_of(request).runs.start(
+        principal, lambda: asked.ask(rag), note, language=asked.language
+    )
     try:
         return respond(await while_connected(request.receive, run.answer()))
     finally:
@@ -153,14 +161,15 @@ def stream_answer(
         Overloaded, Limited: there is no slot.
     """
     runs, rag = serving_of(request).runs, rag_of(request, principal)
-    run = runs.start(principal, lambda: asked.ask(rag), encode, keep=keep)
+    run = runs.start(principal, lambda: asked.ask(rag), encode, keep=keep, language=asked.language)
 
     async def begin() -> None:
         try:
             await _start_run(run, asked, rag, runs)
-        except SextantError:
+        except SextantError as error:
             run.stop()
             await run.over()  # whoever asks again at once finds the conversation free
+            error.speak(asked.language)
             raise
 
     def left() -> None:

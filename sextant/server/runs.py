@@ -12,7 +12,15 @@ from contextlib import aclosing
 from contextvars import ContextVar
 
 from sextant.domain.answers import Answer
-from sextant.domain.errors import Cancelled, Limited, Overloaded, RunNotFound, TimedOut, error_of
+from sextant.domain.errors import (
+    Cancelled,
+    Limited,
+    Overloaded,
+    RunNotFound,
+    TimedOut,
+    Wording,
+    error_of,
+)
 from sextant.domain.events import Done, Event, Failed, Status
 from sextant.domain.settings import RunSettings
 from sextant.graph.failures import as_failed
@@ -46,6 +54,7 @@ class AnswerRun:
         seconds: time for all of it.
         turns: held until the first result. The first steps are our own work, most of it on the event
             loop: a hundred answers that take them all at once come to their first words all at the end.
+        language: in which to tell that it was late or cancelled.
     """
 
     def __init__(
@@ -55,6 +64,8 @@ class AnswerRun:
         encode: Encode,
         seconds: float,
         turns: asyncio.Semaphore,
+        *,
+        language: str = "en",
     ) -> None:
         self.run_id = secrets.token_hex(16)
         self.user_id = user_id
@@ -65,6 +76,7 @@ class AnswerRun:
         self._encode = encode
         self._seconds = seconds
         self._turns = turns
+        self._language = language
         self._has_turn = False
         self._answer: Answer | None = None
         self._failure: Failed | None = None
@@ -95,7 +107,7 @@ class AnswerRun:
         await asyncio.wait({self._task})
         self._raise_failure()
         if self._answer is None:  # it was stopped before it began
-            raise _cancel_task()
+            raise _cancel_task().speak(self._language)
         return self._answer
 
     async def read(self, ping_seconds: float, after: int = 0) -> AsyncIterator[bytes]:
@@ -133,12 +145,11 @@ class AnswerRun:
                 async for event in events:
                     self._note(event)
         except TimeoutError:
-            late = f"The answer took longer than {self._seconds:g} s."
-            self._note(as_failed(TimedOut(late, next_step="Ask again, or for less at once.")))
+            self._note(as_failed(_time_out(self._seconds), self._language))
         except asyncio.CancelledError:
-            self._note(as_failed(_cancel_task()))
+            self._note(as_failed(_cancel_task(), self._language))
         except Exception as error:  # noqa: BLE001 - the edge: a run ends with an event
-            self._note(as_failed(error))
+            self._note(as_failed(error, self._language))
         finally:
             self._give_turn()
 
@@ -185,7 +196,23 @@ class AnswerRun:
 
 
 def _cancel_task() -> Cancelled:
-    return Cancelled("The answer was cancelled.", next_step="Ask again.")
+    return Cancelled.worded(
+        {
+            "en": Wording("The answer was cancelled.", "Ask again."),
+            "zh": Wording("回答已被取消。", "请再问一次。"),
+        }
+    )
+
+
+def _time_out(seconds: float) -> TimedOut:
+    return TimedOut.worded(
+        {
+            "en": Wording(
+                f"The answer took longer than {seconds:g} s.", "Ask again, or for less at once."
+            ),
+            "zh": Wording(f"回答超过了 {seconds:g} 秒。", "请再问一次，或一次少问一些。"),
+        }
+    )
 
 
 # How long a slot is kept for a question whose body is still to come.
@@ -276,6 +303,7 @@ class Runs:
         encode: Encode = nothing,
         *,
         keep: bool = False,
+        language: str = "en",
     ) -> AnswerRun:
         """Begin an answer if there is a slot for it; refused, it has cost nothing.
 
@@ -284,6 +312,7 @@ class Runs:
             ask: begins it.
             encode: what is sent of its events.
             keep: have `find` find it, until `keep_seconds` after its end.
+            language: in which to tell that it was late or cancelled.
 
         Raises:
             Overloaded: the server has no slot left.
@@ -293,7 +322,9 @@ class Runs:
             expected.give_up()
         self._check_room(self.expected)
         self._check_share(principal)
-        run = AnswerRun(principal.user_id, ask(), encode, self.settings.seconds, self._turns)
+        run = AnswerRun(
+            principal.user_id, ask(), encode, self.settings.seconds, self._turns, language=language
+        )
         self._live[run.run_id] = run
         self._of_caller[principal.quota_key] += 1
         run.when_over(lambda _: self._over(run, principal, keep=keep))

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 
 from sextant.domain.answers import Usage
-from sextant.domain.errors import ModelRejected, ModelUnavailable, SextantError
+from sextant.domain.errors import ModelRejected, ModelUnavailable, SextantError, Wording
 
 # It is not about one prompt then, and the next would be refused, too.
 _GONE_AFTER = 3
@@ -44,8 +44,14 @@ class Refusals:
 
 
 SPENT = {
-    "en": "The limit of model calls (limits.model_calls), which counts failed ones too, is reached.",
-    "zh": "模型调用次数已达上限（limits.model_calls，失败的调用也计入）。",
+    "en": Wording(
+        "The limit of model calls (limits.model_calls), which counts failed ones too, is reached.",
+        "Raise SEXTANT_LIMITS__MODEL_CALLS, or ask again.",
+    ),
+    "zh": Wording(
+        "模型调用次数已达上限（limits.model_calls，失败的调用也计入）。",
+        "请调高 SEXTANT_LIMITS__MODEL_CALLS，或再问一次。",
+    ),
 }
 
 
@@ -119,11 +125,7 @@ def count_request() -> None:
         ModelRejected: none may be made.
     """
     if not another_may_be_made():
-        raise ModelRejected(
-            SPENT["en"],
-            next_step="Raise SEXTANT_LIMITS__MODEL_CALLS, or ask again.",
-            translations={"zh": f"{SPENT['zh']}请调高 SEXTANT_LIMITS__MODEL_CALLS，或再问一次。"},
-        )
+        raise ModelRejected.worded(SPENT)
     if (current := _current.get()) is not None:
         current.count()
 

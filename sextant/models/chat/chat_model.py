@@ -21,6 +21,7 @@ from langchain_core.messages import (
 from sextant.domain.answers import Usage
 from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, OptionInvalid
 from sextant.domain.telemetry import EventOutcome, ModelCalled, emit
+from sextant.models import wordings
 from sextant.models.chat.allowance import SPENT, another_may_be_made, count_request
 from sextant.models.chat.dialect import Dialect, RequestForm
 from sextant.models.chat.echoes import Echoes
@@ -51,14 +52,6 @@ _CHARS_PER_TOKEN = 8
 # Seconds that an endpoint gets to close its stream, having said that the answer ended.
 _AFTER_END = 2.0
 # Next steps in English and in Chinese.
-_CUT_OFF = (
-    "Raise SEXTANT_LIMITS__ANSWER_TOKENS, which cut the answer off.",
-    "请调高截断了回答的 SEXTANT_LIMITS__ANSWER_TOKENS。",
-)
-_LARGER = ("Try again, or choose a larger chat model.", "请重试，或换用更大的聊天模型。")
-_DIFFERENTLY = ("Ask differently.", "请换一种问法。")
-_MORE_TOKENS = ("Raise SEXTANT_LIMITS__ANSWER_TOKENS.", "请调高 SEXTANT_LIMITS__ANSWER_TOKENS。")
-_ANOTHER = ("Try again, or choose another chat model.", "请重试，或换用其他聊天模型。")
 _NO_ANSWER = ModelCalled(0, 0, EventOutcome.FAILED)
 
 
@@ -201,12 +194,8 @@ class ChatModel:
         return read, first.usage + second.usage
 
     def _unfit(self, problem: DoesNotFit, usage: Usage) -> ModelOutputInvalid:
-        step, step_zh = _CUT_OFF if usage.truncated else _LARGER
-        error = ModelOutputInvalid(
-            f"The {self._service.label} did not give the asked structure: {problem}",
-            next_step=step,
-            translations=self._service.in_chinese("没有按要求的结构回答。", step_zh),
-        )
+        said = wordings.UNFIT_TRUNCATED if usage.truncated else wordings.UNFIT
+        error = self._service.error(ModelOutputInvalid, said, problem=problem)
         error.usage = usage
         return error
 
@@ -330,41 +319,25 @@ class ChatModel:
         emit(_NO_ANSWER)
         if not another_may_be_made():
             typed = as_sextant_error(error, self._service)
-            typed.message += f" {SPENT['en']}"
+            typed.message += f" {SPENT['en'].message}"
             typed.translations = {
-                language: f"{text}{SPENT[language]}"
-                for language, text in typed.translations.items()
+                language: said._replace(message=said.message + SPENT[language].message)
+                for language, said in typed.translations.items()
             }
             raise typed from error
         await self._retries.pause(error, attempt, self._service)
 
     def _require_text(self, tally: Tally) -> None:
         if tally.ended == "content_filter":
-            reason, reason_zh = (
-                "withheld its answer by a content filter",
-                "的回答被内容过滤器拦截。",
-            )
-            step, step_zh = _DIFFERENTLY
+            said = wordings.WITHHELD
         elif tally.text.strip():
             return
         elif tally.refusal:
-            declined = tally.refusal[:200].rstrip(". ")
-            reason, reason_zh = f"declined: {declined}", f"拒绝回答：{declined}。"
-            step, step_zh = _DIFFERENTLY
-        elif tally.truncated:
-            reason, reason_zh = (
-                "used up its tokens before it answered",
-                "在回答之前用完了长度上限。",
-            )
-            step, step_zh = _MORE_TOKENS
+            said = wordings.DECLINED
         else:
-            reason, reason_zh = "answered nothing", "没有给出任何回答。"
-            step, step_zh = _ANOTHER
-        raise ModelOutputInvalid(
-            f"The {self._service.label} {reason}.",
-            next_step=step,
-            translations=self._service.in_chinese(reason_zh, step_zh),
-        )
+            said = wordings.USED_UP if tally.truncated else wordings.EMPTY
+        declined = tally.refusal[:200].rstrip(". ")
+        raise self._service.error(ModelOutputInvalid, said, reason=declined)
 
 
 def _with_instruction(prompt: list[BaseMessage], text: str) -> list[BaseMessage]:

@@ -9,6 +9,7 @@ from pydantic.alias_generators import to_snake
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sextant.domain.errors import Wording
 from sextant.server.openapi import SAID, Responses, code_of
 from sextant.server.problems import MEDIA_TYPE
 
@@ -94,7 +95,7 @@ class _Turned:
     async def _turn(self, start: Message, message: Message) -> None:
         problem = orjson.loads(message["body"])
         field, detail = _as_sent(problem.get("field"), problem["detail"])
-        said = " ".join(filter(None, (detail, problem.get("nextStep"))))
+        said = str(Wording(detail, problem.get("nextStep") or ""))
         body = orjson.dumps(error_body(problem["code"], said, problem["status"], field))
         headers = MutableHeaders(raw=start["headers"])
         headers["content-type"] = "application/json"

@@ -12,7 +12,7 @@ from psycopg.rows import class_row
 from psycopg.types import TypeInfo
 from psycopg_pool import PoolClosed, PoolTimeout
 
-from sextant.domain.errors import DatabaseUnavailable
+from sextant.domain.errors import DatabaseUnavailable, Wording
 from sextant.domain.settings import Settings
 from sextant.stores.embedded.server import EmbeddedServer
 from sextant.stores.postgresql.logins import logins
@@ -163,14 +163,16 @@ class Database(QueryConnection):
                 f"All connections to PostgreSQL ({self.settings.database_pool}) are in use.",
                 next_step="Send fewer requests at once, or increase SEXTANT_DATABASE_POOL.",
                 translations={
-                    "zh": f"PostgreSQL 的全部连接（{self.settings.database_pool} 个）都在使用中。"
-                    "请减少并发，或调高 SEXTANT_DATABASE_POOL。"
+                    "zh": Wording(
+                        f"PostgreSQL 的全部连接（{self.settings.database_pool} 个）都在使用中。",
+                        "请减少并发，或调高 SEXTANT_DATABASE_POOL。",
+                    )
                 },
             )
         return DatabaseUnavailable(
             "PostgreSQL does not answer: no connection can be opened.",
             next_step="Run `sextant doctor`, and try again once the database is back.",
-            translations={"zh": f"PostgreSQL 无法连接。{_DOCTOR_ZH}"},
+            translations={"zh": Wording("PostgreSQL 无法连接。", _DOCTOR_ZH)},
         )
 
     @property
@@ -206,5 +208,5 @@ def unavailable() -> Iterator[None]:
         raise DatabaseUnavailable(
             f"PostgreSQL did not answer: {str(error).strip().rstrip(' :.?') or type(error).__name__}.",
             next_step="Run `sextant doctor`, and try again once the database is back.",
-            translations={"zh": f"PostgreSQL 没有正常回答。{_DOCTOR_ZH}"},
+            translations={"zh": Wording("PostgreSQL 没有正常回答。", _DOCTOR_ZH)},
         ) from error

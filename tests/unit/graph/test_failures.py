@@ -8,7 +8,7 @@ import pytest
 from langgraph.errors import NodeTimeoutError
 from pydantic import ValidationError
 
-from sextant.domain.errors import DatabaseUnavailable, OptionInvalid, SextantError
+from sextant.domain.errors import DatabaseUnavailable, OptionInvalid, SextantError, Wording
 from sextant.domain.events import Failed
 from sextant.graph.failures import as_failed
 from sextant.nodes.context import Context
@@ -24,6 +24,17 @@ from sextant.nodes.context import Context
 def test_an_error_of_ours_is_told_in_its_own_words(error: SextantError, retryable: bool) -> None:
     detail = {"next_step": error.next_step, "field": error.field}
     assert as_failed(error) == Failed(error.code, error.message, retryable, detail)
+
+
+def test_an_error_is_told_with_its_next_step_in_the_language_of_the_question() -> None:
+    gone = DatabaseUnavailable(
+        "Gone.", next_step="Start it.", translations={"zh": Wording("不在。", "请启动它。")}
+    )
+    detail = {"next_step": "请启动它。", "field": None}
+    assert as_failed(gone, "zh") == Failed(
+        "database_unavailable", "不在。", retryable=True, detail=detail
+    )
+    assert as_failed(OptionInvalid("Too many."), "zh").message == "Too many."
 
 
 def test_a_step_that_took_too_long_is_named() -> None:

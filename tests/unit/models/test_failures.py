@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -10,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable
+from sextant.domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable, Wording
+from sextant.models import wordings
 from sextant.models.failures import Retries, Service, as_sextant_error, is_transient, retry_after
 
 SERVICE = Service("chat model m", "THE_MODEL", "THE_KEY", "THE_URL", "THE_TIMEOUT")
@@ -130,12 +133,14 @@ def test_each_failure_names_the_setting_to_look_at(
 def test_each_failure_is_told_in_chinese_with_its_next_step(error: Exception) -> None:
     service = replace(SERVICE, label_zh="聊天模型 m")
     typed = as_sextant_error(error, service)
-    told = typed.in_language("zh")
+    told, step = typed.wording("zh")
     assert told.startswith("聊天模型 m ")
-    assert "请" in told, "what to do next"
-    assert typed.in_language("en") == str(typed)
+    assert step.startswith("请")
+    assert step not in told
+    assert typed.in_language("zh") == told + step
+    assert typed.in_language("en") == str(typed) == f"{typed.message} {typed.next_step}"
     settings = [one for one in ("THE_URL", "THE_KEY", "THE_MODEL") if one in typed.next_step]
-    assert all(one in told for one in settings)
+    assert all(one in step for one in settings)
 
 
 def test_only_where_no_connection_came_about_is_an_endpoint_out_of_reach() -> None:
@@ -167,3 +172,25 @@ def test_a_long_or_broken_message_of_the_endpoint_is_cut_and_cleaned() -> None:
     typed = as_sextant_error(RuntimeError("x\x00y\n" + "z" * 5000), SERVICE)
     assert "\x00" not in typed.message
     assert len(typed.message) < 300
+
+
+def _catalogue() -> Iterator[tuple[str, Mapping[str, Wording]]]:
+    for name, said in vars(wordings).items():
+        if name.isupper() and not name.startswith("_"):
+            several = said if name == "REFUSED" else {name: said}
+            yield from ((f"{name} {which}", one) for which, one in several.items())
+
+
+@pytest.mark.parametrize("said", [pytest.param(said, id=name) for name, said in _catalogue()])
+def test_each_wording_has_a_next_step_in_both_languages_that_names_the_same_settings(
+    said: Mapping[str, Wording],
+) -> None:
+    assert set(said) == {"en", "zh"}
+    assert all(message and step for message, step in said.values())
+    named = {
+        language: set(
+            re.findall(r"SEXTANT_\w+|\{(?:key|model|url|timeout|seconds)[^}]*\}", wording.next_step)
+        )
+        for language, wording in said.items()
+    }
+    assert named["en"] == named["zh"]

@@ -14,7 +14,8 @@ export class Problem extends Error {
   constructor(body, status = 0, retryAfter = 0) {
     const later = TRY_LATER.has(status) ? say("later", retryAfter || 5) : status === 403 ? say("forbidden") : "";
     const large = status === 413 && say("tooLarge");
-    const server = [body.detail || `HTTP ${status}.`, body.nextStep].filter(Boolean).join(" ");
+    const detail = body.detail || `HTTP ${status}.`;
+    const server = [detail, body.nextStep].filter(Boolean).join(detail.endsWith("。") ? "" : " ");
     super(body.code === "graph_not_found" ? say("noDocuments") : [large, told(body.code, server), later].filter(Boolean).join(" "));
     this.status = status;
     this.code = body.code ?? "";

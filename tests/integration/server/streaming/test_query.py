@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,48 @@ async def test_a_model_that_fails_before_its_first_word_has_its_own_status(serve
         answer = await client.post("/api/query", json=asking(mode="bypass"))
     assert (answer.status_code, answer.json()["code"]) == (503, "model_unavailable")
     assert int(answer.headers["retry-after"]) > 0
+
+
+FAILURES = pytest.mark.parametrize(
+    ("question", "message", "next_step"),
+    [
+        (
+            "Say hello to the reader.",
+            "The chat model scripted failed with status 500.",
+            "Try again; if it stays, look into that server's log.",
+        ),
+        (
+            "请向读者问好。",
+            "聊天模型 scripted 出错，状态码 500。",
+            "请重试；若仍然如此，请查看该服务的日志。",
+        ),
+    ],
+)
+
+
+@FAILURES
+@pytest.mark.parametrize("stream", [True, False])
+async def test_a_problem_and_its_next_step_are_told_in_the_questions_language(
+    served: Served, question: str, message: str, next_step: str, stream: bool
+) -> None:
+    served.script = lambda _: failing(500)
+    async with served.client() as client:
+        body = asking(query=question, mode="bypass", stream=stream)
+        problem = (await client.post("/api/query", json=body)).json()
+    assert (problem["detail"], problem["nextStep"]) == (message, next_step)
+
+
+@FAILURES
+async def test_so_they_are_by_the_event_that_ends_a_stream(
+    served: Served, question: str, message: str, next_step: str
+) -> None:
+    served.script = lambda _: replace(failing(500), delay=1.0)  # by then the stream has begun
+    async with served.client() as client:
+        answer = await client.post("/api/query", json=asking(query=question, mode="bypass"))
+    [*_, last] = sent(answer.text)
+    assert (last.name, last.data["code"]) == ("error", "model_unavailable")
+    assert (last.data["message"], last.data["nextStep"]) == (message, next_step)
+    assert last.data["detail"]["next_step"] == next_step
 
 
 async def test_a_model_that_fails_in_mid_answer_leaves_an_answer_with_a_note(

@@ -1,0 +1,143 @@
+"""What errors about a model's endpoint say, in English and Chinese, with the next step of each.
+
+The endpoint's name stands before each message. Filled in are its settings, `{model}`, `{key}`, `{url}` and
+`{timeout}`, and what the error knows besides.
+"""
+
+from __future__ import annotations
+
+from sextant.domain.errors import Wording
+
+Wordings = dict[str, Wording]
+
+_RUNNING = "Check {url} and that the server is running."
+_RUNNING_ZH = "请检查 {url}，并确认模型服务正在运行。"
+
+UNREACHABLE: Wordings = {
+    "en": Wording("cannot be reached.", _RUNNING),
+    "zh": Wording("无法连接。", _RUNNING_ZH),
+}
+BROKE_OFF: Wordings = {
+    "en": Wording("broke off its answer.", _RUNNING),
+    "zh": Wording("中途断开了回答。", _RUNNING_ZH),
+}
+SILENT: Wordings = {
+    "en": Wording("did not answer in time.", "Raise {timeout}, or check the load of the endpoint."),
+    "zh": Wording("未能及时回答。", "请调高 {timeout}，或检查模型服务的负载。"),
+}
+FAILED: Wordings = {
+    "en": Wording("failed: {detail}", "Check that {url} is the base URL of a compatible API."),
+    "zh": Wording("调用失败（{detail}）。", "请检查 {url} 是否为兼容接口的地址。"),
+}
+UNUSABLE: Wordings = {
+    "en": Wording(
+        "gave an unusable answer: {reason}.",
+        "Check that {url} names the right kind of endpoint.",
+    ),
+    "zh": Wording("的回答无法使用（{reason}）。", "请检查 {url} 的接口类型是否正确。"),
+}
+
+NO_QUOTA: Wordings = {
+    "en": Wording(
+        "reports that the account has no quota left.",
+        "Check the plan and billing of that account.",
+    ),
+    "zh": Wording("报告账户额度已用完。", "请检查该账户的套餐与账单。"),
+}
+TOO_OFTEN: Wordings = {
+    "en": Wording("is limiting our rate (429).", "Try again later."),
+    "zh": Wording("限制了请求频率（429）。", "请稍后重试。"),
+}
+TOO_OFTEN_UNTIL: Wordings = {
+    "en": Wording("is limiting our rate (429).", "Try again in {seconds:.0f} s."),
+    "zh": Wording("限制了请求频率（429）。", "请在 {seconds:.0f} 秒后重试。"),
+}
+OUT_OF_ORDER: Wordings = {
+    "en": Wording(
+        "failed with status {status}.", "Try again; if it stays, look into that server's log."
+    ),
+    "zh": Wording("出错，状态码 {status}。", "请重试；若仍然如此，请查看该服务的日志。"),
+}
+TOO_LONG: Wordings = {
+    "en": Wording(
+        "cannot read so long a request ({status}).",
+        "Lower SEXTANT_LIMITS__CONTEXT_TOKENS or choose a model with more context.",
+    ),
+    "zh": Wording(
+        "读不完这么长的请求（{status}）。",
+        "请调低 SEXTANT_LIMITS__CONTEXT_TOKENS，或换用上下文更长的模型。",
+    ),
+}
+REFUSED: dict[int, Wordings] = {
+    401: {
+        "en": Wording("refused the key (401).", "Set {key} to a key that this endpoint accepts."),
+        "zh": Wording("拒绝了密钥（401）。", "请把 {key} 设为该服务接受的密钥。"),
+    },
+    403: {
+        "en": Wording(
+            "forbids this key to use the model (403).", "Check what the key in {key} may use."
+        ),
+        "zh": Wording("不允许此密钥使用该模型（403）。", "请检查 {key} 中密钥的权限。"),
+    },
+    404: {
+        "en": Wording(
+            "does not know that model or path (404): {detail}",
+            "Check the model name in {model} and that {url} ends as the API wants (often /v1).",
+        ),
+        "zh": Wording(
+            "没有该模型或路径（404）：{detail}。",
+            "请检查 {model} 中的模型名，以及 {url} 的结尾是否符合接口要求（通常是 /v1）。",
+        ),
+    },
+    413: {
+        "en": Wording("finds the request too large (413).", "Ask for fewer or shorter passages."),
+        "zh": Wording("认为请求过大（413）。", "请减少段落的数量或长度。"),
+    },
+}
+REFUSED_OTHERWISE: Wordings = {
+    "en": Wording(
+        "refused the request ({status}): {detail}", "Check that {model} and {url} belong together."
+    ),
+    "zh": Wording("拒绝了请求（{status}）：{detail}。", "请检查 {model} 与 {url} 是否匹配。"),
+}
+
+_DIFFERENTLY = "Ask differently."
+_DIFFERENTLY_ZH = "请换一种问法。"
+
+WITHHELD: Wordings = {
+    "en": Wording("withheld its answer by a content filter.", _DIFFERENTLY),
+    "zh": Wording("的回答被内容过滤器拦截。", _DIFFERENTLY_ZH),
+}
+DECLINED: Wordings = {
+    "en": Wording("declined: {reason}.", _DIFFERENTLY),
+    "zh": Wording("拒绝回答：{reason}。", _DIFFERENTLY_ZH),
+}
+TRUNCATED: Wordings = {
+    "en": Wording(
+        "used up its tokens before its answer was complete.",
+        "Raise SEXTANT_LIMITS__ANSWER_TOKENS or ask differently.",
+    ),
+    "zh": Wording(
+        "在答完之前用完了长度上限。", "请调高 SEXTANT_LIMITS__ANSWER_TOKENS，或换一种问法。"
+    ),
+}
+USED_UP: Wordings = {
+    "en": Wording("used up its tokens before it answered.", "Raise SEXTANT_LIMITS__ANSWER_TOKENS."),
+    "zh": Wording("在回答之前用完了长度上限。", "请调高 SEXTANT_LIMITS__ANSWER_TOKENS。"),
+}
+EMPTY: Wordings = {
+    "en": Wording("answered nothing.", "Try again, or choose another chat model."),
+    "zh": Wording("没有给出任何回答。", "请重试，或换用其他聊天模型。"),
+}
+UNFIT: Wordings = {
+    "en": Wording(
+        "did not give the asked structure: {problem}", "Try again, or choose a larger chat model."
+    ),
+    "zh": Wording("没有按要求的结构回答。", "请重试，或换用更大的聊天模型。"),
+}
+UNFIT_TRUNCATED: Wordings = {
+    "en": Wording(
+        UNFIT["en"].message, "Raise SEXTANT_LIMITS__ANSWER_TOKENS, which cut the answer off."
+    ),
+    "zh": Wording(UNFIT["zh"].message, "请调高截断了回答的 SEXTANT_LIMITS__ANSWER_TOKENS。"),
+}
