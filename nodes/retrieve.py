@@ -20,7 +20,7 @@ from sextant.nodes.state import State
 from sextant.retrievers.content import assemble_graph_context
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
 from sextant.retrievers.modes import MODES
-from sextant.retrievers.ranking.fusion import interleaved, rrf
+from sextant.retrievers.ranking.fusion import interleave, rrf
 from sextant.stores.postgresql.watched import with_deadline
 from sextant.tables.query.parsing import may_compute
 from sextant.text.characters import ideographs, language_of
@@ -254,9 +254,9 @@ def merge_evidence(
     apart = {*state.bridges, *state.abroad}
     wide = [_ids(items) for query, items in found.items() if query not in apart]
     before = _ids(state.items) if state.items else wide.pop(0)
-    new = interleaved(abroad, interleaved(_ids(_once(bridged)), fuse_ids(wide), 0), 0)
+    new = interleave(abroad, interleave(_ids(_once(bridged)), fuse_ids(wide), 0), 0)
     evidence = [id_ for id_ in state.evidence if id_ in unique]
-    order = dict.fromkeys([*evidence, *interleaved(before, new, _KEPT)])
+    order = dict.fromkeys([*evidence, *interleave(before, new, _KEPT)])
     return [unique[id_] for id_ in list(order)[: max(top_k, len(evidence))]]
 
 

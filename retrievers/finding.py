@@ -29,9 +29,9 @@ from sextant.retrievers.lanes.lane import (
 )
 from sextant.retrievers.lanes.local import LOCAL, local_lane
 from sextant.retrievers.lanes.mix import MIX, mix_lane
-from sextant.retrievers.lanes.reading import Held, IndexLane, QuestionReader, Read
+from sextant.retrievers.lanes.query_context import CachedIndex, IndexLane, QuestionReader, Read
 from sextant.retrievers.lanes.reports import GLOBAL, REPORTS, global_lane, report_lane
-from sextant.retrievers.lanes.surroundings import Surroundings, merged
+from sextant.retrievers.lanes.surroundings import Surroundings, merge_surroundings
 from sextant.retrievers.memory.texts import Texts
 from sextant.retrievers.modes import Fusion, ModeSpec
 from sextant.retrievers.ranking.broadening import share_of_global
@@ -114,7 +114,7 @@ class Finder:
         self._held(spec, request)  # what is in memory now is worth reading the texts of
         return found
 
-    def _held(self, spec: ModeSpec, request: LaneQuery) -> Held | None:
+    def _held(self, spec: ModeSpec, request: LaneQuery) -> CachedIndex | None:
         """Return the index in memory, if a lane goes by it."""
         reader = self._reader(spec)
         if reader is None or INDEX_LANES.keys().isdisjoint(spec.signals):
@@ -136,7 +136,7 @@ class Finder:
         return KeywordLane(self.chunks, whole=whole)
 
     async def _lanes(
-        self, spec: ModeSpec, names: Sequence[str], request: LaneQuery, held: Held | None
+        self, spec: ModeSpec, names: Sequence[str], request: LaneQuery, held: CachedIndex | None
     ) -> Read:
         """Run lanes, those over the index together."""
         timeout, reader = self.settings.lane_timeout, self._reader(spec)
@@ -157,7 +157,7 @@ class Finder:
         spec: ModeSpec,
         request: LaneQuery,
         top_k: int | None,
-        held: Held | None,
+        held: CachedIndex | None,
     ) -> LaneResults:
         """Run the lanes and what goes beside them, then the fallback if no lane succeeded."""
         known = self.names
@@ -188,13 +188,13 @@ class Finder:
         request: LaneQuery,
         read: Read,
         top_k: int | None,
-        held: Held | None,
+        held: CachedIndex | None,
     ) -> LaneResults:
         """Return what the lanes found in one ranking, with the texts of its first passages."""
         runs, started = read.runs, time.perf_counter()
         timings = {**read.spent, **_lane_timings(runs)}
         passages, share = self._rank(spec, request, runs, top_k)
-        around = merged([run.around for run in runs if run.around is not None])
+        around = merge_surroundings([run.around for run in runs if run.around is not None])
         timings["fusion"] = milliseconds_since(started)
         started = time.perf_counter()
         if held is not None and held.texts is not None and read.now is not None:

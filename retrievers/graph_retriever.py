@@ -28,7 +28,7 @@ from sextant.domain.telemetry import searching
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.finding import Finder
 from sextant.retrievers.index.scope_index import ScopeIndexes
-from sextant.retrievers.lanes.degrading import degraded
+from sextant.retrievers.lanes.degrading import describe_degradation
 from sextant.retrievers.lanes.keywords import NO_KEYWORDS
 from sextant.retrievers.lanes.lane import (
     KEYWORD,
@@ -36,10 +36,10 @@ from sextant.retrievers.lanes.lane import (
     LaneQuery,
     LaneRun,
     counts_of,
+    list_scores,
     log_found,
-    named_scores,
 )
-from sextant.retrievers.lanes.linking import linked_names
+from sextant.retrievers.lanes.linking import link_names
 from sextant.retrievers.lanes.unknown import warn_of_unknown
 from sextant.retrievers.memory.hot import ScopeCache
 from sextant.retrievers.memory.texts import Texts
@@ -238,7 +238,9 @@ class GraphRetriever(BaseRetriever):
             tuple(results),
             chosen,
             graph_items=tuple(around),
-            warnings=tuple(dict.fromkeys([*degraded(runs), *request.warnings, *notices])),
+            warnings=tuple(
+                dict.fromkeys([*describe_degradation(runs), *request.warnings, *notices])
+            ),
             timings=timings,
         )
 
@@ -257,7 +259,7 @@ class GraphRetriever(BaseRetriever):
         except (SextantError, TimeoutError) as error:
             logger.info("names of the question not looked up: %s", error)
             return {}
-        return linked_names(index, text)
+        return link_names(index, text)
 
     async def aretrieve(
         self,
@@ -366,7 +368,7 @@ class GraphRetriever(BaseRetriever):
             "retrieved",
             request,
             counts=counts_of(runs),
-            found=named_scores(results),
+            found=list_scores(results),
             spent=timings,
         )
         if slow:

@@ -26,7 +26,7 @@ from sextant.retrievers.chunk_search.ranking import (
 )
 from sextant.retrievers.content import ids_of, score_at
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes
-from sextant.retrievers.lanes.degrading import degraded, require_one
+from sextant.retrievers.lanes.degrading import describe_degradation, require_one
 from sextant.retrievers.lanes.keywords import NO_KEYWORDS
 from sextant.retrievers.lanes.lane import Lane, LaneQuery, LaneRun, run_lanes
 from sextant.retrievers.memory.hot import HotTraits
@@ -131,7 +131,7 @@ class ChunkRanker:
             timings["rerank"] = milliseconds_since(started)
             if late:
                 query.warn(late)
-        warnings = [*degraded(runs), *query.warnings]
+        warnings = [*describe_degradation(runs), *query.warnings]
         return ChunkRanking(ranking, tuple(dict.fromkeys(warnings)), timings)
 
     async def _index(self, query: LaneQuery) -> BM25Index | None:

@@ -34,7 +34,7 @@ from sextant.retrievers.pages.cursor import (
     encode,
     identity,
 )
-from sextant.retrievers.ranking.reranking import RerankLimits, judge, reordered
+from sextant.retrievers.ranking.reranking import RerankLimits, judge, reorder
 from sextant.retrievers.ranking.signals import blend
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphCopies, GraphStore, collect_notices
@@ -108,7 +108,7 @@ class EntityRanker:
         if not judgement.scores:
             return hits
         said = dict(enumerate(judgement.scores))
-        order = reordered(judgement.scores, [max(hit.score, LEAST_SCORE) for hit in hits])
+        order = reorder(judgement.scores, [max(hit.score, LEAST_SCORE) for hit in hits])
         changed = [
             replace(hits[place], score=score, rerank=said.get(place)) for place, score in order
         ]

@@ -31,7 +31,7 @@ from sextant.retrievers.hybrid_retriever.options import (
     HybridStore,
     hybrid_store,
 )
-from sextant.retrievers.lanes.degrading import degraded, require_one
+from sextant.retrievers.lanes.degrading import describe_degradation, require_one
 from sextant.retrievers.lanes.keywords import NO_KEYWORDS
 from sextant.retrievers.lanes.lane import (
     KEYWORD,
@@ -40,8 +40,8 @@ from sextant.retrievers.lanes.lane import (
     LaneQuery,
     LaneRun,
     counts_of,
+    list_scores,
     log_found,
-    named_scores,
     run_lanes,
 )
 from sextant.retrievers.numeric.highest import Scores, min_max
@@ -314,7 +314,7 @@ class HybridRetriever(BaseRetriever):
             tuple(map(_as_document, items)),
             tuple(request.keywords),
             {run.name: len(run.hits) for run in runs},
-            warnings=(*degraded(runs), *request.warnings),
+            warnings=(*describe_degradation(runs), *request.warnings),
             timings=timings,
         )
 
@@ -416,7 +416,7 @@ class HybridRetriever(BaseRetriever):
             "hybrid search",
             request,
             counts=counts_of(runs),
-            found=named_scores(items),
+            found=list_scores(items),
             spent=timings,
         )
         if self.options.debug:

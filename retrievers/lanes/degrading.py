@@ -18,7 +18,7 @@ _DEGRADED = {
 _OTHER = "检索通道 {lane} 失败，其余通道继续 (lane {lane} failed; the others went on)"
 
 
-def degraded(runs: Sequence[LaneRun]) -> tuple[str, ...]:
+def describe_degradation(runs: Sequence[LaneRun]) -> tuple[str, ...]:
     """Return one sentence for every failed lane: how the search went on without it. Logged verbatim."""
     sentences = [
         _DEGRADED.get(run.name, _OTHER.format(lane=run.name))

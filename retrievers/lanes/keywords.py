@@ -79,7 +79,7 @@ def _as_written(query: str) -> list[str]:
 def _chinese_grams(text: str) -> Iterator[str]:
     """Yield grams of 2 to 4 Chinese characters, those with a meaning of their own before the others."""
     phrases = [phrase for run in _HAN_RUN.findall(text) for phrase in _phrases(words_of(run))]
-    for gather in (_cut_to_size, _joined_neighbours):
+    for gather in (_cut_to_size, _join_neighbours):
         yield from sorted(chain.from_iterable(map(gather, phrases)), key=len, reverse=True)
     for size in (2, 3, 4):
         for phrase in phrases:
@@ -99,7 +99,7 @@ def _cut_to_size(words: list[str]) -> Iterator[str]:
             yield from _grams(word, min(len(word), _LONGEST))
 
 
-def _joined_neighbours(words: list[str]) -> Iterator[str]:
+def _join_neighbours(words: list[str]) -> Iterator[str]:
     """Yield two to four adjacent words that fit one gram together: 付款 + 节点."""
     for first in range(len(words)):
         for count in range(2, _LONGEST + 1):

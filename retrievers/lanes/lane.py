@@ -1,7 +1,7 @@
 """Lanes: the independent ways of finding something, and running several of them at once.
 
 A lane of the stores is a small object with a name and one coroutine; those of the graph modes are functions
-of a question that is read once for all of them (`sextant.retrievers.lanes.reading`). Lanes do not know each
+of a question that is read once for all of them (`sextant.retrievers.lanes.query_context`). Lanes do not know each
 other; a mode is a choice of lanes (`sextant.retrievers.modes`), and fusion makes one ranking of what they found.
 """
 
@@ -290,13 +290,13 @@ async def run_lanes(lanes: Sequence[Lane], query: LaneQuery, deadline: float) ->
             break
         runs.append(run)
     rest, started = lanes[len(runs) :], time.perf_counter()
-    begun = await gather_until(deadline, [_begun(lane, query) for lane in rest])
-    ended = [_ended(lane, one, deadline) for lane, one in zip(rest, begun, strict=True)]
+    begun = await gather_until(deadline, [_begin_lane(lane, query) for lane in rest])
+    ended = [_end_lane(lane, one, deadline) for lane, one in zip(rest, begun, strict=True)]
     again = [place for place, run in enumerate(ended) if run is None]
     left = max(deadline - (time.perf_counter() - started), 0.0)
-    tasks = await gather_until(left, [_timed(rest[place], query) for place in again])
+    tasks = await gather_until(left, [_time_lane(rest[place], query) for place in again])
     for place, task in zip(again, tasks, strict=True):
-        ended[place] = _ended(rest[place], task, deadline)
+        ended[place] = _end_lane(rest[place], task, deadline)
     return runs + [run for run in ended if run is not None]
 
 
@@ -337,7 +337,7 @@ def counts_of(runs: Iterable[LaneRun]) -> dict[str, int]:
     return {run.name: len(run.hits) for run in runs}
 
 
-def named_scores(items: Iterable[RetrievedItem]) -> list[tuple[str | None, float]]:
+def list_scores(items: Iterable[RetrievedItem]) -> list[tuple[str | None, float]]:
     """File name and score of each item."""
     return [(_file_of(item), item.score) for item in items]
 
@@ -359,7 +359,7 @@ def _at_once(lane: Lane, query: LaneQuery) -> LaneRun | None:
     return None if hits is None else LaneRun(lane.name, hits, milliseconds_since(started))
 
 
-def _begun(
+def _begin_lane(
     lane: Lane, query: LaneQuery
 ) -> asyncio.Future[LaneRun | None] | Coroutine[Any, Any, LaneRun]:
     """Return a lane that PostgreSQL was asked for just now, or else one that begins when it is awaited."""
@@ -369,17 +369,17 @@ def _begun(
             query, lambda hits: LaneRun(lane.name, hits, milliseconds_since(started))
         ):
             return run
-    return _timed(lane, query)
+    return _time_lane(lane, query)
 
 
-def _ended(
+def _end_lane(
     lane: Lane, one: asyncio.Future[LaneRun | None] | asyncio.Future[LaneRun], deadline: float
 ) -> LaneRun | None:
     """Return how a lane fared; None where it must be asked again in another way."""
     return one.result() if one.done() and not one.cancelled() else late(lane.name, deadline)
 
 
-async def _timed(lane: Lane, query: LaneQuery) -> LaneRun:
+async def _time_lane(lane: Lane, query: LaneQuery) -> LaneRun:
     started = time.perf_counter()
     hits: Sequence[RetrievedItem] = []
     error: Exception | None = None

@@ -32,7 +32,7 @@ def link_strength(lexical: LexicalIndex, words: str) -> float:
     return min(1.0, telling) ** 2
 
 
-def named_entities(index: ScopeIndex, question: str) -> dict[int, float]:
+def link_question(index: ScopeIndex, question: str) -> dict[int, float]:
     """Return entities that the question names, with the strength of each link."""
     named: dict[int, float] = {}
     for _, bearers, strength in _links(index, question):
@@ -41,7 +41,7 @@ def named_entities(index: ScopeIndex, question: str) -> dict[int, float]:
     return {entity: strength for entity, strength in named.items() if strength > 0}
 
 
-def linked_names(index: ScopeIndex, text: str) -> dict[str, list[str]]:
+def link_names(index: ScopeIndex, text: str) -> dict[str, list[str]]:
     """Name in `text`, as written there, with the ids of the entities that bear them.
 
     Without names of words that most passages hold ("time", "country"), which name nothing.

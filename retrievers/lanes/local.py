@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sextant.retrievers.lanes.lane import LaneQuery
 from sextant.retrievers.lanes.placing import WALK, best_passages
-from sextant.retrievers.lanes.reading import Hits, QueryContext
+from sextant.retrievers.lanes.query_context import Hits, QueryContext
 from sextant.retrievers.lanes.surroundings import surroundings
 
 LOCAL = "local"

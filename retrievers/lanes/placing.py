@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem
 from sextant.retrievers.index.passages import Near
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
-from sextant.retrievers.lanes.reading import QueryContext
+from sextant.retrievers.lanes.query_context import QueryContext
 from sextant.retrievers.numeric.highest import highest, near_highest
 from sextant.retrievers.numeric.sparse import Floats, Places, index_among, true_at
 from sextant.retrievers.ranking.mixing import GraphRanking
@@ -78,16 +78,16 @@ def _best(
     most = leaders.max(initial=np.float32(0)) or np.float32(1)
     beside = float(most) * _MOST_BESIDE
     rows = contending(ranking, count, beside, context.allowed)
-    scores, places = _scored(rows, most, context.near, ranking)
+    scores, places = _score_rows(rows, most, context.near, ranking)
     best, top, among = highest(scores, count), scores, mass[rows]
     if context.allowed is not None:  # the best of all may not be
         among = mass
-        top, _ = _scored(near_highest(mass, 1, beside), most, context.near, ranking)
+        top, _ = _score_rows(near_highest(mass, 1, beside), most, context.near, ranking)
     whole = float(top.max(initial=0.0)) or 1.0
     return rows[best], np.maximum(scores[best] / whole, LEAST_SCORE), places[best], among
 
 
-def _scored(
+def _score_rows(
     rows: Places, most: np.float32, near: Near, ranking: GraphRanking
 ) -> tuple[Floats, Places]:
     """Return the scores of some passages, rising, and their places among the nearest."""

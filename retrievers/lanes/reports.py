@@ -13,7 +13,7 @@ from sextant.retrievers.index.report_index import IndexedReport, NearReport, Rep
 from sextant.retrievers.index.words.lexical import question_terms
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from sextant.retrievers.lanes.placing import best_passages
-from sextant.retrievers.lanes.reading import Hits, QueryContext
+from sextant.retrievers.lanes.query_context import Hits, QueryContext
 from sextant.retrievers.lanes.surroundings import surroundings
 from sextant.retrievers.numeric.highest import min_max, scale_scores
 from sextant.retrievers.numeric.sparse import Floats, Places
@@ -152,7 +152,7 @@ def _fits(hits: Sequence[NearReport], asked: Mapping[str, float]) -> _Fits:
     whole = sum(asked.values()) or 1.0
     cosines = [hit.cosine for hit in hits]
     nears = min_max(cosines).tolist() if max(cosines, default=0.0) > 0 else [0.0] * len(hits)
-    words = [_said(hit.report, asked) / whole for hit in hits]
+    words = [_term_coverage(hit.report, asked) / whole for hit in hits]
     ratings = (min(max(hit.report.community.rating, 0.0), 10.0) / 10 for hit in hits)
     scores = [
         (near + said) / 2 * (1 + rating) / 2
@@ -161,7 +161,7 @@ def _fits(hits: Sequence[NearReport], asked: Mapping[str, float]) -> _Fits:
     return _Fits(words, cosines, scores)
 
 
-def _said(report: IndexedReport, asked: Mapping[str, float]) -> float:
+def _term_coverage(report: IndexedReport, asked: Mapping[str, float]) -> float:
     return sum(information for term, information in asked.items() if term in report.words)
 
 

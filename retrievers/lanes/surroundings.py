@@ -103,18 +103,18 @@ def surroundings(
     return _around(index, met, relevance) if len(met) else None
 
 
-def merged(parts: Sequence[Surroundings]) -> Surroundings | None:
+def merge_surroundings(parts: Sequence[Surroundings]) -> Surroundings | None:
     """Return the surroundings of several lanes in one: each entity and relation with its highest score."""
     if len(parts) < 2:
         return parts[0] if parts else None
     return Surroundings(
         parts[0].index,
-        _rated(said for part in parts for said in part.entities.items()),
-        _rated(said for part in parts for said in part.relations.items()),
+        _keep_best_rated(said for part in parts for said in part.entities.items()),
+        _keep_best_rated(said for part in parts for said in part.relations.items()),
     )
 
 
-def _rated(said: Iterable[tuple[K, S]]) -> dict[K, S]:
+def _keep_best_rated(said: Iterable[tuple[K, S]]) -> dict[K, S]:
     """Of what is said of each, the first that rates it highest; the rating comes first."""
     best: dict[K, S] = {}
     for key, own in said:
@@ -168,4 +168,4 @@ def _relations(
     told = list(zip(keys, said, strict=True))
     once = dict(told)
     # Of merged entities a relation may be there twice.
-    return once if len(once) == len(told) else _rated(told)
+    return once if len(once) == len(told) else _keep_best_rated(told)

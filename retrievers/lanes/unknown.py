@@ -33,7 +33,7 @@ async def warn_of_unknown(chunks: ChunkStore, request: LaneQuery) -> None:
     if request.filters is None:
         return
     if unknown := await chunks.find_unknown_ids(request.scope, request.filters):
-        listed = _listed(unknown)
+        listed = _join_names(unknown)
         request.warn({language: said.format(listed) for language, said in UNKNOWN.items()})
     types = request.filters.entity_types
     if types and (said := await of_unknown_types(chunks, request.scope, request.text, types)):
@@ -48,18 +48,18 @@ async def of_unknown_types(
     if not unknown:
         return None
     language = language_of(question)
-    return UNKNOWN_TYPES[language].format(_listed(unknown), _way_out(unknown, known, language))
+    return UNKNOWN_TYPES[language].format(_join_names(unknown), _way_out(unknown, known, language))
 
 
 def _way_out(unknown: Sequence[str], known: Sequence[str], language: str) -> str:
     written = {one.lower(): one for one in reversed(known)}
     near = [written[one] for name in unknown for one in get_close_matches(name, written, n=1)]
     if near:
-        return _MEANT[language].format(_listed(list(dict.fromkeys(near))))
-    return _THERE_ARE[language].format(_listed(known)) if known else _NO_TYPES[language]
+        return _MEANT[language].format(_join_names(list(dict.fromkeys(near))))
+    return _THERE_ARE[language].format(_join_names(known)) if known else _NO_TYPES[language]
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     told = [f"{name[:_LENGTH]!r}" for name in names[:_TOLD]]
     more = f" (+{len(names) - _TOLD})" if len(names) > _TOLD else ""
     return ", ".join(told) + more

@@ -123,7 +123,7 @@ class ChatReranker:
                     )
                 },
             )
-        return [_within_scale(given.get(number, 0.0)) for number in range(1, len(texts) + 1)]
+        return [_clamp_mark(given.get(number, 0.0)) for number in range(1, len(texts) + 1)]
 
     async def _asked(self, messages: prompts.Messages, passages: int) -> Marks:
         """Return the model's marks; whatever comes of it, what the call used is charged."""
@@ -146,7 +146,7 @@ def _beginning(text: str) -> str:
     return text if tokens <= _PASSAGE_TOKENS else text[: len(text) * _PASSAGE_TOKENS // tokens]
 
 
-def _within_scale(mark: float) -> float:
+def _clamp_mark(mark: float) -> float:
     return min(max(mark, 0.0), _BEST_MARK) if math.isfinite(mark) else 0.0
 
 

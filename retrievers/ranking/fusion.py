@@ -74,7 +74,7 @@ def fuse(
     return [hit_at(*told_by[one], score, lanes[one]) for one, score in best]
 
 
-def interleaved(first: Sequence[str], second: Sequence[str], kept: int) -> list[str]:
+def interleave(first: Sequence[str], second: Sequence[str], kept: int) -> list[str]:
     """Return the first `kept` ids of one ranking, then by turns the best new one of the other and of it.
 
     For rankings of different questions, whose ranks say nothing of each other: by `rrf`, what each of

@@ -106,7 +106,7 @@ async def judge(
     return Judgement(scores)
 
 
-def reordered(scores: Sequence[float], before: Sequence[float]) -> list[tuple[int, float]]:
+def reorder(scores: Sequence[float], before: Sequence[float]) -> list[tuple[int, float]]:
     """Return the order that a model's scores give: (place before, new score), scores descending.
 
     What was scored comes first, from 1 for the best down to a half for the worst; then the rest as it
@@ -142,10 +142,10 @@ async def rerank(
     judgement = await judge(reranker, question, [item.text for item in items], limits)
     if not judgement.scores:
         return Reranked(list(items), judgement.warning)
-    order = reordered(judgement.scores, [item.score for item in items])
+    order = reorder(judgement.scores, [item.score for item in items])
     return Reranked(
         [
-            _judged(items[place], score, rank, judgement.scores[place])
+            _apply_score(items[place], score, rank, judgement.scores[place])
             if place < len(judgement.scores)
             else rescore(items[place], score)
             for rank, (place, score) in enumerate(order, start=1)
@@ -153,7 +153,7 @@ async def rerank(
     )
 
 
-def _judged(item: RetrievedItem, score: float, rank: int, given: float) -> RetrievedItem:
+def _apply_score(item: RetrievedItem, score: float, rank: int, given: float) -> RetrievedItem:
     """Return an item whose score comes from the model alone."""
     lanes = {name: replace(lane, contribution=0.0) for name, lane in item.lanes.items()}
     lanes[RERANK] = LaneScore(rank, given, contribution=score)

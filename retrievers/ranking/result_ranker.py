@@ -29,7 +29,7 @@ from sextant.retrievers.ranking.diversity import (
     VectorLikeness,
     marginal,
 )
-from sextant.retrievers.ranking.reranking import RerankLimits, judge, reordered
+from sextant.retrievers.ranking.reranking import RerankLimits, judge, reorder
 from sextant.retrievers.sync import run_sync
 
 # What the worst of scores that are not all above 0 gets.
@@ -115,7 +115,7 @@ def rank_results(
     kept, scores = _by_score(results)
     if not kept:
         return []
-    aged = scores * [_left(result, chosen, moment) for result in kept]
+    aged = scores * [_freshness_factor(result, chosen, moment) for result in kept]
     # Places decide ties, so they must follow from the scores and ids alone.
     order = sorted(range(len(kept)), key=lambda place: (-aged[place], _id(kept[place]), place))
     ordered, aged = [kept[place] for place in order], aged[order]
@@ -178,7 +178,7 @@ class ResultRanker:
         if not judgement.scores:
             return list(results[:top_k])
         places = [1 / rank for rank in range(1, len(results) + 1)]
-        order = reordered(judgement.scores, places)[:top_k]
+        order = reorder(judgement.scores, places)[:top_k]
         return [_with_score(results[place], score) for place, score in order]
 
     def rerank(
@@ -257,7 +257,9 @@ def _vectors(given: Sequence[Sequence[float]]) -> Vectors:
     )
 
 
-def _left(result: RetrievedItem | Document, options: RankOptions, now: datetime) -> float:
+def _freshness_factor(
+    result: RetrievedItem | Document, options: RankOptions, now: datetime
+) -> float:
     """Return what age leaves of the score; all of it where there is no date."""
     written = _moment(result.metadata.get("created_at"))
     if written is None:

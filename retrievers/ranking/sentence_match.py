@@ -197,12 +197,12 @@ def _raise_passage(
     passages: Sequence[RetrievedItem], own: str, lead: float, weight: float
 ) -> list[RetrievedItem]:
     """Return the passages in order once one of them has gained by its lead; the best score is 1 at most."""
-    scored = [_boosted(one, lead, weight) if one.id == own else one for one in passages]
+    scored = [_boost_passage(one, lead, weight) if one.id == own else one for one in passages]
     most = max(1.0, *(one.score for one in scored))
     return sorted((rescore(one, one.score / most) for one in scored), key=_SCORE, reverse=True)
 
 
-def _boosted(passage: RetrievedItem, lead: float, weight: float) -> RetrievedItem:
+def _boost_passage(passage: RetrievedItem, lead: float, weight: float) -> RetrievedItem:
     gain = weight * lead
     lanes = {**passage.lanes, RESTATING: LaneScore(1, lead, weight, gain)}
     return rerank_item(passage, passage.score + gain, lanes)

@@ -58,11 +58,11 @@ def blend(
         shares = min_max([score for _, score in hits])
         for rank, ((key, raw), share) in enumerate(zip(hits, shares, strict=True), start=1):
             signals.setdefault(key, {})[lane] = Signal(rank, raw, float(share), weights[lane])
-    blended = [_blended(key, own, bonus) for key, own in signals.items()]
+    blended = [_blend(key, own, bonus) for key, own in signals.items()]
     return sorted(blended, key=lambda item: (-item.score, item.key))
 
 
-def _blended(key: Key, signals: Mapping[str, Signal], bonus: float) -> Blended[Key]:
+def _blend(key: Key, signals: Mapping[str, Signal], bonus: float) -> Blended[Key]:
     agreeing = sum(signal.normalised > 0 for signal in signals.values())
     extra = bonus * (agreeing - 1) if agreeing >= 2 else 0.0
     score = sum(signal.contribution for signal in signals.values()) + extra

@@ -15,7 +15,7 @@ from sextant.evals.corpus import load_corpus
 from sextant.models.protocols import Embedder
 from sextant.retrievers import finding, modes
 from sextant.retrievers.lanes.lane import LaneQuery
-from sextant.retrievers.lanes.reading import Hits, QueryContext
+from sextant.retrievers.lanes.query_context import Hits, QueryContext
 from sextant.retrievers.modes import ModeSpec
 from sextant.retrievers.ranking.mixing import PageRankMixer
 from sextant.retrievers.ranking.parameters import MixParameters

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from sextant.retrievers.ranking.fusion import alone, fuse, fuse_by_score, interleaved, rrf
+from sextant.retrievers.ranking.fusion import alone, fuse, fuse_by_score, interleave, rrf
 
 rankings = st.dictionaries(
     st.sampled_from(["vector", "keyword", "graph"]),
@@ -212,11 +212,11 @@ IDS = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
 def test_rankings_by_turns_hold_everything_once_and_keep_the_first_places(
     first: list[str], second: list[str], kept: int
 ) -> None:
-    merged = interleaved(first, second, kept)
+    merged = interleave(first, second, kept)
     assert sorted(merged) == sorted({*first, *second})
     assert merged[: min(kept, len(first))] == first[:kept]
 
 
 def test_behind_the_first_places_the_other_ranking_begins() -> None:
-    merged = interleaved(["a", "b", "c", "d"], ["c", "x", "a", "y"], 1)
+    merged = interleave(["a", "b", "c", "d"], ["c", "x", "a", "y"], 1)
     assert merged == ["a", "c", "b", "x", "y", "d"]

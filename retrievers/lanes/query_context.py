@@ -22,7 +22,7 @@ from sextant.retrievers.index.passages import Near
 from sextant.retrievers.index.scope_index import ScopeIndex, ScopeIndexes
 from sextant.retrievers.lanes.degrading import go_without
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun, late
-from sextant.retrievers.lanes.linking import named_entities, nearest_entities
+from sextant.retrievers.lanes.linking import link_question, nearest_entities
 from sextant.retrievers.lanes.surroundings import Surroundings
 from sextant.retrievers.lanes.two_events import two_events
 from sextant.retrievers.memory.texts import ScopeTexts, Texts
@@ -48,7 +48,7 @@ NO_VECTOR = {
 }
 
 
-class Spent(dict[str, float]):
+class LaneTimings(dict[str, float]):
     """Milliseconds that parts of the lanes over the index took, by their names in an item's `lanes`."""
 
     @contextmanager
@@ -83,7 +83,7 @@ class QueryContext:
     near: Near
     allowed: npt.NDArray[np.bool_] | None
     named_in_full: bool
-    spent: Spent
+    spent: LaneTimings
 
 
 class Hits(NamedTuple):
@@ -105,7 +105,7 @@ IndexLane = Callable[[LaneQuery, QueryContext], Hits | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class CachedIndex:
     """An index in memory, of now or not.
 
     Attributes:
@@ -144,7 +144,7 @@ class QuestionReader:
     ranker: PageRankMixer
     texts: Texts | None = None
 
-    def held(self, scope: Scope, *, with_texts: bool) -> Held | None:
+    def held(self, scope: Scope, *, with_texts: bool) -> CachedIndex | None:
         """Return the scope's index if it is in memory; with the texts of what it finds, if wanted."""
         kept = self.indexes.kept(scope)
         if kept is None:
@@ -153,10 +153,14 @@ class QuestionReader:
         texts = (
             self.texts.of(scope, stamp, index) if with_texts and self.texts is not None else None
         )
-        return Held(index, stamp, texts)
+        return CachedIndex(index, stamp, texts)
 
     async def run(
-        self, works: Mapping[str, IndexLane], query: LaneQuery, held: Held | None, deadline: float
+        self,
+        works: Mapping[str, IndexLane],
+        query: LaneQuery,
+        held: CachedIndex | None,
+        deadline: float,
     ) -> Read:
         """Run lanes over the scope's index; they share one trip to a thread.
 
@@ -174,7 +178,7 @@ class QuestionReader:
         """
         started = time.perf_counter()
         runs: dict[str, LaneRun] = {}
-        spent = Spent()
+        spent = LaneTimings()
         try:
             async with asyncio.timeout(deadline) as limit:
                 now = await self._run(works, query, held, started, runs, spent=spent)
@@ -191,11 +195,11 @@ class QuestionReader:
         self,
         works: Mapping[str, IndexLane],
         query: LaneQuery,
-        held: Held | None,
+        held: CachedIndex | None,
         started: float,
         runs: dict[str, LaneRun],
         *,
-        spent: Spent,
+        spent: LaneTimings,
     ) -> Stamp | None:
         """Put into `runs` how each fares, and into `spent` what parts take; `Read.now`."""
         texts = [query.text, *two_events(query.text)]
@@ -251,7 +255,7 @@ class QuestionReader:
         return None if now is None else replace(now, copy=copy)
 
     async def _index_and_vectors(
-        self, query: LaneQuery, texts: Sequence[str], held: Held | None, spent: Spent
+        self, query: LaneQuery, texts: Sequence[str], held: CachedIndex | None, spent: LaneTimings
     ) -> tuple[ScopeIndex, list[Vectors | None]]:
         if held is not None:
             return held.index, await self._vectors(query, texts, spent)
@@ -259,7 +263,7 @@ class QuestionReader:
         return await asyncio.gather(index, self._vectors(query, texts, spent))
 
     async def _vectors(
-        self, query: LaneQuery, texts: Sequence[str], spent: Spent
+        self, query: LaneQuery, texts: Sequence[str], spent: LaneTimings
     ) -> list[Vectors | None]:
         with spent.on(VECTOR):
             if len(texts) == 1:  # which needs no task
@@ -321,14 +325,14 @@ class QuestionReader:
         type_similarity: Floats | None,
         events: Sequence[_Sought],
         *,
-        spent: Spent,
+        spent: LaneTimings,
     ) -> QuerySignals:
         with spent.on(KEYWORD):
             match = index.lexical.match(question)
         signals = QuerySignals(
             match=match,
             semantic=_semantic(nearest),
-            named=named_entities(index, question),
+            named=link_question(index, question),
             type_match=index.types.named_by(question),
             type_similarity=type_similarity,
         )
