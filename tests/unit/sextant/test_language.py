@@ -43,8 +43,8 @@ BANNED = frozenset(
         "within",
     ]
 )
-# Waiting for the one answerer that is fitted instead of ruled, and for `mix` as a formula.
-WAITING = ("sextant/models/offline/", "retrievers/lanes/", "retrievers/ranking/")
+# Waiting for the one answerer that is fitted instead of ruled.
+WAITING = ("sextant/models/offline/",)
 
 
 def product() -> Iterator[tuple[str, ast.Module]]:
