@@ -23,6 +23,7 @@ from sextant.ingestion.parsing.limits import Limits
 from sextant.ingestion.parsing.lines import ends_sentence
 from sextant.ingestion.parsing.raised import mark_lowered, mark_raised, note
 from sextant.ingestion.parsing.structure import Omissions
+from sextant.text.characters import ideographs
 
 _BLOCKS = frozenset({
     "address", "article", "aside", "blockquote", "body", "button", "caption", "center", "dd", "details",
@@ -37,7 +38,8 @@ _BOLD = re.compile(r"font-weight:(?:bold|[6-9]00)")
 _NOTE_REFERENCE = re.compile(r"#\D*(?:fn|note|ref|cite|foot|end)", re.IGNORECASE)
 _FILE_NAME = re.compile(r"[\w.-]+\.\w{2,4}|\W*\w*\W*")  # or a single word, as icons have
 _DEEPEST = 3  # table within table
-_SHORT = 20  # characters, of a sentence outside the main part that says little
+_SHORT = 20  # letters, of a sentence outside the main part that says little
+_LETTERS = 3  # that say as much as an ideograph
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +237,8 @@ class Reader:
             return
         elif isinstance(block, Paragraph):
             length = len("".join(block.text.split()))
-            if linked * 2 > length or not (length > _SHORT and ends_sentence(block.text)):
+            says_little = length + (_LETTERS - 1) * ideographs(block.text) <= _SHORT
+            if linked * 2 > length or says_little or not ends_sentence(block.text):
                 return
         self._found += [*self._aside, Prose(block, bold)]
         self._aside.clear()

@@ -282,6 +282,12 @@ class TestHtml:
         assert prose_of(FileType.HTML, page.format(long))[0].startswith("The pump weighs")
         assert "Home" not in " ".join(prose_of(FileType.HTML, page.format(long)))
 
+    def test_a_chinese_sentence_beside_the_page_counts_by_its_ideographs(self) -> None:
+        page = "<body><h1>安装</h1><p>运行安装程序。</p><aside>拆机前必须断电。</aside><footer>版权所有。</footer></body>"
+        stored = prose_of(FileType.HTML, page)
+        assert "拆机前必须断电。" in stored
+        assert "版权所有" not in stored
+
     def test_forms_questions_asides_and_panels_are_read(self) -> None:
         assert prose_of(
             FileType.HTML,
