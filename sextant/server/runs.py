@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 import secrets
 import time
@@ -26,6 +27,8 @@ from sextant.domain.settings import RunSettings
 from sextant.graph.failures import as_failed
 from sextant.server.auth.caller import Principal
 from sextant.server.sse import PING, ExpiringSet
+
+log = logging.getLogger(__name__)
 
 # What an event looks like on its way out, given its id there; nothing, if it is not told.
 Encode = Callable[[Event, str], bytes]
@@ -145,13 +148,20 @@ class AnswerRun:
                 async for event in events:
                     self._note(event)
         except TimeoutError:
-            self._note(as_failed(_time_out(self._seconds), self._language))
+            self._fail(_time_out(self._seconds))
         except asyncio.CancelledError:
-            self._note(as_failed(_cancel_task(), self._language))
+            self._fail(_cancel_task())
         except Exception as error:  # noqa: BLE001 - the edge: a run ends with an event
-            self._note(as_failed(error, self._language))
+            self._fail(error)
         finally:
             self._give_turn()
+
+    def _fail(self, error: Exception) -> None:
+        """Note why the answer failed; what goes wrong after its last event changes nothing for the client."""
+        if self._answer is None and self._failure is None:
+            self._note(as_failed(error, self._language))
+        else:
+            log.warning("an answer that had ended was not closed as it should be: %s", error)
 
     async def _take_turn(self) -> None:
         if self._turns.locked():

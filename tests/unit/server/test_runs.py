@@ -17,7 +17,7 @@ from sextant.domain.errors import (
     RunNotFound,
     TimedOut,
 )
-from sextant.domain.events import Done, Event, Retrieved, Status
+from sextant.domain.events import Done, Event, Failed, Retrieved, Status
 from sextant.domain.settings import RunSettings
 from sextant.server.auth.caller import Principal
 from sextant.server.runs import QUEUE, AnswerRun, Runs
@@ -88,6 +88,25 @@ async def test_a_turn_comes_back_from_an_answer_that_fails_or_is_stopped() -> No
     four.may_end.set()
     assert (await last.answer()).answer == "Yes."
     assert waiting.parts == [b"queue", b"error"]
+    await runs.close()
+
+
+@pytest.mark.parametrize(
+    "last", [Done(Answer("Yes.", mode="mix")), Failed("gone", "Gone.", retryable=True)]
+)
+async def test_nothing_follows_the_last_event(last: Done | Failed) -> None:
+    """As where the database is gone when a conversation is to be released after its turn."""
+
+    async def events() -> AsyncGenerator[Event]:
+        yield last
+        raise RetrievalError({})
+
+    runs = Runs(RunSettings())
+    run = runs.start(ANN, events, told)
+    await run.over()
+    assert run.parts == [last.type.encode()]
+    if isinstance(last, Done):
+        assert (await run.answer()).answer == "Yes."
     await runs.close()
 
 
