@@ -44,6 +44,10 @@ if TYPE_CHECKING:
     from sextant.nodes.context import Dependencies
 
 
+# What a model that is loaded already needs at most to embed a word, however busy its machine.
+_EMBEDDING_PATIENCE = 5.0
+
+
 class Sextant(Asking):
     """One user's knowledge bases, opened by `Sextant.open`.
 
@@ -208,7 +212,7 @@ class Sextant(Asking):
             facts_as_passages: make a passage, which questions find and answers cite, of every relation
                 that no chunk states and of every entity's description and aliases.
             on_progress: called with (stage, done, total; 0 where the total is not known).
-            patience: seconds to wait for what follows (extraction and descriptions by the chat model, names that are one,
+            patience: seconds to wait for a first sign of the embedding model (5 at least), and for what follows (extraction and descriptions by the chat model, names that are one,
                 vectors, communities, reports, Neo4j) once everything is stored; then the report says `pending`, and a
                 worker goes on. None: until it is done.
 
@@ -228,6 +232,7 @@ class Sextant(Asking):
             strict=strict,
             facts_as_passages=facts_as_passages,
             on_progress=on_progress,
+            patience=None if patience is None else max(patience, _EMBEDDING_PATIENCE),
         )
         scope = self._scope(graph_id)
         try:

@@ -88,6 +88,7 @@ class Importer:
         strict: bool = False,
         facts_as_passages: bool = False,
         on_progress: OnStage | None = None,
+        patience: float | None = None,
     ) -> ImportReport:
         """Take a whole knowledge base in.
 
@@ -103,6 +104,8 @@ class Importer:
                 states that. So questions find it: a document for each entity (`sextant/ingestion/facts`).
             on_progress: called with (`lines`, `documents`, `graph`, `storing` or `facts`, done, total; 0 = not
                 known).
+            patience: seconds in which the embedding model must have answered once, before anything is stored; None:
+                as long as a call of it may take.
 
         Raises:
             OptionInvalid: the file cannot be read; or, with `strict`, what is wrong in which line.
@@ -115,6 +118,9 @@ class Importer:
         with spool() as lines:
             await self._read(lines, source, run)
             await standing.check()
+            documents = await asyncio.to_thread(lines.document_count)
+            if patience is not None and documents > 0:
+                await self._ingestor.check_embedder(patience)
             await self._store_documents(scope, lines, run)
             async with self._record.writing(scope, bare=False) as writer:
                 standing.found(writer.scope_id)

@@ -25,7 +25,7 @@ class HttpSettings(Group):
     import_patience: float = Field(
         10.0,
         ge=0,
-        description="Seconds for which the answer to an import waits for names, communities and reports; what is not done then, a worker does.",
+        description="Seconds for which an import waits for a first answer of the embedding model (5 at least), and its answer for names, communities and reports; what is not done then, a worker does.",
     )
     searches: int = Field(
         8,

@@ -18,8 +18,9 @@ from sextant.server.app import create_app
 from sextant.server.schemas import examples
 from sextant.stores.graph.extraction import ExtractionStore
 from sextant.stores.postgresql.database import Database
-from sextant.testing.openai_server import ScriptedOpenAI
+from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
 from sextant.testing.replies import Reply
+from tests.integration.own_database import settings_over, short_folder
 from tests.integration.server.calling import calling
 from tests.integration.server.served import sent
 
@@ -110,6 +111,49 @@ async def test_an_import_does_not_wait_for_a_silent_model_to_read_its_documents(
             worker.stop()
             await working
             assert len(endpoint.chat_requests) >= 2
+
+
+@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
+async def test_an_import_ends_before_anything_is_stored_where_the_embedding_model_is_silent(
+    graph: str, accept: str
+) -> None:
+    silent = False
+
+    def embedding(_: ApiRequest) -> Reply:
+        return Reply(delay=3600.0 if silent else 0.0)
+
+    with short_folder() as folder:
+        async with ScriptedOpenAI(embeddings=embedding) as endpoint:
+            settings = Settings(
+                **settings_over(folder).model_dump()
+                | {
+                    "http": HttpSettings(import_patience=0.0),
+                    "worker": WorkerSettings(in_server=False),
+                    "embedding": "openai:hashed",
+                    "openai_base_url": endpoint.base_url,
+                    "model_timeout": 3600.0,
+                }
+            )
+            created = create_app(settings)
+            async with created.router.lifespan_context(created), calling(created) as client:
+                silent = True
+                answer = await client.post(
+                    f"/api/graphs/{graph}/import",
+                    content=examples.IMPORT.encode(),
+                    headers=LINES | {"accept": accept},
+                )
+                graphs = (await client.get("/api/graphs")).json()["graphs"]
+    if accept == "application/json":
+        assert answer.status_code == 503
+        problem = answer.json()
+    else:
+        [*_, last] = sent(answer.text)
+        assert last.name == "error"
+        problem = last.data | {"detail": last.data["message"]}
+    assert problem["code"] == "model_unavailable"
+    assert "hashed did not answer within 5 s" in problem["detail"]
+    assert "sextant doctor" in problem["nextStep"]
+    assert graphs == []
 
 
 async def test_an_import_that_is_followed_says_how_far_it_is_and_ends_with_its_report(
