@@ -61,7 +61,7 @@ class Writing:
 async def write_answer(writing: Writing, review: Review) -> AsyncGenerator[AnswerEvent]:
     """Yield what the model writes as an answer whose citations hold, up to and with `Done`.
 
-    Where the model breaks off, the text so far is the answer, with a warning.
+    Where the model breaks off, the text so far is the answer, with a warning, if it has a whole sentence.
 
     Raises:
         ModelUnavailable, ModelOutputInvalid: the model gave no answer, or one that cannot be used.
@@ -139,6 +139,8 @@ async def _first(writing: Writing, review: Review, said: _ModelText) -> AsyncGen
             async for event in said.draft.checking.through(fed):
                 yield event
     text, checking = said.draft.text, said.draft.checking
+    if said.failure is not None and review.passages and not text.has_statement:
+        raise said.failure  # a stump of a sentence is no answer, and there is something to quote
     for rest in (
         text.feed(guard.feed(wrapped.finish())),
         text.feed(guard.finish()),

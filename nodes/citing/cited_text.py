@@ -178,6 +178,14 @@ class CitedText:
         fine = {Verdict.SUPPORTED, Verdict.STATES_NOTHING, Verdict.SILENT}
         return bool(self._given.citations) and all(one.verdict in fine for one in self.finished)
 
+    @property
+    def has_statement(self) -> bool:
+        """Return whether a whole sentence that states something has come so far."""
+        return (
+            any(one.verdict is not Verdict.STATES_NOTHING for one in self.finished)
+            or sentence_end(self._sentence.text) is not None
+        )
+
     def feed(self, piece: str) -> Iterator[Token | Cited]:
         """Take the next piece of the model's text, of any length."""
         self._held += piece

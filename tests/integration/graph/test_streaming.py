@@ -107,7 +107,7 @@ async def test_a_bad_choice_is_a_typed_error_too(running_with: RunningWith) -> N
     assert (failed.code, failed.message.count("top_k")) == ("option_invalid", 1)
 
 
-async def test_an_answer_that_breaks_off_ends_in_quotations_with_a_note(
+async def test_a_stump_of_a_sentence_gives_way_to_quotations_with_a_note(
     running_with: RunningWith,
 ) -> None:
     async with running_with(judging(broken_after(4))) as running:
@@ -116,7 +116,10 @@ async def test_an_answer_that_breaks_off_ends_in_quotations_with_a_note(
     done = events[-1]
     assert isinstance(done, Done)
     assert done.answer.citations, "what the documents say is quoted"
-    assert any("ends where the chat model failed" in said for said in done.answer.warnings)
+    assert "It begins" not in done.answer.answer
+    [said] = [one for one in done.answer.warnings if "chat model" in one]
+    assert said.startswith("The chat model failed, so the answer is quoted from the documents")
+    assert "Check OPENAI_BASE_URL" in said
     assert not repairs, "a model that has just failed is not asked to mend its text"
 
 

@@ -190,7 +190,9 @@ async def test_a_model_that_is_down_is_an_error_of_the_server(
 async def test_a_model_that_breaks_off_still_gives_the_client_an_answer(
     served: Served, client: openai.AsyncOpenAI
 ) -> None:
-    served.script = judging(broken_after(4))
+    served.script = judging(
+        broken_after(13, "Each value in Rust has exactly one owner [1]. It begins well and then")
+    )
     stream = await client.chat.completions.create(model=MODEL, messages=ASKED, stream=True)
     chunks = [chunk async for chunk in stream]
     reasons = [choice.finish_reason for chunk in chunks for choice in chunk.choices]
