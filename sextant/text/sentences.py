@@ -40,6 +40,8 @@ _LAST_WORDS = re.compile(
 )
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _HALF_OF_DAY = frozenset({"a.m", "p.m"})
+# "4 a.m. UTC": a time zone in capitals, or what may still grow into one.
+_ZONE = re.compile(r"\s*[A-Z]{2,5}(?!\w)|\s*[A-Z]\Z")
 # A letter behind one of these is an initial ("by J. Poe"); behind a noun it is a label ("flat A.").
 _BEFORE_INITIAL = frozenset(_INITIALLED.split())
 # German dates: the day is an ordinal ("am 5. September").
@@ -107,7 +109,8 @@ def _goes_on(text: str, start: int, stop: re.Match[str]) -> bool:
     counts = following.isalpha() and last["word"].lower() in _BEFORE_NUMBER
     if counts and _names_code(text, stop.end()):
         return True
-    return _is_shortened(last["word"], last["before"] or "", following)
+    in_zone = last["word"].lower() in _HALF_OF_DAY and _ZONE.match(text, stop.end()) is not None
+    return in_zone or _is_shortened(last["word"], last["before"] or "", following)
 
 
 def _names_code(text: str, end: int) -> bool:

@@ -31,6 +31,15 @@ def sentences(text: str) -> list[str]:
             ],
         ),
         (
+            "It pauses from 2 to 4 a.m. UTC on Sundays. It ends at 5 p.m. CET. We rest at 9 p.m. Utah sleeps.",
+            [
+                "It pauses from 2 to 4 a.m. UTC on Sundays.",
+                "It ends at 5 p.m. CET.",
+                "We rest at 9 p.m.",
+                "Utah sleeps.",
+            ],
+        ),
+        (
             "Due Jan. 15 for clubs, Feb. 20 for schools.",
             ["Due Jan. 15 for clubs, Feb. 20 for schools."],
         ),
