@@ -10,4 +10,4 @@ if TYPE_CHECKING:
     from sextant.graph.workflow import create_query_workflow as create_query_workflow
 
 __all__ = ["create_query_workflow"]
-__getattr__ = load_lazily(__name__, {"create_query_workflow": "sextant.graph.workflow"})
+__getattr__, __dir__ = load_lazily(__name__, {"create_query_workflow": "sextant.graph.workflow"})

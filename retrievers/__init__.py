@@ -40,7 +40,7 @@ __all__ = [
     "rank_results",
     "rrf",
 ]
-__getattr__ = load_lazily(
+__getattr__, __dir__ = load_lazily(
     __name__,
     {
         "ChunkSearch": "sextant.retrievers.chunk_search.search",

@@ -55,7 +55,7 @@ __all__ = [
     "rrf",
 ]
 __version__ = "0.1.0"
-__getattr__ = load_lazily(
+__getattr__, __dir__ = load_lazily(
     __name__,
     {
         "AnswerGenerator": "sextant.nodes",

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from sys import modules
 
 
-def load_lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
-    """Return what a package has as its `__getattr__`, so that `import package.x` and the command line start fast.
+def load_lazily(
+    package: str, homes: Mapping[str, str]
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return what a package has as its `__getattr__` and `__dir__`, so that `import package.x` and the command line start fast.
 
     Args:
         package: its name.
@@ -19,4 +22,7 @@ def load_lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], objec
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(homes[name]), name)
 
-    return public
+    def names() -> list[str]:
+        return sorted({*vars(modules[package]), *homes})
+
+    return public, names

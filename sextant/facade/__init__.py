@@ -10,4 +10,4 @@ if TYPE_CHECKING:
     from sextant.facade.sextant import Sextant as Sextant
 
 __all__ = ["Sextant"]
-__getattr__ = load_lazily(__name__, {"Sextant": "sextant.facade.sextant"})
+__getattr__, __dir__ = load_lazily(__name__, {"Sextant": "sextant.facade.sextant"})
