@@ -30,7 +30,7 @@ from sextant.evals.sets import parser_of
 from sextant.graph.streaming import stream_answer
 from sextant.graph.workflow import Workflow
 from sextant.models.chat.chat_model import Messages, Restart, T
-from sextant.nodes.answers.sanitizing import OutputSanitizer
+from sextant.nodes.answers.sanitizer import OutputSanitizer
 from sextant.nodes.citing.cited_text import CitedText
 
 RUNS = 60

@@ -26,7 +26,7 @@ from sextant.domain.graph import Community, MentionKind
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.evals.sets import numbers
-from sextant.ingestion.graph.communities.joining import build, top
+from sextant.ingestion.graph.communities.membership import build, top
 from sextant.ingestion.graph.communities.network import modularity, network_of
 from sextant.ingestion.graph.upkeep import GraphUpkeep
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow, RelationRow

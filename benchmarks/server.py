@@ -25,7 +25,7 @@ from sextant.domain.settings import QuotaSettings, Settings
 from sextant.evals.sets import parser_of
 from sextant.retrievers.chunk_search.search import SearchRequest
 from sextant.server.app import create_app
-from sextant.server.serving import Serving
+from sextant.server.lifespan import Serving
 
 Call = Callable[[], Awaitable[object]]
 

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from sextant.domain.configuration import load_settings
 from sextant.domain.errors import ModelUnavailable, TimedOut, Wording
 from sextant.domain.settings import Settings
-from sextant.models.chat.building import open_chat_model
+from sextant.models.chat.factory import open_chat_model
 from sextant.models.chat.vision import build_vision_model
 from sextant.models.embedding.choice import build_embedder
 from sextant.models.offline.extractive import ExtractiveAnswerer
@@ -32,13 +32,13 @@ from sextant.retrievers.ranking.chat_reranker import open_reranker
 from sextant.stores.array_files import index_files
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import QuoteStore, TableStore
+from sextant.stores.documents.document_reader import DocumentReader
 from sextant.stores.documents.embedding_space import check_space
-from sextant.stores.documents.reading import DocumentReader
-from sextant.stores.graph.opening import ProjectedGraph, graph_store
+from sextant.stores.graph.graph_factory import ProjectedGraph, graph_store
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
-from sextant.text.segmenting import words_of
+from sextant.text.segmenter import words_of
 
 
 async def _open_dependencies(settings: Settings, stack: AsyncExitStack) -> Dependencies:

@@ -20,12 +20,12 @@ from sextant.domain.questions import check_question
 from sextant.domain.retrieval import AUTO, MOST_PASSAGES, Mode
 from sextant.models.chat.replies import Line, Sentences, Words
 from sextant.models.chat.structured import AtMost, ModelReply
-from sextant.nodes.asking import ask, conversation
 from sextant.nodes.budget import deadline, merge_warnings
 from sextant.nodes.context import RunContext, scope_of
-from sextant.nodes.multimodal.keeping import look_again
-from sextant.nodes.multimodal.looking import look_at, open_attachments, with_attachments
-from sextant.nodes.question.conversing import (
+from sextant.nodes.judgements import ask, conversation
+from sextant.nodes.multimodal.attachments import look_at, open_attachments, with_attachments
+from sextant.nodes.multimodal.stored_tables import look_again
+from sextant.nodes.question.conversation import (
     ROLES,
     TurnQuestion,
     history_of,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sextant.models.protocols import Reranker
     from sextant.retrievers.graph_retriever import GraphRetriever
     from sextant.stores.chunks.stored import QuoteStore, TableStore
-    from sextant.stores.documents.reading import DocumentReader
+    from sextant.stores.documents.document_reader import DocumentReader
 
 
 class Context(BaseModel):

@@ -18,8 +18,8 @@ from sextant.domain.events import Done, Reset, as_values
 from sextant.domain.retrieval import Mode, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.models.chat.chat_model import ChatModel
+from sextant.nodes.answers.answer_events import AnswerEvent, introduction, yield_fixed_answer
 from sextant.nodes.answers.answer_generator import AnswerGenerator
-from sextant.nodes.answers.answering import AnswerEvent, introduction, yield_fixed_answer
 from sextant.nodes.answers.computed import (
     ComputedTable,
     compute_query,
@@ -28,11 +28,10 @@ from sextant.nodes.answers.computed import (
     read_tables,
     with_computed,
 )
-from sextant.nodes.answers.reporting import ReportReader, map_reports
-from sextant.nodes.answers.revising import Review
+from sextant.nodes.answers.model_answer import Writing, write_answer
+from sextant.nodes.answers.report_answers import ReportReader, map_reports
+from sextant.nodes.answers.revision import Review
 from sextant.nodes.answers.without_model import WithoutModel
-from sextant.nodes.answers.writing import Writing, write_answer
-from sextant.nodes.asking import BY_RULE, conversation
 from sextant.nodes.budget import (
     AnswerBudget,
     budget_of,
@@ -43,11 +42,12 @@ from sextant.nodes.budget import (
     wait_for_reader,
 )
 from sextant.nodes.citing.attached import attachment_items
-from sextant.nodes.citing.checking import checks_of
+from sextant.nodes.citing.checker import checks_of
 from sextant.nodes.citing.support import headings
 from sextant.nodes.context import RunContext, scope_of
-from sextant.nodes.multimodal.looking import attachments_of
-from sextant.nodes.question.conversing import closing
+from sextant.nodes.judgements import BY_RULE, conversation
+from sextant.nodes.multimodal.attachments import attachments_of
+from sextant.nodes.question.conversation import closing
 from sextant.nodes.state import State, reports_of
 from sextant.nodes.table_query import ask_for_query
 from sextant.tables.query.parsing import asks_computation

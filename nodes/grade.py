@@ -13,11 +13,11 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.models.chat.replies import Numbers, Sentence, Yes
 from sextant.models.chat.structured import ModelReply
 from sextant.nodes.answers.passages import fill_budget, number_passages
-from sextant.nodes.asking import ask_all
 from sextant.nodes.budget import Limit, judging_budget, limit_warning, merge_warnings, prompt_size
 from sextant.nodes.citing.support import TermLookup, claim_of
 from sextant.nodes.context import RunContext
-from sextant.nodes.multimodal.looking import attachments_text
+from sextant.nodes.judgements import ask_all
+from sextant.nodes.multimodal.attachments import attachments_text
 from sextant.nodes.question.parts import bridges, wording_of
 from sextant.nodes.state import State, reports_of
 

@@ -16,8 +16,8 @@ from sextant.domain.retrieval import Mode
 from sextant.models.chat.replies import Sentence, Sentences
 from sextant.models.chat.structured import AtMost, ModelReply
 from sextant.nodes.answers.passages import fill_budget, number_passages
-from sextant.nodes.asking import ask
 from sextant.nodes.context import RunContext
+from sextant.nodes.judgements import ask
 from sextant.nodes.question.parts import bridges
 from sextant.nodes.state import State
 from sextant.text.characters import clean_text, normalise

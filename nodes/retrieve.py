@@ -15,7 +15,7 @@ from sextant.domain.events import Retrieved, as_values
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from sextant.nodes.budget import Limit, budget_of, judging_budget, limit_warning, merge_warnings
 from sextant.nodes.context import RunContext, scope_of
-from sextant.nodes.multimodal.looking import attachments_text
+from sextant.nodes.multimodal.attachments import attachments_text
 from sextant.nodes.state import State
 from sextant.retrievers.content import assemble_graph_context
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR

@@ -32,7 +32,7 @@ Items = Annotated[list[RetrievedItem], _replace_items]
 
 @dataclass(kw_only=True)
 class InputState:
-    """What a caller gives: the question as `query` or as the last of `messages` (`sextant.nodes.question.conversing`).
+    """What a caller gives: the question as `query` or as the last of `messages` (`sextant.nodes.question.conversation`).
 
     `mode` is one of the six modes or `auto`. `history` is the conversation so far; by default what
     `messages` say of it.
@@ -102,7 +102,7 @@ class State(InputState, OutputState):
     language; `searched` those already run; `found_for` what each had found. `items` are the passages
     found, best first; `around` the entities, relations and reports that go with them; `attachments`
     what came with the question, as `sextant.domain.attachments` has it; `tables` those that later turns of a
-    conversation may ask about (`sextant.nodes.multimodal.keeping`); `evidence` the ids of passages judged
+    conversation may ask about (`sextant.nodes.multimodal.stored_tables`); `evidence` the ids of passages judged
     relevant; `missing` what the grader did not find. `attempts` counts refinement rounds (0..3), of which
     the answer may have `rounds`.
 

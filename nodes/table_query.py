@@ -16,10 +16,10 @@ from pydantic import Field
 from sextant import prompts
 from sextant.models.chat.replies import Number, Yes
 from sextant.models.chat.structured import AtMost, Declared, ModelReply
-from sextant.nodes.asking import ask
 from sextant.nodes.context import RunContext
+from sextant.nodes.judgements import ask
 from sextant.nodes.state import State
-from sextant.tables.cells.computing import Comparison, Condition, Operation
+from sextant.tables.cells.arithmetic import Comparison, Condition, Operation
 from sextant.tables.cells.table import Column, DataTable
 from sextant.tables.cells.values import ValueKind, read_value
 from sextant.tables.query.query import Order, TableQuery

@@ -14,9 +14,9 @@ from sextant.retrievers.lanes.lane import KEYWORD, VECTOR
 from sextant.retrievers.lanes.local import LOCAL
 from sextant.retrievers.lanes.mix import MIX
 from sextant.retrievers.lanes.reports import GLOBAL, REPORTS
-from sextant.retrievers.ranking.mixing import PageRankMixer
+from sextant.retrievers.ranking.mix_ranker import PageRankMixer
 from sextant.retrievers.ranking.parameters import MixParameters
-from sextant.retrievers.ranking.rescoring import Rescorer
+from sextant.retrievers.ranking.rescorers import Rescorer
 from sextant.retrievers.ranking.sentence_match import SentenceMatch
 
 

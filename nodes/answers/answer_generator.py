@@ -13,12 +13,13 @@ from sextant.domain.errors import ContextTooLong
 from sextant.domain.events import Done
 from sextant.domain.questions import check_question
 from sextant.models.chat.chat_model import ChatModel, as_chat_model
-from sextant.nodes.answers.answering import (
+from sextant.nodes.answers.answer_events import (
     NOTHING_FOUND,
     AnswerEvent,
     add_warning,
     yield_fixed_answer,
 )
+from sextant.nodes.answers.model_answer import UNBOUNDED, Writing, write_answer
 from sextant.nodes.answers.passages import (
     ContextLike,
     Layout,
@@ -26,11 +27,10 @@ from sextant.nodes.answers.passages import (
     lay_out_passages,
     number_passages,
 )
-from sextant.nodes.answers.quoting import Instead, quotations
-from sextant.nodes.answers.revising import Review
-from sextant.nodes.answers.writing import UNBOUNDED, Writing, write_answer
+from sextant.nodes.answers.quotations import Instead, quotations
+from sextant.nodes.answers.revision import Review
 from sextant.nodes.budget import AnswerBudget
-from sextant.nodes.citing.checking import Checks
+from sextant.nodes.citing.checker import Checks
 from sextant.retrievers.sync import run_sync
 from sextant.text.characters import clean_text, language_of
 

@@ -11,13 +11,13 @@ from sextant.domain.documents import Modality
 from sextant.domain.events import Cited, Token
 from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.passages import table_heads
-from sextant.nodes.answers.answering import describe_row
-from sextant.nodes.answers.sanitizing import sanitize_output
+from sextant.nodes.answers.answer_events import describe_row
+from sextant.nodes.answers.sanitizer import sanitize_output
 from sextant.nodes.citing.citations import Citations
 from sextant.nodes.citing.markers import escape_markers
 from sextant.nodes.citing.support import COMPUTED, ComputedSentence, headings
 from sextant.tables.cells.stored import StoredTable, TableLine, TablePart, cells_of, tables_of
-from sextant.tables.query.linking import names_column
+from sextant.tables.query.column_links import names_column
 from sextant.tables.query.parsing import lists_rows, may_compute
 from sextant.tables.query.query import TableQuery
 from sextant.tables.results.findings import queries_for, run_queries

@@ -10,13 +10,13 @@ from sextant.domain.errors import DependencyError
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.models.offline.summary import is_summary_of_topic
-from sextant.nodes.answers.answering import AnswerEvent
+from sextant.nodes.answers.answer_events import AnswerEvent
 from sextant.nodes.answers.computed import ComputedTable
-from sextant.nodes.answers.quoting import quote_sentences
-from sextant.nodes.answers.reporting import answer_from_reports
-from sextant.nodes.answers.summing import MOST_PASSAGES, with_whole_of_named
+from sextant.nodes.answers.quotations import quote_sentences
+from sextant.nodes.answers.report_answers import answer_from_reports
+from sextant.nodes.answers.whole_document import MOST_PASSAGES, with_whole_of_named
 from sextant.nodes.citing.attached import is_answered
-from sextant.nodes.citing.checking import UNCHECKED, checks_of, still_stored
+from sextant.nodes.citing.checker import UNCHECKED, checks_of, still_stored
 from sextant.nodes.context import Dependencies
 from sextant.nodes.question.names import replace_aliases
 from sextant.nodes.state import State, reports_of

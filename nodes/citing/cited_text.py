@@ -3,8 +3,8 @@
 The model cites passage n as `[n]`, or in another dress (`sextant.nodes.citing.markers`). What leaves here counts markers by
 first use, has no marker without a passage that speaks of what was said, and is followed, after each finished sentence,
 by its citations with the quoted span of the document. Whether passages support a sentence is told by what it says
-(`sextant.nodes.citing.assessing`); it gets the markers of those that do, and where none does, a note that nothing vouches for
-it. Nothing that was emitted is taken back here (`sextant.nodes.answers.revising` may begin anew), so the stream and the text
+(`sextant.nodes.citing.assessment`); it gets the markers of those that do, and where none does, a note that nothing vouches for
+it. Nothing that was emitted is taken back here (`sextant.nodes.answers.revision` may begin anew), so the stream and the text
 are the same, however the text was cut.
 """
 
@@ -19,7 +19,12 @@ from sextant.domain.events import Cited, Token
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.telemetry import CitationsDropped, emit
 from sextant.nodes.citing import markers
-from sextant.nodes.citing.assessing import AnswerEvidence, Support, language_of_sentence, supporting
+from sextant.nodes.citing.assessment import (
+    AnswerEvidence,
+    Support,
+    language_of_sentence,
+    supporting,
+)
 from sextant.nodes.citing.attached import label_of
 from sextant.nodes.citing.cells import tables_among
 from sextant.nodes.citing.citations import Citations

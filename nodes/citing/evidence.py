@@ -14,7 +14,7 @@ from sextant.nodes.citing.support import COMPUTED, ComputedSentence, headings
 from sextant.text.characters import IDEOGRAPHS
 from sextant.text.identifiers import spelling_of
 from sextant.text.other_words import name_synonyms
-from sextant.text.segmenting import cut_tagged_words, words_of
+from sextant.text.segmenter import cut_tagged_words, words_of
 from sextant.text.sentences import sentence_spans
 from sextant.text.simplified import plain_of
 from sextant.text.stems import american, stem

@@ -16,10 +16,10 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import MultimodalSettings
 from sextant.models.chat.pictures import EncodedPicture, PictureLimits, read_picture
 from sextant.nodes.multimodal.parts import AttachmentPart
-from sextant.stores.documents.reading import document_id_of
+from sextant.stores.documents.document_reader import document_id_of
 
 if TYPE_CHECKING:
-    from sextant.stores.documents.reading import DocumentReader
+    from sextant.stores.documents.document_reader import DocumentReader
 
 _WAYS = ("data", "upload_id", "img_path", "url")
 _DATA_URI = re.compile(r"data:[\w.+/-]{0,60}(?:;[\w=.+-]{1,60}){0,4},", re.IGNORECASE)
@@ -70,7 +70,7 @@ async def load_picture(
 
 
 def _at(part: AttachmentPart, way: str, error: InputError) -> InputError:
-    # A file of the caller's own was read before (`sextant.facade.attaching`): the path is what they named.
+    # A file of the caller's own was read before (`sextant.facade.attachments`): the path is what they named.
     named = "img_path" if way == "data" and part.values.get("img_path") else way
     field = part.field_of(named)
     return type(error)(f"{field}: {error.message}", next_step=error.next_step, field=field)

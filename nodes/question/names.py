@@ -12,7 +12,7 @@ from itertools import chain
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.text.characters import IDEOGRAPHS, MARKS, normalise
 from sextant.text.definitions import definition_pattern
-from sextant.text.segmenting import words_of
+from sextant.text.segmenter import words_of
 from sextant.text.stopwords import ENGLISH_STOP_WORDS, is_stop_word
 
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.nodes.citing.support import TermLookup, claim_of, headings
-from sextant.nodes.question.conversing import leans_on_history
+from sextant.nodes.question.conversation import leans_on_history
 from sextant.nodes.question.names import names_in, telling_words
 from sextant.text.characters import has_cjk, normalise
 

@@ -26,7 +26,7 @@ from sextant.retrievers.chunk_search.ranking import (
 )
 from sextant.retrievers.content import ids_of, score_at
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes
-from sextant.retrievers.lanes.degrading import describe_degradation, require_one
+from sextant.retrievers.lanes.degradation import describe_degradation, require_one
 from sextant.retrievers.lanes.keywords import NO_KEYWORDS
 from sextant.retrievers.lanes.lane import Lane, LaneQuery, LaneRun, run_lanes
 from sextant.retrievers.memory.hot import HotTraits

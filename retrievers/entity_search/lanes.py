@@ -22,12 +22,12 @@ from sextant.domain.tasks import stop
 from sextant.models.protocols import Embedder, Vectors
 from sextant.retrievers.entity_search.traversal import Neighbourhoods, Reached, Walk
 from sextant.retrievers.index.words.lexical import RUN
-from sextant.retrievers.lanes.degrading import log_failures
+from sextant.retrievers.lanes.degradation import log_failures
 from sextant.stores.graph.protocol import EntityFilter, EntityHit, GraphStore
 from sextant.stores.postgresql.watched import with_deadline
 from sextant.stores.stamps.stamp_lines import EntityStamp
 from sextant.text.characters import normalise, normalise_name
-from sextant.text.segmenting import search_words_of
+from sextant.text.segmenter import search_words_of
 from sextant.text.stopwords import ENGLISH_STOP_WORDS, is_stop_word
 
 _MOST = 64

@@ -21,11 +21,11 @@ import numpy as np
 import numpy.typing as npt
 from rpds import HashTrieMap
 
-from sextant.retrievers.index.keeping import VersionedCache
+from sextant.retrievers.index.index_cache import VersionedCache
 from sextant.retrievers.index.words.lexical import terms
 from sextant.retrievers.numeric.sparse import BM25, idf
 from sextant.stores.rows import StoredText, StoredTexts
-from sextant.text.segmenting import search_words_of
+from sextant.text.segmenter import search_words_of
 
 Ints = npt.NDArray[np.int32]
 

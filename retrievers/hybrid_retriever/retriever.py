@@ -31,7 +31,7 @@ from sextant.retrievers.hybrid_retriever.options import (
     HybridStore,
     hybrid_store,
 )
-from sextant.retrievers.lanes.degrading import describe_degradation, require_one
+from sextant.retrievers.lanes.degradation import describe_degradation, require_one
 from sextant.retrievers.lanes.keywords import NO_KEYWORDS
 from sextant.retrievers.lanes.lane import (
     KEYWORD,

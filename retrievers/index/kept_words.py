@@ -25,7 +25,8 @@ from sextant.retrievers.index.words.lexical import LexicalIndex, Postings
 from sextant.stores.array_files import Arrays
 from sextant.stores.chunks import chunk_store
 from sextant.stores.graph.arrays import IdTable, halves_of
-from sextant.text import characters, linking, simplified, stems, stopwords
+from sextant.text import characters, simplified, stems, stopwords
+from sextant.text import name_linker as linking
 
 # What decides which words a passage has; words cut by other code are not taken for those of now.
 _MODULES: tuple[ModuleType, ...] = (

@@ -24,7 +24,7 @@ from sextant.models.protocols import Embedder
 from sextant.retrievers.index import kept_words
 from sextant.retrievers.index.graph.relations import Ints, RelationTypes
 from sextant.retrievers.index.graph.walk import ScopeGraph, WalkIndex
-from sextant.retrievers.index.keeping import VersionedCache
+from sextant.retrievers.index.index_cache import VersionedCache
 from sextant.retrievers.index.passages import PassageIndex
 from sextant.retrievers.index.report_index import IndexedReport, ReportIndex, ReportRows
 from sextant.retrievers.index.vectors.meanings import QueryVectors
@@ -36,7 +36,7 @@ from sextant.stores.graph.arrays import GraphArrays as StoredGraph
 from sextant.stores.graph.protocol import GraphCopies, WholeGraph, notify
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.stamps.stamp_lines import Stamp
-from sextant.text.linking import NameTrie, name_key, names_of_title
+from sextant.text.name_linker import NameTrie, name_key, names_of_title
 
 BEHIND = (
     "索引正在更新，本次结果基于更新前的内容"

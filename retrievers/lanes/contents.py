@@ -10,7 +10,7 @@ from sextant.domain.errors import ConflictError, InputError, SextantError
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.retrievers.content import PassageContent, of_entity, of_passage, with_content
-from sextant.retrievers.lanes.degrading import go_without
+from sextant.retrievers.lanes.degradation import go_without
 from sextant.retrievers.lanes.lane import LaneQuery
 from sextant.retrievers.lanes.surroundings import Surroundings
 from sextant.retrievers.memory.texts import ScopeTexts

@@ -9,7 +9,7 @@ from itertools import chain, groupby, zip_longest
 
 from sextant.stores.chunks.grams import fold
 from sextant.text.characters import IDEOGRAPHS, MARKS, normalise
-from sextant.text.segmenting import words_of
+from sextant.text.segmenter import words_of
 from sextant.text.stopwords import (
     CHINESE_STOP_WORDS,
     ENGLISH_STOP_WORDS,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from sextant.retrievers.lanes.lane import LaneQuery
-from sextant.retrievers.lanes.placing import WALK, best_passages
 from sextant.retrievers.lanes.query_context import Hits, QueryContext
 from sextant.retrievers.lanes.surroundings import surroundings
+from sextant.retrievers.lanes.top_passages import WALK, best_passages
 
 LOCAL = "local"
 NO_ENTITY = {

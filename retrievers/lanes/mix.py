@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from sextant.retrievers.lanes.lane import LaneQuery
-from sextant.retrievers.lanes.placing import WALK, best_passages
 from sextant.retrievers.lanes.query_context import Hits, QueryContext
 from sextant.retrievers.lanes.surroundings import surroundings
+from sextant.retrievers.lanes.top_passages import WALK, best_passages
 
 MIX = "mix"
 
 
 def mix_lane(query: LaneQuery, context: QueryContext) -> Hits:
-    """Return passages by words, meaning and personalised PageRank (`sextant.retrievers.ranking.mixing`).
+    """Return passages by words, meaning and personalised PageRank (`sextant.retrievers.ranking.mix_ranker`).
 
     With them come the entities that the walk met most, and their relations.
     """

@@ -20,14 +20,14 @@ from sextant.domain.system import milliseconds_since
 from sextant.models.protocols import Embedder, Vectors
 from sextant.retrievers.index.passages import Near
 from sextant.retrievers.index.scope_index import ScopeIndex, ScopeIndexes
-from sextant.retrievers.lanes.degrading import go_without
+from sextant.retrievers.lanes.degradation import go_without
+from sextant.retrievers.lanes.entity_links import link_question, nearest_entities
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery, LaneRun, late
-from sextant.retrievers.lanes.linking import link_question, nearest_entities
 from sextant.retrievers.lanes.surroundings import Surroundings
 from sextant.retrievers.lanes.two_events import two_events
 from sextant.retrievers.memory.texts import ScopeTexts, Texts
 from sextant.retrievers.numeric.sparse import Floats
-from sextant.retrievers.ranking.mixing import PageRankMixer, QuerySignals
+from sextant.retrievers.ranking.mix_ranker import PageRankMixer, QuerySignals
 from sextant.retrievers.ranking.relevance import (
     SemanticScores,
     blend,

@@ -12,12 +12,12 @@ from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, Retrieved
 from sextant.retrievers.index.report_index import IndexedReport, NearReport, ReportRows
 from sextant.retrievers.index.words.lexical import question_terms
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
-from sextant.retrievers.lanes.placing import best_passages
 from sextant.retrievers.lanes.query_context import Hits, QueryContext
 from sextant.retrievers.lanes.surroundings import surroundings
+from sextant.retrievers.lanes.top_passages import best_passages
 from sextant.retrievers.numeric.highest import min_max, scale_scores
 from sextant.retrievers.numeric.sparse import Floats, Places
-from sextant.retrievers.ranking.mixing import GraphRanking
+from sextant.retrievers.ranking.mix_ranker import GraphRanking
 
 REPORTS = "reports"
 GLOBAL = "global"

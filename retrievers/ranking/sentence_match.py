@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from sextant.domain.retrieval import LaneScore, RetrievedItem, rerank_item, rescore
 from sextant.retrievers.index.words.lexical import is_pair, question_terms, terms
-from sextant.retrievers.ranking.rescoring import RescoringQuery, ScoreScale
+from sextant.retrievers.ranking.rescorers import RescoringQuery, ScoreScale
 from sextant.text.simplified import simplify
 
 RESTATING = "restating"

@@ -2,8 +2,8 @@
 
     python -m sextant.evals.answers FOLDER mix drcd hotpotqa …
 
-FOLDER has one folder per question set, as for `sextant.evals.grading`. Each question is searched once in the mode, ten
-passages, and answered by quotation (`sextant.nodes.answers.quoting`). Columns, over the questions that the corpus answers:
+FOLDER has one folder per question set, as for `sextant.evals.loop_grader`. Each question is searched once in the mode, ten
+passages, and answered by quotation (`sextant.nodes.answers.quotations`). Columns, over the questions that the corpus answers:
 
 - answered: share that is answered at all.
 - first in gold: of the answers, those whose first quotation lies in a gold passage; in brackets, of those
@@ -34,8 +34,8 @@ from sextant.evals.dataset import EvalQuestion
 from sextant.evals.runner import holds_answer
 from sextant.evals.sets import names_of_sets, open_sets, parser_of_sets, sample
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.nodes.answers.answering import AnswerEvent
-from sextant.nodes.answers.quoting import quote_sentences
+from sextant.nodes.answers.answer_events import AnswerEvent
+from sextant.nodes.answers.quotations import quote_sentences
 from sextant.nodes.context import Dependencies
 from sextant.text.characters import language_of
 

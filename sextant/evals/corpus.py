@@ -14,7 +14,7 @@ from sextant.domain.errors import ConflictError
 from sextant.domain.scope import Scope
 from sextant.evals.dataset import CorpusPassage, Triple
 from sextant.ingestion.graph.index import GraphIndexer
-from sextant.ingestion.metadata.describing import describe
+from sextant.ingestion.metadata.offline_descriptions import describe
 from sextant.ingestion.progress import OnCount, silent
 from sextant.ingestion.transfer.documents import join_chunks
 from sextant.ingestion.transfer.evidence import line_evidence

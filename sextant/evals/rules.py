@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import fmean
 
 from sextant.domain.retrieval import Mode
-from sextant.evals.grading import LoopOutcome, run_loop
+from sextant.evals.loop_grader import LoopOutcome, run_loop
 from sextant.evals.metrics import all_found
 from sextant.evals.sets import names_of_sets, open_sets, parser_of_sets, sample
 from sextant.nodes.analyze import is_small_talk

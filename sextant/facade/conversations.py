@@ -21,8 +21,8 @@ from sextant.domain.events import Done, Event
 from sextant.graph.streaming import stream_answer
 from sextant.graph.threads import Thread, Threads
 from sextant.ingestion.parsing.lines import without_number
-from sextant.nodes.question.conversing import as_history
-from sextant.stores.documents.reading import DocumentHeading
+from sextant.nodes.question.conversation import as_history
+from sextant.stores.documents.document_reader import DocumentHeading
 from sextant.stores.postgresql.database import Database
 from sextant.text.characters import has_cjk
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from sextant.domain.errors import GraphStoreUnavailable, ModelUnavailable, SextantError
 from sextant.domain.settings import Settings
-from sextant.ingestion.graph.extraction.tagging import build_tagger
-from sextant.models.chat.building import build_chat_model
+from sextant.ingestion.graph.extraction.taggers import build_tagger
+from sextant.models.chat.factory import build_chat_model
 from sextant.models.embedding.choice import build_embedder
 from sextant.retrievers.ranking.chat_reranker import CHAT, open_reranker
 from sextant.stores.documents.embedding_space import check_space, has_all_vectors

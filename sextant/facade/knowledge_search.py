@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from sextant.domain.scope import Scope
-from sextant.models.chat.building import open_chat_model
+from sextant.models.chat.factory import open_chat_model
 from sextant.models.protocols import Embedder
 from sextant.models.reranker import HttpReranker
 from sextant.retrievers.entity_search.search import EntitySearch
@@ -14,7 +14,7 @@ from sextant.retrievers.hybrid_retriever.bm25_index import BM25Indexes
 from sextant.retrievers.hybrid_retriever.options import HybridRetrieverOptions
 from sextant.retrievers.hybrid_retriever.retriever import HybridRetriever
 from sextant.retrievers.ranking.chat_reranker import CHAT, open_reranker
-from sextant.stores.graph.opening import ProjectedGraph, graph_store
+from sextant.stores.graph.graph_factory import ProjectedGraph, graph_store
 from sextant.stores.langchain import open_vector_store
 from sextant.stores.postgresql.database import Database
 

@@ -12,9 +12,9 @@ from sextant.domain.documents import Document
 from sextant.domain.errors import DocumentNotFound
 from sextant.domain.scope import Scope
 from sextant.ingestion.transfer.documents import is_packed
+from sextant.stores.documents.document_reader import Original, not_found
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.documents.reading import Original, not_found
-from sextant.stores.documents.registering import Registered, Upload
+from sextant.stores.documents.registration import Registered, Upload
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
 from sextant.stores.work.jobs import JobStore

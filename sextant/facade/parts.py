@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sextant.graph.workflow import Workflow
     from sextant.ingestion.captions import Captioner
     from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
-    from sextant.ingestion.importing import Importer
+    from sextant.ingestion.importer import Importer
     from sextant.ingestion.parsing.hosts import ParserHosts
     from sextant.ingestion.pipeline import Ingestor
     from sextant.models.chat.chat_model import ChatModel
@@ -49,7 +49,7 @@ def _collect_less_often() -> None:
 
 def _read_dictionaries() -> None:
     """Read those of Chinese, which the first Chinese question would hold up everybody's for."""
-    from sextant.text.segmenting import words_of
+    from sextant.text.segmenter import words_of
     from sextant.text.simplified import plain_of
 
     words_of("预热")
@@ -195,13 +195,13 @@ class Parts:
         if self._vision is None:
             return None
         from sextant.ingestion.captions import Captioner
-        from sextant.stores.documents.reading import CaptionStore
+        from sextant.stores.documents.document_reader import CaptionStore
 
         return Captioner(self._vision, CaptionStore(self._database), settings)
 
     async def importer(self, *, reads: bool = True) -> Importer:
         """Return what imports a graph of the user's own; `reads` as for `ingestor`."""
-        from sextant.ingestion.importing import Importer
+        from sextant.ingestion.importer import Importer
         from sextant.stores.graph.record import GraphRecord
 
         return Importer(await self.ingestor(reads=reads), GraphRecord(self._database))
@@ -229,7 +229,7 @@ class Parts:
         settings = self._database.settings
         async with self._opening:
             if self._chat is None:
-                from sextant.models.chat.building import open_chat_model
+                from sextant.models.chat.factory import open_chat_model
 
                 self._chat = await open_chat_model(settings, self._stack)
         if self._chat is None:

@@ -19,13 +19,13 @@ from sextant.domain.configuration import load_settings
 from sextant.domain.documents import Document, GraphInfo
 from sextant.domain.scope import DEFAULT_GRAPH, Scope
 from sextant.domain.settings import Settings
-from sextant.facade.asking import Asking
-from sextant.facade.knowledge.refreshing import Refresher
+from sextant.facade.knowledge.refresher import Refresher
 from sextant.facade.parts import Parts
+from sextant.facade.questions import Asking
 from sextant.models.embedding.cache import CachedEmbedder
 from sextant.models.embedding.choice import build_embedder
+from sextant.stores.documents.document_reader import document_id_of
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.documents.reading import document_id_of
 from sextant.stores.postgresql.database import Database
 
 if TYPE_CHECKING:
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from sextant.facade.knowledge.entities import Entities
     from sextant.facade.knowledge.graph import KnowledgeGraph
     from sextant.facade.library import Library
-    from sextant.facade.working import Worker
+    from sextant.facade.worker import Worker
     from sextant.ingestion.files import Paths
     from sextant.ingestion.graph.extraction.extract_llm import ExtractionReport
-    from sextant.ingestion.importing import ImportReport
+    from sextant.ingestion.importer import ImportReport
     from sextant.ingestion.pipeline import IngestReport
     from sextant.ingestion.progress import OnCount, OnProgress, OnStage
-    from sextant.ingestion.transfer.reading import Source
+    from sextant.ingestion.transfer.line_reader import Source
     from sextant.nodes.context import Dependencies
 
 
@@ -148,7 +148,7 @@ class Sextant(Asking):
         Args:
             concurrency: turns in hand at a time, all but one of them of one user; default `settings.worker.concurrency`.
         """
-        from sextant.facade.working import Worker
+        from sextant.facade.worker import Worker
 
         most = concurrency or self.settings.worker.concurrency
         opened = partial(self._parts.ingestor, working=True)
@@ -168,7 +168,7 @@ class Sextant(Asking):
         Raises:
             EmbeddingModelChanged: it is another one.
         """
-        from sextant.ingestion.reembedding import reembed
+        from sextant.ingestion.reembed import reembed
 
         await self._parts.check_space()
         await reembed(self.database, self.embedder)
@@ -253,7 +253,7 @@ class Sextant(Asking):
 
     def export_graph(self, graph_id: str = DEFAULT_GRAPH) -> AsyncIterator[dict[str, Any]]:
         """Return the lines that import a knowledge base again, one dict each."""
-        from sextant.ingestion.exporting import export_graph
+        from sextant.ingestion.exporter import export_graph
 
         return export_graph(self.database, self._scope(graph_id))
 
@@ -321,7 +321,7 @@ class Sextant(Asking):
         Returns:
             The number of chunks embedded.
         """
-        from sextant.ingestion.reembedding import reembed
+        from sextant.ingestion.reembed import reembed
 
         await self.embedder.warm_up()
         number = await reembed(self.database, self.embedder, on_progress)

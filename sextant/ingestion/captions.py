@@ -14,7 +14,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.ingestion.parsing.images import Captions, FoundImage
 from sextant.models.chat.pictures import EncodedPicture
-from sextant.stores.documents.reading import CaptionStore
+from sextant.stores.documents.document_reader import CaptionStore
 
 if TYPE_CHECKING:
     from sextant.models.chat.vision import VisionModel

@@ -13,7 +13,8 @@ from sextant import __version__
 from sextant.domain.configuration import load_settings
 from sextant.domain.settings import Settings
 from sextant.server import edge, openapi, problems
-from sextant.server.mcp import building as mounting
+from sextant.server.lifespan import serving
+from sextant.server.mcp import server as mounting
 from sextant.server.observe.metrics import Metrics, observing
 from sextant.server.openai.errors import PREFIX, OpenAIErrors, describe_failure
 from sextant.server.openai.routes import router as openai_router
@@ -31,7 +32,6 @@ from sextant.server.routes import (
 )
 from sextant.server.routes import observe as health
 from sextant.server.routing.router import require_guards
-from sextant.server.serving import serving
 
 _ROUTERS = (
     health.router,

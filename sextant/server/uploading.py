@@ -40,7 +40,7 @@ from sextant.ingestion.parsing.limits import Limits
 from sextant.server.connections import content_type_of
 from sextant.server.schemas.documents import FormFields, TextUpload, UploadOptions
 from sextant.server.schemas.wire import Wire
-from sextant.stores.documents.registering import Upload
+from sextant.stores.documents.registration import Upload
 from sextant.stores.work.queue import UploadStatus
 from sextant.text.characters import clean_text
 

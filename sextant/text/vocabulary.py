@@ -10,7 +10,7 @@ import re
 from functools import cached_property
 
 from sextant.text.characters import IDEOGRAPHS, MARKS
-from sextant.text.segmenting import words_of
+from sextant.text.segmenter import words_of
 from sextant.text.simplified import plain_of
 from sextant.text.stems import stem
 from sextant.text.stopwords import ENGLISH_STOP_WORDS, is_stop_word

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from sextant.text.characters import IDEOGRAPHS
-from sextant.text.segmenting import cut_known_words
+from sextant.text.segmenter import cut_known_words
 from sextant.text.stopwords import CHINESE_STOP_WORDS
 
 _RUN = re.compile(f"[{IDEOGRAPHS}]+")

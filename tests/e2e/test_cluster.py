@@ -28,7 +28,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.embedded.server import EmbeddedServer
-from sextant.stores.graph.opening import BEHIND, GONE
+from sextant.stores.graph.graph_factory import BEHIND, GONE
 from sextant.stores.postgresql.database import Database
 from sextant.testing.neo4j_server import Neo4jServer
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI

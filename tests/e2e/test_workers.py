@@ -20,7 +20,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.facade.library import Library
 from sextant.stores.chunks.chunk_store import ChunkStore
-from sextant.stores.documents.registering import Upload
+from sextant.stores.documents.registration import Upload
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
 from tests.e2e.workers import (

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sextant.retrievers.numeric.sparse import BM25, Floats, Places, idf, starts_of, true_at
 from sextant.text.characters import IDEOGRAPHS, MARKS
 from sextant.text.identifiers import codes_in
-from sextant.text.linking import fold
+from sextant.text.name_linker import fold
 from sextant.text.other_words import synonyms
 from sextant.text.particles import join_particles
 from sextant.text.simplified import simplify

@@ -14,7 +14,7 @@ from sextant.cli.with_sextant import chosen_graph, with_sextant
 
 if TYPE_CHECKING:
     from sextant.facade import Sextant
-    from sextant.facade.asking import Options
+    from sextant.facade.questions import Options
 
 app = typer.Typer()
 
@@ -71,7 +71,7 @@ async def _ask(
     import asyncio
 
     from sextant.cli.asking.answers import print_answer
-    from sextant.facade.attaching import read_attachments
+    from sextant.facade.attachments import read_attachments
 
     options["graph_id"] = await chosen_graph(rag, options.get("graph_id", GRAPH))
     options["multimodal_content"] = await asyncio.to_thread(

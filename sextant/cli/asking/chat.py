@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sextant.facade import Sextant
-    from sextant.facade.asking import Options
+    from sextant.facade.questions import Options
 
 app = typer.Typer()
 

@@ -52,7 +52,7 @@ def evaluate(
     """Measure retrieval on a question set. Recall, MRR and nDCG, with intervals."""
     import asyncio
 
-    from sextant.evals.comparing import check_folder
+    from sextant.evals.comparison import check_folder
     from sextant.evals.runner import EvalOptions
     from sextant.evals.sets import SetFiles
 
@@ -92,7 +92,7 @@ def _loop(
 
     from sextant.cli.progress import stage_bars
     from sextant.domain.configuration import load_settings
-    from sextant.evals import grading as loop
+    from sextant.evals import loop_grader as loop
 
     knowing = loop.is_knowing(graded)
     with stage_bars(quiet=as_json) as on_progress:
@@ -114,7 +114,7 @@ def _compare(options: EvalOptions, plot: Path, out: Path | None, *, as_json: boo
 
     from sextant.cli.progress import stage_bars
     from sextant.domain.configuration import load_settings
-    from sextant.evals import comparing
+    from sextant.evals import comparison as comparing
 
     comparing.check_plot(plot)
     with stage_bars(quiet=as_json) as on_progress:

@@ -14,7 +14,7 @@ from sextant.text.characters import count_noun
 
 if TYPE_CHECKING:
     from sextant.facade import Sextant
-    from sextant.ingestion.importing import ImportReport
+    from sextant.ingestion.importer import ImportReport
 
 app = typer.Typer()
 

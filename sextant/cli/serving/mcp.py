@@ -29,5 +29,5 @@ def mcp(
     settings = load_settings()
     show_log(settings)
     # By name: the server is above the command line.
-    stdio = importlib.import_module("sextant.server.mcp.building")
+    stdio = importlib.import_module("sextant.server.mcp.server")
     asyncio.run(stdio.serve(settings, names))

@@ -37,7 +37,7 @@ def serve(
     import asyncio
     import logging
 
-    from sextant.cli.serving import listening
+    from sextant.cli.serving import sockets as listening
     from sextant.cli.serving.alone import Alone
     from sextant.cli.serving.several import Several, refusal
     from sextant.domain.configuration import load_settings

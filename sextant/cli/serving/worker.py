@@ -73,6 +73,6 @@ def _serving_metrics(
     if where is None:
         return nullcontext()
     # By name: the server is above the command line.
-    scraping = importlib.import_module("sextant.server.observe.scraping")
+    scraping = importlib.import_module("sextant.server.observe.metrics_endpoint")
     serving: AbstractAsyncContextManager[str] = scraping.serving_metrics(rag, *where)
     return serving

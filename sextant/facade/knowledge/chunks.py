@@ -14,9 +14,9 @@ from sextant.domain.documents import JobStage, Section
 from sextant.domain.errors import DatabaseUnavailable, SettingsInvalid, SextantError
 from sextant.domain.retrieval import ItemKind, Retrieval, RetrievedItem
 from sextant.domain.scope import Scope
-from sextant.facade.knowledge.reading import ChunkReader
+from sextant.facade.knowledge.chunk_reader import ChunkReader
+from sextant.stores.documents.document_reader import DocumentReader, document_id_of, not_found
 from sextant.stores.documents.model_descriptions import ModelDescriptions
-from sextant.stores.documents.reading import DocumentReader, document_id_of, not_found
 from sextant.stores.postgresql.database import Database
 from sextant.stores.search_log import LoggedSearch, SearchLog, item_to_log
 
@@ -235,7 +235,7 @@ class Chunks:
     @asynccontextmanager
     async def _describer(self) -> AsyncIterator[ModelDescriber]:
         from sextant.ingestion.metadata.by_model import ModelDescriber
-        from sextant.models.chat.building import open_chat_model
+        from sextant.models.chat.factory import open_chat_model
 
         async with AsyncExitStack() as stack:
             chat = await open_chat_model(self._database.settings, stack)

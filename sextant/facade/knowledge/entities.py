@@ -12,7 +12,7 @@ from sextant.domain.errors import ConflictError, EntityNotFound, OptionInvalid
 from sextant.domain.graph import Entity, Relation
 from sextant.domain.questions import in_range
 from sextant.domain.scope import Scope
-from sextant.facade.knowledge.reading import EntityQuote, mentioning, stating
+from sextant.facade.knowledge.chunk_reader import EntityQuote, mentioning, stating
 from sextant.retrievers.pages.cursor import ListingKey, not_a_cursor
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import StoredChunk
@@ -22,12 +22,12 @@ from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.protocol import EntityHit, Hop
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.resolution.comparing import (
+from sextant.stores.graph.resolution.comparison import (
     CandidateCursor,
     MergeCandidate,
     ResolutionStore,
 )
-from sextant.stores.graph.resolution.deciding import (
+from sextant.stores.graph.resolution.decisions import (
     Merge,
     MergedName,
     MergeReader,

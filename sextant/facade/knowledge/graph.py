@@ -10,8 +10,8 @@ from sextant.domain.errors import EntityNotFound, GraphStoreUnavailable, OptionI
 from sextant.domain.graph import Entity
 from sextant.domain.questions import in_range
 from sextant.domain.scope import Scope
+from sextant.stores.graph.graph_factory import open_graph_store
 from sextant.stores.graph.neo4j.projector import Projector, open_projector
-from sextant.stores.graph.opening import open_graph_store
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.protocol import Hop
 from sextant.stores.graph.record import GraphCounts, GraphRecord

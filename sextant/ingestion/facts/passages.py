@@ -15,7 +15,7 @@ from sextant.domain.graph import FACTS_OF
 from sextant.ingestion.transfer.lines import LONGEST_TITLE, ChunkLine, DocumentLine
 from sextant.stores.graph.ids import NIL
 from sextant.text.characters import has_cjk, normalise
-from sextant.text.segmenting import cut_tagged_words
+from sextant.text.segmenter import cut_tagged_words
 from sextant.text.sentences import end_sentence, is_ended, sentence_spans
 
 # What separates the words of a type: TREATS_WITH, born-in; and humps: bornIn, HTTPServer.

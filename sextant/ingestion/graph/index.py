@@ -4,7 +4,7 @@ Everything said is evidence of the document's own chunks, except that its titles
 passages of other documents may have used all along; those are linked too. A document's evidence
 follows from its content alone, and a link from one passage and one name, so the graph does not
 depend on the order in which documents came. Removing a document's evidence is the record's task
-(`sextant.stores.graph.writing.forget_document`).
+(`sextant.stores.graph.graph_writer.forget_document`).
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from sextant.ingestion.graph.extraction.chunk_evidence import (
     title_evidence,
 )
 from sextant.ingestion.graph.extraction.extract_terms import Term
-from sextant.ingestion.graph.extraction.tagging import EntityTagger, build_tagger
+from sextant.ingestion.graph.extraction.taggers import EntityTagger, build_tagger
 from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow
+from sextant.stores.graph.graph_writer import GraphWriter
 from sextant.stores.graph.names import chunks_containing, has_chunks, live, read_names
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.writing import GraphWriter
 from sextant.stores.postgresql.database import Database
 from sextant.text.characters import normalise_name
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from sextant.domain.errors import ModelUnavailable
 from sextant.domain.scope import Scope
-from sextant.ingestion.graph.communities.joining import (
+from sextant.ingestion.graph.communities.membership import (
     CommunityGroup,
     build,
     is_outdated,
@@ -25,7 +25,7 @@ from sextant.ingestion.graph.communities.joining import (
     top,
 )
 from sextant.ingestion.graph.communities.network import Network, modularity, network_of
-from sextant.ingestion.graph.communities.reporting import ReportKeeper
+from sextant.ingestion.graph.communities.report_writer import ReportKeeper
 from sextant.ingestion.graph.resolution.resolve import resolve
 from sextant.ingestion.progress import OnStage, silent
 from sextant.models.protocols import Embedder

@@ -26,7 +26,7 @@ from sextant.domain.errors import (
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.ingestion.graph.extraction.cost import CostBudget, CostEstimate, cost_of
-from sextant.ingestion.metadata.asking import (
+from sextant.ingestion.metadata.description_prompts import (
     SCHEMAS,
     TOGETHER,
     Call,
@@ -37,7 +37,7 @@ from sextant.ingestion.metadata.asking import (
     prompt_of,
     tokens_of,
 )
-from sextant.ingestion.metadata.describing import describe
+from sextant.ingestion.metadata.offline_descriptions import describe
 from sextant.ingestion.progress import OnCount, OnStage, runs_of, silent
 from sextant.stores.documents.model_descriptions import (
     DescribedKind,

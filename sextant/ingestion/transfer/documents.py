@@ -24,7 +24,7 @@ from sextant.domain.scope import Scope
 from sextant.ingestion.parsing.detect import media_type
 from sextant.ingestion.transfer.lines import ChunkLine, DocumentLine, EntityLine, created_at
 from sextant.ingestion.transfer.spool import Numbered
-from sextant.stores.documents.registering import Upload
+from sextant.stores.documents.registration import Upload
 from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.graph.transfer import Known

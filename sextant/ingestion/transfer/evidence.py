@@ -31,9 +31,10 @@ from sextant.ingestion.transfer.spool import (
 )
 from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow, RelationRow
 from sextant.stores.graph.facts import passages_stating, profiles, subjects_naming
+from sextant.stores.graph.graph_writer import GraphWriter
 from sextant.stores.graph.ids import entity_id, relation_id
 from sextant.stores.graph.names import read_names
-from sextant.stores.graph.resolution.deciding import Merge, decide_one, decide_pairs_two
+from sextant.stores.graph.resolution.decisions import Merge, decide_one, decide_pairs_two
 from sextant.stores.graph.transfer import (
     Known,
     chunks_by_external_id,
@@ -43,7 +44,6 @@ from sextant.stores.graph.transfer import (
     find_merged_entities,
     find_user_entities,
 )
-from sextant.stores.graph.writing import GraphWriter
 from sextant.text.characters import normalise_name
 
 # Entities of this import that are remembered because relations named them: 20 MB.

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import HumanMessage, SystemMessage
 
-from sextant.models.chat.building import build_chat_model
 from sextant.models.chat.chat_model import ChatModel, ModelCompletion
+from sextant.models.chat.factory import build_chat_model
 from sextant.models.chat.pictures import EncodedPicture, PictureLimits
 from sextant.text.characters import clean_text
 

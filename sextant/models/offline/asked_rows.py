@@ -17,7 +17,7 @@ from sextant.models.offline.candidate import Candidate
 from sextant.models.offline.passages import is_row, table_heads
 from sextant.models.offline.sentence_form import is_for_all_others
 from sextant.models.offline.wording import content_words, own_part, terms
-from sextant.tables.cells.computing import Operation, compute, matching
+from sextant.tables.cells.arithmetic import Operation, compute, matching
 from sextant.tables.cells.stored import cells_of
 from sextant.tables.cells.table import DataTable, make_table
 from sextant.tables.query.bands import rows_of_band
@@ -74,7 +74,7 @@ def asked_themselves(ranked: Sequence[_Said], question: str) -> list[_Said]:
     """`ranked` without the rows that are asked for only by what a follow-up borrowed.
 
     "And in Brno? (Tokyo, hotel limit)" asks for Brno's row, where the table has one, and not for Tokyo's:
-    what was asked before stands in brackets at the end (`sextant.nodes.question.conversing`). A city or the like that
+    what was asked before stands in brackets at the end (`sextant.nodes.question.conversation`). A city or the like that
     no row and no head of a table has is not asked of its rows, but for the one for all others.
     """
     own = own_part(question)

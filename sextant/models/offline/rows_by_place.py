@@ -1,7 +1,7 @@
 """The row that a follow-up calls by its place: "and the second one?", 那第二个呢？.
 
 It asks of the table that answered before, which the words borrowed from the conversation find
-(`sextant.nodes.question.conversing`).
+(`sextant.nodes.question.conversation`).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from itertools import pairwise
 from sextant.text.characters import IDEOGRAPHS, MARKS, normalise
 from sextant.text.designators import designators_in
 from sextant.text.number_words import CARDINALS, ORDINALS
-from sextant.text.segmenting import cut_known_words
+from sextant.text.segmenter import cut_known_words
 from sextant.text.simplified import plain_of
 from sextant.text.stems import stem
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
@@ -186,7 +186,7 @@ def own_part(question: str) -> str:
     """Return a follow-up without what it borrowed; any other question as it is.
 
     "What about sick leave? (days, employees)": what was asked before stands in brackets at the end
-    (`sextant.nodes.question.conversing`).
+    (`sextant.nodes.question.conversation`).
     """
     own, borrowed, _ = question.rpartition(" (")
     return _PARTICLES.sub("", own) if borrowed and question.endswith(")") else question

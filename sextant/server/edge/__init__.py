@@ -18,9 +18,9 @@ from sextant.server.edge.headers import (
     Starting,
 )
 from sextant.server.edge.slots import Slots
+from sextant.server.lifespan import Serving
 from sextant.server.observe.logs import RequestMeasurements
 from sextant.server.observe.metrics import Metrics
-from sextant.server.serving import Serving
 
 _IMPORT = re.compile(r"/api/graphs/.+/import")
 _QUESTIONS = frozenset({"/api/query", "/v1/chat/completions"})

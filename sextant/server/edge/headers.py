@@ -15,8 +15,8 @@ from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sextant.domain.errors import SextantError
+from sextant.server.lifespan import Serving
 from sextant.server.observe.logs import request_id
-from sextant.server.serving import Serving
 from sextant.stores.postgresql.watched import limit_statements
 
 # Streams: their heads say nothing, and whoever leaves one may stop what it tells of.

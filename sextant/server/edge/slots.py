@@ -12,9 +12,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sextant.domain.errors import Overloaded
 from sextant.server.auth.caller import Principal
+from sextant.server.lifespan import Serving
 from sextant.server.problems import answer_to
 from sextant.server.runs import Expected
-from sextant.server.serving import Serving
 
 # Seconds until a search is refused: of 24 clients who ask at once again half of the server's time was
 # refusing them (docs/performance.md), and 100 ms are allowed.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sextant.domain.answers import Answer
-from sextant.facade.knowledge.reading import NeighbourChunk, Preview
+from sextant.facade.knowledge.chunk_reader import NeighbourChunk, Preview
 from sextant.retrievers.chunk_search.hits import ChunkEntity
 from sextant.retrievers.chunk_search.search import ChunkSearchResponse
 from sextant.server.schemas.answers import CitationOut, SourceOut, on_wire

@@ -22,8 +22,8 @@ from sextant.domain.events import Event, Retrieved, Status, Token, answer_of
 from sextant.domain.filters import ChunkFilters
 from sextant.domain.system import milliseconds_since
 from sextant.facade import Sextant
-from sextant.facade.knowledge.reading import MOST_CHARS, MOST_RELATED
-from sextant.server.answering import run_search
+from sextant.facade.knowledge.chunk_reader import MOST_CHARS, MOST_RELATED
+from sextant.server.answers import run_search
 from sextant.server.mcp import texts
 from sextant.server.mcp.results import (
     Answered,

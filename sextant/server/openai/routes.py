@@ -8,8 +8,9 @@ import orjson
 from fastapi import Body, Path, Request, Response
 
 from sextant.domain.answers import Answer
-from sextant.facade.asking import Options
-from sextant.server.answering import AnswerRequest, stream_answer, whole
+from sextant.facade.questions import Options
+from sextant.server.answers import AnswerRequest, stream_answer, whole
+from sextant.server.lifespan import serving_of
 from sextant.server.openai import messages
 from sextant.server.openai import messages as models
 from sextant.server.openai.completions import CompletionWriter
@@ -19,7 +20,6 @@ from sextant.server.openapi import answers, as_json
 from sextant.server.routing.guards import Reader, rag_of
 from sextant.server.routing.router import router as new_router
 from sextant.server.schemas import answer_examples as examples
-from sextant.server.serving import serving_of
 from sextant.server.sse import MEDIA_TYPE
 
 router = new_router("openai", prefix="/v1")

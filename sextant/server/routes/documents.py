@@ -16,6 +16,7 @@ from sextant.domain.errors import DocumentNotFound
 from sextant.facade.library import Library
 from sextant.retrievers.pages.cursor import ListingKey, not_a_cursor
 from sextant.server.auth.caller import Principal
+from sextant.server.lifespan import serving_of
 from sextant.server.openapi import answers, as_json, problems
 from sextant.server.problems import problem_of, request_id_of
 from sextant.server.routing.guards import Reader, Writer, rag_of
@@ -33,7 +34,6 @@ from sextant.server.schemas.documents import (
     UploadBody,
     UploadedBody,
 )
-from sextant.server.serving import serving_of
 from sextant.server.sse import MEDIA_TYPE, EventStream, frame
 from sextant.server.uploading import Received, Watch
 from sextant.stores.api_keys import Idempotency

@@ -16,6 +16,7 @@ from sextant.domain.scope import LONGEST_NAME
 from sextant.ingestion.progress import OnStage, silent
 from sextant.retrievers.pages.cursor import ListingKey
 from sextant.server.connections import content_type_of, is_encoded, lines_of
+from sextant.server.lifespan import serving_of
 from sextant.server.openapi import answers, as_json, problems
 from sextant.server.routing.guards import Admin, Reader, Writer, rag_of
 from sextant.server.routing.router import router as new_router
@@ -30,7 +31,6 @@ from sextant.server.schemas.graphs import (
     ImportBody,
     ImportQuery,
 )
-from sextant.server.serving import serving_of
 from sextant.server.sse import MEDIA_TYPE, EventStream
 
 router = new_router("graphs")

@@ -8,14 +8,14 @@ from fastapi import Depends, Request, Response
 
 from sextant.domain.api_keys import Permission
 from sextant.server.auth.caller import Principal
+from sextant.server.lifespan import serving_of
 from sextant.server.observe.metrics import MEDIA_TYPE, observed_process
+from sextant.server.observe.metrics_endpoint import is_scraper
 from sextant.server.observe.readiness import DependencyState, is_ready
-from sextant.server.observe.scraping import is_scraper
 from sextant.server.openapi import Responses, answers
 from sextant.server.routing.guards import Requires
 from sextant.server.routing.router import router as new_router
 from sextant.server.schemas.wire import Wire
-from sextant.server.serving import serving_of
 
 router = new_router("health")
 

@@ -14,15 +14,15 @@ from sextant.domain.answers import Answer
 from sextant.domain.errors import RunNotFound
 from sextant.domain.events import Done, Event, Failed, Retrieved, Status
 from sextant.domain.system import milliseconds_since
-from sextant.facade.asking import Options
-from sextant.server.answering import AnswerRequest, resume_stream, stream_answer, whole
+from sextant.facade.questions import Options
+from sextant.server.answers import AnswerRequest, resume_stream, stream_answer, whole
+from sextant.server.lifespan import serving_of
 from sextant.server.openapi import as_json, problems
 from sextant.server.problems import problem_fields
 from sextant.server.routing.guards import Reader
 from sextant.server.routing.router import router as new_router
 from sextant.server.schemas import answer_examples as examples
 from sextant.server.schemas.answers import QueryRequest, QueryResponse, answer_on_wire, on_wire
-from sextant.server.serving import serving_of
 from sextant.server.sse import MEDIA_TYPE, frame
 
 router = new_router("answers", prefix="/api/query")

@@ -20,7 +20,7 @@ from sextant.domain.api_keys import Permission
 from sextant.domain.errors import Forbidden
 from sextant.facade import Sextant
 from sextant.server.auth.caller import Principal
-from sextant.server.serving import serving_of
+from sextant.server.lifespan import serving_of
 from sextant.server.sse import while_connected
 
 

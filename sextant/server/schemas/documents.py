@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 from sextant.domain.documents import LONGEST_FILENAME, Document, DocumentStatus, JobStage, code_of
 from sextant.domain.scope import DEFAULT_GRAPH, storable
 from sextant.facade.knowledge.chunks import StructureNode
-from sextant.server.paging import Cursor
+from sextant.server.pages import Cursor
 from sextant.server.schemas.wire import GraphName, Problem, Wire
 from sextant.stores.work.queue import UploadStatus
 from sextant.text.characters import clean_text

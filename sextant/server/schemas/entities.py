@@ -11,7 +11,7 @@ from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.facade.knowledge.entities import Duplicates, EntityView
 from sextant.facade.knowledge.graph import DEEPEST, MOST_ENTITIES, DrawnGraph
 from sextant.retrievers.entity_search.options import MAX_TOP_K, FusionWeights, SearchOptions
-from sextant.server.paging import Cursor
+from sextant.server.pages import Cursor
 from sextant.server.schemas.wire import GraphName, OfGraph, Wire
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from sextant.server.paging import Cursor
+from sextant.server.pages import Cursor
 from sextant.server.schemas.wire import OfGraph, Wire
 
 

@@ -18,8 +18,8 @@ from sextant.domain.scope import Scope
 from sextant.stores.array_files import forget_words
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.chunks.partitions import maintain_indexes
-from sextant.stores.documents.reading import DocumentReader, not_found
-from sextant.stores.documents.registering import Registered, Upload, register, release_document
+from sextant.stores.documents.document_reader import DocumentReader, not_found
+from sextant.stores.documents.registration import Registered, Upload, register, release_document
 from sextant.stores.documents.versions import (
     ReadyVersion,
     copy_chunks,

@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 from sextant.domain.documents import Chunk, ParsedDocument
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.stored import read_stored_chunk
-from sextant.stores.documents.reading import DocumentReader
+from sextant.stores.documents.document_reader import DocumentReader
 from sextant.stores.documents.versions import describe_chunks
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries

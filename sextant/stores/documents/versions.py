@@ -16,9 +16,9 @@ from sextant.domain.documents import Chunk, JobStage, ParsedDocument, Section
 from sextant.domain.errors import ConflictError, SextantError, Superseded
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import Vectors
-from sextant.stores.documents.incoming import copy_incoming
-from sextant.stores.documents.reading import not_found
-from sextant.stores.graph.writing import forget_document
+from sextant.stores.documents.chunk_copy import copy_incoming
+from sextant.stores.documents.document_reader import not_found
+from sextant.stores.graph.graph_writer import forget_document
 from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.scopes import ScopeRow, id_array, share_scope

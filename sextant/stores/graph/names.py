@@ -8,7 +8,7 @@ from uuid import UUID
 import numpy as np
 
 from sextant.stores.chunks.grams import fold, salt_grams
-from sextant.stores.graph.writing import GraphWriter
+from sextant.stores.graph.graph_writer import GraphWriter
 from sextant.stores.postgresql.queries import load_queries
 
 _SQL = load_queries("graph_names")

@@ -15,11 +15,11 @@ from sextant.domain.graph import Community
 from sextant.domain.scope import Scope
 from sextant.stores.graph.arrays import GraphArrays, GraphRows, Ids, read_arrays, read_order
 from sextant.stores.graph.evidence import Added, GraphEvidence
+from sextant.stores.graph.graph_writer import GraphWriter, writing
 from sextant.stores.graph.postgres import PostgresGraph
-from sextant.stores.graph.resolution.deciding import SQL as MERGE_SQL
-from sextant.stores.graph.resolution.deciding import Merge, merge, unmerge
+from sextant.stores.graph.resolution.decisions import SQL as MERGE_SQL
+from sextant.stores.graph.resolution.decisions import Merge, merge, unmerge
 from sextant.stores.graph.transfer import GraphReading
-from sextant.stores.graph.writing import GraphWriter, writing
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.values import Embedded

@@ -11,7 +11,7 @@ from psycopg.sql import SQL, Identifier, Literal
 
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import Vectors
-from sextant.stores.graph.writing import hold_graph
+from sextant.stores.graph.graph_writer import hold_graph
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.scopes import entity_index, find_scope, rows_of

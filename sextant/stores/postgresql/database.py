@@ -19,7 +19,7 @@ from sextant.stores.postgresql.logins import logins
 from sextant.stores.postgresql.migrations import migrate
 from sextant.stores.postgresql.pools import Connection, Pools
 from sextant.stores.postgresql.queries import load_queries
-from sextant.stores.postgresql.reading import QueryConnection
+from sextant.stores.postgresql.query_connection import QueryConnection
 from sextant.stores.postgresql.watched import WatchedConnection, limit_statements, server_answers
 
 _SQL = load_queries("database")

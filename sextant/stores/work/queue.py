@@ -21,8 +21,8 @@ from psycopg.rows import class_row
 from sextant.domain.documents import Backlog, DocumentStatus, JobStage
 from sextant.domain.errors import ConflictError, DatabaseUnavailable
 from sextant.domain.scope import Scope
-from sextant.stores.documents.reading import not_found
-from sextant.stores.documents.registering import Registered, open_again
+from sextant.stores.documents.document_reader import not_found
+from sextant.stores.documents.registration import Registered, open_again
 from sextant.stores.documents.versions import fetch_one, open_version, withdraw_version
 from sextant.stores.postgresql.database import Database, unavailable
 from sextant.stores.postgresql.queries import load_queries

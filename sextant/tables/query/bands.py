@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from sextant.tables.cells.computing import Comparison
+from sextant.tables.cells.arithmetic import Comparison
 from sextant.tables.cells.table import DataTable
 from sextant.tables.cells.values import ValueKind, numbers_in, numbers_with_rest
 from sextant.tables.query.comparisons import bounds_in

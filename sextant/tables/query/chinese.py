@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sextant.tables.cells.computing import Operation
+from sextant.tables.cells.arithmetic import Operation
 from sextant.tables.query.grammar import Grammar
 
 MEASURES = "个人行条款种家名位项类组座所笔张起次台件场部辆间门本单批艘趟班节届"

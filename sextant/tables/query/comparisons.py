@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from decimal import Decimal
 
-from sextant.tables.cells.computing import Comparison
+from sextant.tables.cells.arithmetic import Comparison
 from sextant.tables.cells.values import CHINESE_NUMBER, SCALE, numbers_in
 from sextant.text.number_words import chinese_number
 

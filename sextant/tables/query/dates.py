@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from decimal import Decimal
 
-from sextant.tables.cells.computing import Comparison
+from sextant.tables.cells.arithmetic import Comparison
 from sextant.tables.query.comparisons import Bound
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sextant.tables.cells.computing import Operation
+from sextant.tables.cells.arithmetic import Operation
 from sextant.tables.query.grammar import Grammar
 from sextant.text.number_words import CARDINALS, ORDINALS
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sextant.tables.cells.computing import Operation
+from sextant.tables.cells.arithmetic import Operation
 
 MASK, VALUE_MASK = "\0", "\x01"
 """What stands in the place of a column's name and of a value, once they are understood."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from sextant.tables.cells.table import DataTable
 from sextant.tables.query.bands import rows_of_band
-from sextant.tables.query.bounding import (
+from sextant.tables.query.bounds import (
     take_bounds,
     take_comparisons,
     take_dates,
@@ -19,12 +19,12 @@ from sextant.tables.query.bounding import (
     take_none,
 )
 from sextant.tables.query.chinese import CHINESE
-from sextant.tables.query.choosing import QueryChooser
+from sextant.tables.query.column_links import QuestionReading, link_names
 from sextant.tables.query.comparisons import COMPARING, bounds_in
+from sextant.tables.query.computation_choice import QueryChooser
 from sextant.tables.query.dates import ANY_YEAR, dates_in
 from sextant.tables.query.english import ENGLISH
 from sextant.tables.query.grammar import Grammar
-from sextant.tables.query.linking import QuestionReading, link_names
 from sextant.tables.query.query import TableQuery
 from sextant.tables.query.statements import FinancialStatement, is_for_statement, parse_statement
 from sextant.text.characters import has_cjk

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from sextant.tables.cells.computing import Condition, Operation
+from sextant.tables.cells.arithmetic import Condition, Operation
 from sextant.tables.cells.table import DataTable
 from sextant.tables.cells.values import ValueKind
+from sextant.tables.query.column_links import QuestionReading, names_column
 from sextant.tables.query.families import (
     asks_of_other_kind,
     is_code,
     is_implied,
     without_implied,
 )
-from sextant.tables.query.linking import QuestionReading, names_column
 from sextant.tables.query.units import unit_of
 from sextant.text.characters import IDEOGRAPHS, has_cjk
 from sextant.text.other_words import synonym_patterns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sextant.tables.cells.computing import Condition, Operation
+from sextant.tables.cells.arithmetic import Condition, Operation
 
 
 @dataclass(frozen=True, slots=True)

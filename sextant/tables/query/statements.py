@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from sextant.tables.cells.computing import Operation
+from sextant.tables.cells.arithmetic import Operation
 from sextant.tables.cells.table import DataTable
 from sextant.tables.cells.values import CellValue, ValueKind, read_value
 from sextant.tables.query.query import TableQuery
 from sextant.text.characters import IDEOGRAPHS, has_cjk
-from sextant.text.segmenting import words_of
+from sextant.text.segmenter import words_of
 from sextant.text.simplified import plain_of
 from sextant.text.stems import stem
 

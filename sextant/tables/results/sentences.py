@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sextant.tables.cells.computing import Operation
+from sextant.tables.cells.arithmetic import Operation
 
 TEXTS = {
     "zh": {

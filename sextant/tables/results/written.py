@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
-from sextant.tables.cells.computing import (
+from sextant.tables.cells.arithmetic import (
     Condition,
     Operation,
     Result,

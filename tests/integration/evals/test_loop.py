@@ -10,7 +10,7 @@ import pytest
 
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.settings import Settings
-from sextant.evals import grading as loop
+from sextant.evals import loop_grader as loop
 from sextant.evals import sets
 from sextant.evals.sets import SetFiles
 from sextant.testing.hash_embedder import HashEmbedder

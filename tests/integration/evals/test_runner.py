@@ -12,7 +12,7 @@ import pytest
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.settings import Settings
 from sextant.evals import runner
-from sextant.evals.comparing import compare, plot
+from sextant.evals.comparison import compare, plot
 from sextant.evals.runner import EvalOptions, evaluate
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder

@@ -15,7 +15,7 @@ from sextant.evals.corpus import load_corpus
 from sextant.evals.dataset import CorpusPassage
 from sextant.graph.dependencies import dependencies_over
 from sextant.graph.workflow import Workflow, create_query_workflow
-from sextant.models.chat.building import build_chat_model
+from sextant.models.chat.factory import build_chat_model
 from sextant.models.chat.vision import build_vision_model
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder

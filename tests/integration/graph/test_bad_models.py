@@ -14,10 +14,10 @@ from sextant.domain.answers import Answer
 from sextant.domain.events import Cited, Done, Event, Failed, Reset, Token
 from sextant.domain.settings import LimitSettings, Settings
 from sextant.graph.streaming import stream_answer
-from sextant.models.chat.building import build_chat_model
+from sextant.models.chat.factory import build_chat_model
 from sextant.nodes.answers.answer_generator import SHORTENED, AnswerGenerator
-from sextant.nodes.answers.revising import OTHER_LANGUAGE, REPLACED
-from sextant.nodes.answers.writing import CUT_OFF, OUT_OF_TIME
+from sextant.nodes.answers.model_answer import CUT_OFF, OUT_OF_TIME
+from sextant.nodes.answers.revision import OTHER_LANGUAGE, REPLACED
 from sextant.testing.openai_server import ApiRequest, Script, ScriptedOpenAI
 from sextant.testing.replies import (
     Reply,

@@ -10,8 +10,8 @@ import pytest
 from sextant.domain.events import Cited, Done, Event, Token
 from sextant.domain.settings import LimitSettings
 from sextant.graph.streaming import stream_answer
-from sextant.nodes.answers.answering import NOTHING_FOUND
-from sextant.nodes.answers.revising import REPLACED
+from sextant.nodes.answers.answer_events import NOTHING_FOUND
+from sextant.nodes.answers.revision import REPLACED
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 from sextant.testing.openai_server import ApiRequest

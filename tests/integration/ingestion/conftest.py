@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from sextant.domain.settings import IngestionSettings, Settings
-from sextant.ingestion.importing import Importer
+from sextant.ingestion.importer import Importer
 from sextant.ingestion.pipeline import Ingestor
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database

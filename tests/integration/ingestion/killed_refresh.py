@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from sextant.domain.scope import Scope
-from sextant.ingestion.graph.communities import reporting
+from sextant.ingestion.graph.communities import report_writer as reporting
 from sextant.ingestion.graph.upkeep import GraphUpkeep
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder

@@ -21,8 +21,8 @@ from sextant.ingestion.parsing.images import FoundImage
 from sextant.ingestion.pipeline import Ingestor
 from sextant.models.chat.vision import build_vision_model
 from sextant.stores.chunks.chunk_store import ChunkStore
+from sextant.stores.documents.document_reader import CaptionStore
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.documents.reading import CaptionStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
 from sextant.testing.hash_embedder import HashEmbedder

@@ -16,23 +16,23 @@ from sextant.domain.documents import Section
 from sextant.domain.errors import ModelUnavailable
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
-from sextant.ingestion.importing import Importer
+from sextant.ingestion.importer import Importer
 from sextant.ingestion.metadata.by_model import (
     DescribedByModel,
     ModelDescriber,
     estimate_descriptions,
 )
 from sextant.ingestion.pipeline import Ingestor
-from sextant.models.chat.building import build_chat_model
+from sextant.models.chat.factory import build_chat_model
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import StoredChunk
+from sextant.stores.documents.document_reader import DocumentReader
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.model_descriptions import (
     DescribedKind,
     ModelDescription,
     ModelDescriptions,
 )
-from sextant.stores.documents.reading import DocumentReader
 from sextant.stores.postgresql.database import Database
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
 from sextant.testing.replies import Reply, failing, fence_json

@@ -13,9 +13,9 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import ExtractionSettings, IngestionSettings, Settings
 from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor, estimate_extraction
 from sextant.ingestion.graph.index import GraphIndexer
-from sextant.ingestion.importing import Importer
+from sextant.ingestion.importer import Importer
 from sextant.ingestion.pipeline import Ingested, Ingestor
-from sextant.models.chat.building import build_chat_model
+from sextant.models.chat.factory import build_chat_model
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.extraction import ExtractionCounts, ExtractionStore
 from sextant.stores.graph.postgres import PostgresGraph

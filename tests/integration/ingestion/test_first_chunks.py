@@ -9,7 +9,7 @@ from sextant.domain.errors import ModelUnavailable
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.ingestion.metadata.by_model import fill
-from sextant.ingestion.metadata.describing import describe
+from sextant.ingestion.metadata.offline_descriptions import describe
 from sextant.ingestion.parsing.hosts import parse_file
 from sextant.ingestion.pipeline import Ingestor
 from sextant.ingestion.progress import Progress

@@ -12,12 +12,12 @@ import pytest
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.scope import Scope
 from sextant.ingestion.graph.resolution.resolve import resolve
-from sextant.ingestion.importing import Importer
+from sextant.ingestion.importer import Importer
 from sextant.ingestion.pipeline import Ingestor
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.resolution.deciding import MergeReader
+from sextant.stores.graph.resolution.decisions import MergeReader
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
 from tests.integration.ingestion.transferred import LINES, Line, facts, rows, stream

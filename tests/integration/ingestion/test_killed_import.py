@@ -10,7 +10,7 @@ import pytest
 
 from sextant.domain.scope import Scope
 from sextant.ingestion.graph.index import GraphIndexer
-from sextant.ingestion.importing import Importer
+from sextant.ingestion.importer import Importer
 from sextant.ingestion.pipeline import Ingestor
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.record import GraphRecord

@@ -17,8 +17,8 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import CommunitySettings, Settings
 from sextant.ingestion.graph.upkeep import GraphUpkeep
 from sextant.ingestion.pipeline import Ingestor
-from sextant.models.chat.building import build_chat_model
 from sextant.models.chat.chat_model import ChatModel
+from sextant.models.chat.factory import build_chat_model
 from sextant.models.failures import Retries
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.communities.store import CommunityStore, StoredReport

@@ -21,9 +21,9 @@ from sextant.domain.errors import (
 )
 from sextant.domain.scope import Scope
 from sextant.domain.settings import IngestionSettings, Settings, WorkerSettings
+from sextant.ingestion.job_runner import worker_name
 from sextant.ingestion.pipeline import Ingestor
 from sextant.ingestion.progress import Progress
-from sextant.ingestion.running import worker_name
 from sextant.models.protocols import Vectors
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
@@ -68,8 +68,8 @@ async def test_after_a_long_document_its_memory_goes_back_to_the_system(
     ingestor: Ingestor, scope: Scope, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trims = list[bool]()
-    monkeypatch.setattr("sextant.ingestion.running._LARGE", 3)
-    monkeypatch.setattr("sextant.ingestion.running.give_back", lambda: trims.append(True))
+    monkeypatch.setattr("sextant.ingestion.job_runner._LARGE", 3)
+    monkeypatch.setattr("sextant.ingestion.job_runner.give_back", lambda: trims.append(True))
     (tmp_path / "short.txt").write_text(long_text(1))
     await ingestor.ingest(scope, tmp_path / "short.txt")
     assert trims == []

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.ingestion.graph.index import GraphIndexer
-from sextant.ingestion.importing import Importer
+from sextant.ingestion.importer import Importer
 from sextant.ingestion.pipeline import Ingestor
 from sextant.models.protocols import Vectors
 from sextant.stores.documents.document_store import DocumentStore

@@ -19,15 +19,15 @@ from sextant.domain.settings import Settings
 from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.graph.resolution.resolve import candidates, resolve
 from sextant.ingestion.pipeline import Ingestor
-from sextant.models.chat.building import build_chat_model
 from sextant.models.chat.chat_model import ChatModel, as_chat_model
+from sextant.models.chat.factory import build_chat_model
 from sextant.models.failures import Retries
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow
 from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.resolution.comparing import (
+from sextant.stores.graph.resolution.comparison import (
     SIMILAR_MEANING,
     CandidateCursor,
     MergeCandidate,
@@ -35,7 +35,7 @@ from sextant.stores.graph.resolution.comparing import (
     ResolutionStore,
     note_pairs,
 )
-from sextant.stores.graph.resolution.deciding import Merge, decide_one, decide_two
+from sextant.stores.graph.resolution.decisions import Merge, decide_one, decide_two
 from sextant.stores.graph.vectors import EntityVectors
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore

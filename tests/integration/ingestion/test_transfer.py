@@ -13,12 +13,12 @@ import pytest
 from sextant.domain.errors import GraphNotFound
 from sextant.domain.filters import ChunkFilters
 from sextant.domain.scope import Scope
-from sextant.ingestion.importing import Importer, ImportReport
+from sextant.ingestion.importer import Importer, ImportReport
 from sextant.ingestion.pipeline import Ingestor
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.resolution.deciding import Merge, decide_one, distinguish
+from sextant.stores.graph.resolution.decisions import Merge, decide_one, distinguish
 from sextant.stores.postgresql.database import Database
 from tests.integration.ingestion.transferred import (
     FOLDER,

@@ -248,7 +248,7 @@ async def test_a_refresh_that_is_killed_between_reports_goes_on_where_it_was(
     monkeypatch: pytest.MonkeyPatch,
     scope: Scope,
 ) -> None:
-    monkeypatch.setattr("sextant.ingestion.graph.communities.reporting._REPORTS_AT_ONCE", 4)
+    monkeypatch.setattr("sextant.ingestion.graph.communities.report_writer._REPORTS_AT_ONCE", 4)
     await graphed.ingest(scope, [SAMPLES])
 
     def stop(stage: str, done: int, _: int) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sextant.domain.scope import Scope
-from sextant.ingestion.exporting import export_graph
+from sextant.ingestion.exporter import export_graph
 from sextant.stores.postgresql.database import Database
 
 Line = dict[str, Any]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from sextant.domain.settings import Settings
-from sextant.models.chat.building import build_chat_model
 from sextant.models.chat.chat_model import ChatModel
+from sextant.models.chat.factory import build_chat_model
 from sextant.testing.openai_server import Script, ScriptedOpenAI
 
 ChatWith = Callable[..., Any]

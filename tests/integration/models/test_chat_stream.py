@@ -13,8 +13,8 @@ import pytest
 from sextant.domain.answers import Usage
 from sextant.domain.errors import ModelOutputInvalid, ModelRejected, ModelUnavailable
 from sextant.domain.settings import Settings
-from sextant.models.chat.building import build_chat_model
 from sextant.models.chat.chat_model import ChatModel, Restart
+from sextant.models.chat.factory import build_chat_model
 from sextant.testing.http import CutConnection, HttpRequest, HttpResponse, LoopbackServer
 from sextant.testing.replies import (
     Reply,

@@ -11,7 +11,7 @@ import pytest
 from sextant.domain.errors import ModelOutputInvalid, ModelUnavailable, SettingsInvalid
 from sextant.domain.settings import Settings
 from sextant.models.chat.allowance import allowing
-from sextant.models.chat.building import build_chat_model
+from sextant.models.chat.factory import build_chat_model
 from sextant.models.reranker import HttpReranker
 from sextant.retrievers.ranking.chat_reranker import ChatReranker, open_reranker
 from sextant.retrievers.ranking.reranking import LATE, RerankLimits, judge

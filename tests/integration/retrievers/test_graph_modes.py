@@ -33,7 +33,7 @@ from sextant.stores.graph.evidence import GraphEvidence, MentionRow
 from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.resolution.deciding import Merge
+from sextant.stores.graph.resolution.decisions import Merge
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import BrokenEmbedder, HashEmbedder
 from sextant.text.characters import language_of

@@ -21,7 +21,7 @@ from sextant.stores.chunks.snapshot import read_chunks_stamp
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.pools import Connection
-from sextant.stores.postgresql.reading import BatchedStatement
+from sextant.stores.postgresql.query_connection import BatchedStatement
 from sextant.stores.postgresql.values import Nearest
 from sextant.testing.hash_embedder import HashEmbedder
 from tests.clock import Clock

@@ -13,13 +13,14 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.evals.corpus import load_corpus
 from sextant.models.protocols import Embedder
-from sextant.retrievers import finding, modes
+from sextant.retrievers import mode_runner as finding
+from sextant.retrievers import modes
 from sextant.retrievers.lanes.lane import LaneQuery
 from sextant.retrievers.lanes.query_context import Hits, QueryContext
 from sextant.retrievers.modes import ModeSpec
-from sextant.retrievers.ranking.mixing import PageRankMixer
+from sextant.retrievers.ranking.mix_ranker import PageRankMixer
 from sextant.retrievers.ranking.parameters import MixParameters
-from sextant.retrievers.ranking.rescoring import RescoringQuery, ScoreScale
+from sextant.retrievers.ranking.rescorers import RescoringQuery, ScoreScale
 from sextant.stores.postgresql.database import Database
 from tests.integration.retrievers.modes_world import PASSAGES, QUESTION, files, over
 

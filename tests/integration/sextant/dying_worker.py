@@ -12,9 +12,9 @@ from pathlib import Path
 from sextant.domain.documents import Job
 from sextant.domain.scope import Scope
 from sextant.domain.settings import IngestionSettings
-from sextant.facade.working import Worker
-from sextant.ingestion import running
-from sextant.ingestion import running as heartbeat
+from sextant.facade.worker import Worker
+from sextant.ingestion import job_runner as heartbeat
+from sextant.ingestion import job_runner as running
 from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.graph.upkeep import GraphUpkeep
 from sextant.ingestion.pipeline import Ingestor

@@ -7,8 +7,8 @@ import asyncio
 from sextant import Sextant
 from sextant.domain.settings import Settings
 from sextant.facade.doctor import Examination, Health, examine
-from sextant.facade.working import working
-from sextant.stores.documents.registering import Upload
+from sextant.facade.worker import working
+from sextant.stores.documents.registration import Upload
 from tests.integration.own_database import settings_over, short_folder
 
 

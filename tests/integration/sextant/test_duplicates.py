@@ -11,7 +11,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.facade import Sextant
 from sextant.facade.knowledge.entities import Duplicates, Entities
-from sextant.stores.graph.resolution.comparing import MergeCandidate
+from sextant.stores.graph.resolution.comparison import MergeCandidate
 
 TOWNS = ["Aldersbury", "Cobaltford", "Grimsvotnir", "Pemberquay", "Zolkiewska"]
 # Each twice, under names that are alike; no two towns are.

@@ -18,7 +18,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.facade import Sextant
 from sextant.facade.knowledge.entities import Entities
-from sextant.models.chat import building
+from sextant.models.chat import factory as building
 from sextant.testing.openai_server import ScriptedOpenAI
 from sextant.testing.replies import as_json
 

@@ -15,8 +15,8 @@ from sextant.domain.errors import OptionInvalid
 from sextant.domain.settings import Settings
 from sextant.facade.doctor import Health, examine
 from sextant.facade.knowledge.graph import KnowledgeGraph
-from sextant.facade.working import working
-from sextant.stores.graph.opening import GONE
+from sextant.facade.worker import working
+from sextant.stores.graph.graph_factory import GONE
 from sextant.stores.graph.record import GraphCounts
 from sextant.stores.postgresql.database import Database
 from sextant.testing.neo4j_server import neo4j_for_tests

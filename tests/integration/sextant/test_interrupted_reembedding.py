@@ -12,7 +12,7 @@ import pytest_asyncio
 from sextant.domain.settings import Settings
 from sextant.facade import Sextant
 from sextant.facade.doctor import Examination, Health, examine
-from sextant.facade.working import working
+from sextant.facade.worker import working
 from sextant.retrievers.lanes.missing_vectors import MISSING_VECTORS
 from sextant.server.observe.readiness import DependencyState, ReadinessProbe
 from sextant.stores.documents.embedding_space import has_all_vectors

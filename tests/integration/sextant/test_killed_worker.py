@@ -17,11 +17,11 @@ from sextant.domain.documents import DocumentStatus, Job, JobStage
 from sextant.domain.scope import Scope
 from sextant.domain.settings import IngestionSettings, Settings, WorkerSettings
 from sextant.facade import Sextant
-from sextant.facade.working import working
+from sextant.facade.worker import working
 from sextant.models.embedding.cache import CachedEmbedder
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.documents.registering import Upload
+from sextant.stores.documents.registration import Upload
 from sextant.stores.graph.communities.store import CommunityStore
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.work.jobs import JobStore

@@ -13,9 +13,9 @@ import pytest_asyncio
 from sextant import Sextant
 from sextant.domain.retrieval import ItemKind, Retrieval
 from sextant.domain.scope import Scope
+from sextant.stores.graph.graph_factory import GONE
 from sextant.stores.graph.ids import graph_key
 from sextant.stores.graph.neo4j.bolt import Bolt
-from sextant.stores.graph.opening import GONE
 from sextant.testing.neo4j_server import Neo4jServer
 from sextant.testing.openai_server import ScriptedOpenAI
 from tests.integration.own_database import settings_over, short_folder

@@ -10,7 +10,7 @@ import pytest
 from sextant.domain.errors import OptionInvalid, SextantError
 from sextant.domain.settings import MultimodalSettings, Settings
 from sextant.facade import Sextant
-from sextant.facade.attaching import read_attachments
+from sextant.facade.attachments import read_attachments
 from sextant.models.embedding.cache import CachedEmbedder
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder

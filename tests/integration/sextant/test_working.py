@@ -15,11 +15,11 @@ from sextant.domain.errors import ModelUnavailable
 from sextant.domain.scope import Scope
 from sextant.domain.settings import IngestionSettings, Settings, WorkerSettings
 from sextant.facade.library import Library
-from sextant.facade.working import Worker, working
+from sextant.facade.worker import Worker, working
 from sextant.ingestion.pipeline import Ingestor
 from sextant.models.protocols import Vectors
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.documents.registering import Upload
+from sextant.stores.documents.registration import Upload
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
 from sextant.stores.work.jobs import Batch, JobStore

@@ -16,7 +16,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.documents.registering import Registered
+from sextant.stores.documents.registration import Registered
 from sextant.stores.documents.versions import ReadyVersion, open_version
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.pools import Connection

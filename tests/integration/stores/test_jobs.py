@@ -9,10 +9,10 @@ import pytest
 from sextant.domain.documents import JobStage
 from sextant.domain.errors import ConflictError, FileBroken
 from sextant.domain.scope import Scope
-from sextant.ingestion import running as heartbeat
+from sextant.ingestion import job_runner as heartbeat
 from sextant.ingestion.progress import Progress
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.documents.registering import Registered
+from sextant.stores.documents.registration import Registered
 from sextant.stores.postgresql.database import Database
 from sextant.stores.work.jobs import JobStore
 

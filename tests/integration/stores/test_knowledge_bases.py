@@ -12,7 +12,7 @@ from sextant.domain.documents import Job
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.partitions import maintain_indexes
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.documents.registering import Upload
+from sextant.stores.documents.registration import Upload
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
 from sextant.stores.work.jobs import JobStore

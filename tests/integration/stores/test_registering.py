@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sextant.domain.scope import Scope
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.documents.registering import Registered, Upload
+from sextant.stores.documents.registration import Registered, Upload
 from tests.integration.stores.test_documents import TEXT, ingest, parsed, vectors
 
 # A name and a content each.

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from sextant.domain.errors import OptionInvalid
-from sextant.evals.comparing import Curve, check_folder, check_plot, draw_curves
+from sextant.evals.comparison import Curve, check_folder, check_plot, draw_curves
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from sextant.domain.documents import Chunk
-from sextant.ingestion.running import embedding_text
+from sextant.ingestion.job_runner import embedding_text
 
 
 def test_a_chunk_is_embedded_with_where_it_stands_and_its_tables_header() -> None:

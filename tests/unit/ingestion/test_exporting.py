@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import uuid4
 
 from sextant.domain.documents import Document, DocumentStatus
-from sextant.ingestion.exporting import document_ids
+from sextant.ingestion.exporter import document_ids
 
 
 def document(source: str, external_id: str | None = None) -> Document:

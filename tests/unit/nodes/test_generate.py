@@ -11,12 +11,12 @@ from sextant.domain.errors import DatabaseUnavailable, ModelUnavailable
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.nodes.answers.answering import NO_MODEL, NOTHING_FOUND
-from sextant.nodes.answers.revising import OTHER_LANGUAGE
+from sextant.nodes.answers.answer_events import NO_MODEL, NOTHING_FOUND
+from sextant.nodes.answers.model_answer import CUT_OFF
+from sextant.nodes.answers.revision import OTHER_LANGUAGE
 from sextant.nodes.answers.without_model import OUTDATED
-from sextant.nodes.answers.writing import CUT_OFF
 from sextant.nodes.budget import Backpressure
-from sextant.nodes.citing.checking import UNCHECKED
+from sextant.nodes.citing.checker import UNCHECKED
 from sextant.nodes.context import Context, RunContext
 from sextant.nodes.generate import NOT_COMPUTED, WITHOUT_DOCUMENTS, generate
 from sextant.nodes.state import State

@@ -8,8 +8,8 @@ import pytest
 
 from sextant.domain.errors import DatabaseUnavailable
 from sextant.ingestion.progress import OnStage
+from sextant.server.lifespan import Imports, Work
 from sextant.server.schemas.graphs import ImportBody
-from sextant.server.serving import Imports, Work
 from tests.integration.server.served import Sent, sent
 
 REPORT = ImportBody(

@@ -9,7 +9,7 @@ import pytest
 
 from sextant.domain.retrieval import ItemKind, Mode, Retrieval, RetrievedItem
 from sextant.facade import Sextant
-from sextant.server.answering import run_search
+from sextant.server.answers import run_search
 from sextant.server.schemas.answers import SearchBody
 
 

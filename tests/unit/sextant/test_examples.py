@@ -7,7 +7,7 @@ from uuid import NAMESPACE_OID, uuid5
 import pytest
 
 from sextant.facade.conversations import examples_of
-from sextant.stores.documents.reading import DocumentHeading
+from sextant.stores.documents.document_reader import DocumentHeading
 
 
 def document(name: str, language: str, *headings: str | None) -> list[DocumentHeading]:

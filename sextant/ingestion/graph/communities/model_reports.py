@@ -18,7 +18,7 @@ from pydantic import Field
 
 from sextant.domain.errors import SextantError
 from sextant.domain.graph import Finding
-from sextant.ingestion.graph.communities.joining import CAP
+from sextant.ingestion.graph.communities.membership import CAP
 from sextant.ingestion.graph.communities.reports import (
     CommunityEvidence,
     CommunityReport,

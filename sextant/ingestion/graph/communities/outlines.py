@@ -10,7 +10,7 @@ from itertools import groupby
 import numpy as np
 
 from sextant.domain.graph import CO_OCCURS
-from sextant.ingestion.graph.communities.joining import CommunityGroup
+from sextant.ingestion.graph.communities.membership import CommunityGroup
 from sextant.ingestion.graph.communities.network import Floats, Indices, Network, labels, runs
 from sextant.stores.graph.arrays import GraphArrays, Ids, index_of
 from sextant.text.characters import has_cjk

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from sextant.domain.graph import Finding, Relation
 from sextant.ingestion.graph.communities.outlines import Outline, leans_on_others, statements
-from sextant.ingestion.graph.communities.titling import title_of
+from sextant.ingestion.graph.communities.report_titles import title_of
 from sextant.models.offline.passages import heads_in, quotable_spans
 from sextant.models.offline.wording import terms
 from sextant.stores.chunks.stored import StoredChunk

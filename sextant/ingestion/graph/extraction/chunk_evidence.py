@@ -25,15 +25,15 @@ from sextant.ingestion.graph.extraction.entity_types import (
     type_of_name,
 )
 from sextant.ingestion.graph.extraction.extract_terms import Term, co_occurrences, extract_terms
-from sextant.ingestion.graph.extraction.tagging import EntityTagger, Tag
+from sextant.ingestion.graph.extraction.taggers import EntityTagger, Tag
 from sextant.ingestion.graph.extraction.titles import bare_title, titles_of
-from sextant.ingestion.graph.resolution.naming import definitions
+from sextant.ingestion.graph.resolution.name_keys import definitions
 from sextant.stores.chunks.grams import fold
 from sextant.stores.graph.evidence import AliasRow, MentionRow, RelationRow
 from sextant.stores.graph.ids import entity_id
-from sextant.stores.graph.resolution.comparing import ABBREVIATES
+from sextant.stores.graph.resolution.comparison import ABBREVIATES
 from sextant.text.characters import normalise_name
-from sextant.text.linking import NameTrie, is_linkable, tokens
+from sextant.text.name_linker import NameTrie, is_linkable, tokens
 
 _LONGEST_NAME, _LONGEST_HEADING, _LONGEST_VALUE = 60, 40, 120  # characters; what is longer is prose
 _MOST_COLUMNS = 16  # that a row tells facts of

@@ -20,9 +20,9 @@ from sextant.ingestion.graph.extraction.titles import is_generic
 from sextant.stores.graph.evidence import one_line
 from sextant.tables.cells.values import CellValue, ValueKind, read_value
 from sextant.text.characters import has_cjk, normalise_name
-from sextant.text.linking import is_linkable
+from sextant.text.name_linker import is_linkable
 from sextant.text.persons import SURNAMES
-from sextant.text.segmenting import cut_tagged_words, is_known_word
+from sextant.text.segmenter import cut_tagged_words, is_known_word
 from sextant.text.simplified import simplify
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from sextant.ingestion.graph.extraction.titles import openings
 from sextant.text.characters import CJK_LETTERS, IDEOGRAPHS, MARKS, has_cjk, normalise_name
-from sextant.text.segmenting import cut_tagged_words
+from sextant.text.segmenter import cut_tagged_words
 from sextant.text.sentences import TITLES, sentence_spans
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 

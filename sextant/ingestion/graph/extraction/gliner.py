@@ -19,7 +19,7 @@ import numpy.typing as npt
 from sextant.domain.errors import ModelUnavailable
 from sextant.domain.extras import install_extra
 from sextant.text.characters import has_cjk
-from sextant.text.segmenting import words_of
+from sextant.text.segmenter import words_of
 
 _CONFIG, _TOKENIZER = "gliner_config.json", "tokenizer.json"
 _EXPORTS = ("onnx/model.onnx", "model.onnx")  # as the hub and as GLiNER's own export have it

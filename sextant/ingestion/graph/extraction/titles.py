@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sextant.domain.documents import HeadingSource, ParsedDocument
 from sextant.stores.graph.evidence import one_line
 from sextant.text.characters import normalise_name
-from sextant.text.linking import is_linkable, names_of_title
+from sextant.text.name_linker import is_linkable, names_of_title
 
 # The mark of a list's item, with what may stand before it: "- Let structs own", "4. Check the star".
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•·–—]|\d{1,3}[.)、])[ \t]+(?=\S+[ \t])", re.MULTILINE)

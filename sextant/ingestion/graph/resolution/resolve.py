@@ -1,7 +1,7 @@
 """Entity resolution: names that mean one thing become one entity, safely, or are listed as candidates.
 
 After every change of a graph the automatic merges are recomputed from its names and the user's decisions
-(`sextant.ingestion.graph.resolution.merging`), and those that no longer follow are taken back. So merges are the same
+(`sextant.ingestion.graph.resolution.name_merger`), and those that no longer follow are taken back. So merges are the same
 whatever the order in which documents came and went. Looking for similar names, which only gives
 candidates, is done for names that are new or have changed.
 """
@@ -22,21 +22,22 @@ from pydantic import Field
 
 from sextant.domain.errors import GraphNotFound, SextantError
 from sextant.domain.scope import Scope
-from sextant.ingestion.graph.resolution.merging import automatic_merges, like_pairs
-from sextant.ingestion.graph.resolution.naming import (
+from sextant.ingestion.graph.resolution.name_keys import (
     initials,
     is_comparable,
     likeness,
     marks,
     spelling_key,
 )
+from sextant.ingestion.graph.resolution.name_merger import automatic_merges, like_pairs
 from sextant.ingestion.progress import OnStage, silent
 from sextant.models.chat.allowance import Refusals
 from sextant.models.chat.replies import Numbers
 from sextant.models.chat.structured import ModelReply
 from sextant.prompts import SAME, as_data
+from sextant.stores.graph.graph_writer import GraphWriter
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.resolution.comparing import (
+from sextant.stores.graph.resolution.comparison import (
     CandidateCursor,
     Decided,
     MergeCandidate,
@@ -48,8 +49,7 @@ from sextant.stores.graph.resolution.comparing import (
     note_pairs,
     note_version,
 )
-from sextant.stores.graph.resolution.deciding import Merge, replace_merges
-from sextant.stores.graph.writing import GraphWriter
+from sextant.stores.graph.resolution.decisions import Merge, replace_merges
 from sextant.stores.postgresql.database import Database
 from sextant.text.characters import language_of
 

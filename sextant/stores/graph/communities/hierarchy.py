@@ -15,7 +15,7 @@ import numpy.typing as npt
 from psycopg.rows import class_row, scalar_row
 
 from sextant.domain.scope import Scope
-from sextant.stores.graph.writing import hold_graph
+from sextant.stores.graph.graph_writer import hold_graph
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.exclusive_lock import exclusive_lock
 from sextant.stores.postgresql.pools import Connection

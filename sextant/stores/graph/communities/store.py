@@ -13,7 +13,7 @@ from psycopg.types.json import Jsonb
 from sextant.domain.graph import Finding
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import Vectors
-from sextant.stores.graph.writing import hold_graph
+from sextant.stores.graph.graph_writer import hold_graph
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.scopes import key_of, of_scope, rows_of

@@ -81,7 +81,7 @@ where user_id = %(user_id)s and id = %(job_id)s and attempts = %(attempts)s
 -- name: set_clock
 -- After the clock went back: what a user's workers said in a future that is further away than they are given is of
 -- now, or one that died would keep its job until then; and no job waits for longer than five minutes
--- (`sextant/ingestion/running.py`).
+-- (`sextant/ingestion/job_runner.py`).
 with ahead as materialized (select id from ingestion_jobs
   where user_id = %(user_id)s and stage not in ('done', 'failed')
     and (heartbeat_at > now() + %(stale)s or not_before > now() + interval '5 minutes') for update skip locked)

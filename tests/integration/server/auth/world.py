@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from sextant.facade import Sextant
-from sextant.server.serving import Serving
+from sextant.server.lifespan import Serving
 from tests.integration.server.auth.routes import GRAPH, QUESTION, Ids
 from tests.integration.server.calling import bearer, calling
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 import httpx
 from fastapi import FastAPI
 
-from sextant.server.serving import Serving
+from sextant.server.lifespan import Serving
 from tests.integration.server.documents.conftest import Settled
 
 

@@ -13,7 +13,7 @@ import pytest
 from fastapi import FastAPI
 
 from sextant.domain.errors import DocumentNotFound
-from sextant.server.serving import Serving
+from sextant.server.lifespan import Serving
 from sextant.testing.replies import data_uri, picture
 from tests.integration.server.documents.conftest import Settled
 

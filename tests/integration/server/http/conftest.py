@@ -9,8 +9,8 @@ import pytest_asyncio
 from fastapi import FastAPI
 
 from sextant.facade import Sextant
+from sextant.server.lifespan import Serving
 from sextant.server.schemas import examples
-from sextant.server.serving import Serving
 from tests.integration.server.calling import calling
 
 LINES = {"content-type": "application/x-ndjson"}

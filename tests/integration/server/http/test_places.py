@@ -12,8 +12,8 @@ import pytest
 from fastapi import FastAPI
 
 from sextant.domain.fair_semaphore import FairSemaphore
+from sextant.server.lifespan import Serving
 from sextant.server.schemas import examples
-from sextant.server.serving import Serving
 from tests.integration.own_database import short_folder
 from tests.integration.server.served import serving_with
 

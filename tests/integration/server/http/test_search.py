@@ -9,8 +9,8 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from sextant.server.lifespan import Serving
 from sextant.server.schemas import examples
-from sextant.server.serving import Serving
 
 pytestmark = pytest.mark.usefixtures("book")
 

@@ -9,7 +9,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from sextant.server.mcp.building import PROBLEM
+from sextant.server.mcp.server import PROBLEM
 from tests.integration.server.calling import bearer
 from tests.integration.server.mcp.clients import ERAS, OTHER, OWNER, client_of, text_of, told
 from tests.integration.server.served import Served, judging

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from typing import cast
 
-from sextant.server.mcp.building import PROBLEM
-from sextant.server.serving import Serving
+from sextant.server.lifespan import Serving
+from sextant.server.mcp.server import PROBLEM
 from tests.integration.server.mcp.clients import OWNER, client_of, told
 from tests.integration.server.served import Served
 

@@ -24,7 +24,7 @@ from sextant.stores.graph.neo4j.whole import CopiedGraph
 from sextant.stores.graph.postgres import PostgresGraph
 from sextant.stores.graph.protocol import GraphStore
 from sextant.stores.graph.record import GraphRecord
-from sextant.stores.graph.resolution.deciding import Merge
+from sextant.stores.graph.resolution.decisions import Merge
 from sextant.stores.postgresql.database import Database
 from tests.integration.stores.graph.test_entity_vectors import fill
 from tests.integration.stores.graph.test_exactness import NAMES, NODES, History, some_evidence

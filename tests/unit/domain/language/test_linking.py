@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.text.linking import NameTrie, fold, is_linkable, name_key, names_of_title, tokens
+from sextant.text.name_linker import NameTrie, fold, is_linkable, name_key, names_of_title, tokens
 
 
 def found(names: list[str], text: str) -> list[str]:

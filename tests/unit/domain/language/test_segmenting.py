@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.text.segmenting import cut_known_words
+from sextant.text.segmenter import cut_known_words
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sextant.tables.cells.computing import matching
+from sextant.tables.cells.arithmetic import matching
 from sextant.tables.cells.table import DataTable, make_table
 from sextant.tables.query.parsing import parse_query as asked_of
 from sextant.tables.results.findings import compute_findings

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sextant.domain.graph import CO_OCCURS, MentionKind
-from sextant.ingestion.graph.communities.joining import (
+from sextant.ingestion.graph.communities.membership import (
     CAP,
     CommunityGroup,
     build,

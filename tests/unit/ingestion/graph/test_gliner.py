@@ -11,7 +11,7 @@ import pytest
 from sextant.domain.errors import ModelUnavailable
 from sextant.domain.settings import ExtractionSettings, IngestionSettings, Settings
 from sextant.ingestion.graph.extraction.gliner import Gliner, is_gliner
-from sextant.ingestion.graph.extraction.tagging import GlinerTagger, Tag, build_tagger
+from sextant.ingestion.graph.extraction.taggers import GlinerTagger, Tag, build_tagger
 from tests.unit.ingestion.graph.tiny_gliner import TYPES, write_gliner
 
 INSTALLED = importlib.util.find_spec("tokenizers") is not None

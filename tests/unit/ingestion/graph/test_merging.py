@@ -7,9 +7,9 @@ from dataclasses import replace
 from uuid import UUID
 
 from sextant.domain.scope import Scope
-from sextant.ingestion.graph.resolution.merging import automatic_merges
+from sextant.ingestion.graph.resolution.name_merger import automatic_merges
 from sextant.stores.graph.ids import entity_id
-from sextant.stores.graph.resolution.comparing import Decided, NamedEntity, Names, Pair
+from sextant.stores.graph.resolution.comparison import Decided, NamedEntity, Names, Pair
 
 SCOPE = Scope("user", "graph")
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.ingestion.graph.resolution.merging import like_pairs
-from sextant.ingestion.graph.resolution.naming import (
+from sextant.ingestion.graph.resolution.name_keys import (
     definitions,
     initials,
     is_comparable,
@@ -18,6 +17,7 @@ from sextant.ingestion.graph.resolution.naming import (
     marks,
     spelling_key,
 )
+from sextant.ingestion.graph.resolution.name_merger import like_pairs
 
 
 @pytest.mark.parametrize(

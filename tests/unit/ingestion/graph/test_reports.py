@@ -11,7 +11,7 @@ import pytest
 
 from sextant.domain.documents import Modality
 from sextant.domain.graph import Relation
-from sextant.ingestion.graph.communities.joining import CommunityGroup
+from sextant.ingestion.graph.communities.membership import CommunityGroup
 from sextant.ingestion.graph.communities.outlines import Outline
 from sextant.ingestion.graph.communities.reports import (
     CommunityEvidence,

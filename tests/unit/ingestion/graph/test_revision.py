@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from sextant.domain.graph import MentionKind, Relation
-from sextant.ingestion.graph.communities.joining import CommunityGroup
+from sextant.ingestion.graph.communities.membership import CommunityGroup
 from sextant.ingestion.graph.communities.network import network_of
 from sextant.ingestion.graph.communities.outlines import Outline, outlines
-from sextant.ingestion.graph.communities.reporting import Present, basis_of, news, stays
+from sextant.ingestion.graph.communities.report_writer import Present, basis_of, news, stays
 from sextant.stores.graph.arrays import GraphArrays, halves_of
 from sextant.stores.graph.communities.store import KnownReport
 from sextant.stores.graph.ids import relation_id

@@ -14,7 +14,7 @@ from sextant.domain.errors import ModelUnavailable
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.ingestion.graph.extraction.chunk_evidence import term_evidence
-from sextant.ingestion.graph.extraction.tagging import SpacyTagger, Tag, build_tagger
+from sextant.ingestion.graph.extraction.taggers import SpacyTagger, Tag, build_tagger
 
 INSTALLED = importlib.util.find_spec("spacy") is not None
 needs_extra = pytest.mark.skipif(not INSTALLED, reason="the [ner] extra is not installed")
@@ -77,7 +77,7 @@ def test_without_spacy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     def refuse(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr("sextant.ingestion.graph.extraction.tagging.import_module", refuse)
+    monkeypatch.setattr("sextant.ingestion.graph.extraction.taggers.import_module", refuse)
     with pytest.raises(ModelUnavailable) as caught:
         SpacyTagger("en_core_web_sm").tag([TEXT])
     assert "[ner]" in caught.value.next_step

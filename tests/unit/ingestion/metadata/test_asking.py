@@ -7,7 +7,12 @@ from uuid import UUID
 import pytest
 
 from sextant.domain.settings import LimitSettings, Settings
-from sextant.ingestion.metadata.asking import Call, ChunkReplies, calls_of, copy_only_part
+from sextant.ingestion.metadata.description_prompts import (
+    Call,
+    ChunkReplies,
+    calls_of,
+    copy_only_part,
+)
 from sextant.models.chat.structured import read_structured
 from sextant.stores.documents.model_descriptions import (
     DescribedKind,

@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 
 from sextant.domain.documents import Chunk, Modality, ParsedDocument, Section
 from sextant.ingestion.graph.extraction.extract_terms import extract_terms
-from sextant.ingestion.metadata.describing import KEYWORDS, SUMMARY_CHARS, TOPICS, describe
+from sextant.ingestion.metadata.offline_descriptions import (
+    KEYWORDS,
+    SUMMARY_CHARS,
+    TOPICS,
+    describe,
+)
 from sextant.text.characters import normalise_name
 
 ROOT = UUID(int=1)

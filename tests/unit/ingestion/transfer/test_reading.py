@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sextant.ingestion.transfer.reading import Source, read_into
+from sextant.ingestion.transfer.line_reader import Source, read_into
 from sextant.ingestion.transfer.spool import spool
 
 LONG = [{"type": "chunk", "id": f"c{place}", "text": "x" * 3_000_000} for place in range(7)]

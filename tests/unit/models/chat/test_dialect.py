@@ -13,9 +13,9 @@ from pydantic import SecretStr
 
 from sextant.domain.settings import LimitSettings, Settings
 from sextant.models.chat import dialect
-from sextant.models.chat.building import build_chat_model
 from sextant.models.chat.chat_model import as_chat_model
 from sextant.models.chat.dialect import Dialect, RequestForm
+from sextant.models.chat.factory import build_chat_model
 from sextant.models.chat.structured import ModelReply
 
 OPENAI = "https://api.openai.com/v1"

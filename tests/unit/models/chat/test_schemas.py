@@ -14,7 +14,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from sextant import prompts
 from sextant.ingestion.graph.extraction.model_evidence import ModelExtraction, extraction_of
-from sextant.ingestion.metadata.asking import ChunkReplies, SectionReplies
+from sextant.ingestion.metadata.description_prompts import ChunkReplies, SectionReplies
 from sextant.models.chat.replies import Number, Sentence, Words
 from sextant.models.chat.structured import (
     AtMost,
@@ -26,8 +26,8 @@ from sextant.models.chat.structured import (
     read_structured,
 )
 from sextant.nodes.analyze import Analysis
-from sextant.nodes.answers.reporting import Points
-from sextant.nodes.answers.revising import Repairs
+from sextant.nodes.answers.report_answers import Points
+from sextant.nodes.answers.revision import Repairs
 from sextant.nodes.grade import Grades
 from sextant.nodes.refine import Rewrite
 from sextant.nodes.table_query import TableRequest

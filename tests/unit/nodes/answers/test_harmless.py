@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from sextant.domain.events import Token
 from sextant.domain.retrieval import ItemKind, RetrievedItem
-from sextant.nodes.answers.sanitizing import REMOVED, OutputSanitizer, sanitize_output
+from sextant.nodes.answers.sanitizer import REMOVED, OutputSanitizer, sanitize_output
 from sextant.nodes.citing.cited_text import CitedText
 
 PORTAL = "Sign in at https://portal.example/login?next=a, or call."

@@ -9,7 +9,7 @@ from sextant.domain.events import Done
 from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.nodes.answers.computed import ComputedTable
-from sextant.nodes.answers.quoting import quotations, quote_sentences
+from sextant.nodes.answers.quotations import quotations, quote_sentences
 from sextant.nodes.citing.attached import attachment_items
 from sextant.nodes.citing.support import ComputedSentence
 from sextant.tables.results.written import ComputedFinding

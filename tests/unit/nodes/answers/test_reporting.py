@@ -15,8 +15,8 @@ from sextant.domain.retrieval import ItemKind, RetrievedItem
 from sextant.domain.settings import LimitSettings, Settings
 from sextant.models.chat.chat_model import as_chat_model
 from sextant.models.offline.extractive import ExtractiveAnswerer
-from sextant.nodes.answers.reporting import FOUND
-from sextant.nodes.answers.revising import REPLACED
+from sextant.nodes.answers.report_answers import FOUND
+from sextant.nodes.answers.revision import REPLACED
 from sextant.nodes.generate import generate
 from sextant.nodes.state import State
 from tests.unit.nodes.conftest import Build, chat, item

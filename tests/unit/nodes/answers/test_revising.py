@@ -14,11 +14,11 @@ from sextant.domain.answers import Answer, Citation, Quoted
 from sextant.domain.errors import DatabaseUnavailable, ModelUnavailable
 from sextant.domain.events import Cited, Done, Reset, Sources, Token
 from sextant.models.chat.chat_model import ChatModel
+from sextant.nodes.answers.answer_events import NOTHING_FOUND, AnswerEvent
 from sextant.nodes.answers.answer_generator import AnswerGenerator
-from sextant.nodes.answers.answering import NOTHING_FOUND, AnswerEvent
-from sextant.nodes.answers.revising import CHANGED, COMPLETED, OTHER_LANGUAGE, REFUSED, REPLACED
+from sextant.nodes.answers.revision import CHANGED, COMPLETED, OTHER_LANGUAGE, REFUSED, REPLACED
 from sextant.nodes.budget import AnswerBudget
-from sextant.nodes.citing.checking import JUDGE_LATE, UNCHECKED, UNJUDGED, Checks
+from sextant.nodes.citing.checker import JUDGE_LATE, UNCHECKED, UNJUDGED, Checks
 from tests.unit.nodes.conftest import chat, item
 
 OWNER = item("Each value in Rust has exactly one owner at a time.", "rust.md", start=10)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.nodes.citing.assessing import AnswerEvidence, Support, supporting
+from sextant.nodes.citing.assessment import AnswerEvidence, Support, supporting
 from sextant.nodes.citing.support import COMPUTED, ComputedSentence, is_opposed
 from tests.unit.nodes.conftest import item
 

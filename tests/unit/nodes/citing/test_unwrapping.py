@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.nodes.citing.unwrapping import Unwrapped, unwrap
+from sextant.nodes.citing.wrappers import Unwrapped, unwrap
 
 SAID = "A value has one owner [1]."
 

@@ -186,7 +186,7 @@ def pieces_of(text: str, data: st.DataObject) -> Iterator[str]:
 def test_what_is_left_of_an_attack_does_not_depend_on_how_it_was_cut(
     attack: tuple[str, str], data: st.DataObject
 ) -> None:
-    from sextant.nodes.answers.sanitizing import OutputSanitizer, sanitize_output
+    from sextant.nodes.answers.sanitizer import OutputSanitizer, sanitize_output
 
     _, text = attack
     guard = OutputSanitizer([text])

@@ -19,7 +19,7 @@ from langchain_core.messages import (
 from sextant.domain.answers import Answer, Citation, Source
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.settings import LimitSettings
-from sextant.nodes.question.conversing import (
+from sextant.nodes.question.conversation import (
     as_history,
     closing,
     history_of,

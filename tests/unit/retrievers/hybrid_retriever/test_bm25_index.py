@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes, bm25_terms
-from sextant.retrievers.index.keeping import VersionedCache
+from sextant.retrievers.index.index_cache import VersionedCache
 from sextant.retrievers.numeric.sparse import BM25
 from sextant.stores.rows import StoredText
 

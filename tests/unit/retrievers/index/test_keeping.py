@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sextant.retrievers.index.keeping import VersionedCache
+from sextant.retrievers.index.index_cache import VersionedCache
 
 
 @pytest.mark.usefixtures("switching_often")

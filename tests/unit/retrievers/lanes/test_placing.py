@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.retrievers.lanes.placing import better_of_few, better_of_many, contending
-from sextant.retrievers.ranking.mixing import GraphRanking
+from sextant.retrievers.lanes.top_passages import better_of_few, better_of_many, contending
+from sextant.retrievers.ranking.mix_ranker import GraphRanking
 
 
 @given(st.lists(st.integers(0, 9), max_size=40), st.lists(st.integers(0, 9), max_size=5))

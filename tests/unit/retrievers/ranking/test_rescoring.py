@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from sextant.domain.retrieval import ItemKind, LaneScore, RetrievedItem
-from sextant.retrievers.ranking.rescoring import RescoringQuery, ScoreScale, run_rescorer
+from sextant.retrievers.ranking.rescorers import RescoringQuery, ScoreScale, run_rescorer
 from sextant.retrievers.ranking.sentence_match import SentenceMatch
 
 QUERY = RescoringQuery("When was the bridge of Arta rebuilt?", lambda _: 1.0)

@@ -9,7 +9,11 @@ import pytest
 from psycopg.rows import DictRow
 
 from sextant.domain.errors import DatabaseUnavailable
-from sextant.stores.postgresql.reading import BatchedStatement, LatencyTracker, QueryBatcher
+from sextant.stores.postgresql.query_connection import (
+    BatchedStatement,
+    LatencyTracker,
+    QueryBatcher,
+)
 
 
 class Server:

@@ -4,7 +4,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.tables.cells.computing import Comparison, Condition, Operation, compute, matching
+from sextant.tables.cells.arithmetic import Comparison, Condition, Operation, compute, matching
 from sextant.tables.cells.table import Column, DataTable, make_table
 from sextant.tables.results.findings import compute_findings
 

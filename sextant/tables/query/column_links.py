@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from sextant.tables.cells.computing import Condition, Operation
+from sextant.tables.cells.arithmetic import Condition, Operation
 from sextant.tables.cells.table import Column, DataTable, find_tick
 from sextant.tables.cells.values import ValueKind
 from sextant.tables.query.comparisons import COMPARING, NONE_OF, bounds_in
@@ -17,7 +17,7 @@ from sextant.tables.query.units import in_unit
 from sextant.text.characters import IDEOGRAPHS, has_cjk
 from sextant.text.designators import marks_in
 from sextant.text.other_words import other_names, synonym_patterns, translate_words
-from sextant.text.segmenting import words_of
+from sextant.text.segmenter import words_of
 from sextant.text.simplified import plain_of
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from sextant.text.whole_words import find_whole

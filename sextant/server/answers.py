@@ -17,15 +17,15 @@ from sextant.domain.questions import in_range
 from sextant.domain.retrieval import AUTO, ItemKind, Mode, Retrieval
 from sextant.domain.system import milliseconds_since
 from sextant.facade import Sextant
-from sextant.facade.asking import Options
+from sextant.facade.questions import Options
 from sextant.retrievers.chunk_search.search import MOST, ChunkSearchResponse
 from sextant.retrievers.modes import constants_of
 from sextant.retrievers.pages.cursor import ListingKey
 from sextant.server.auth.caller import Principal
+from sextant.server.lifespan import serving_of
 from sextant.server.routing.guards import rag_of
 from sextant.server.runs import QUEUE, AnswerRun, Encode, Runs, nothing
 from sextant.server.schemas.answers import SearchBody
-from sextant.server.serving import serving_of
 from sextant.server.sse import EventStream, while_connected
 from sextant.text.characters import language_of
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from sextant.domain.graph import Relation
 from sextant.domain.scope import Scope
-from sextant.ingestion.graph.communities.joining import CommunityGroup
+from sextant.ingestion.graph.communities.membership import CommunityGroup
 from sextant.ingestion.graph.communities.model_reports import Material, ReportWriter
 from sextant.ingestion.graph.communities.network import Floats, Network
 from sextant.ingestion.graph.communities.outlines import Outline, outlines

@@ -19,8 +19,8 @@ from sextant.stores.chunks.stored import (
     linked_chunks,
     neighbour_chunks,
 )
-from sextant.stores.documents.reading import DocumentReader
-from sextant.stores.graph.resolution.deciding import MentioningPassage
+from sextant.stores.documents.document_reader import DocumentReader
+from sextant.stores.graph.resolution.decisions import MentioningPassage
 from sextant.stores.postgresql.database import Database
 from sextant.text.sentences import sentence_spans
 

@@ -14,7 +14,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from sextant.domain.scope import Scope
-from sextant.stores.documents.reading import SourceContent
+from sextant.stores.documents.document_reader import SourceContent
 from sextant.stores.documents.versions import delete_document, drop_pending, fetch_one, hand_over
 from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries

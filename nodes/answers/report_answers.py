@@ -22,16 +22,16 @@ from sextant.models.chat.allowance import keeping
 from sextant.models.chat.chat_model import ChatModel
 from sextant.models.chat.replies import Numbers, Sentence, Weight
 from sextant.models.chat.structured import AtMost, ModelReply
+from sextant.nodes.answers.answer_events import AnswerEvent, describe_row, ending
 from sextant.nodes.answers.answer_generator import AnswerGenerator
-from sextant.nodes.answers.answering import AnswerEvent, describe_row, ending
 from sextant.nodes.answers.passages import Layout, knowledge_of, number_passages, with_reports
 from sextant.nodes.around import KNOWLEDGE_TOKENS, PromptLines, lines_of
-from sextant.nodes.asking import failure_reason
 from sextant.nodes.budget import calls_to_read, estimate_failed_call
 from sextant.nodes.citing.citations import Citations
 from sextant.nodes.citing.evidence import Text, terms_of
 from sextant.nodes.citing.markers import MARKER, escape_markers, format_marker, read, strip_markers
 from sextant.nodes.citing.support import QuotedPassage, SupportedQuote, TermLookup, claim_of
+from sextant.nodes.judgements import failure_reason
 from sextant.text.characters import has_cjk
 from sextant.text.simplified import plain_of
 

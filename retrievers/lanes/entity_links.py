@@ -10,7 +10,7 @@ from sextant.models.protocols import Vectors
 from sextant.retrievers.index.scope_index import ScopeIndex
 from sextant.retrievers.index.words.lexical import LexicalIndex
 from sextant.retrievers.lanes.contents import NO_GRAPH_STORE
-from sextant.retrievers.lanes.degrading import go_without
+from sextant.retrievers.lanes.degradation import go_without
 from sextant.retrievers.lanes.lane import LaneQuery
 from sextant.stores.graph.protocol import EntityHit, GraphStore
 

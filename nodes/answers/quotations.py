@@ -13,7 +13,7 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.models.offline.passages import FENCE, quotable_spans, table_heads
 from sextant.models.offline.wording import is_question
-from sextant.nodes.answers.answering import (
+from sextant.nodes.answers.answer_events import (
     NOTHING_FOUND,
     AnswerEvent,
     describe_row,
@@ -22,7 +22,7 @@ from sextant.nodes.answers.answering import (
 )
 from sextant.nodes.answers.attached_tables import answer_from_tables, find_table_rows
 from sextant.nodes.answers.computed import ComputedTable, cite_table, with_computed
-from sextant.nodes.answers.sanitizing import sanitize_output
+from sextant.nodes.answers.sanitizer import sanitize_output
 from sextant.nodes.citing.attached import is_answered, is_table
 from sextant.nodes.citing.citations import Citations
 from sextant.nodes.citing.markers import escape_markers

@@ -27,15 +27,15 @@ from sextant.domain.retrieval import RetrievedItem
 from sextant.models.chat.chat_model import ChatModel
 from sextant.models.chat.replies import Number, Text
 from sextant.models.chat.structured import AtMost, ModelReply
-from sextant.nodes.answers.answering import AnswerEvent
+from sextant.nodes.answers.answer_events import AnswerEvent
 from sextant.nodes.answers.passages import number_passages
-from sextant.nodes.answers.quoting import Instead, quotations, with_nearest
-from sextant.nodes.answers.sanitizing import sanitize_output
-from sextant.nodes.asking import failure_reason
+from sextant.nodes.answers.quotations import Instead, quotations, with_nearest
+from sextant.nodes.answers.sanitizer import sanitize_output
 from sextant.nodes.budget import AnswerBudget, estimate_failed_call, prompt_size
 from sextant.nodes.citing import markers
-from sextant.nodes.citing.checking import Checking, Checks, plain, still_stored
+from sextant.nodes.citing.checker import Checking, Checks, plain, still_stored
 from sextant.nodes.citing.cited_text import CitedText, Finished, Verdict, language_differs
+from sextant.nodes.judgements import failure_reason
 
 _log = logging.getLogger(__name__)
 

@@ -14,11 +14,12 @@ from uuid import UUID
 
 from sextant.domain.errors import DocumentNotFound, FileRejected, OptionInvalid, Superseded
 from sextant.domain.scope import Scope
-from sextant.ingestion.facts.verbalising import FactVerbaliser
+from sextant.ingestion.facts.verbaliser import FactVerbaliser
 from sextant.ingestion.pipeline import Ingested, Ingestor
 from sextant.ingestion.progress import OnStage, silent
 from sextant.ingestion.transfer.documents import GAP, ImportUpkeep, align_chunks, chunk_id, upload
 from sextant.ingestion.transfer.evidence import EvidenceWriter
+from sextant.ingestion.transfer.line_reader import Source, read_into
 from sextant.ingestion.transfer.lines import (
     ChunkLine,
     DocumentLine,
@@ -26,7 +27,6 @@ from sextant.ingestion.transfer.lines import (
     LineProblem,
     check_sections,
 )
-from sextant.ingestion.transfer.reading import Source, read_into
 from sextant.ingestion.transfer.spool import (
     DOCUMENTS_ROOM,
     Numbered,
@@ -35,7 +35,7 @@ from sextant.ingestion.transfer.spool import (
     size_of,
     spool,
 )
-from sextant.stores.documents.registering import Upload
+from sextant.stores.documents.registration import Upload
 from sextant.stores.graph.record import GraphCounts, GraphRecord
 
 _BATCH = 20  # documents at a time: two groups of small ones

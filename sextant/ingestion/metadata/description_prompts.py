@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from sextant.domain.answers import Usage
 from sextant.domain.settings import Settings
-from sextant.ingestion.metadata.describing import KEYWORDS, TOPICS, short
+from sextant.ingestion.metadata.offline_descriptions import KEYWORDS, TOPICS, short
 from sextant.ingestion.progress import runs_of
 from sextant.models.chat.replies import Number, Sentence, Words
 from sextant.models.chat.structured import AtMost, ModelReply, instruction

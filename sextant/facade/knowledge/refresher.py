@@ -127,7 +127,7 @@ class Refresher:
         async with AsyncExitStack() as stack:
             chat = None
             if by_model:
-                from sextant.models.chat.building import open_chat_model
+                from sextant.models.chat.factory import open_chat_model
 
                 chat = await open_chat_model(settings, stack)
             yield GraphUpkeep(self._database, self._embedder, chat)

@@ -16,7 +16,7 @@ from sextant.domain.fair_semaphore import FairSemaphore
 from sextant.domain.settings import Settings
 from sextant.domain.tasks import stop
 from sextant.facade import Sextant
-from sextant.facade.working import working
+from sextant.facade.worker import working
 from sextant.graph.dependencies import use_dependencies
 from sextant.graph.failures import as_failed
 from sextant.ingestion.progress import OnStage

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from sextant.tables.cells.computing import Condition, Operation
+from sextant.tables.cells.arithmetic import Condition, Operation
 from sextant.tables.cells.table import Column
 from sextant.tables.cells.values import ValueKind
+from sextant.tables.query.column_links import plain_name
 from sextant.tables.query.families import (
     OF_PERSONS,
     is_amount,
@@ -16,7 +17,6 @@ from sextant.tables.query.families import (
     is_surely_amount,
     is_time,
 )
-from sextant.tables.query.linking import plain_name
 from sextant.tables.query.parts import EITHER, QuestionParts
 from sextant.tables.query.query import Order, TableQuery
 from sextant.text.number_words import (

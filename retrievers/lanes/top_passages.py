@@ -13,7 +13,7 @@ from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from sextant.retrievers.lanes.query_context import QueryContext
 from sextant.retrievers.numeric.highest import highest, near_highest
 from sextant.retrievers.numeric.sparse import Floats, Places, index_among, true_at
-from sextant.retrievers.ranking.mixing import GraphRanking
+from sextant.retrievers.ranking.mix_ranker import GraphRanking
 
 WALK = "walk"
 

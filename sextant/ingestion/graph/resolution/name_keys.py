@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from sextant.text.characters import CJK_LETTERS, IDEOGRAPHS, MARKS, has_cjk, normalise_name
 from sextant.text.number_words import CARDINALS, ORDINALS
-from sextant.text.segmenting import words_of
+from sextant.text.segmenter import words_of
 
 _LATIN = re.compile(r"[(（]\s*([A-Z][A-Z&]{1,7}[A-Z])s?\s*[)）]")
 _CHINESE = re.compile(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from sextant.nodes.context import RunContext
-from sextant.nodes.multimodal.looking import Opened, look_at
-from sextant.nodes.question.conversing import leans_on_history
+from sextant.nodes.multimodal.attachments import Opened, look_at
+from sextant.nodes.question.conversation import leans_on_history
 from sextant.nodes.state import State
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from sextant.domain.scope import Scope
+from sextant.ingestion.job_runner import embedding_text
 from sextant.ingestion.progress import OnCount
-from sextant.ingestion.running import embedding_text
 from sextant.models.protocols import Embedder
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.chunks.stored import StoredChunk
@@ -26,7 +26,7 @@ async def reembed(
     """Give every chunk of every user a vector of `embedder`, batch by batch.
 
     Each batch is committed, and a call that was stopped goes on where it was, as a worker does
-    (`sextant.facade.working`). Keyword search works all the while; vector search finds what is embedded already.
+    (`sextant.facade.worker`). Keyword search works all the while; vector search finds what is embedded already.
 
     Args:
         database: the store.

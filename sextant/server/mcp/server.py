@@ -40,13 +40,13 @@ from sextant.domain.settings import Settings
 from sextant.facade import Sextant
 from sextant.facade.knowledge.chunks import Chunks
 from sextant.server.auth.caller import Principal
+from sextant.server.lifespan import serving_of
 from sextant.server.mcp.tools import Ask, Call, Caller, CallerOf, Tools
 from sextant.server.problems import problem_of
 from sextant.server.routing.guards import Reader, rag_of
 from sextant.server.routing.router import router as new_router
 from sextant.server.runs import Runs
-from sextant.server.serving import serving_of
-from sextant.stores.documents.reading import document_id_of
+from sextant.stores.documents.document_reader import document_id_of
 from sextant.stores.postgresql.watched import limit_statements
 
 # Where a failed call's result has its problem document.

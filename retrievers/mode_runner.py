@@ -16,7 +16,7 @@ from sextant.models.protocols import Embedder
 from sextant.retrievers.content import LazyHits
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.lanes.contents import Contents, contents_from
-from sextant.retrievers.lanes.degrading import log_failures
+from sextant.retrievers.lanes.degradation import log_failures
 from sextant.retrievers.lanes.lane import (
     KEYWORD,
     VECTOR,
@@ -34,9 +34,9 @@ from sextant.retrievers.lanes.reports import GLOBAL, REPORTS, global_lane, repor
 from sextant.retrievers.lanes.surroundings import Surroundings, merge_surroundings
 from sextant.retrievers.memory.texts import Texts
 from sextant.retrievers.modes import Fusion, ModeSpec
-from sextant.retrievers.ranking.broadening import share_of_global
+from sextant.retrievers.ranking.breadth import share_of_global
 from sextant.retrievers.ranking.fusion import alone, fuse, fuse_by_score
-from sextant.retrievers.ranking.rescoring import RescoringQuery, ScoreScale, run_rescorer
+from sextant.retrievers.ranking.rescorers import RescoringQuery, ScoreScale, run_rescorer
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.protocol import GraphStore
 from sextant.stores.postgresql.watched import with_deadline

@@ -17,7 +17,7 @@ from sextant.ingestion.graph.extraction.gliner import Gliner, is_gliner
 from sextant.ingestion.graph.extraction.model_evidence import entity_types, relation_type
 from sextant.stores.graph.evidence import one_line
 from sextant.text.characters import language_of
-from sextant.text.linking import is_linkable
+from sextant.text.name_linker import is_linkable
 
 # The labels of spaCy's pipelines (OntoNotes, and the four of its multilingual one) by our types. Numbers, times
 # and amounts are left out: they name nothing that passages could be linked by.

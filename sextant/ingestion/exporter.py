@@ -26,7 +26,7 @@ from sextant.ingestion.transfer.lines import (
     RelationLine,
     SectionLine,
 )
-from sextant.stores.documents.reading import DocumentReader
+from sextant.stores.documents.document_reader import DocumentReader
 from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.transfer import ExportedContent, GraphPages, Row
 from sextant.stores.postgresql.database import Database

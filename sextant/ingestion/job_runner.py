@@ -40,7 +40,7 @@ from sextant.ingestion.batching import BatchCoordinator
 from sextant.ingestion.captions import Captioner
 from sextant.ingestion.graph.extraction.extract_llm import ModelExtractor
 from sextant.ingestion.graph.index import GraphIndexer, Indexed
-from sextant.ingestion.metadata.describing import Described, describe
+from sextant.ingestion.metadata.offline_descriptions import Described, describe
 from sextant.ingestion.parsing.draft import DocumentDraft
 from sextant.ingestion.parsing.hosts import Describe, ParserHosts, parse_file
 from sextant.ingestion.parsing.images import Captions
@@ -48,8 +48,8 @@ from sextant.ingestion.progress import OnProgress, Progress, Stages, silent
 from sextant.ingestion.transfer.documents import apply_dates, is_packed, unpack
 from sextant.models.protocols import Embedder, Vectors
 from sextant.stores.chunks.stored import StoredChunk
+from sextant.stores.documents.document_reader import SourceContent
 from sextant.stores.documents.document_store import DocumentStore
-from sextant.stores.documents.reading import SourceContent
 from sextant.stores.documents.versions import ReadyVersion
 from sextant.stores.work.jobs import JobStore
 

@@ -13,14 +13,14 @@ from sextant.domain.answers import Usage
 from sextant.domain.errors import ModelUnavailable
 from sextant.domain.events import Done, Reset, Sources
 from sextant.models.chat.chat_model import ChatModel, Restart
-from sextant.nodes.answers.answering import AnswerEvent, ending
-from sextant.nodes.answers.revising import CheckedDraft, Review, Reviser
-from sextant.nodes.answers.sanitizing import OutputSanitizer
-from sextant.nodes.asking import LATE
+from sextant.nodes.answers.answer_events import AnswerEvent, ending
+from sextant.nodes.answers.revision import CheckedDraft, Review, Reviser
+from sextant.nodes.answers.sanitizer import OutputSanitizer
 from sextant.nodes.budget import AnswerBudget, prompt_size
-from sextant.nodes.citing.checking import Checking
+from sextant.nodes.citing.checker import Checking
 from sextant.nodes.citing.cited_text import CitedText
-from sextant.nodes.citing.unwrapping import Unwrapped
+from sextant.nodes.citing.wrappers import Unwrapped
+from sextant.nodes.judgements import LATE
 from sextant.prompts import Messages
 from sextant.text.characters import estimate_tokens
 

@@ -14,7 +14,7 @@ from sextant.domain.retrieval import AUTO, Retrieval
 from sextant.domain.scope import DEFAULT_GRAPH, Scope
 from sextant.facade.parts import Parts
 from sextant.retrievers.sync import run_sync
-from sextant.stores.documents.reading import DocumentReader
+from sextant.stores.documents.document_reader import DocumentReader
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
 
@@ -111,7 +111,7 @@ class Asking:
         Raises:
             SextantError: what went wrong; an image or table that cannot be used is named by its field.
         """
-        from sextant.facade.attaching import with_local_images
+        from sextant.facade.attachments import with_local_images
 
         return await self.query(
             query,

@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sextant.domain.scope import Scope
-from sextant.ingestion.graph.resolution.naming import spelling_key
+from sextant.ingestion.graph.resolution.name_keys import spelling_key
 from sextant.stores.graph.ids import entity_id
-from sextant.stores.graph.resolution.comparing import NamedEntity, Names
-from sextant.stores.graph.resolution.deciding import Merge
+from sextant.stores.graph.resolution.comparison import NamedEntity, Names
+from sextant.stores.graph.resolution.decisions import Merge
 from sextant.text.characters import has_cjk, normalise_name
 
 _BANDS, _ROWS = 16, 4

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from sextant.tables.cells.computing import Comparison, Condition
+from sextant.tables.cells.arithmetic import Comparison, Condition
 from sextant.tables.cells.table import Column
 from sextant.tables.cells.values import ValueKind
+from sextant.tables.query.column_links import UNIT, QuestionReading, names_column, plain_name
 from sextant.tables.query.comparisons import NONE_OF, against_in, bounds_in
 from sextant.tables.query.dates import dates_in
 from sextant.tables.query.families import is_code, is_implied
 from sextant.tables.query.grammar import VALUE_MASK
-from sextant.tables.query.linking import UNIT, QuestionReading, names_column, plain_name
 from sextant.tables.query.units import comparable, find_unit_columns, in_units_of, unit_counted
 from sextant.text.simplified import plain_of
 from sextant.text.whole_words import find_whole
