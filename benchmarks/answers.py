@@ -5,7 +5,7 @@
 The model, the search and the store take no time, so that what is measured is ours; the store's part of a
 check, one round trip, is measured by `--store` over an embedded PostgreSQL.
 
-Limits (issue 6): first token ≤ 10 ms (bypass) and ≤ 30 ms (three rounds, three lanes); ≥ 2,000 tokens a
+Limits: first token ≤ 10 ms (bypass) and ≤ 30 ms (three rounds, three lanes); ≥ 2,000 tokens a
 second and core; checks ≤ 5 ms a sentence.
 """
 

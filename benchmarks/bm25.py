@@ -3,10 +3,10 @@
     python -m benchmarks.bm25 [TEXTS] [SEED]
 
 `benchmarks.hybrid` measures the same over its library, with all other parts of chunk search. The plain
-design is seed 003's layer without an index: the candidates are cut and BM25 is computed over them
+design is a reranking layer without an index: the candidates are cut and BM25 is computed over them
 alone, whose idf is wrong; with the same tokeniser, and with jieba where it is installed. The gate comes
 first: the index gives the scores of BM25 over all texts to 1e-6, before and after a third of the texts,
-drawn at random, was deleted and as many were added. Goals (anchors: performance §7): 40 times less CPU;
+drawn at random, was deleted and as many were added. Goals: 40 times less CPU;
 adding and deleting at most 0.05 ms a text, cutting excluded. The exit status is 1 where the gate failed.
 """
 
@@ -35,7 +35,7 @@ from sextant.stores.rows import StoredText
 CANDIDATES, QUESTIONS, CHECKED = 40, 200, 10
 ALONE = 200  # texts that come and go one by one
 K1, B = 1.2, 0.75
-# What scores may differ by from those over all texts (issue 5).
+# What scores may differ by from those over all texts.
 EXACT = 1e-6
 _INDEX, _JIEBA = "BM25 index", "cut by jieba and counted"
 

@@ -2,7 +2,7 @@
 
     python -m benchmarks.communities [ENTITIES] [RELATIONS] [SEED]
 
-Limits (issue 4): the hierarchy of 100,000 entities and 600,000 relations in 10 s, the reading of the
+Limits: the hierarchy of 100,000 entities and 600,000 relations in 10 s, the reading of the
 graph included; a batch of 1 % leaves 90 % of the reports untouched. The graph is made up from a seed:
 topics of log-normal size, hubs by Zipf's law within a topic, a quarter of the relations across
 topics. The batch adds 0.5 % entities and 1 % relations to one topic in twenty, as a few documents

@@ -2,7 +2,7 @@
 
     python -m benchmarks.embedding [EVALUATION_SET_FOLDER ...]
 
-Limits (issue 3): ready ≤ 1.5 s after start, ≤ 350 MB resident, ≥ 10 passages of 550 bytes per
+Limits: ready ≤ 1.5 s after start, ≤ 350 MB resident, ≥ 10 passages of 550 bytes per
 CPU-second, question ≤ 15 ms CPU uncached, cosine ≥ 0.99 to the engine, recall@5 within half a point.
 A folder holds `corpus.jsonl.gz` and `queries.jsonl.gz`; the engine takes 0.3 CPU-seconds a passage.
 """

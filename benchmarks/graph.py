@@ -2,7 +2,7 @@
 
     python -m benchmarks.graph [ENTITIES] [RELATIONS] [SEED]
 
-Limits (issue 4): import ≤ 1.5× COPY and then indexing, a 2-hop expansion from five starts ≤ 1.5× the
+Limits: import ≤ 1.5× COPY and then indexing, a 2-hop expansion from five starts ≤ 1.5× the
 bare prepared LATERAL query over the same edges, the cost of a batch the same however large the graph
 is. Import is compared with three baselines. That of the anchors (graph.md, "COPY, then indexes, incl.
 adj"), where the limit comes from: entities, relations indexed from both ends and by weight, adjacency,

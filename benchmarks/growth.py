@@ -2,7 +2,7 @@
 
     python -m benchmarks.growth [SMALL LARGE] [--data FOLDER] [--rounds N]
 
-Limit (issue 4): from 2,000 to 100,000 chunks no more than the logarithm grows, 1.515 times. SMALL and LARGE
+Limit: from 2,000 to 100,000 chunks no more than the logarithm grows, 1.515 times. SMALL and LARGE
 are numbers of passages of `benchmarks.versus_lightrag`; 1,540 and 76,800 make 2,000 and 100,000 chunks, which
 FOLDER keeps: storing them takes a quarter of an hour, once. Without it 500 and 5,000 are stored for a while.
 

@@ -2,7 +2,7 @@
 
     python -m benchmarks.ingestion
 
-Limits (issue 3): 300-page PDF searchable ≤ 30 s, its first chunk ≤ 5 s; peak memory of the ingesting
+Limits: 300-page PDF searchable ≤ 30 s, its first chunk ≤ 5 s; peak memory of the ingesting
 process ≤ 1.5 GB for a 1,000-page PDF, and flat in the number of documents.
 Runs in a database of its own in a temporary folder. The embedder is the time-free `Instant`.
 """

@@ -2,7 +2,7 @@
 
     python -m benchmarks.mix [PASSAGES] [SEED]
 
-Limits (issue 4): PageRank on 100,000 entities with 600,000 relations ≤ 60 ms CPU; 2-hop expansion from
+Limits: PageRank on 100,000 entities with 600,000 relations ≤ 60 ms CPU; 2-hop expansion from
 five seeds in memory ≤ 1 ms median. Times of the walk are CPU of this process, the least and the
 median of several runs, so they hold on a loaded machine; those of a question are also wall time. The
 graphs are made up from a seed: frequent entities by Pareto's law, texts and vectors as in

@@ -2,7 +2,7 @@
 
     python -m benchmarks.projection [ENTITIES] [RELATIONS] [SEED]
 
-Limits (issue 4): at least 5,000 relations a second on 100,000 entities with 600,000 relations; one
+Limits: at least 5,000 relations a second on 100,000 entities with 600,000 relations; one
 round trip for a 2-hop expansion. The server is that of the tests; the same questions go to PostgreSQL
 in turn, and must get the same rows.
 """

@@ -2,7 +2,7 @@
 
     python -m benchmarks.startup
 
-Limits (issue 3): `--help` ≤ 0.3 s; `ask` ≤ 3 s from a cold start to the first piece of the answer, on
+Limits: `--help` ≤ 0.3 s; `ask` ≤ 3 s from a cold start to the first piece of the answer, on
 a running store. Wall and CPU seconds of whole processes; the median of five after one warm-up.
 """
 

@@ -2,8 +2,8 @@
 
     python -m benchmarks.store [CHUNKS] [SEED]
 
-Limit (issue 3): insert ≥ 5,000 rows/s without embedding. A search design is compared with the plain
-one in the same run, query by query, so the ratio holds on a loaded machine (anchors: performance §8);
+Limit: insert ≥ 5,000 rows/s without embedding. A search design is compared with the plain
+one in the same run, query by query, so the ratio holds on a loaded machine;
 the gate comes first: same chunks and same counts as ILIKE, recall@10 of HNSW against the exact scan.
 Texts and vectors are made up from a seed: words by Zipf's law, half of them Chinese; vectors in
 clouds around topics. One connection, parallel workers off.

@@ -2,9 +2,9 @@
 
     python -m benchmarks.streaming
 
-Limits (issue 7): 100 streams with the first event within 1.5 s at the 95th percentile and no token
+Limits: 100 streams with the first event within 1.5 s at the 95th percentile and no token
 lost; beyond the slots only 503 within 100 ms; the model's call cancelled within 1 s after its client
-left; 3 ms more than the Python call; 2,000 tokens per CPU-second (langgraph anchors §7).
+left; 3 ms more than the Python call; 2,000 tokens per CPU-second.
 """
 
 from __future__ import annotations

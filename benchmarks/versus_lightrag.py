@@ -2,7 +2,7 @@
 
     python -m benchmarks.versus_lightrag [PASSAGES or CORPUS]
 
-Limits (issue 4): ≥ 20× LightRAG's passages per CPU-second at 2,000 passages, the cost of a passage
+Limits: ≥ 20× LightRAG's passages per CPU-second at 2,000 passages, the cost of a passage
 flat as the graph grows; retrieval in the graph modes ≥ 10× faster. CORPUS is a file of the harness
 from which these limits come (`peer.corpus.corpus_of`). Both get the same documents, the same instant
 embedding and keywords that cost no model call. LightRAG runs with its default settings, tokenizer and

@@ -33,7 +33,7 @@ _TITLE = 160  # characters
 
 _SQL = load_queries("threads")
 # Classes that a checkpoint may restore, beside LangGraph's own and LangChain's messages; anything
-# else comes back as plain data (LangGraph CVE-2025-64439: reliability anchors §3).
+# else comes back as plain data.
 _ALLOWED = (RetrievedItem, LaneScore, ItemKind)
 
 

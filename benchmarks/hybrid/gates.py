@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.hybrid.corpus import Question
 
-# The recall of the vector lane for tenants of every size, in their topics and off them (issue 5), and
+# The recall of the vector lane for tenants of every size, in their topics and off them, and
 # how much of the hybrid search's ten must be those of exact lanes, of which one has that recall.
 RECALL = 0.99
 

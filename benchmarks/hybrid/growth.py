@@ -2,7 +2,7 @@
 
     python -m benchmarks.hybrid.growth CHUNKS --data FOLDER [--vectors PASSAGES QUESTIONS]
 
-The first run stores the library of `benchmarks.hybrid` (seed 2, 100 tenants, so tenants grow with it) in
+The first run stores the library of `benchmarks.hybrid` in
 the folder, which takes an hour for a million chunks, and ends; each later one asks it 150 questions,
 through PostgreSQL and in memory, without rivals.
 """

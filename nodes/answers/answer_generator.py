@@ -1,4 +1,4 @@
-"""Writes an answer from passages with a chat model, and cites them (seed 002, 答案生成)."""
+"""Writes an answer from passages with a chat model, and cites them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Images and tables that come with a question, read and looked at (seed 002, 多模态查询)."""
+"""Images and tables that come with a question, read and looked at."""

@@ -1,1 +1,1 @@
-"""Searching chunks with all that is known of them (seed 004)."""
+"""Searching chunks with all that is known of them."""

@@ -1,4 +1,4 @@
-"""Ranking chunks by what is known of them beside text and vector (seed 004).
+"""Ranking chunks by what is known of them beside text and vector.
 
 `hybrid = Σ weight · share ÷ Σ weight` over seven signals (`signals.py`), then
 `final = 0.6 · hybrid + 0.4 · rerank` where a reranker has scored; weights and shares are settings.
@@ -431,7 +431,7 @@ def with_rerank(ranking: MetadataRanking, scores: Sequence[float], share: float)
     Args:
         ranking: the order before.
         scores: of its first chunks.
-        share: the reranker's, 0..1; 0.4 in seed 004: "最终得分 = 0.6 * hybrid + 0.4 * rerank".
+        share: the reranker's, 0..1; "最终得分 = 0.6 * hybrid + 0.4 * rerank".
     """
     shares = np.zeros(len(ranking))
     shares[: len(scores)] = min_max(scores)

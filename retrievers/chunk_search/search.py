@@ -1,4 +1,4 @@
-"""Searching chunks with all that is known of them (seed 004): the `/search` of a knowledge base.
+"""Searching chunks with all that is known of them: the `/search` of a knowledge base.
 
 Vector and keyword lane run at the same time inside the filters; what they find is ranked by seven
 signals (`sextant.retrievers.chunk_search.ranking`), then a reranker has its share where there is one; hits come
@@ -51,7 +51,7 @@ logger = logging.getLogger(__name__)
 MOST = 1000
 # Seed 000: each lane returns twice what is wanted; and enough to choose from when few are.
 _OVERFETCH, _FEWEST = 2, 50
-# For the next page: five minutes, as seed 001 has it; 0.3 KB a chunk, so 20 MB at the very most.
+# For the next page: five minutes; 0.3 KB a chunk, so 20 MB at the very most.
 _KEPT_SECONDS, _KEPT, _KEPT_PER_USER, _KEPT_CHUNKS = 300.0, 64, 8, 1000
 
 

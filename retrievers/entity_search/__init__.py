@@ -1,1 +1,1 @@
-"""Finding entities by meaning, words and the graph around them (seed 001)."""
+"""Finding entities by meaning, words and the graph around them."""

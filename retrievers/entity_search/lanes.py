@@ -1,7 +1,7 @@
 """The three lanes of a search for entities: meaning, words, and the graph around the best by meaning.
 
 What the question names, word for word, is nearest by meaning and best by words, whatever its description
-adds to its vector and its text: without that another's description can put it third by seed 001's formula.
+adds to its vector and its text: without that another's description can put it third by the weighted formula alone.
 """
 
 from __future__ import annotations

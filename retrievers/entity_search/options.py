@@ -21,7 +21,7 @@ _SERVED |= {"created_before": "createdBefore"}
 
 @dataclass(frozen=True, slots=True)
 class FusionWeights:
-    """What each lane's share counts (seed 001, "权重配置").
+    """What each lane's share counts.
 
     Raises:
         OptionInvalid: a weight is no number that can weigh something, or all are 0.

@@ -1,4 +1,4 @@
-"""What a search for entities answers, as seed 001 writes it in JSON (camelCase)."""
+"""What a search for entities answers, in JSON (camelCase)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searching entities by meaning, words and the graph around them (seed 001)."""
+"""Searching entities by meaning, words and the graph around them."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class EntityRanker:
     async def rank(
         self, asked: EntityQuestion, weights: FusionWeights, *, rerank: bool
     ) -> EntityRanking:
-        """Return every entity that a lane found, by `blend` (seed 001) or in the reranking model's order.
+        """Return every entity that a lane found, by `blend` or in the reranking model's order.
 
         Raises:
             EmbeddingModelChanged, RetrievalError: see `EntityLanes.run`.

@@ -29,7 +29,7 @@ class Reached:
     depth: int
 
     def score(self, decay: float) -> float:
-        """Return `weight · decay^depth` (seed 001; DESIGN §6)."""
+        """Return `weight · decay^depth`."""
         return float(self.weight * decay**self.depth)
 
 
@@ -85,8 +85,7 @@ class Walk:
     An entity counts where it is met first; the seeds themselves are not results. Exact: of an entity
     with many relations more are read until what is unread cannot be among the heaviest.
 
-    Source: seed 001, "图遍历". Its code expands ten neighbours a level and keeps all it has seen;
-    here, as DESIGN §6 has it, a level has ten.
+    A level has at most ten entities, however many neighbours were seen.
     """
 
     around: Neighbourhoods

@@ -1,4 +1,4 @@
-"""BM25 over the texts of one user in a vector store, for ordering a few candidates (seed 003).
+"""BM25 over the texts of one user in a vector store, for ordering a few candidates.
 
 What is kept: how many texts hold each term, how many texts there are and how long, and the terms of
 every text as numbers. So a candidate is scored without reading or cutting its text again, and a text

@@ -1,4 +1,4 @@
-"""What may be set about a hybrid search (seeds 000 and 003)."""
+"""What may be set about a hybrid search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hybrid retriever of seed 000 over any LangChain `PGVectorStore`, with the BM25 rerank of seed 003."""
+"""The hybrid retriever over any LangChain `PGVectorStore`, with BM25 reranking."""
 
 from __future__ import annotations
 
@@ -142,8 +142,8 @@ def rerank_linear(
         items: what was found, best first.
         scores: BM25 of each.
         lane: whose score is the similarity.
-        lane_weight: 0.7 in seed 003.
-        weight: 0.3 in seed 003.
+        lane_weight: of the lanes' own order.
+        weight: of the BM25 score.
     """
     near = lane_weight * _similarities(items, lane)
     told = weight * min_max(scores)
@@ -263,7 +263,7 @@ class HybridRetriever(BaseRetriever):
 
     model_config = ConfigDict(arbitrary_types_allowed=True, frozen=True, populate_by_name=True)
 
-    lc_namespace: ClassVar[list[str]] = ["mirror", "retrievers"]  # seed 000
+    lc_namespace: ClassVar[list[str]] = ["mirror", "retrievers"]
 
     vector_store: SkipValidation[VectorStore] = Field(
         validation_alias=AliasChoices("vector_store", "vectorStore")

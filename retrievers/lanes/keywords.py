@@ -1,4 +1,4 @@
-"""Keywords of a question for the keyword lane (seed 000, "关键词提取")."""
+"""Keywords of a question for the keyword lane."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ class VectorLane(StoredLane):
 
 @dataclass(frozen=True, slots=True)
 class KeywordLane(StoredLane):
-    """Chunks that contain the most of the question's keywords (seed 000); `whole` as above."""
+    """Chunks that contain the most of the question's keywords; `whole` as above."""
 
     chunks: ChunkStore
     name: str = KEYWORD

@@ -20,7 +20,7 @@ LEAST_LENGTH = 1e-12
 
 
 def min_max(scores: Sequence[float] | npt.NDArray[np.floating]) -> Scores:
-    """Map scores to 0..1: the lowest to 0, the highest to 1; all equal: all 1 (seed 001).
+    """Map scores to 0..1: the lowest to 0, the highest to 1; all equal: all 1.
 
     Args:
         scores: finite numbers, in any order; none gives none.

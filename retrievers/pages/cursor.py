@@ -186,7 +186,7 @@ class HotRankings(Generic[Ranking]):
     user takes more than their share, and the least recently used go first.
 
     Args:
-        seconds: how long a ranking is kept (seed 001: five minutes); 0 keeps none.
+        seconds: how long a ranking is kept; 0 keeps none.
         entries: rankings in all.
         per_user: rankings of one user.
         clock: seconds that only grow.

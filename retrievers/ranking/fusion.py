@@ -26,7 +26,7 @@ def rrf(
         k: damping of the first ranks; 60 in the paper.
 
     Source: Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and
-    individual Rank Learning Methods", SIGIR 2009; weights as in seed 000.
+    individual Rank Learning Methods", SIGIR 2009.
     """
     scored: dict[str, tuple[float, int]] = {}  # minus the score, the best rank: their order
     for lane in sorted(rankings):

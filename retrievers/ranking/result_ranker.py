@@ -85,7 +85,7 @@ def rank_results(
     options: RankOptions | None = None,
     now: datetime | None = None,
 ) -> list[Result]:
-    """Order results by relevance, with regard to repetition and age (seed 002).
+    """Order results by relevance, with regard to repetition and age.
 
     Relevance is a result's score; age takes up to `freshness` of it where a result is dated; maximal
     marginal relevance then chooses one result after the other, and leaves out twins of chosen ones.

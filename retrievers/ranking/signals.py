@@ -51,7 +51,6 @@ def blend(
         weights: of every lane.
         bonus: for each further signal.
 
-    Source: seed 001, "分数融合算法".
     """
     signals: dict[Key, dict[str, Signal]] = {}
     for lane, hits in found.items():

@@ -1,4 +1,4 @@
-"""Bounds on what is searched, in the names of seed 004."""
+"""Bounds on what is searched."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from sextant.domain.errors import OptionInvalid
 
 
 class Mode(StrEnum):
-    """The six retrieval modes (seed 002). `auto` is not a mode: it lets `analyze` choose one."""
+    """The six retrieval modes. `auto` is not a mode: it lets `analyze` choose one."""
 
     NAIVE = "naive"
     LOCAL = "local"

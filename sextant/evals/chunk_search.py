@@ -3,7 +3,7 @@
     python -m sextant.evals.chunk_search FOLDER xquad cmrc2018 …
 
 Each question goes through `sextant.retrievers.chunk_search.ranking` with every preset. The vector lane's order is
-`naive`, `rrf` the weighted fusion of seed 000 over the same two lanes. Corpora are loaded into the
+`naive`, `rrf` the weighted fusion over the same two lanes. Corpora are loaded into the
 configured database, unless they are there.
 """
 

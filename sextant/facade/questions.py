@@ -93,7 +93,7 @@ class Asking:
         history: Sequence[Mapping[str, str]] = (),
         filters: Mapping[str, Any] | None = None,
     ) -> Answer:
-        """Answer a question about images and tables, together with the documents (seed 002).
+        """Answer a question about images and tables, together with the documents.
 
         `img_path` may name any file that this process can read: this is for the caller's own files.
         What came over a network goes to `query` or `stream`, which read none.

@@ -46,8 +46,7 @@ def pairs(ideographs: str) -> Iterable[str]:
 def terms(text: str, cut: Callable[[str], Iterable[str]] = pairs) -> list[str]:
     """Return the text's terms in order: what `cut` makes of runs of ideographs, and stemmed other words.
 
-    Latin is split here and not by a segmenter, which keeps `e.g` and `as_comb` whole
-    (anchors: performance §3).
+    Latin is split here and not by a segmenter, which keeps `e.g` and `as_comb` whole.
     """
     if not _NOT_PLAIN.search(text):  # the same words, in half the time
         return list(filter(None, map(_term, _PLAIN_WORD.findall(text))))

@@ -33,7 +33,7 @@ _BuildWidth = Annotated[
 
 
 class RetrievalSettings(Group):
-    """Constants of retrieval; defaults are those of seeds 000 and 001."""
+    """Constants of retrieval."""
 
     top_k: int = Field(10, ge=1, le=MOST_PASSAGES, description="Passages handed to the answer.")
     min_similarity: float = Field(
@@ -58,15 +58,15 @@ class RetrievalSettings(Group):
         description="Width of the search for them while it is built, at least twice as much.",
     )
     entity_ef_search: int = Field(
-        100, ge=10, le=1000, description="Width of the HNSW search over entities (seed 001)."
+        100, ge=10, le=1000, description="Width of the HNSW search over entities."
     )
     entity_m: _Neighbours = Field(
         16,
-        description="Neighbours of an entity in an HNSW index of PostgreSQL (seed 001); counts for indexes built from then on.",
+        description="Neighbours of an entity in an HNSW index of PostgreSQL; counts for indexes built from then on.",
     )
     entity_ef_construction: _BuildWidth = Field(
         64,
-        description="Width of the search for them while it is built (seed 001), at least twice as much.",
+        description="Width of the search for them while it is built, at least twice as much.",
     )
     exact_below: int = Field(
         5000, ge=0, description="Scopes with fewer chunks are searched exactly, without HNSW."
@@ -134,7 +134,7 @@ class RetrievalSettings(Group):
 
 
 class ChunkSearchSettings(Group):
-    """The ranking `balanced` of the chunk search, and the reranker's share; the latter is seed 004's.
+    """The ranking `balanced` of the chunk search, and the reranker's share.
 
     The seed has no numbers for α to η.
     """
@@ -160,7 +160,7 @@ class ChunkSearchSettings(Group):
 
 
 class EntitySearchSettings(Group):
-    """Searching entities; defaults are those of seed 001."""
+    """Searching entities."""
 
     vector_weight: Weight = Field(0.5, description="Weight of the lane of meaning.")
     fts_weight: Weight = Field(0.3, description="Weight of the full-text lane.")

@@ -8,7 +8,7 @@ from sextant.domain.settings.group import Group
 
 
 class HttpSettings(Group):
-    """What a request over HTTP may bring (reliability anchors §4)."""
+    """What a request over HTTP may bring."""
 
     body_bytes: int = Field(1_000_000, ge=1_000, description="Largest body of a request.")
     question_bytes: int = Field(
@@ -129,7 +129,7 @@ class AuthSettings(Group):
 
 
 class QuotaSettings(Group):
-    """What one key or login may use, each server counting for itself (reliability anchors §4)."""
+    """What one key or login may use, each server counting for itself."""
 
     requests_per_second: float = Field(10.0, gt=0, description="Requests a second in the long run.")
     burst: int = Field(30, ge=1, description="Requests that may come at once.")

@@ -42,7 +42,7 @@ _DESCRIPTIONS = "descriptions"
 
 @dataclass(frozen=True, slots=True)
 class StructureNode:
-    """A section of a document with its direct subsections, in reading order (seed 004)."""
+    """A section of a document with its direct subsections, in reading order."""
 
     section_id: UUID
     parent_section_id: UUID | None

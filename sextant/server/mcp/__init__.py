@@ -1,1 +1,1 @@
-"""The knowledge bases as MCP tools, for agents and chat hosts (DESIGN §8)."""
+"""The knowledge bases as MCP tools, for agents and chat hosts."""

@@ -1,7 +1,7 @@
 """The server's log: JSON lines for machines, readable ones on a terminal; uvicorn's own among them.
 
 Every line has the id of the request that it belongs to. No line has a document's text; questions are
-in it only where `log_level` is INFO or DEBUG, for whoever tunes retrieval (seed 000).
+in it only where `log_level` is INFO or DEBUG, for whoever tunes retrieval.
 """
 
 from __future__ import annotations

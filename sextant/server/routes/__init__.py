@@ -1,1 +1,1 @@
-"""The endpoints of DESIGN §7: one module per subject, each with a `router`."""
+"""The endpoints: one module per subject, each with a `router`."""

@@ -1,4 +1,4 @@
-"""The knowledge graph: entities searched (seed 001) and looked at, a part to draw, communities."""
+"""The knowledge graph: entities searched and looked at, a part to draw, communities."""
 
 from __future__ import annotations
 

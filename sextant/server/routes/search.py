@@ -1,4 +1,4 @@
-"""`POST /search`: chunks with all that is known of them (seed 004)."""
+"""`POST /search`: chunks with all that is known of them."""
 
 from __future__ import annotations
 

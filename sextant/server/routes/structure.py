@@ -1,4 +1,4 @@
-"""`GET /documents/{documentId}/structure`: the section tree (seed 004)."""
+"""`GET /documents/{documentId}/structure`: the section tree."""
 
 from __future__ import annotations
 

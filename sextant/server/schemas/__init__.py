@@ -1,1 +1,1 @@
-"""What goes over the wire: one module per subject, camelCase in JSON (DESIGN §7)."""
+"""What goes over the wire: one module per subject, camelCase in JSON."""

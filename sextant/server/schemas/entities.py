@@ -1,4 +1,4 @@
-"""Entities over the wire: searched as seed 001 has it, looked at one by one, and drawn as a graph."""
+"""Entities over the wire: searched, looked at one by one, and drawn as a graph."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Weights(Wire):
 
 
 class EntitySearchBody(Wire):
-    """What entities are searched for, as seed 001 has it."""
+    """What entities are searched for."""
 
     query: str = Field(min_length=1, max_length=20_000, description="In Chinese or English.")
     graph_id: GraphName = DEFAULT_GRAPH

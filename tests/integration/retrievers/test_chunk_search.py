@@ -1,4 +1,4 @@
-"""Searching chunks with their metadata over a real PostgreSQL (seed 004)."""
+"""Searching chunks with their metadata over a real PostgreSQL."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ async def test_the_reranker_has_four_tenths_of_the_final_score(
 async def test_weights_shares_and_half_life_are_settings_and_told(
     database: Database, filled: Scope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """DESIGN §6: "Every weight and constant above is a setting …, and is reported in `debug`."""
+    """Every weight and constant is a setting, and is reported in `debug`."""
     given = ChunkSearchSettings(rerank_share=0.9, half_life=30, vector_weight=1, topic_weight=0)
     settings = database.settings.model_copy(update={"chunk_search": given})
     monkeypatch.setattr(database, "settings", settings)
@@ -297,7 +297,7 @@ async def test_odd_questions_are_answered_by_what_is_nearest(
 async def test_the_cursor_leads_through_all_that_was_found_each_once(
     search: ChunkSearch, database: Database, filled: Scope
 ) -> None:
-    """DESIGN §7: `cursor` in, `nextCursor` out; in one process, and over processes (`others`)."""
+    """`cursor` in, `nextCursor` out; in one process, and over processes (`others`)."""
     others = (search, *(ChunkSearch(database, HashEmbedder(384)) for _ in range(2)))
     for searches in ((search,), others):
         pages: list[ChunkSearchResponse] = []

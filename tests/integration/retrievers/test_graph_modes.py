@@ -130,7 +130,7 @@ async def test_a_filter_changes_no_score(retriever: GraphRetriever, reported: Sc
 async def test_without_keywords_it_is_said_that_meaning_alone_found_the_results(
     retriever: GraphRetriever, reported: Scope, mode: str, query: str
 ) -> None:
-    """As where chunks are searched (seed 000, scenario 关键词提取失败)."""
+    """As where chunks are searched."""
     found = await retriever.search(reported, query, mode=mode)
     assert found.results
     assert found.warnings == (NO_KEYWORDS[language_of(query)],)

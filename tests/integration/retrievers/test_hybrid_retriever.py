@@ -230,7 +230,7 @@ async def test_debugging_logs_the_statement_that_our_index_is_asked(
 async def test_debugging_logs_every_constant(
     own: ScopeVectorStore, scope: Scope, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """DESIGN §6: "Every weight and constant above is a setting …, and is reported in `debug`"."""
+    """Every weight and constant is a setting, and is reported in `debug`"."""
     caplog.set_level(logging.INFO, "sextant.retrievers.hybrid_retriever.retriever")
     await retriever(own, scope.user_id, debug=True, rrf_k=17).search("糖尿病有哪些症状？")
     [options] = [line for line in caplog.messages if "search options" in line]

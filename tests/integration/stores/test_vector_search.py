@@ -213,7 +213,7 @@ async def test_a_graph_has_few_neighbours_that_were_looked_for_with_care(
 async def test_how_a_graph_is_built_is_a_setting(
     database: Database, ingest: Ingest, scope: Scope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """DESIGN §6: "every weight and constant above is a setting"."""
+    """Every weight and constant is a setting."""
     changed = {"hnsw_m": 12, "hnsw_ef_construction": 40}
     retrieval = database.settings.retrieval.model_copy(update=changed)
     settings = database.settings.model_copy(update={"retrieval": retrieval})

@@ -1,4 +1,4 @@
-"""The context of an answer as seed 002 asks for it."""
+"""The context of an answer."""
 
 from __future__ import annotations
 

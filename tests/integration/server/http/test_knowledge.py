@@ -1,4 +1,4 @@
-"""The knowledge graph over HTTP: seed 001's search, entities, a part to draw, communities, sections."""
+"""The knowledge graph over HTTP: search, entities, a part to draw, communities, sections."""
 
 from __future__ import annotations
 

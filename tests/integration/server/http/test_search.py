@@ -1,4 +1,4 @@
-"""`POST /search` answers as seed 004 says, page by page, and to nobody else."""
+"""`POST /search` answers page by page, and to nobody else."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ async def test_debug_says_how_a_score_came_about(client: httpx.AsyncClient) -> N
 async def test_debug_tells_the_constants_that_a_mode_goes_by(
     client: httpx.AsyncClient, mode: str, stepping_in: bool
 ) -> None:
-    """DESIGN §6: every constant is reported in `debug`."""
+    """Every constant is reported in `debug`."""
     told = (await search(client, mode=mode, debug=True))["debug"]
     constants = told["constants"]
     index = {"hnswM": 8, "hnswEfConstruction": 128, "hnswEfSearch": 200, "maxKeywords": 10}

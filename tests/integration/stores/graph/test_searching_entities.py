@@ -1,4 +1,4 @@
-"""`EntitySearch` over each graph store: seed 001's search with numbers computed by hand."""
+"""`EntitySearch` over each graph store: a search with numbers computed by hand."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ async def test_a_named_entity_that_the_filters_keep_out_is_not_found(build: Buil
 
 
 async def test_the_answer_is_the_seeds_json(build: Build) -> None:
-    """搜索请求 and 搜索响应: keys and nesting of seed 001, `nextCursor` only where there is more."""
+    """搜索请求 and 搜索响应: keys and nesting, `nextCursor` only where there is more."""
     world = await build()
     options = SearchOptions(top_k=2, include_related=True)
     found = await world.search().search(QUERY, world.scope, options)

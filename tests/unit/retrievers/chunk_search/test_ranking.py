@@ -192,7 +192,7 @@ def test_weights_are_read_from_presets_and_single_values() -> None:
 
 
 def test_the_settings_say_what_balanced_is() -> None:
-    """DESIGN §6: every weight is a setting. Single weights of a request go over these."""
+    """Every weight is a setting. Single weights of a request go over these."""
     own = MetadataWeights.of(ChunkSearchSettings(vector_weight=0.2, topic_weight=0.6))
     assert (own.vector, own.keyword, own.topic) == (0.2, 0.25, 0.6)
     assert MetadataWeights.read(None, own) == MetadataWeights.read("balanced", own) == own

@@ -14,7 +14,7 @@ from sextant.stores.graph.protocol import EVERY_ENTITY, EntityFilter
 
 
 def test_the_seeds_defaults_are_the_defaults() -> None:
-    """权重配置, vector_search, graph_traversal, 性能优化: every constant of seed 001."""
+    """权重配置, vector_search, graph_traversal, 性能优化: every constant."""
     assert FusionWeights().by_lane == {"vector": 0.5, "fts": 0.3, "graph": 0.2}
     assert SearchOptions().top_k == 10
     own = EntitySearchSettings()

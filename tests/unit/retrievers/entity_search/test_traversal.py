@@ -1,4 +1,4 @@
-"""图遍历 (seed 001): levels, decay and how many neighbours, over a graph store in memory."""
+"""图遍历: levels, decay and how many neighbours, over a graph store in memory."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def walk(
 async def test_the_score_is_weight_times_07_to_the_depth() -> None:
     """分数随深度衰减: 2·0.7 = 1.4 at depth 1, 4·0.49 = 1.96 at depth 2.
 
-    DESIGN §6 counts depth from 1. The seed's code raises 0.7 to a depth counted from 0; every score is
+    Depth counts from 1; every score is
     0.7 of it, which min-max normalisation does not see.
     """
     near, far = await walk([(0, 1, 2.0), (1, 2, 4.0)], 0)

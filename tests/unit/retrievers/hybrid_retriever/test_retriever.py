@@ -1,4 +1,4 @@
-"""The scenarios of seed 000 over a vector store whose lanes answer from a script."""
+"""The scenarios of hybrid retrieval over a vector store whose lanes answer from a script."""
 
 from __future__ import annotations
 

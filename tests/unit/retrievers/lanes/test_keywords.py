@@ -1,4 +1,4 @@
-"""Keywords of a question, as seed 000 asks for them."""
+"""Keywords of a question."""
 
 from __future__ import annotations
 

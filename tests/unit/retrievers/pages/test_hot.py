@@ -1,4 +1,4 @@
-"""结果缓存 (seed 001): five minutes, bounded, per user, until something is written."""
+"""结果缓存: five minutes, bounded, per user, until something is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""分数融合算法 (seed 001): normalisation, weights and the bonus, with numbers computed by hand."""
+"""分数融合算法: normalisation, weights and the bonus, with numbers computed by hand."""
 
 from __future__ import annotations
 
