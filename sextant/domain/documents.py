@@ -32,9 +32,7 @@ class Missing(Enum):
         "program, save it and add it again."
     )
     PARTS_NOT_READ = "Not read: {parts}"
-    TEXT_LEFT_OUT = (
-        "Characters left out, because the document takes them back or hides them: {characters}"
-    )
+    TEXT_LEFT_OUT = "Characters left out, because the document takes them back, hides them or sets them aside: {characters}"
     QUOTES_NOT_CLOSED = "Never closed: the quotation mark in {rows} (line {lines}). Each line was read as a row of its own; check it."
     LINES_NOT_IMPORTED = (
         "These are lines of an import, and were read as text: their documents, entities and relations are not in the "

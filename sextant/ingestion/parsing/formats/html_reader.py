@@ -238,7 +238,10 @@ class Reader:
         elif isinstance(block, Paragraph):
             length = len("".join(block.text.split()))
             says_little = length + (_LETTERS - 1) * ideographs(block.text) <= _SHORT
-            if linked * 2 > length or says_little or not ends_sentence(block.text):
+            if linked * 2 > length or not ends_sentence(block.text):
+                return
+            if says_little:
+                self._omissions.add_text("in short sentences beside the main part", block.text)
                 return
         self._found += [*self._aside, Prose(block, bold)]
         self._aside.clear()

@@ -288,6 +288,12 @@ class TestHtml:
         assert "拆机前必须断电。" in stored
         assert "版权所有" not in stored
 
+    def test_a_short_sentence_beside_the_page_is_left_out_with_a_warning(self) -> None:
+        page = "<body><nav><a href=/>Home.</a></nav><h1>Office</h1><p>Opens at nine.</p><aside>Parking costs 3 EUR.</aside></body>"
+        assert "Parking" not in " ".join(prose_of(FileType.HTML, page))
+        [warning] = parser_for(FileType.HTML)(page.encode(), Limits()).warnings
+        assert "17 in short sentences beside the main part" in warning
+
     def test_forms_questions_asides_and_panels_are_read(self) -> None:
         assert prose_of(
             FileType.HTML,
