@@ -126,13 +126,14 @@ class _ModelText:
 async def _first(writing: Writing, review: Review, said: _ModelText) -> AsyncGenerator[AnswerEvent]:
     """Yield the model's text as it comes, checked sentence by sentence; begun anew where it was a thought so far."""
     texts = [item.text for item in review.passages]
-    guard, wrapped = OutputSanitizer(texts, review.language), Unwrapped()
+    guard = OutputSanitizer(texts, review.language)
+    wrapped = Unwrapped(keeps_courtesies=not texts)
     async with aclosing(_pieces(writing, said)) as pieces:
         async for piece in pieces:
             if isinstance(piece, Restart):
                 await said.draft.checking.close()
                 said.draft, guard = _begin_draft(review), OutputSanitizer(texts, review.language)
-                wrapped = Unwrapped()
+                wrapped = Unwrapped(keeps_courtesies=not texts)
                 yield Reset(THOUGHT[review.language])
                 continue
             fed = said.draft.text.feed(guard.feed(wrapped.feed(piece)))

@@ -114,7 +114,9 @@ _DRESS = re.compile(r"[\s#*_>(（\-–—【]*")
 class Unwrapped:
     """The text of a model without what it stands in."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps_courtesies: bool = False) -> None:
+        """Take `keeps_courtesies` for small talk, where a greeting is the answer."""
+        self._keeps_courtesies = keeps_courtesies
         self._held = ""
         self._opened = False
         self._courteous = False
@@ -178,7 +180,7 @@ class Unwrapped:
             fence = _FENCE.match(text)
             begun = "\n" not in text and len(text) < _LABEL_CHARS
             return begun or (fence is not None and self._is_wrapper(fence, text) is None)
-        if found := (_LABEL.match(text) or _COURTESY.match(text)):
+        if found := (_LABEL.match(text) or self._courtesy(text)):
             return found.end() == len(text)
         if self._courteous and len(text) < _LEAD_IN_CHARS and not _LEAD_IN_OVER.search(text):
             return True
@@ -192,7 +194,7 @@ class Unwrapped:
         if fence and self._is_wrapper(fence, text):
             self._fenced = True
             return text[fence.end() :]
-        if found := (_LABEL.match(text) or _COURTESY.match(text)):
+        if found := (_LABEL.match(text) or self._courtesy(text)):
             self._courteous |= found.re is _COURTESY
             return text[found.end() :]
         if self._courteous and (found := _LEAD_IN.match(text)):
@@ -252,10 +254,16 @@ class Unwrapped:
         end = self._end(body, final=final) if state else None
         if not final and (state is None or (state and end is None)):
             return None
-        if end is not None and _is_chatter(body[:end]):
+        if end is not None and self._is_left_out(body[:end]):
             self._held = body[end:]
             return ""
         return self._begin(gap, body)
+
+    def _courtesy(self, text: str) -> re.Match[str] | None:
+        return None if self._keeps_courtesies else _COURTESY.match(text)
+
+    def _is_left_out(self, sentence: str) -> bool:
+        return not self._keeps_courtesies and _is_chatter(sentence)
 
     def _begin(self, gap: str, body: str) -> str:
         self._lines_begun = False
@@ -286,7 +294,12 @@ class Unwrapped:
             return None
         of_list = _HEADING.match(line) or _ENTRY.match(line)
         closing = self._fenced and line.strip().startswith("```")
-        if of_list or closing or (self._listing and _LOOSE_ENTRY.match(line)) or _is_chatter(line):
+        if (
+            of_list
+            or closing
+            or (self._listing and _LOOSE_ENTRY.match(line))
+            or self._is_left_out(line)
+        ):
             self._listing |= of_list is not None
             self._held = newline + rest
             return ""

@@ -75,3 +75,11 @@ def test_what_is_left_does_not_depend_on_how_it_was_cut(
     one = Unwrapped()
     pieces = [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
     assert ("".join(map(one.feed, pieces)) + one.finish()).strip() == unwrap(text).strip()
+
+
+@pytest.mark.parametrize(
+    "greeting", ["你好！", "您好，很高兴为您服务。", "Sure! Let me know how I can help."]
+)
+def test_small_talk_keeps_its_courtesies(greeting: str) -> None:
+    one = Unwrapped(keeps_courtesies=True)
+    assert one.feed(greeting) + one.finish() == greeting
