@@ -60,7 +60,7 @@ OUT_OF_ORDER: Wordings = {
 }
 TOO_LONG: Wordings = {
     "en": Wording(
-        "cannot read so long a request ({status}).",
+        "was sent a prompt longer than its context ({status}).",
         "Lower SEXTANT_LIMITS__CONTEXT_TOKENS or choose a model with more context.",
     ),
     "zh": Wording(

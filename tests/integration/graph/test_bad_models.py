@@ -141,7 +141,8 @@ async def test_every_mode_ends_well_however_the_model_behaves(
     last = events[-1]
     if isinstance(last, Failed):
         assert (last.code, language_of(last.message)) == (expected, "zh")
-        assert "请" in last.message, "what to do next"
+        assert last.detail is not None
+        assert "请" in last.detail["next_step"], "what to do next"
         return
     assert isinstance(last, Done)
     answer = last.answer
