@@ -20,24 +20,21 @@ import numpy.typing as npt
 from sextant.retrievers.index import passages
 from sextant.retrievers.index.passages import PassageIndex
 from sextant.retrievers.index.words import lexical
-from sextant.retrievers.index.words import lexical as terms
 from sextant.retrievers.index.words.lexical import LexicalIndex, Postings
 from sextant.stores.array_files import Arrays
 from sextant.stores.chunks import chunk_store
 from sextant.stores.graph.arrays import IdTable, halves_of
-from sextant.text import characters, simplified, stems, stopwords
-from sextant.text import name_linker as linking
+from sextant.text import characters, name_linker, simplified, stems, stopwords
 
 # What decides which words a passage has; words cut by other code are not taken for those of now.
 _MODULES: tuple[ModuleType, ...] = (
     chunk_store,
-    lexical,
-    linking,
+    name_linker,
     passages,
     simplified,
     stems,
     stopwords,
-    terms,
+    lexical,
     characters,
 )
 _SQL = Path(chunk_store.__file__).parents[1] / "sql"

@@ -14,7 +14,7 @@ from sextant.domain.configuration import load_settings
 from sextant.domain.settings import Settings
 from sextant.server import edge, openapi, problems
 from sextant.server.lifespan import serving
-from sextant.server.mcp import server as mounting
+from sextant.server.mcp import server as mcp_server
 from sextant.server.observe.metrics import Metrics, observing
 from sextant.server.openai.errors import PREFIX, OpenAIErrors, describe_failure
 from sextant.server.openai.routes import router as openai_router
@@ -30,11 +30,9 @@ from sextant.server.routes import (
     structure,
     threads,
 )
-from sextant.server.routes import observe as health
 from sextant.server.routing.router import require_guards
 
 _ROUTERS = (
-    health.router,
     observe.router,
     query.router,
     threads.router,
@@ -46,7 +44,7 @@ _ROUTERS = (
     graphs.router,
     reference.router,
     page.router,
-    mounting.router,
+    mcp_server.router,
 )
 
 
@@ -83,7 +81,7 @@ async def _lifespan(
     chosen = settings if settings is not None else await asyncio.to_thread(load_settings)
     async with (
         serving(chosen) as parts,
-        mounting.endpoints() as tools,
+        mcp_server.endpoints() as tools,
         observing(parts.rag, metrics, parts.runs, parts.searches) as observed,
     ):
         app.state.serving, app.state.mcp, app.state.observed = parts, tools, observed

@@ -9,7 +9,6 @@ from sextant.tables.query.grammar import Grammar
 
 MEASURES = "个人行条款种家名位项类组座所笔张起次台件场部辆间门本单批艘趟班节届"
 _THINGS = MEASURES.replace("类", "")
-_THINGS = MEASURES.replace("类", "")
 _LARGEST = "最(?:大|高|多|贵|长|重|快|热|强|好|晚|新|远|深|老|年长)"
 _SMALLEST = "最(?:小|低|少|便宜|年轻|短|轻|慢|冷|弱|差|早|浅|近)"
 _SUM = r"(?:总和|之和|合计|总计|共计|总共|一共|累计|汇总|加起来|总(?=[\0数额量分价值销收支产库预成])|总的|总是?(?=多少)|全部(?=\0))"
