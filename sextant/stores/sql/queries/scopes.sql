@@ -35,7 +35,7 @@ where user_id = %(user_id)s and graph_id = %(graph_id)s for update;
 
 -- name: graphs
 -- The knowledge bases of a user, with the documents that are in, or on their way in; whether a worker has
--- a turn to bring the graph up to date (`sextant/stores/work/queue.py`) or none lives that could take it, and what the
+-- a turn to bring the graph up to date (`sextant.stores.work.queue`) or none lives that could take it, and what the
 -- last one could not do.
 select g.graph_id, count(d.id) filter (where d.status <> 'failed')::int as documents,
   coalesce(sum(d.chunk_count), 0)::int as chunks, g.created_at,
