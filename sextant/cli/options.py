@@ -1,4 +1,7 @@
-"""The options that several commands share, each defined once."""
+"""The options that several commands share, each defined once.
+
+Also here: what a chat model's reading of a knowledge base takes.
+"""
 
 from __future__ import annotations
 

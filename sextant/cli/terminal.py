@@ -1,6 +1,8 @@
 """What the commands print: text for people, JSON for scripts, errors on standard error.
 
 Control codes are written only to a terminal, never into a pipe or a file.
+
+Also here: lines of prose broken between words on a terminal, also while they are still coming.
 """
 
 from __future__ import annotations

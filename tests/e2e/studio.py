@@ -18,7 +18,7 @@ from uuid import UUID
 
 import pytest
 
-from sextant.testing import http as ports
+from sextant.testing import http
 
 ROOT = Path(__file__).parents[2]
 READY = "Application started up"
@@ -35,7 +35,7 @@ def developing(environment: Mapping[str, str]) -> Iterator[str]:
     """Provide the address of a server on a free port of this machine."""
     command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
     with (
-        ports.reserve_port() as held,
+        http.reserve_port() as held,
         subprocess.Popen(
             [*command, "--port", str(port := held.getsockname()[1]), "--n-jobs-per-worker", "4"],
             cwd=ROOT,

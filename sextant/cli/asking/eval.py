@@ -114,12 +114,12 @@ def _compare(options: EvalOptions, plot: Path, out: Path | None, *, as_json: boo
 
     from sextant.cli.progress import stage_bars
     from sextant.domain.configuration import load_settings
-    from sextant.evals import comparison as comparing
+    from sextant.evals import comparison
 
-    comparing.check_plot(plot)
+    comparison.check_plot(plot)
     with stage_bars(quiet=as_json) as on_progress:
-        reports = asyncio.run(comparing.compare(options, load_settings(), on_progress))
-    plot.write_text(comparing.plot(reports), encoding="utf-8")
+        reports = asyncio.run(comparison.compare(options, load_settings(), on_progress))
+    plot.write_text(comparison.plot(reports), encoding="utf-8")
     if out is not None:
         out.write_bytes(terminal.encode_json(reports))
     if as_json:

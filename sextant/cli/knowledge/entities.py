@@ -1,4 +1,7 @@
-"""`sextant entities`: look at entities, decide which are one, and extract more with a chat model."""
+"""`sextant entities`: look at entities, decide which are one, and extract more with a chat model.
+
+Also here: how `sextant entities search` shows what was found.
+"""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def serve(
     import asyncio
     import logging
 
-    from sextant.cli.serving import sockets as listening
+    from sextant.cli.serving import sockets
     from sextant.cli.serving.alone import Alone
     from sextant.cli.serving.several import Several, refusal
     from sextant.domain.configuration import load_settings
@@ -49,16 +49,16 @@ def serve(
     if log is not None:
         settings = settings.model_copy(update={"log_level": log.upper()})
     config = _config(settings, host, port, workers)
-    bound, patience = listening.bound_to(host, port), settings.runs.write_seconds
+    bound, patience = sockets.bound_to(host, port), settings.runs.write_seconds
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{bound.getsockname()[1]}"
     logging.getLogger("uvicorn.error").info("Sextant is running on %s (Ctrl-C stops it)", address)
     if workers > 1:
-        several = Several(config, [listening.share_socket(bound, config.backlog, patience)])
+        several = Several(config, [sockets.share_socket(bound, config.backlog, patience)])
         several.run()
         raise typer.Exit(several.exit_code)
     try:
-        Alone(config).run(sockets=[listening.alone(bound, config.backlog, patience)])
+        Alone(config).run(sockets=[sockets.alone(bound, config.backlog, patience)])
     except SystemExit:
         # It does not start, and the log says why.
         raise typer.Exit(refusal(_APP)) from None

@@ -12,7 +12,6 @@ from sextant.facade.questions import Options
 from sextant.server.answers import AnswerRequest, stream_answer, whole
 from sextant.server.lifespan import serving_of
 from sextant.server.openai import messages
-from sextant.server.openai import messages as models
 from sextant.server.openai.completions import CompletionWriter
 from sextant.server.openai.errors import errors
 from sextant.server.openai.schemas import ChatCompletion, ChatRequest, Model, ModelList
@@ -38,7 +37,7 @@ Chat = Annotated[ChatRequest, Body(examples=[examples.CHAT])]
 async def list_models(request: Request, principal: Reader) -> dict[str, Any]:
     """List the models: one for each mode, and one for each further knowledge base."""
     graphs = await rag_of(request, principal).graphs()
-    return {"object": "list", "data": models.models_response(graph.graph_id for graph in graphs)}
+    return {"object": "list", "data": messages.models_response(graph.graph_id for graph in graphs)}
 
 
 @router.get(
@@ -51,8 +50,8 @@ async def get_model(
     principal: Reader,  # noqa: ARG001 - a guard
 ) -> dict[str, Any]:
     """Describe one model."""
-    models.chosen_by(model, None)
-    return models.model_response(model)
+    messages.chosen_by(model, None)
+    return messages.model_response(model)
 
 
 @router.post(
@@ -75,7 +74,7 @@ async def chat_completions(request: Request, principal: Reader, chat: Chat) -> R
 
 
 def _read_request(chat: ChatRequest, most_turns: int) -> AnswerRequest:
-    mode, graph_id = models.chosen_by(chat.model, chat.graph_id)
+    mode, graph_id = messages.chosen_by(chat.model, chat.graph_id)
     said = messages.read(chat.messages, most_turns)
     bounds = chat.filters
     options = Options(

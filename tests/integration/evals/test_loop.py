@@ -10,8 +10,7 @@ import pytest
 
 from sextant.domain.errors import OptionInvalid
 from sextant.domain.settings import Settings
-from sextant.evals import loop_grader as loop
-from sextant.evals import sets
+from sextant.evals import loop_grader, sets
 from sextant.evals.sets import SetFiles
 from sextant.testing.hash_embedder import HashEmbedder
 
@@ -52,19 +51,21 @@ async def test_the_loop_is_compared_with_one_search_and_what_it_costs_is_told(
     settings: Settings, files: SetFiles
 ) -> None:
     seen: list[tuple[str, int, int]] = []
-    report = await loop.measure(files, settings, "mix", on_progress=lambda *step: seen.append(step))
+    report = await loop_grader.measure(
+        files, settings, "mix", on_progress=lambda *step: seen.append(step)
+    )
     assert report.questions == 1
     assert report.all_gold["@10"].loop >= report.all_gold["@10"].once
     assert report.searches >= 1
     assert (report.calls, report.prompt_tokens) == (0, 0)
     assert seen == [("questions", 1, 1)]
-    assert len(report.cells()) == len(loop.COLUMNS)
+    assert len(report.cells()) == len(loop_grader.COLUMNS)
 
 
 async def test_one_who_knows_the_right_passages_needs_no_round_where_all_are_found(
     settings: Settings, files: SetFiles
 ) -> None:
-    report = await loop.measure(files, settings, "mix", knowing=True)
+    report = await loop_grader.measure(files, settings, "mix", knowing=True)
     assert report.all_gold["@5"].loop == 1
     assert (report.calls, report.went_round) == (1, 0)
     assert report.prompt_tokens > 100
@@ -76,10 +77,10 @@ async def test_a_file_without_rows_is_named(
 ) -> None:
     (files.corpus.parent / empty).write_text("")
     with pytest.raises(OptionInvalid, match=empty):
-        await loop.measure(files, settings, "mix")
+        await loop_grader.measure(files, settings, "mix")
 
 
 def test_only_what_can_grade_is_taken() -> None:
-    assert (loop.is_knowing("rule"), loop.is_knowing("knowing")) == (False, True)
+    assert (loop_grader.is_knowing("rule"), loop_grader.is_knowing("knowing")) == (False, True)
     with pytest.raises(OptionInvalid, match="rule or knowing"):
-        loop.is_knowing("guess")
+        loop_grader.is_knowing("guess")

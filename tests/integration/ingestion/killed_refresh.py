@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from sextant.domain.scope import Scope
-from sextant.ingestion.graph.communities import report_writer as reporting
+from sextant.ingestion.graph.communities import report_writer
 from sextant.ingestion.graph.upkeep import GraphUpkeep
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
@@ -20,7 +20,7 @@ from tests.integration.own_database import settings_over
 
 async def main(data_dir: str, user: str, graph: str, stage: str, done: str) -> None:
     settings = settings_over(Path(data_dir))
-    reporting._REPORTS_AT_ONCE = 4
+    report_writer._REPORTS_AT_ONCE = 4
 
     def stop(reached: str, number: int, _: int) -> None:
         if reached == stage and number >= int(done):

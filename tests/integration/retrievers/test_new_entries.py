@@ -13,8 +13,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.evals.corpus import load_corpus
 from sextant.models.protocols import Embedder
-from sextant.retrievers import mode_runner as finding
-from sextant.retrievers import modes
+from sextant.retrievers import mode_runner, modes
 from sextant.retrievers.lanes.lane import LaneQuery
 from sextant.retrievers.lanes.query_context import Hits, QueryContext
 from sextant.retrievers.modes import ModeSpec
@@ -69,7 +68,7 @@ async def test_a_new_lane_is_one_entry(
 ) -> None:
     retriever = over(database, embedder, settings)
     before = await retriever.search(corpus, QUESTION, mode="mix", top_k=3)
-    monkeypatch.setitem(finding.INDEX_LANES, "last", last_lane)
+    monkeypatch.setitem(mode_runner.INDEX_LANES, "last", last_lane)
     assert "last" in retriever.lanes
     alone = await retriever.search(corpus, QUESTION, lanes=["last"], top_k=3)
     assert [item.lanes["last"].rank for item in alone.results] == [1, 2, 3]

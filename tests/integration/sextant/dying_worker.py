@@ -13,8 +13,7 @@ from sextant.domain.documents import Job
 from sextant.domain.scope import Scope
 from sextant.domain.settings import IngestionSettings
 from sextant.facade.worker import Worker
-from sextant.ingestion import job_runner as heartbeat
-from sextant.ingestion import job_runner as running
+from sextant.ingestion import job_runner
 from sextant.ingestion.graph.index import GraphIndexer
 from sextant.ingestion.graph.upkeep import GraphUpkeep
 from sextant.ingestion.pipeline import Ingestor
@@ -32,12 +31,12 @@ async def main(data_dir: str, stage: str, far: str) -> None:
         if reached == stage and done >= int(far):
             wait_to_be_killed()
 
-    class Stopping(heartbeat.Heartbeats):
+    class Stopping(job_runner.Heartbeats):
         def note(self, job: Job, progress: Progress) -> None:
             super().note(job, progress)
             stop(progress.stage.value, progress.done, progress.total)
 
-    setattr(running, "Heartbeats", Stopping)  # noqa: B010 - of the runner that is opened below
+    setattr(job_runner, "Heartbeats", Stopping)  # noqa: B010 - of the runner that is opened below
 
     chosen = {"ingestion": IngestionSettings(embed_batch=2)}
     settings = settings_over(Path(data_dir)).model_copy(update=chosen)

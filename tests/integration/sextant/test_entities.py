@@ -18,7 +18,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.facade import Sextant
 from sextant.facade.knowledge.entities import Entities
-from sextant.models.chat import factory as building
+from sextant.models.chat import factory
 from sextant.testing.openai_server import ScriptedOpenAI
 from sextant.testing.replies import as_json
 
@@ -170,13 +170,13 @@ async def test_the_chat_model_is_opened_once_however_often_it_extracts(
     rag: Sextant, server: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built = list[object]()
-    build = building.build_chat_model
+    build = factory.build_chat_model
 
     def noted(settings: Settings) -> object:
         built.append(build(settings))
         return built[-1]
 
-    monkeypatch.setattr(building, "build_chat_model", noted)
+    monkeypatch.setattr(factory, "build_chat_model", noted)
     with_model = rag.settings.model_copy(
         update={"chat_model": "scripted", "openai_base_url": server.base_url}
     )

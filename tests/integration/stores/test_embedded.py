@@ -23,7 +23,6 @@ import pytest
 
 from sextant.domain.errors import DatabaseUnavailable
 from sextant.stores.embedded import server
-from sextant.stores.embedded import server as postmaster
 from sextant.stores.embedded.server import SUPERUSER, EmbeddedServer, is_running
 from sextant.stores.embedded.watcher import LOG, LOG_BYTES
 
@@ -265,7 +264,7 @@ def test_a_process_that_stands_still_while_it_starts_the_server_is_not_waited_fo
 def test_a_frozen_server_is_not_waited_for_without_end(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postmaster, "_STOP_SECONDS", 0.0)
+    monkeypatch.setattr(server, "_STOP_SECONDS", 0.0)
     started = EmbeddedServer.start(folder)
     process = psutil.Process(server_pid(folder))
     process.suspend()

@@ -16,7 +16,6 @@ from sextant.domain.events import Cited, Done, Failed, Reset, Status, Token
 from sextant.domain.questions import field_at
 from sextant.domain.retrieval import AUTO, Mode
 from sextant.server.openai import messages
-from sextant.server.openai import messages as models
 from sextant.server.openai.completions import CompletionWriter, sources_list, without_list
 from sextant.server.openai.messages import ModelNotFound
 from sextant.server.openai.schemas import ChatMessage, ChatRequest, ImageUrl, MessagePart
@@ -80,18 +79,19 @@ def test_a_list_names_section_and_page_in_the_answers_language() -> None:
 def test_a_models_name_says_mode_and_knowledge_base(
     name: str, graph_id: str | None, chosen: tuple[str, str]
 ) -> None:
-    assert models.chosen_by(name, graph_id) == chosen
+    assert messages.chosen_by(name, graph_id) == chosen
 
 
 @pytest.mark.parametrize("name", ["", "gpt-9", "sextant-", "sextant-auto", "sextant mix", "hr"])
 def test_other_names_are_no_models(name: str) -> None:
     with pytest.raises(ModelNotFound):
-        models.chosen_by(name, None)
+        messages.chosen_by(name, None)
 
 
 def test_every_listed_model_can_be_asked() -> None:
     chosen = [
-        models.chosen_by(model["id"], None) for model in models.models_response(["default", "hr"])
+        messages.chosen_by(model["id"], None)
+        for model in messages.models_response(["default", "hr"])
     ]
     assert {graph for _, graph in chosen} == {"default", "hr"}
     assert {mode for mode, _ in chosen} == {AUTO, *Mode}

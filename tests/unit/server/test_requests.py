@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from sextant.server.observe import logs as requests
+from sextant.server.observe import logs
 from sextant.server.observe.logs import RequestMeasurements
 from sextant.server.observe.metrics import Metrics
 
@@ -35,7 +35,7 @@ Timed = Callable[..., Awaitable[float]]
 def timed(monkeypatch: pytest.MonkeyPatch) -> Timed:
     """Answer with these messages, each after so many seconds; returns the seconds that were told."""
     clock = Clock()
-    monkeypatch.setattr(requests, "time", clock)
+    monkeypatch.setattr(logs, "time", clock)
 
     async def run(*messages: tuple[float, Message | None]) -> float:
         async def app(scope: Scope, receive: Receive, send: Send) -> None:

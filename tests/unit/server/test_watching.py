@@ -12,7 +12,7 @@ import pytest
 from sextant.domain.documents import DocumentStatus, JobStage
 from sextant.domain.errors import DocumentNotFound
 from sextant.facade.library import Library
-from sextant.server import uploading as watching
+from sextant.server import uploading
 from sextant.server.uploading import Watching
 from sextant.stores.work.queue import UploadStatus
 
@@ -39,7 +39,7 @@ class SlowShelf:
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "_LOOK_SECONDS", 0)
+    monkeypatch.setattr(uploading, "_LOOK_SECONDS", 0)
 
 
 async def test_whoever_comes_while_a_look_is_under_way_is_told_by_the_next() -> None:

@@ -7,7 +7,7 @@ from sextant.ingestion.graph.extraction.entity_types import type_of_name
 from sextant.ingestion.graph.extraction.extract_terms import extract_terms
 from sextant.retrievers.entity_search.lanes import words_of as entity_words
 from sextant.retrievers.lanes.keywords import extract_keywords
-from sextant.text import segmenter as segmenting
+from sextant.text import segmenter
 from sextant.text.segmenter import cut_known_words, cut_tagged_words, words_of
 from sextant.text.stopwords import is_stop_word
 
@@ -17,7 +17,7 @@ def unsegmented(monkeypatch: pytest.MonkeyPatch) -> None:
     """No library that cuts Chinese can be imported."""
     for name in ("rjieba", "jieba"):
         monkeypatch.setitem(sys.modules, name, None)
-    segmenting._pairs_alone.cache_clear()
+    segmenter._pairs_alone.cache_clear()
 
 
 @pytest.mark.usefixtures("unsegmented")
@@ -33,7 +33,7 @@ def test_without_a_segmenter_chinese_is_cut_into_pairs_with_one_warning(
     assert extract_terms("糖尿病患者使用 GW-20 型设备。") is not None
     assert type_of_name.__wrapped__("砚溪智能科技有限公司") == "ORGANIZATION"
     assert type_of_name.__wrapped__("何静") == "TERM"
-    assert [one for one in caplog.messages if "rjieba" in one] == [segmenting.UNSEGMENTED]
+    assert [one for one in caplog.messages if "rjieba" in one] == [segmenter.UNSEGMENTED]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from sextant.tables.cells.table import DataTable, make_table
-from sextant.tables.query.parsing import clauses_of as clauses_in
+from sextant.tables.query.parsing import clauses_of
 from sextant.tables.results.findings import compute_findings
 
 ITEMS = make_table([["item", "sold"], ["A", "900"], ["B", "1200"], ["C", "300"]], header_rows=1)
@@ -256,4 +256,4 @@ def test_a_column_that_is_called_by_its_time_tells_only_what_the_caption_says() 
     ],
 )
 def test_clauses_stand_alone_or_are_no_clauses(question: str, clauses: list[str]) -> None:
-    assert clauses_in(question) == clauses
+    assert clauses_of(question) == clauses

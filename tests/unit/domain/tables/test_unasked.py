@@ -6,7 +6,7 @@ import pytest
 
 from sextant.tables.cells.arithmetic import matching
 from sextant.tables.cells.table import DataTable, make_table
-from sextant.tables.query.parsing import parse_query as asked_of
+from sextant.tables.query.parsing import parse_query
 from sextant.tables.results.findings import compute_findings
 from tests.unit.domain.tables.unasked import unasked
 
@@ -238,7 +238,7 @@ def test_only_in_a_column_of_ticks_is_an_empty_cell_what_is_not_so(
     cells: list[list[str]], question: str, rows: list[int]
 ) -> None:
     table = make_table(cells, header_rows=1)
-    asked = asked_of(question, table)
+    asked = parse_query(question, table)
     assert asked is not None
     assert matching(table, asked.where) == rows
 

@@ -6,7 +6,7 @@ import pytest
 
 from sextant.tables.cells.table import make_table
 from sextant.tables.query.bands import rows_of_band
-from sextant.tables.query.parsing import parse_query as asked_of
+from sextant.tables.query.parsing import parse_query
 
 APPROVAL = make_table(
     [
@@ -109,8 +109,8 @@ def test_what_a_range_counts_may_be_in_the_name_of_its_column(
 
 def test_a_number_in_a_range_is_no_bound_on_another_column() -> None:
     question = "How many days of leave do drivers with more than 5 years of service get?"
-    assert asked_of(question, LEAVE) is None
-    bounded = asked_of("Who gets more than 27 days of leave?", LEAVE)
+    assert parse_query(question, LEAVE) is None
+    bounded = parse_query("Who gets more than 27 days of leave?", LEAVE)
     assert bounded is not None
     assert [condition.column for condition in bounded.where] == [2]
 
