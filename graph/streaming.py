@@ -2,6 +2,9 @@
 
 A reader that leaves is noticed by `sextant.server.sse`, which stops the run (`sextant.server.runs`), which closes the
 generator here, which cancels the workflow and with it the call of the model.
+
+Also here: what must be done to its end once it was begun, although a run may be stopped at any
+moment.
 """
 
 from __future__ import annotations

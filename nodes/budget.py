@@ -4,6 +4,8 @@ Whoever asks the chat model looks here first. Judgements (analyze, grade, refine
 `reserve_for_answer` says; when they can afford no more, rules judge, and when the time for searching is
 over, the answer is written from what there is. Each limit that was reached is said once in the state's
 `warnings`.
+
+Also here: keeps a run from getting far ahead of its reader.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The state that flows through the workflow: plain values only, since every step may be checkpointed."""
+"""The state that flows through the workflow: plain values only, since every step may be checkpointed.
+
+Also here: a state that was edited over HTTP may hold anything.
+"""
 
 from __future__ import annotations
 

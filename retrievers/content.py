@@ -1,4 +1,7 @@
-"""The content of a passage or an entity in a result, beside its rank and score."""
+"""The content of a passage or an entity in a result, beside its rank and score.
+
+Also here: what lanes find by id; the context of an answer as plain values.
+"""
 
 from __future__ import annotations
 

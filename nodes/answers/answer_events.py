@@ -1,4 +1,8 @@
-"""What every way of answering has in common: its events, its end, and the sentence for no answer."""
+"""What every way of answering has in common: its events, its end, and the sentence for no answer.
+
+Also here: rows of tables as an answer tells them; what is said, without a chat model, to a
+question that no document answers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The context of an answer: numbered passages, and beside them what the graph knows, in a budget."""
+"""The context of an answer: numbered passages, and beside them what the graph knows, in a budget.
+
+Also here: sharing out the tokens of a prompt between passages, reports, and facts of the graph;
+what of the graph goes into a prompt beside its passages.
+"""
 
 from __future__ import annotations
 

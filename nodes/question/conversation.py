@@ -2,6 +2,8 @@
 
 A question comes as `query` or as the last of `messages`, which is what chat interfaces send. Either
 way a turn ends with both of its messages in `messages`.
+
+Also here: a question that leans on the conversation, made to stand alone by rule.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Names and telling words of a question, by how they are written."""
+"""Names and telling words of a question, by how they are written.
+
+Also here: a question by another name of an entity, read as one by the name that the passages
+have; plain arithmetic, computed exactly.
+"""
 
 from __future__ import annotations
 

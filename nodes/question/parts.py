@@ -6,6 +6,8 @@ are searched when the first passages say too little of one of them: the question
 hotpotqa's and twowiki's comparisons searching them at once found nothing more. A question of several
 hops has no parts by rule: what its second hop asks of is not known before the first is answered
 (`sextant.nodes.question.parts`).
+
+Also here: queries for the next hop of a question, by rule.
 """
 
 from __future__ import annotations

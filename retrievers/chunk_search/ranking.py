@@ -2,6 +2,9 @@
 
 `hybrid = Σ weight · share ÷ Σ weight` over seven signals (`signals.py`), then
 `final = 0.6 · hybrid + 0.4 · rerank` where a reranker has scored; weights and shares are settings.
+
+Also here: what the signals of metadata ranking are worth, and the presets that requests name; what is known of a chunk beside text and vector, as seven signals of 0..1 each (seed
+004).
 """
 
 from __future__ import annotations

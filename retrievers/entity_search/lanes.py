@@ -2,6 +2,8 @@
 
 What the question names, word for word, is nearest by meaning and best by words, whatever its description
 adds to its vector and its text: without that another's description can put it third by the weighted formula alone.
+
+Also here: the words of a question that full text is asked for.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What a search for entities answers, in JSON (camelCase)."""
+"""What a search for entities answers, in JSON (camelCase).
+
+Also here: hits as the response shows them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Searching entities by meaning, words and the graph around them."""
+"""Searching entities by meaning, words and the graph around them.
+
+Also here: one ranking of what the lanes found.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What may be set about a hybrid search."""
+"""What may be set about a hybrid search.
+
+Also here: a LangChain vector store as `HybridRetriever` uses it.
+"""
 
 from __future__ import annotations
 

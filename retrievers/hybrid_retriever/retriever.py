@@ -1,4 +1,8 @@
-"""The hybrid retriever over any LangChain `PGVectorStore`, with BM25 reranking."""
+"""The hybrid retriever over any LangChain `PGVectorStore`, with BM25 reranking.
+
+Also here: the two lanes of a hybrid search over a LangChain vector store; ordering the
+passages that the lanes found anew, by BM25.
+"""
 
 from __future__ import annotations
 

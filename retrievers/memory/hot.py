@@ -3,6 +3,10 @@
 A search goes by what is in memory and asks for the scope's stamp meanwhile, or together with the texts of
 what it found, so being sure costs no trip of its own; had something changed, it is done again in
 PostgreSQL, which answers until the scope has been packed anew.
+
+Also here: contents of passages, in memory, beside the knowledge bases that are searched there;
+what ranking asks of chunks, in memory, beside the knowledge bases that are searched there;
+something of every chunk of a knowledge base that is searched in memory, kept beside it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A knowledge base in memory, for the two searches that the store does by id."""
+"""A knowledge base in memory, for the two searches that the store does by id.
+
+Also here: which texts hold which grams, packed into three arrays.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """Contents of passages and entities, in memory, for the scopes that the graph modes are asked most.
 
 A question then needs nothing of PostgreSQL but the scope's stamp, which can be read while it is ranked.
+
+Also here: something of each of many ids, as JSON.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The rows of the highest scores, without sorting all of them."""
+"""The rows of the highest scores, without sorting all of them.
+
+Also here: bringing scores of different scales to 0..1, and vectors to length 1.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """Sparse matrices by rows, as much of them as retrieval needs.
 
 numpy alone: scipy would add a quarter to the installed size and a third of a second to every start.
+
+Also here: BM25.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Cursors: where a page ended, in a ranking of a moment, sealed against another search and changes."""
+"""Cursors: where a page ended, in a ranking of a moment, sealed against another search and changes.
+
+Also here: lists come in pages; rankings of the last minutes, kept for those who ask the same
+again or want the next page.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API keys: what one may do, how it is made, and what is kept of it."""
+"""API keys: what one may do, how it is made, and what is kept of it.
+
+Also here: which names and addresses can only mean this machine.
+"""
 
 from __future__ import annotations
 

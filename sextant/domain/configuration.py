@@ -1,4 +1,8 @@
-"""Reads the settings from the environment and `.env`, and says where each value came from."""
+"""Reads the settings from the environment and `.env`, and says where each value came from.
+
+Also here: what pydantic finds wrong with a value, in the words of who wrote it, in JSON or as a
+setting.
+"""
 
 from __future__ import annotations
 

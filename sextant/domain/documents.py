@@ -1,4 +1,7 @@
-"""Documents as they are stored: file → section tree → chunks."""
+"""Documents as they are stored: file → section tree → chunks.
+
+Also here: what may be missing of a document that was taken in.
+"""
 
 from __future__ import annotations
 

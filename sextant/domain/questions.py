@@ -1,4 +1,7 @@
-"""What may be asked."""
+"""What may be asked.
+
+Also here: checks of what callers choose, with errors that name the field.
+"""
 
 from __future__ import annotations
 

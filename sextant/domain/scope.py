@@ -1,4 +1,8 @@
-"""Whose data, and which knowledge base of theirs."""
+"""Whose data, and which knowledge base of theirs.
+
+Also here: what a caller says of a document in JSON of any shape, as it can be stored and written
+again.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Every mode, and the single lanes over chunks, on one question set: what `sextant eval --plot` draws."""
+"""Every mode, and the single lanes over chunks, on one question set: what `sextant eval --plot` draws.
+
+Also here: a picture of how modes and lanes compare.
+"""
 
 from __future__ import annotations
 

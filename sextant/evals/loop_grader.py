@@ -1,4 +1,7 @@
-"""A grader that knows the right passages: what a chat model's judgement is worth to the loop, at best."""
+"""A grader that knows the right passages: what a chat model's judgement is worth to the loop, at best.
+
+Also here: what the workflow's loop finds beyond a single search, and what that costs.
+"""
 
 from __future__ import annotations
 

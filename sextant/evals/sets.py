@@ -1,6 +1,8 @@
 """Question sets as knowledge bases: a corpus and its questions are loaded once, then measured.
 
 A set's folder has `corpus.jsonl.gz`, `queries.jsonl.gz` and, for some, `triples.jsonl.gz`.
+
+Also here: what a measuring script is told on the command line.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A user's conversations: questions that follow each other in a thread, what was said, forgetting."""
+"""A user's conversations: questions that follow each other in a thread, what was said, forgetting.
+
+Also here: questions to begin with, made from the headings of the documents themselves.
+"""
 
 from __future__ import annotations
 

@@ -6,6 +6,9 @@ searchable undescribed, and are described afterwards.
 Each batch is committed, so a worker that is killed loses at most two batches: whoever takes the job over
 parses again (ids follow from content and place) and goes on with the chunks that are not stored yet. A small
 document is stored and published in one step, and several of them in one together.
+
+Also here: who works on a job, and whether that process still lives; the record of a job while it
+runs.
 """
 
 from __future__ import annotations

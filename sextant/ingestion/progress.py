@@ -1,4 +1,8 @@
-"""What callers are told while work goes on: how far a file is, or a stage of anything that takes long."""
+"""What callers are told while work goes on: how far a file is, or a stage of anything that takes long.
+
+Also here: how long each stage of a document's ingestion takes, told to whoever measures it; A
+part at a time of what is at hand.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the rest of the system asks of a model."""
+"""What the rest of the system asks of a model.
+
+Also here: work in batches, a few at a time.
+"""
 
 from __future__ import annotations
 

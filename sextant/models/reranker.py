@@ -1,4 +1,8 @@
-"""Cross-encoders that reorder retrieved passages: behind an HTTP endpoint, or on this machine."""
+"""Cross-encoders that reorder retrieved passages: behind an HTTP endpoint, or on this machine.
+
+Also here: cross-encoders that a caller has loaded, of sentence-transformers or LangChain, as
+rerankers; loading sentence-transformers models.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Asking for an answer over HTTP, whatever its shape: whole or streamed, and stopped with its client."""
+"""Asking for an answer over HTTP, whatever its shape: whole or streamed, and stopped with its client.
+
+Also here: searching passages, over HTTP and by the tools for agents alike.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,9 @@ Uvicorn waits for ever for a request's first byte and its last header, and keeps
 (0.54 with httptools; RFC 6585 §5 and RFC 9110 §15.5.9 name the statuses), those behind a chunked body
 (trailers) too. Nobody has been asked for a key by then, so anybody could take all of a server's
 connections, or its memory.
+
+Also here: what kind of body comes with a request, by its headers; lines of a body as they come,
+however it is cut on the way.
 """
 
 from __future__ import annotations

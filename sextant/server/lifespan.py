@@ -1,4 +1,7 @@
-"""What every request shares: opened when the server starts, closed when it stops."""
+"""What every request shares: opened when the server starts, closed when it stops.
+
+Also here: imports that tell how far they are, as server-sent events.
+"""
 
 from __future__ import annotations
 

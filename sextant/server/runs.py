@@ -1,4 +1,7 @@
-"""All answers under way: a slot for each, within bounds, and those that ended lately."""
+"""All answers under way: a slot for each, within bounds, and those that ended lately.
+
+Also here: one answer under way.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Server-sent events: their bytes, and a response that notices when nobody reads it any more."""
+"""Server-sent events: their bytes, and a response that notices when nobody reads it any more.
+
+Also here: what was so a moment ago, and need not be found out again.
+"""
 
 from __future__ import annotations
 

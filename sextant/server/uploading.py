@@ -1,4 +1,7 @@
-"""Reads uploads: a form with files, or a text as JSON, within bounds of size and time."""
+"""Reads uploads: a form with files, or a text as JSON, within bounds of size and time.
+
+Also here: progress of documents for those who watch.
+"""
 
 from __future__ import annotations
 

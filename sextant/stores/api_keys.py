@@ -1,4 +1,7 @@
-"""Store API keys: the owner creates and revokes them, the serving role verifies them."""
+"""Store API keys: the owner creates and revokes them, the serving role verifies them.
+
+Also here: answers to requests with an Idempotency-Key, given again to the same request.
+"""
 
 from __future__ import annotations
 

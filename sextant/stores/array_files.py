@@ -2,6 +2,8 @@
 
 PostgreSQL remains the source of truth. A file that is missing, damaged, or written by other code or for
 another user is ignored, and its arrays are computed again.
+
+Also here: a file that appears when it is whole.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 It avoids pitfalls of `langchain-postgres`: a missing filter would show every tenant (here a view shows
 one knowledge base), HNSW with a filter returns too few rows (here iterative scans are on), and its
 synchronous methods need an event loop in another thread.
+
+Also here: the rows of any LangChain `PGVectorStore`, for the keyword lane and BM25.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The protocol by which a hybrid search reads the texts of a vector store."""
+"""The protocol by which a hybrid search reads the texts of a vector store.
+
+Also here: the chunks of a knowledge base as a hybrid search and BM25 ask for them.
+"""
 
 from __future__ import annotations
 

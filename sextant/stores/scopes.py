@@ -1,4 +1,7 @@
-"""Look up and lock the rows of scopes."""
+"""Look up and lock the rows of scopes.
+
+Also here: the knowledge bases of a user.
+"""
 
 from __future__ import annotations
 

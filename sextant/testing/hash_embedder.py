@@ -1,4 +1,8 @@
-"""An embedder without a model, for tests: hashed character n-grams."""
+"""An embedder without a model, for tests: hashed character n-grams.
+
+Also here: LangChain's embedding interface without a model, for tests of its vector stores; an
+embedding model whose cosines a test chooses.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 It is for tests only: it trusts its clients, reads bodies by Content-Length, and serves one request at a
 time on each connection. It notices immediately when a client disconnects.
+
+Also here: ports of this machine for servers that cannot be asked which one they took.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""The scripted answers of an endpoint: one `Reply` per request, created by the functions below."""
+"""The scripted answers of an endpoint: one `Reply` per request, created by the functions below.
+
+Also here: an answer's way from question to citation, told from its events; images of one colour,
+for tests of what looks at images.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The relations of a graph in memory: who is related to whom, how strongly, and where it is stated."""
+"""The relations of a graph in memory: who is related to whom, how strongly, and where it is stated.
+
+Also here: which relations a question asks for, and which passages state them.
+"""
 
 from __future__ import annotations
 

@@ -7,6 +7,8 @@ a relation whose type the question names draws more than its neighbours.
 Sources: Jeh and Widom, "Scaling Personalized Web Search", WWW 2003; the passage–entity graph is that
 of HippoRAG 2 (Gutiérrez et al. 2025, arXiv 2502.14802), here without a model at index time. All
 constants are one configuration for all evaluation sets; recall@5 is flat around each.
+
+Also here: the part of a graph around a question, and the walk kept to it.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Both are computed once, off the event loop, and are refinements: a question that would have to wait
 long for them, or whose embedder fails, is answered without.
+
+Also here: questions about nothing in particular, in both languages.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Vectors as 8-bit integers: less memory to read, compared by SimSIMD in less time."""
+"""Vectors as 8-bit integers: less memory to read, compared by SimSIMD in less time.
+
+Also here: on which side of some directions vectors lie, a bit each.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""BM25 over a scope's passages, in memory: which passages hold the question's words, and how many."""
+"""BM25 over a scope's passages, in memory: which passages hold the question's words, and how many.
+
+Also here: the terms of a text, as BM25 counts them.
+"""
 
 from __future__ import annotations
 

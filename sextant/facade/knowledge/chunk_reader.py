@@ -1,4 +1,7 @@
-"""A chunk in its place: what stands around it in its document, and what the graph joins it with."""
+"""A chunk in its place: what stands around it in its document, and what the graph joins it with.
+
+Also here: sentences that a graph rests on, and where they stand.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The entities of one knowledge base: looking at them, deciding which are one, and extracting more."""
+"""The entities of one knowledge base: looking at them, deciding which are one, and extracting more.
+
+Also here: the pairs of entities that may be one thing, page by page, for their owner to decide.
+"""
 
 from __future__ import annotations
 

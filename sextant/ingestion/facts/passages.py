@@ -1,4 +1,7 @@
-"""What a graph says of one entity as a document: a passage for its description, and for what it does to others."""
+"""What a graph says of one entity as a document: a passage for its description, and for what it does to others.
+
+Also here: facts in words.
+"""
 
 from __future__ import annotations
 

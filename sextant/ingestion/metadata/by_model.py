@@ -4,6 +4,9 @@ Chunks come first, then sections from the deepest to the whole document, each to
 chunks directly in it and of its subsections; one with a single part says what that says, without a call. The
 outcome is kept with each, described or failed and how often, so that a run which was stopped goes on, none is
 tried for ever, and a section is asked about again only when more of what is in it was described.
+
+Also here: describes what was stored before ingestion did, from what is stored; about what a chat
+model's descriptions will take, before anything is sent.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Parser hosts as the ingesting process sees them: started when needed, kept while they are well."""
+"""Parser hosts as the ingesting process sees them: started when needed, kept while they are well.
+
+Also here: parse a file in a process of its own, so that a hostile one costs a process and not the
+server.
+"""
 
 from __future__ import annotations
 

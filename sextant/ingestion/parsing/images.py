@@ -1,4 +1,7 @@
-"""Images inside documents, re-encoded where they are found: in the parser's own process."""
+"""Images inside documents, re-encoded where they are found: in the parser's own process.
+
+Also here: links, with their address beside the words that hide it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Lines back to paragraphs: what a page layout or a text editor broke is put together again."""
+"""Lines back to paragraphs: what a page layout or a text editor broke is put together again.
+
+Also here: headings of documents that mark none; headings recognised by their numbers.
+"""
 
 from __future__ import annotations
 

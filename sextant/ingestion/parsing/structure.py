@@ -1,4 +1,7 @@
-"""Blocks to one text with a section tree; from here on everything is an offset into that text."""
+"""Blocks to one text with a section tree; from here on everything is an offset into that text.
+
+Also here: what a parser passes over, counted while it reads, so that nothing is lost in silence.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Documents that come as ready-made chunks: their one text, and the bytes they are stored as."""
+"""Documents that come as ready-made chunks: their one text, and the bytes they are stored as.
+
+Also here: which entity a line of an import speaks of; whether the knowledge base that an import
+goes into is still the one that it began with.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the lines of an import say about entities, written as evidence."""
+"""What the lines of an import say about entities, written as evidence.
+
+Also here: which entities the ends of relations and decisions are.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 Lines come in any order, and a relation may name what only a later line brings; the file holds them
 sorted, so that memory stays flat however large the import is.
+
+Also here: reading from files and spools without keeping the loop waiting.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 Every request counts: one that is refused in this form, one that is repeated after 429, one that is given
 up for its time, one of a reranker. Whoever bounds the work opens an allowance around it; outside of
 one, requests are counted but by their own `Usage`.
+
+Also here: when to give a chat model up, of many calls that each can do without an answer.
 """
 
 from __future__ import annotations

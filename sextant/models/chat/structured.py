@@ -5,6 +5,8 @@ bracket, write `None` for `null`, skip fields, wrap everything in one more objec
 before. All of that is read as what was meant. Of an answer that was cut off, a list keeps the objects
 that came whole: in the last one a name may be half a name. What still does not fit the schema, or was cut off before it
 said anything, is named, so that the model can be asked once more.
+
+Also here: what a chat model is told of the object that it shall answer with.
 """
 
 from __future__ import annotations

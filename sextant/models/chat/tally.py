@@ -1,4 +1,7 @@
-"""What one answer of a chat model adds up to: its text, its tokens, and how it ended."""
+"""What one answer of a chat model adds up to: its text, its tokens, and how it ended.
+
+Also here: leaving out what reasoning models think aloud.
+"""
 
 from __future__ import annotations
 

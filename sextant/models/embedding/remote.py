@@ -1,4 +1,8 @@
-"""Embeddings from an OpenAI-compatible endpoint."""
+"""Embeddings from an OpenAI-compatible endpoint.
+
+Also here: the length of vectors, where only the model itself knows it; the words that some
+embedding models want before a question or a passage.
+"""
 
 from __future__ import annotations
 

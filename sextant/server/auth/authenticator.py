@@ -1,4 +1,8 @@
-"""Finds out who asks, from an API key, a token, or the want of any login."""
+"""Finds out who asks, from an API key, a token, or the want of any login.
+
+Also here: where no login is configured, only this machine's own user is served; how often one
+caller may ask, counted in this process.
+"""
 
 from __future__ import annotations
 

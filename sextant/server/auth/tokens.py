@@ -3,6 +3,8 @@
 What is refused follows RFC 8725 (JWT best current practices): the algorithms are pinned by the
 configuration and never taken from the token; `exp`, `iss`, `aud` and `sub` must be there; a public key
 verifies only what its own algorithm signed, so none can pass for a secret.
+
+Also here: the public keys of a login service.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Headers that keep a browser from doing with an answer what nobody meant it to."""
+"""Headers that keep a browser from doing with an answer what nobody meant it to.
+
+Also here: HEAD wherever there is GET, OPTIONS, and all methods of a path in `Allow` (RFC 9110
+§9.3.2, §9.3.7, §10.2.1); every request has an id; why the application does not start; no
+statement to the database holds a request longer than an answer may take.
+"""
 
 from __future__ import annotations
 

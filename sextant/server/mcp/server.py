@@ -1,4 +1,8 @@
-"""Builds the MCP server: the tools under the names of one style, a resource, errors as results."""
+"""Builds the MCP server: the tools under the names of one style, a resource, errors as results.
+
+Also here: the tools over streamable HTTP, at `/mcp` and `/mcp-compat`, for the caller that HTTP
+knows; the tools over standard input and output, for a host on the same machine.
+"""
 
 from __future__ import annotations
 

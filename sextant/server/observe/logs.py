@@ -2,6 +2,8 @@
 
 Every line has the id of the request that it belongs to. No line has a document's text; questions are
 in it only where `log_level` is INFO or DEBUG, for whoever tunes retrieval.
+
+Also here: of every request one line in the log and one observation, when its last byte is out.
 """
 
 from __future__ import annotations

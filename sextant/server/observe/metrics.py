@@ -1,6 +1,8 @@
 """The metrics of a process, for Prometheus.
 
 No label says whose data it is or what was asked: that would be a leak, and a series for each user.
+
+Also here: what a running server or worker tells of itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Answers as chat completions: whole, and as chunks of a stream."""
+"""Answers as chat completions: whole, and as chunks of a stream.
+
+Also here: the list of sources below an answer, for chats that show nothing but text.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""From the messages of a chat to a question with its history and its images."""
+"""From the messages of a chat to a question with its history and its images.
+
+Also here: models are ways to answer.
+"""
 
 from __future__ import annotations
 

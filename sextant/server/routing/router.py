@@ -1,4 +1,7 @@
-"""Routers whose routes read JSON strictly and have stable names."""
+"""Routers whose routes read JSON strictly and have stable names.
+
+Also here: no route is public by accident; ids in the paths of several routes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Questions and answers on the wire."""
+"""Questions and answers on the wire.
+
+Also here: conversations over the wire; `POST /search`.
+"""
 
 from __future__ import annotations
 

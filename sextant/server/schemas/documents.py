@@ -1,4 +1,7 @@
-"""Documents over the wire: uploaded, listed, and how far their ingestion is."""
+"""Documents over the wire: uploaded, listed, and how far their ingestion is.
+
+Also here: the section tree of a document over the wire.
+"""
 
 from __future__ import annotations
 

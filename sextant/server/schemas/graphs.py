@@ -1,4 +1,7 @@
-"""Knowledge bases over the wire: listed, and what an import brought."""
+"""Knowledge bases over the wire: listed, and what an import brought.
+
+Also here: communities over the wire.
+"""
 
 from __future__ import annotations
 

@@ -8,6 +8,8 @@ A gram is a pair of adjacent characters if one of them is a CJK ideograph, else 
 crosses the end of a run of letters and digits. Whether characters form a gram depends on these
 characters only, so every gram of a keyword is a gram of each text that contains the keyword: the
 index finds a superset of the matches, and the texts decide.
+
+Also here: translate chunk filters into conditions and parameters of SQL queries.
 """
 
 from __future__ import annotations

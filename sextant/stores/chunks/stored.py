@@ -1,4 +1,8 @@
-"""Stored chunks: with fields of their documents, as search hits, and as texts to index."""
+"""Stored chunks: with fields of their documents, as search hits, and as texts to index.
+
+Also here: read what relates to a chunk; read whole tables of documents after a search found one
+of their passages; check quotations of an answer against the stored documents.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Read documents and their versions; one error for documents that cannot be found."""
+"""Read documents and their versions; one error for documents that cannot be found.
+
+Also here: store the captions that a vision model wrote for images in documents.
+"""
 
 from __future__ import annotations
 

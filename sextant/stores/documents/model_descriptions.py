@@ -1,4 +1,7 @@
-"""List stored chunks and sections that no chat model has described, and store its descriptions."""
+"""List stored chunks and sections that no chat model has described, and store its descriptions.
+
+Also here: find stored chunks and sections without descriptions, and write their descriptions.
+"""
 
 from __future__ import annotations
 

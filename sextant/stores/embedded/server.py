@@ -15,6 +15,9 @@ Four files in the data folder control the life of a server:
 
 The socket is in a new folder of mode 0700 below the temporary folder, since the path of a socket is
 limited to about 100 bytes. Nothing listens on the network. All functions block; call them in a thread.
+
+Also here: the PostgreSQL that runs on a data folder, as its own file and socket tell of it, and
+its end.
 """
 
 from __future__ import annotations

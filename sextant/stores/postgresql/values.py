@@ -1,6 +1,8 @@
 """Run a statement that returns one row without a cursor, for searches.
 
 A search runs several statements, and a cursor's conversion of parameters and results is slow.
+
+Also here: ids, scores and vectors in bulk.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 A server that ends closes its connections; one that hangs (suspended, or on a disk that does not answer)
 stays silent. So while a statement takes long, it is tested whether the server accepts a new connection. If
 not, the connection is cut and the statement fails. `limit_statements` limits each statement in any case.
+
+Also here: waiting for work no longer than a deadline, whatever its cancellation takes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Request the stamp of a scope before other work, and read the answer afterwards.
 
 The request is sent over a dedicated connection, which costs less of the event loop than the pool.
+
+Also here: the stamp of a knowledge base; the stamp of entities.
 """
 
 from __future__ import annotations

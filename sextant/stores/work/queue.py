@@ -5,6 +5,8 @@ queued again at the end if that user has more. So users alternate, however many 
 has uploaded. A lost turn does no harm: `Turns.offer_all` queues missing ones from the jobs' table. The
 library wakes idle workers and handles concurrency, order, delays and shutdown; the jobs' table records
 who does what.
+
+Also here: what became of uploads.
 """
 
 from __future__ import annotations

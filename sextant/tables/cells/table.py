@@ -1,4 +1,9 @@
-"""A table that a question is asked about: names, rows, and a place for every cell."""
+"""A table that a question is asked about: names, rows, and a place for every cell.
+
+Also here: the rows of a table that are no records of their own; numbers with a comma before their
+fraction (1.234,50), which only the whole table tells from thousands (1,234); dates whose order of
+day and month only their column tells; columns that only say yes or no.
+"""
 
 from __future__ import annotations
 

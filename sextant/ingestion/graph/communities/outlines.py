@@ -1,4 +1,7 @@
-"""What a community's report is written from: its most central entities, relations and passages."""
+"""What a community's report is written from: its most central entities, relations and passages.
+
+Also here: sentences of passages that can stand alone as findings.
+"""
 
 from __future__ import annotations
 

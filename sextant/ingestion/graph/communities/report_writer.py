@@ -1,4 +1,7 @@
-"""Writes the reports of dirty communities, as far as they need new ones."""
+"""Writes the reports of dirty communities, as far as they need new ones.
+
+Also here: when a report is rewritten.
+"""
 
 from __future__ import annotations
 

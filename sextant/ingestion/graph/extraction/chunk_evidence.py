@@ -2,6 +2,8 @@
 
 A passage mentions an entity once: where it first stands, with the type that is known of it and what the passage
 says it is. Two entities that it relates by a type are not related by sharing sentences besides.
+
+Also here: what a table states; links between passages by name.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 Types are those that a chat model is told of by default (`sextant.domain.settings.ExtractionSettings`), with TOOL,
 LANGUAGE, DATE, AMOUNT and CODE besides. A name's type follows from the name alone, so it does not depend on
 the passages that mention it, nor on their order.
+
+Also here: what a passage says that something is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The names that a document gives to itself and its sections, and which of them say something."""
+"""The names that a document gives to itself and its sections, and which of them say something.
+
+Also here: where a word has a capital because something begins there, not because it is a name.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,8 @@ Precision comes first. A key forgives only what does not tell names apart: hyphe
 dots of initials, characters that nobody sees, an article, "&" for "and", accents of longer Latin names, the
 plural of a lower-case term. Numbers, signs (C++, C#), single letters (vitamin B) and counting characters
 (一型, 二型) always count. Chinese stays as it is written: simplified and traditional forms have different keys.
+
+Also here: abbreviations that a text defines.
 """
 
 from __future__ import annotations

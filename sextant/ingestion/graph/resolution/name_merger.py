@@ -4,6 +4,8 @@ Merges happen by themselves only where a mistake is unlikely: spellings with one
 the user gave, an abbreviation that texts define and that stands for one thing only, and pairs that a
 chat model has confirmed. They never join two types, two of the user's own ids, or what the user has
 told apart.
+
+Also here: pairs of like names among very many, without comparing each with each.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Styles of a Word document: what a paragraph or run inherits, and which styles are headings."""
+"""Styles of a Word document: what a paragraph or run inherits, and which styles are headings.
+
+Also here: the numbers that Word computes and stores nowhere.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What Word and PowerPoint share: text of shapes, pictures, charts and SmartArt (DrawingML, ECMA-376 part 1, 20 and 21)."""
+"""What Word and PowerPoint share: text of shapes, pictures, charts and SmartArt (DrawingML, ECMA-376 part 1, 20 and 21).
+
+Also here: the order in which a reader takes in what stands side by side and one below the other
+on a slide.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Tables of HTML: which hold data, which rows name columns, and where merged cells lie."""
+"""Tables of HTML: which hold data, which rows name columns, and where merged cells lie.
+
+Also here: what of an HTML page its reader sees, and which part of it the page is for; MathML to a
+line of text.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Which paragraphs of a PDF are headings: by its outline, or by their look and numbers."""
+"""Which paragraphs of a PDF are headings: by its outline, or by their look and numbers.
+
+Also here: lines of pages to paragraphs.
+"""
 
 from __future__ import annotations
 

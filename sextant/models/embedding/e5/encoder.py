@@ -1,4 +1,7 @@
-"""Text to vectors with ONNX Runtime: windows, batches, pooling."""
+"""Text to vectors with ONNX Runtime: windows, batches, pooling.
+
+Also here: the XLM-RoBERTa Unigram tokenizer, in Python.
+"""
 
 from __future__ import annotations
 

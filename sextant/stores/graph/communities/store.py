@@ -1,4 +1,7 @@
-"""Store the reports of communities, by community id."""
+"""Store the reports of communities, by community id.
+
+Also here: list the communities of a graph page by page, with reports and without members.
+"""
 
 from __future__ import annotations
 

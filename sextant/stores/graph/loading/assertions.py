@@ -3,6 +3,9 @@
 In an empty graph without evidence from passages, each entity has one name and each relation is stated
 once. So the rows of every table can be computed here. The server receives them in the order of its
 indexes, and need not sort, join or sum.
+
+Also here: convert weights to PostgreSQL's numeric, whose sums do not depend on the order; compute
+MD5 (RFC 1321) of many short texts at once, for the ids of relations.
 """
 
 from __future__ import annotations

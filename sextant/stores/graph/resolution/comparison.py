@@ -3,6 +3,8 @@
 Merges and distinctions by the user stay until the user undoes them. Automatic merges are a function
 of the current names and these decisions. They are recomputed after every change (`replace_merges`), so
 they do not depend on the order in which documents were added and deleted.
+
+Also here: find entities with similar vectors, by one matrix product.
 """
 
 from __future__ import annotations

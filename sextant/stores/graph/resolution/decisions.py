@@ -1,4 +1,7 @@
-"""Show what a user needs to decide which entities are the same, and record the decision."""
+"""Show what a user needs to decide which entities are the same, and record the decision.
+
+Also here: merge two entities, and undo merges.
+"""
 
 from __future__ import annotations
 
