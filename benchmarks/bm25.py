@@ -29,8 +29,9 @@ from benchmarks.hybrid.measuring import Search, side_by_side
 from benchmarks.hybrid.report import Group, Report
 from benchmarks.hybrid.rivals import installed
 from sextant.evals.sets import numbers
-from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, bm25_terms
+from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index
 from sextant.stores.rows import StoredText
+from sextant.text.analysis import SEGMENTED
 
 CANDIDATES, QUESTIONS, CHECKED = 40, 200, 10
 ALONE = 200  # texts that come and go one by one
@@ -112,14 +113,14 @@ def indexed(index: BM25Index, question: str, candidates: Sequence[StoredText]) -
 def gate(index: BM25Index, texts: Sequence[StoredText], asked: Sequence[Asked], when: str) -> Gate:
     """Return the largest difference to BM25 over all texts, of some questions spread over all."""
     checked = [
-        (one.question, set(bm25_terms(one.question)), one.among(texts))
+        (one.question, set(SEGMENTED.terms(one.question)), one.among(texts))
         for one in asked[:: max(1, len(asked) // CHECKED)]
     ]
     every = set[str]().union(*(terms for _, terms, _ in checked))
-    known = Known.of((Counter(bm25_terms(one.searched)) for one in texts), every)
+    known = Known.of((Counter(SEGMENTED.terms(one.searched)) for one in texts), every)
     worst, telling = 0.0, 0
     for question, terms, candidates in checked:
-        true = scored(known, terms, [Counter(bm25_terms(one.searched)) for one in candidates])
+        true = scored(known, terms, [Counter(SEGMENTED.terms(one.searched)) for one in candidates])
         ours = indexed(index, question, candidates)
         worst = max(worst, float(np.abs(np.subtract(true, ours)).max()))
         telling += sum(score > 0 for score in true)
@@ -137,7 +138,7 @@ def changed(
     gone, after, batch = [texts[row] for row in rows], list(texts), len(rows)
     fresh = [StoredText(("new", one.id), f"new-{one.id}", one.searched[::-1]) for one in gone]
     turns = max(1, ALONE // batch)
-    cutting = spent(turns, lambda: [bm25_terms(one.searched) for one in fresh])
+    cutting = spent(turns, lambda: [SEGMENTED.terms(one.searched) for one in fresh])
     deleting = spent(turns, lambda: index.updated([one.part for one in gone], []))
     less = index.updated([one.part for one in gone], [])
     adding = spent(turns, lambda: less.updated([], fresh)) - cutting
@@ -186,7 +187,7 @@ async def rerank(library: Sequence[str], asked: Sequence[Asked]) -> tuple[Group,
     designs = {
         _INDEX: ours,
         "cut by our tokeniser and counted": of(
-            lambda question, found: alone(question, found, bm25_terms)
+            lambda question, found: alone(question, found, SEGMENTED.terms)
         ),
         again(_INDEX): ours,
     }

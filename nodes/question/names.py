@@ -14,7 +14,8 @@ from decimal import Context, Decimal, DecimalException, localcontext
 from itertools import chain
 
 from sextant.domain.retrieval import ItemKind, RetrievedItem
-from sextant.text.characters import IDEOGRAPHS, MARKS, normalise
+from sextant.text.analysis import Tokenizer
+from sextant.text.characters import IDEOGRAPHS, normalise
 from sextant.text.definitions import definition_pattern
 from sextant.text.segmenter import words_of
 from sextant.text.stopwords import ENGLISH_STOP_WORDS, is_stop_word
@@ -139,7 +140,7 @@ _WORD = r"(?:[A-Z][\w'’.&-]*|\w*\d[\w.-]*)"
 _PROPER = re.compile(
     rf"\b{_WORD}(?:(?:\s+(?:of|the|and|de|van|von|la|le|du|for|in|on|to|di|da|al)){{0,2}}\s+{_WORD})*"
 )
-_PIECES = re.compile(rf"[{IDEOGRAPHS}]+|(?:[^\W_{IDEOGRAPHS}][{MARKS}]*|(?<=\w)[-.'’&](?=\w))+")
+_TOKENIZER = Tokenizer(words_of, joiners="-.'’&")
 _TRAILING = re.compile(r"(?:['’]s|[.,'’])$")
 _QUESTION_WORDS = (
     "which what who whom whose when where why how is are was were do does did can could would will shall should"
@@ -171,22 +172,29 @@ def _proper(match: re.Match[str]) -> str:
 
 def telling_words(question: str) -> list[str]:
     """Return the words of a question in their order, each once, without stop words and question words."""
-    pieces = (_segment_piece(piece) for piece in _PIECES.findall(question))
+    pieces = (
+        _join_characters(run) if run else _keep_telling(word)
+        for run, word in _TOKENIZER.runs(question)
+    )
     kept: dict[str, str] = {}
     for word in chain.from_iterable(pieces):
         kept.setdefault(normalise(word), word)
     return list(kept.values())
 
 
-def _segment_piece(piece: str) -> list[str]:
-    if not re.match(f"[{IDEOGRAPHS}]", piece):
-        plain = normalise(piece)
-        telling = len(piece) > 1 or piece.isdigit()
-        stops = plain in ENGLISH_STOP_WORDS or plain in _NO_NAME
-        return [_TRAILING.sub("", piece)] if telling and not stops else []
+def _keep_telling(word: str) -> list[str]:
+    """Return a word without its ending, unless it says nothing by itself."""
+    plain = normalise(word)
+    telling = len(word) > 1 or word.isdigit()
+    stops = plain in ENGLISH_STOP_WORDS or plain in _NO_NAME
+    return [_TRAILING.sub("", word)] if telling and not stops else []
+
+
+def _join_characters(ideographs: str) -> list[str]:
+    """Return the segmenter's words; a single ideograph belongs to the word before or behind it: 二甲 + 双 + 胍."""
     joined: list[str] = []
-    open_end = False  # a single ideograph belongs to the word before or behind it: 二甲 + 双 + 胍
-    for word in words_of(piece):
+    open_end = False
+    for word in _TOKENIZER.cut(ideographs):
         if word in _NO_TERM or is_stop_word(word):
             open_end = False
             joined.append("")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -23,14 +23,14 @@ from sextant.domain.system import milliseconds_since
 from sextant.domain.tasks import stop
 from sextant.models.protocols import Embedder, Vectors
 from sextant.retrievers.entity_search.traversal import Neighbourhoods, Reached, Walk
-from sextant.retrievers.index.words.lexical import RUN
 from sextant.retrievers.lanes.degradation import log_failures
 from sextant.stores.graph.protocol import EntityFilter, EntityHit, GraphStore
 from sextant.stores.postgresql.watched import with_deadline
 from sextant.stores.stamps.stamp_lines import EntityStamp
+from sextant.text.analysis import Analyzer, Tokenizer, drop_stop_word
 from sextant.text.characters import normalise, normalise_name
 from sextant.text.segmenter import search_words_of
-from sextant.text.stopwords import ENGLISH_STOP_WORDS, is_stop_word
+from sextant.text.stopwords import is_stop_word
 
 _MOST = 64
 
@@ -42,19 +42,17 @@ def words_of(question: str) -> list[str]:
     single ideograph is a word only where nothing else is left: full text knows pairs. Code points
     that stand for nothing are no words.
     """
-    found = list(dict.fromkeys(_words(normalise(question))))
+    found = list(dict.fromkeys(_WORDS.terms(normalise(question))))
     longer = [word for word in found if len(word) > 1 or word.isascii()]
     return (longer or found)[:_MOST]
 
 
-def _words(question: str) -> Iterator[str]:
-    for ideographs, word in RUN.findall(question):
-        if word and word not in ENGLISH_STOP_WORDS:
-            yield word
-        elif ideographs:
-            cut = search_words_of(ideographs)
-            yield from (own for own in cut if own.isalnum() and not is_stop_word(own))
+def _chinese_words(ideographs: str) -> list[str]:
+    words = search_words_of(ideographs)
+    return [word for word in words if word.isalnum() and not is_stop_word(word)]
 
+
+_WORDS = Analyzer(Tokenizer(_chinese_words), (drop_stop_word,))
 
 VECTOR, FTS, GRAPH = "vector", "fts", "graph"
 LANES = (VECTOR, FTS, GRAPH)

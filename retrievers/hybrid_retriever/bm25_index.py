@@ -22,10 +22,9 @@ import numpy.typing as npt
 from rpds import HashTrieMap
 
 from sextant.retrievers.index.index_cache import VersionedCache
-from sextant.retrievers.index.words.lexical import terms
 from sextant.retrievers.numeric.sparse import BM25, idf
 from sextant.stores.rows import StoredText, StoredTexts
-from sextant.text.segmenter import search_words_of
+from sextant.text.analysis import SEGMENTED
 
 Ints = npt.NDArray[np.int32]
 
@@ -34,14 +33,6 @@ _NONE = np.empty(0, np.int32)
 _NOTHING: HashTrieMap[Any, Any] = HashTrieMap()
 # Renumbering costs as much as copying all texts, so it waits until half of the numbers are of no use.
 _DEAD_SHARE = 2
-
-
-def bm25_terms(text: str) -> list[str]:
-    """Return the terms of a text of any mix of scripts: jieba's words for Chinese, stems for the others.
-
-    rjieba cuts runs of ideographs as jieba does, twelve times faster.
-    """
-    return terms(text, search_words_of)
 
 
 class TermNumbers:
@@ -106,7 +97,7 @@ class BM25Index:
                 texts = texts.remove(one)
             parts = parts.discard(part)
         for text in fresh:
-            added[text.id] = vocabulary.added(bm25_terms(text.searched))
+            added[text.id] = vocabulary.added(SEGMENTED.terms(text.searched))
             joined[text.part].append(text.id)
         grown = np.zeros(len(vocabulary) - len(self.holders), np.int32)
         holders = np.concatenate([self.holders, grown])
@@ -144,7 +135,7 @@ class BM25Index:
             bm25: k1 and b.
         """
         below = len(self.holders)
-        asked = {self.vocabulary.get(term, below) for term in bm25_terms(question)} - {-1}
+        asked = {self.vocabulary.get(term, below) for term in SEGMENTED.terms(question)} - {-1}
         wanted = np.array(sorted(asked), np.int32)
         wanted = wanted[self.holders[wanted] > 0]
         if not len(wanted) or not candidates:
@@ -166,7 +157,9 @@ class BM25Index:
             return known
         # Unknown terms keep the text's length right; no question has their number.
         below = len(self.holders)
-        return np.array([self.vocabulary.get(term, below) for term in bm25_terms(text)], np.int32)
+        return np.array(
+            [self.vocabulary.get(term, below) for term in SEGMENTED.terms(text)], np.int32
+        )
 
     @property
     def memory(self) -> int:

@@ -24,12 +24,12 @@ from sextant.retrievers.index.words.lexical import LexicalIndex, Postings
 from sextant.stores.array_files import Arrays
 from sextant.stores.chunks import chunk_store
 from sextant.stores.graph.arrays import IdTable, halves_of
-from sextant.text import characters, name_linker, simplified, stems, stopwords
+from sextant.text import analysis, characters, simplified, stems, stopwords
 
 # What decides which words a passage has; words cut by other code are not taken for those of now.
 _MODULES: tuple[ModuleType, ...] = (
+    analysis,
     chunk_store,
-    name_linker,
     passages,
     simplified,
     stems,

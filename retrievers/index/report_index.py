@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from sextant.domain.graph import Community
 from sextant.models.protocols import Vectors
-from sextant.retrievers.index.words.lexical import terms
 from sextant.retrievers.numeric.highest import highest, unit
 from sextant.retrievers.numeric.sparse import Floats, Places, dot
 from sextant.stores.graph.arrays import Ids, halves_of, index_of
 from sextant.stores.postgresql.values import Embedded
+from sextant.text.analysis import terms
 
 
 class IndexedReport:

@@ -7,8 +7,9 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import chain, groupby, zip_longest
 
-from sextant.stores.chunks.grams import fold
-from sextant.text.characters import IDEOGRAPHS, MARKS, normalise
+from sextant.stores.chunks.grams import lowercase
+from sextant.text.analysis import Tokenizer
+from sextant.text.characters import normalise
 from sextant.text.segmenter import words_of
 from sextant.text.stopwords import (
     CHINESE_STOP_WORDS,
@@ -22,11 +23,7 @@ NO_KEYWORDS = {
     "en": "The question has no keywords, so results are by meaning only.",
 }
 
-_HAN = f"[{IDEOGRAPHS}]"
-_HAN_RUN = re.compile(f"{_HAN}+")
-# A word of any other script: letters with their marks, and digits, joined by the marks that stay inside one word.
-_LETTERS = rf"(?:(?!{_HAN})[^\W_][{MARKS}]*)+"
-_WORD = re.compile(rf"{_LETTERS}(?:[-.'’&_]{_LETTERS})*")
+_TOKENIZER = Tokenizer(words_of, joiners="-.'’&_")
 _POSSESSIVE = re.compile(r"['’]s$")
 _SHORTEST, _LONGEST = 2, 4
 
@@ -61,7 +58,7 @@ def extract_keywords(query: str, limit: int = 10) -> list[str]:
 
 def _words(text: str) -> list[str]:
     """Return words of scripts other than Chinese: names and numbers first, then the longer ones."""
-    found = [_POSSESSIVE.sub("", word) for word in _WORD.findall(text)]
+    found = [_POSSESSIVE.sub("", word) for word in _TOKENIZER.words(text)]
     telling = [
         word for word in found if len(word) > 1 and normalise(word) not in ENGLISH_STOP_WORDS
     ]
@@ -71,14 +68,14 @@ def _words(text: str) -> list[str]:
 
 def _as_written(query: str) -> list[str]:
     """Return words that are not their normalised form, letter case aside."""
-    if fold(query) == normalise(query):
+    if lowercase(query) == normalise(query):
         return []
-    return [fold(word) for word in _words(query) if fold(word) != normalise(word)]
+    return [lowercase(word) for word in _words(query) if lowercase(word) != normalise(word)]
 
 
 def _chinese_grams(text: str) -> Iterator[str]:
     """Yield grams of 2 to 4 Chinese characters, those with a meaning of their own before the others."""
-    phrases = [phrase for run in _HAN_RUN.findall(text) for phrase in _phrases(words_of(run))]
+    phrases = [phrase for run, _ in _TOKENIZER.runs(text) for phrase in _phrases(words_of(run))]
     for gather in (_cut_to_size, _join_neighbours):
         yield from sorted(chain.from_iterable(map(gather, phrases)), key=len, reverse=True)
     for size in (2, 3, 4):

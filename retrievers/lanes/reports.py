@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, LaneScore, RetrievedItem
 from sextant.retrievers.index.report_index import IndexedReport, NearReport, ReportRows
-from sextant.retrievers.index.words.lexical import question_terms
 from sextant.retrievers.lanes.lane import KEYWORD, VECTOR, LaneQuery
 from sextant.retrievers.lanes.query_context import Hits, QueryContext
 from sextant.retrievers.lanes.surroundings import surroundings
@@ -18,6 +17,7 @@ from sextant.retrievers.lanes.top_passages import best_passages
 from sextant.retrievers.numeric.highest import min_max, scale_scores
 from sextant.retrievers.numeric.sparse import Floats, Places
 from sextant.retrievers.ranking.mix_ranker import GraphRanking
+from sextant.text.analysis import question_terms
 
 REPORTS = "reports"
 GLOBAL = "global"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from sextant.retrievers.index.words.lexical import terms
+from sextant.text.analysis import terms
 from sextant.text.characters import has_cjk
 
 # An event says what happened and to whom; "after 1990" is none.

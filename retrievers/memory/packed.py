@@ -19,7 +19,7 @@ import numpy.typing as npt
 from sextant.models.protocols import Vectors
 from sextant.retrievers.index.vectors.rounded import Rounded
 from sextant.retrievers.numeric.highest import LEAST_LENGTH, leading, unit
-from sextant.stores.chunks.grams import fold_words, is_ideograph, is_word, word_grams
+from sextant.stores.chunks.grams import is_ideograph, is_word, lowercase_words, word_grams
 from sextant.stores.chunks.snapshot import Block
 from sextant.stores.postgresql.values import format_ids
 
@@ -59,7 +59,7 @@ class GramPostings:
         """Return the postings of some texts, which are joined by line ends.
 
         Args:
-            texts: folded (`sextant.stores.chunks.grams.fold`); 1024 can be told apart whatever they hold.
+            texts: folded (`sextant.stores.chunks.grams.lowercase`); 1024 can be told apart whatever they hold.
             lengths: characters of each.
 
         Raises:
@@ -291,7 +291,7 @@ class PackedScope:
 
     def keyword_arrays(self, keywords: Sequence[str], k: int) -> tuple[list[int], list[float]]:
         """Return rows and scores of those that `ChunkStore.holding` finds, in the same order."""
-        best = _WordSearch(self, fold_words(keywords)).best(k)
+        best = _WordSearch(self, lowercase_words(keywords)).best(k)
         return [one.row for one in best], [one.score for one in best]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sextant.retrievers.numeric.highest import Scores, Vectors, unit
-from sextant.stores.chunks.grams import fold, salt_grams
+from sextant.stores.chunks.grams import lowercase, salt_grams
 
 # Carbonell and Goldstein ("The Use of MMR, Diversity-Based Reranking", SIGIR 1998) browse with 0.3
 # and close in on what is looked for with 0.7.
@@ -65,7 +65,7 @@ class TextLikeness:
     """
 
     def __init__(self, texts: Sequence[str], twins_from: float = TWIN_TEXTS) -> None:
-        grams = salt_grams([fold(text) for text in texts], 0) if texts else []
+        grams = salt_grams([lowercase(text) for text in texts], 0) if texts else []
         self._sizes = np.array([len(own) for own in grams], np.intp)
         self._grams = np.concatenate(grams) if grams else np.empty(0, np.int32)
         self._ends = np.cumsum(self._sizes)

@@ -16,8 +16,8 @@ from operator import attrgetter
 from typing import TypeVar
 
 from sextant.domain.retrieval import LaneScore, RetrievedItem, rerank_item, rescore
-from sextant.retrievers.index.words.lexical import is_pair, question_terms, terms
 from sextant.retrievers.ranking.rescorers import RescoringQuery, ScoreScale
+from sextant.text.analysis import is_pair, question_terms, terms
 from sextant.text.simplified import simplify
 
 RESTATING = "restating"

@@ -8,22 +8,18 @@ pass. Chinese needs no word boundaries this way, and Latin names match whole wor
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import lru_cache
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
-from sextant.text.characters import IDEOGRAPHS, MARKS, has_cjk
+from sextant.text.analysis import NAMES, TermToken
+from sextant.text.characters import has_cjk
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 
 T = TypeVar("T", bound=Hashable)
 
-# Marks belong to the letter before them: decomposed text gives the tokens of composed.
-_LETTERS = rf"[^\W_{IDEOGRAPHS}]"
-_TOKEN = re.compile(rf"[{IDEOGRAPHS}]|{_LETTERS}+(?:[{MARKS}]+{_LETTERS}*)*")
-_ASCII_TOKEN = re.compile(r"[A-Za-z0-9]+")  # finds the same in ASCII, three times as fast
 _BRACKETED = re.compile(r"[(（][^()（）]*[)）]\s*$")
 _ABBREVIATION_LETTERS = 4
 _SHORTEST_WORD = 3
@@ -31,14 +27,6 @@ _SHORTEST_CJK = 2
 # Characters; a longer "name" is a sentence, and a text that is much like it would be read from each place on to
 # its end: one of 5,000 ideographs took 13 s in a passage that held it.
 _LONGEST = 200
-
-
-class FoldedToken(NamedTuple):
-    """A folded token and where it stands in the text it came from."""
-
-    key: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,34 +47,9 @@ class _Case(IntEnum):
 
 
 @lru_cache(maxsize=65_536)
-def fold(word: str) -> str:
-    """Return the word without case, width and accents: equal for "Ｂｅｙｏｎｃé" and "beyonce". Idempotent."""
-    folded = word
-    for _ in range(2):  # casefold can bring back what decomposition removed ("İ"), and the reverse
-        decomposed = unicodedata.normalize("NFKD", folded).casefold()
-        kept = "".join(char for char in decomposed if not unicodedata.combining(char))
-        folded = unicodedata.normalize("NFC", kept)
-    return folded
-
-
-def tokens(text: str) -> list[FoldedToken]:
-    """Cut a text into folded tokens with their offsets; punctuation is skipped."""
-    if text.isascii():  # all words are folded at once
-        return [FoldedToken(m.group(), *m.span()) for m in _ASCII_TOKEN.finditer(text.lower())]
-    return [FoldedToken(fold(m.group()), m.start(), m.end()) for m in _TOKEN.finditer(text)]
-
-
-@lru_cache(maxsize=65_536)
 def _keys(name: str) -> tuple[str, ...]:
-    """Return a name's folded tokens; kept, as building an index asks five times for those of each name."""
-    return tuple(_fold_tokens(name))
-
-
-def _fold_tokens(text: str) -> list[str]:
-    """Return a text's folded tokens without their places."""
-    if text.isascii():
-        return _ASCII_TOKEN.findall(text.lower())
-    return list(map(fold, _TOKEN.findall(text)))
+    """Return a name's tokens; kept, as building an index asks five times for those of each name."""
+    return tuple(NAMES.terms(name))
 
 
 def name_key(name: str) -> str:
@@ -160,7 +123,7 @@ class NameTrie(Generic[T]):
         abbreviation must be in capitals. A text without any capitals, such as a question typed in
         haste, is not held to this.
         """
-        cut = tokens(text)
+        cut = NAMES.tokens(text)
         cased = any(char.isupper() for char in text[1:])
         found: list[NameMatch[T]] = []
         position = 0
@@ -177,23 +140,23 @@ class NameTrie(Generic[T]):
         Whether a text contains a name then depends on no other name, so links that are kept as
         evidence do not depend on the order in which names came. Capitals count as in `find`.
         """
-        if self._root.children.keys().isdisjoint(_fold_tokens(text)):
+        if self._root.children.keys().isdisjoint(NAMES.terms(text)):
             return []
-        cut = tokens(text)
+        cut = NAMES.tokens(text)
         cased = any(char.isupper() for char in text[1:])
         return [
             match
             for start, token in enumerate(cut)
-            if token.key in self._root.children
+            if token.term in self._root.children
             for match in self._all(text, cut, start, cased=cased)
         ]
 
     def _all(
-        self, text: str, cut: list[FoldedToken], start: int, *, cased: bool
+        self, text: str, cut: list[TermToken], start: int, *, cased: bool
     ) -> Iterator[NameMatch[T]]:
         node = self._root
         for end in range(start, len(cut)):
-            step = node.children.get(cut[end].key)
+            step = node.children.get(cut[end].term)
             if step is None:
                 return
             node = step
@@ -203,7 +166,7 @@ class NameTrie(Generic[T]):
 
     @staticmethod
     def _bearers(
-        node: _Node[T], text: str, cut: list[FoldedToken], start: int, end: int, *, cased: bool
+        node: _Node[T], text: str, cut: list[TermToken], start: int, end: int, *, cased: bool
     ) -> tuple[T, ...]:
         return tuple(
             bearer
@@ -212,11 +175,11 @@ class NameTrie(Generic[T]):
         )
 
     def _longest(
-        self, text: str, cut: list[FoldedToken], start: int, *, cased: bool
+        self, text: str, cut: list[TermToken], start: int, *, cased: bool
     ) -> tuple[NameMatch[T] | None, int]:
         node, best, after = self._root, None, start + 1
         for end in range(start, len(cut)):
-            step = node.children.get(cut[end].key)
+            step = node.children.get(cut[end].term)
             if step is None:
                 break
             node = step
@@ -236,9 +199,7 @@ def _case_of(name: str) -> _Case:
     return _Case.CAPITAL if one_word and any(char.isupper() for char in letters) else _Case.ANY
 
 
-def _is_written_as_name(
-    text: str, cut: list[FoldedToken], start: int, end: int, case: _Case
-) -> bool:
+def _is_written_as_name(text: str, cut: list[TermToken], start: int, end: int, case: _Case) -> bool:
     surface = text[cut[start].start : cut[end].end]
     if case is _Case.UPPER:
         return surface == surface.upper()
@@ -248,7 +209,7 @@ def _is_written_as_name(
     return True
 
 
-def _is_part_of_longer_name(text: str, cut: list[FoldedToken], index: int) -> bool:
+def _is_part_of_longer_name(text: str, cut: list[TermToken], index: int) -> bool:
     """Return whether a capitalised word stands directly before or after the word at `index`."""
     before = cut[index - 1] if index else None
     after = cut[index + 1] if index + 1 < len(cut) else None
@@ -259,5 +220,5 @@ def _is_part_of_longer_name(text: str, cut: list[FoldedToken], index: int) -> bo
         before is not None
         and text[before.end : word.start] == " "
         and text[before.start].isupper()
-        and before.key not in ENGLISH_STOP_WORDS
+        and before.term not in ENGLISH_STOP_WORDS
     )

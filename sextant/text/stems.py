@@ -33,6 +33,18 @@ _SUFFIX = re.compile(
 )
 
 
+_INFLECTIONS = ("ing", "edly", "ed", "es", "s", "ly")
+_SHORTEST_STEM = 4
+
+
+def cut_inflection(word: str) -> str:
+    """Return the word without one inflection of English, if at least four letters stay: less than `stem` cuts off."""
+    for suffix in _INFLECTIONS:
+        if word.endswith(suffix) and len(word) - len(suffix) >= _SHORTEST_STEM:
+            return word[: -len(suffix)]
+    return word
+
+
 def stem(word: str) -> str:
     """Return the word without an ending of number, person or tense: `supply`, `supplies` and `supplied` as `suppl`."""
     return _SUFFIX.sub("", word)

@@ -6,18 +6,15 @@ something that it knows from elsewhere. Searching for that finds what nobody ask
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 
-from sextant.text.characters import IDEOGRAPHS, MARKS
+from sextant.text.analysis import Tokenizer
 from sextant.text.segmenter import words_of
 from sextant.text.simplified import plain_of
 from sextant.text.stems import stem
 from sextant.text.stopwords import ENGLISH_STOP_WORDS, is_stop_word
 
-_HAN_RUN = re.compile(f"[{IDEOGRAPHS}]+")
-_LETTER = rf"[^\W_{IDEOGRAPHS}]"
-_WORD = re.compile(rf"{_LETTER}+(?:[{MARKS}]+{_LETTER}*)*")
+_TOKENIZER = Tokenizer(words_of)
 # A phrase is taken from a text that has as much of it; a part of a question may word the rest anew.
 _LEAST_SHARE = 1 / 3
 
@@ -34,12 +31,12 @@ class Vocabulary:
 
     @cached_property
     def _stems(self) -> frozenset[str]:
-        return frozenset(map(stem, _WORD.findall(self._text)))
+        return frozenset(map(stem, _TOKENIZER.words(self._text)))
 
     def share(self, phrase: str) -> float:
         """Return how much of a phrase's telling words the texts have (0..1); 0 for a phrase without any."""
         plain = plain_of(phrase)
-        words = set(filter(_is_telling, _WORD.findall(plain)))
+        words = set(filter(_is_telling, _TOKENIZER.words(plain)))
         known = [stem(word) in self._stems for word in words]
         known += [word in self._text for word in _chinese_words(plain)]
         return sum(known) / len(known) if known else 0.0
@@ -50,14 +47,14 @@ class Vocabulary:
 
     def gives(self, phrase: str) -> bool:
         """Return whether a phrase may be taken from the texts: at least a third of it, and every name in it."""
-        names = (word for word in _WORD.findall(phrase)[1:] if _is_name(word))
+        names = (word for word in _TOKENIZER.words(phrase)[1:] if _is_name(word))
         return self.share(phrase) >= _LEAST_SHARE and all(
             stem(plain_of(name)) in self._stems for name in names
         )
 
 
 def _chinese_words(plain: str) -> set[str]:
-    words = (word for run in _HAN_RUN.findall(plain) for word in words_of(run))
+    words = (word for run, _ in _TOKENIZER.runs(plain) for word in words_of(run))
     return {word for word in words if not is_stop_word(word)}
 
 

@@ -16,14 +16,8 @@ from psycopg.rows import dict_row, scalar_row
 from sextant.domain.errors import EmbeddingModelChanged
 from sextant.domain.filters import ChunkFilters
 from sextant.domain.scope import Scope
-from sextant.stores.chunks.grams import (
-    custom_plans,
-    filter_condition,
-    filter_ids,
-    filter_values,
-    fold_words,
-    salt_grams,
-)
+from sextant.stores.chunks.filters import custom_plans, filter_condition, filter_ids, filter_values
+from sextant.stores.chunks.grams import lowercase_words, salt_grams
 from sextant.stores.chunks.keyword_ranking import rank_keyword_rows, word_values
 from sextant.stores.chunks.stored import ChunkHit, IndexPassage, StoredChunk, read_stored_chunk
 from sextant.stores.postgresql.database import Database
@@ -141,7 +135,7 @@ class ChunkStore:
         self, scope: Scope, keywords: Sequence[str], k: int, read: Callable[[Scored], T | None]
     ) -> asyncio.Future[T | None] | None:
         """Send the query of `keyword_matches` now, and apply `read` to the answer."""
-        words = fold_words(keywords)
+        words = lowercase_words(keywords)
         if not words:
             return None
         return self._request_lane(
@@ -178,7 +172,7 @@ class ChunkStore:
     async def _rank_by_keywords(
         self, scope: Scope, keywords: Sequence[str], k: int
     ) -> list[tuple[bytes, float]]:
-        words = fold_words(keywords)
+        words = lowercase_words(keywords)
         if k < 1 or not words:
             return []
         answer = await self._lane(scope, "held", *word_values(words), _TEXTS_PER_HIT * k, k)
@@ -186,7 +180,7 @@ class ChunkStore:
 
     def keyword_statement(self, scope: Scope, keywords: Sequence[str], k: int) -> str:
         """Return the statement that `keyword_matches` sends, for a log."""
-        values = (*word_values(fold_words(keywords)), _TEXTS_PER_HIT * k, k)
+        values = (*word_values(lowercase_words(keywords)), _TEXTS_PER_HIT * k, k)
         _, function = _SQL["held"].splitlines()
         return f"select {function} -- {(scope.user_id, scope.graph_id, *values)}"
 
@@ -225,7 +219,7 @@ class ChunkStore:
         if filters is None:
             best = await self.keyword_arrays(scope, keywords, k)
             return await self._whole(scope, best.ids, best.cosines.tolist())
-        words = fold_words(keywords)
+        words = lowercase_words(keywords)
         if k < 1 or not words:
             return []
         async with self._filtered(scope) as (connection, found):

@@ -1,6 +1,6 @@
-"""Fold text for the keyword lane, and cut it into the n-grams by which an index finds it.
+"""Lower the case of text for the keyword lane, and cut it into the n-grams by which an index finds it.
 
-`fold(keyword) in fold(text)` is true if and only if SQL's `ILIKE '%' || keyword || '%'` (wildcards
+`lowercase(keyword) in lowercase(text)` is true if and only if SQL's `ILIKE '%' || keyword || '%'` (wildcards
 escaped) matches the text. The database must use its built-in Unicode provider; case pairs newer than
 Python's Unicode tables are unknown.
 
@@ -8,110 +8,20 @@ A gram is a pair of adjacent characters if one of them is a CJK ideograph, else 
 crosses the end of a run of letters and digits. Whether characters form a gram depends on these
 characters only, so every gram of a keyword is a gram of each text that contains the keyword: the
 index finds a superset of the matches, and the texts decide.
-
-Also here: translate chunk filters into conditions and parameters of SQL queries.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from functools import cache
 from itertools import pairwise
-from typing import Any, LiteralString
-from uuid import UUID
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sextant.domain.filters import ChunkFilters
-from sextant.stores.postgresql.queries import load_queries
 from sextant.text.characters import IDEOGRAPHS, is_cjk
-
-_SQL = load_queries("filters")
-
-# The numbering that may precede the words of a title.
-_NUMBER = (
-    r"(?:(?:第\s*[0-9一二三四五六七八九十百零〇]+\s*[章节節篇部分条條]|[0-9]+(?:[.．][0-9]+)*[.．、)）]?"
-    r"|(?:chapter|section|part)\s+[0-9ivxlc]+[:.]?)\s*)?"
-)
-
-
-def filter_condition(name: str) -> LiteralString:
-    """Return a query of `filters.sql`; its parameters include those of `filter_values`."""
-    return _SQL[name].replace("%(matching)s", _SQL["matching"])
-
-
-def custom_plans() -> LiteralString:
-    """Return the statement that makes a transaction plan for its values; takes a `timeout` in ms."""
-    return _SQL["options"]
-
-
-def filter_values(filters: ChunkFilters) -> dict[str, Any]:
-    """Return the parameters of the filters; None for a filter that is not set."""
-    return {
-        "document_ids": [found for found in map(_id, filters.document_ids) if found is not None],
-        "sources": list(filters.document_ids) or None,
-        "section_id": list(filters.section_id) or None,
-        "created_after": filters.created_after,
-        "created_before": filters.created_before,
-        "topic_labels": _lower(filters.topic_labels),
-        "tags": _lower(filters.tags),
-        "entity_types": _lower(filters.entity_types),
-        "section_patterns": [title_pattern(title) for title in filters.parent_section_path] or None,
-        "document_patterns": document_patterns(filters.parent_section_path) or None,
-    }
-
-
-def filter_ids(filters: ChunkFilters) -> dict[str, Any]:
-    """Return the documents and sections that the filters name; `ids[i]` is `names[i]` read as an id, or None."""
-    return {
-        "names": list(filters.document_ids),
-        "ids": [_id(name) for name in filters.document_ids],
-        "sections": list(filters.section_id),
-    }
-
-
-def title_pattern(title: str) -> str:
-    """Return a regular expression for titles that begin with `title`, valid in Python and PostgreSQL.
-
-    Numbers and Latin words match whole: `3` and `3.1` do not find `3.10`.
-    """
-    return f"^{_NUMBER}{_whole(title)}"
-
-
-def document_patterns(titles: Sequence[str]) -> list[str]:
-    """Return patterns for a path that starts at the document, one for each title.
-
-    The first may occur anywhere in the document's title: in `["合同", "第3章"]` the word 合同 (contract)
-    is seldom the beginning of a contract's title.
-    """
-    if not titles:
-        return []
-    first, *others = titles
-    beginning = "(?<![A-Za-z])" if first[0].isascii() and first[0].isalpha() else ""
-    return [f"{beginning}{_whole(first)}", *map(title_pattern, others)]
-
-
-def _whole(title: str) -> str:
-    words = re.sub(r"(\W)", r"\\\1", title)
-    if title[-1].isascii() and title[-1].isdigit():
-        ending = r"(?![.．]?[0-9])"
-    else:
-        ending = "(?![A-Za-z])" if title[-1].isascii() and title[-1].isalpha() else ""
-    return f"{words}{ending}"
-
-
-def _id(name: str) -> UUID | None:
-    with suppress(ValueError):
-        return UUID(name)
-    return None
-
-
-def _lower(words: tuple[str, ...]) -> list[str] | None:
-    return [word.lower() for word in words] or None
-
 
 Grams = npt.NDArray[np.int32]
 _Codes = npt.NDArray[np.uint32]
@@ -136,17 +46,17 @@ _WORD = (1 << 64) - 1
 _IDEOGRAPHS = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3134F))
 
 
-def fold(text: str) -> str:
+def lowercase(text: str) -> str:
     """Lower the case character by character, as PostgreSQL does: no final sigma, no dotted capital I."""
     return text.replace("Σ", "σ").replace("İ", "i").lower()
 
 
-def fold_words(keywords: Iterable[str]) -> list[str]:
-    """Return the distinct keywords, folded, in order, without those that no stored text can contain.
+def lowercase_words(keywords: Iterable[str]) -> list[str]:
+    """Return the distinct keywords in lower case, in order, without those that no stored text can contain.
 
     PostgreSQL stores neither NUL nor lone surrogates, and rejects parameters that contain them.
     """
-    folded = dict.fromkeys(map(fold, keywords))
+    folded = dict.fromkeys(map(lowercase, keywords))
     return [word for word in folded if word and not _UNSTORED.search(word)]
 
 

@@ -15,7 +15,7 @@ from psycopg.pq import Format
 
 from sextant.domain.documents import Chunk
 from sextant.stores.chunks.chunk_store import Vectors
-from sextant.stores.chunks.grams import Grams, fold, salt_grams
+from sextant.stores.chunks.grams import Grams, lowercase, salt_grams
 from sextant.stores.postgresql.pools import Connection
 from sextant.stores.postgresql.queries import load_queries
 
@@ -90,7 +90,7 @@ def _rows(
     scope_id: int, chunks: Mapping[UUID, Sequence[Chunk]], vectors: Vectors
 ) -> list[tuple[Any, ...]]:
     pairs = [(document_id, chunk) for document_id, group in chunks.items() for chunk in group]
-    folded = [fold(search_text(chunk)) for _, chunk in pairs]
+    folded = [lowercase(search_text(chunk)) for _, chunk in pairs]
     return [
         (document_id, *_columns(chunk), vector, text, grams)
         for (document_id, chunk), vector, text, grams in zip(

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
+from operator import add
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from sextant.domain.scope import Scope
-from sextant.text.characters import IDEOGRAPHS, has_cjk, normalise_name
-from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from sextant.text.analysis import Analyzer, Tokenizer, drop_stop_word
+from sextant.text.characters import normalise_name
+from sextant.text.stopwords import CHINESE_STOP_WORDS
 
 NIL = UUID(int=0)
 
 _ENTITIES = uuid5(NAMESPACE_URL, "sextant:entity")
 _GRAPHS = uuid5(NAMESPACE_URL, "sextant:graph")
-_RUNS = re.compile(rf"[{IDEOGRAPHS}]+|[^\W_{IDEOGRAPHS}]+")
-_ASCII_RUNS = re.compile(r"[^\W_]+", re.ASCII)  # equivalent for ASCII text, and faster
 
 
 @lru_cache(maxsize=65_536)  # a term is asked for by each of its mentions
@@ -71,7 +70,7 @@ def name_tokens(text: str, scope_id: int) -> list[int]:
     CJKAnalyzer, without stop words. They are salted with the scope: one index serves all tenants.
     """
     salt = scope_id.to_bytes(4, "big", signed=True)
-    return [_token(word, salt) for word in sorted({*_words(text)})]
+    return [_token(word, salt) for word in sorted({*_WORDS.terms(normalise_name(text))})]
 
 
 @lru_cache(maxsize=100_000)  # names share their words
@@ -80,19 +79,10 @@ def _token(word: str, salt: bytes) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
-def _words(text: str) -> Iterable[str]:
-    if text.isascii():  # normalisation changes no other letter of ASCII text
-        return (run for run in _ASCII_RUNS.findall(text.lower()) if run not in ENGLISH_STOP_WORDS)
-    return _words_of_scripts(normalise_name(text))
+def _telling_pairs(ideographs: str) -> Iterable[str]:
+    if len(ideographs) == 1:
+        return ideographs
+    return (pair for pair in map(add, ideographs, ideographs[1:]) if pair not in CHINESE_STOP_WORDS)
 
 
-def _words_of_scripts(norm: str) -> Iterator[str]:
-    for run in _RUNS.findall(norm):
-        if run.isascii() or not has_cjk(run):
-            if run not in ENGLISH_STOP_WORDS:
-                yield run
-        elif len(run) == 1:
-            yield run
-        else:
-            pairs = (run[at : at + 2] for at in range(len(run) - 1))
-            yield from (pair for pair in pairs if pair not in CHINESE_STOP_WORDS)
+_WORDS = Analyzer(Tokenizer(_telling_pairs), (drop_stop_word,))

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import numpy as np
 
-from sextant.stores.chunks.grams import fold, salt_grams
+from sextant.stores.chunks.grams import lowercase, salt_grams
 from sextant.stores.graph.graph_writer import GraphWriter
 from sextant.stores.postgresql.queries import load_queries
 
@@ -34,7 +34,7 @@ async def chunks_containing(
     The search uses the index of the keyword lane and includes a chunk's context. Chunks of the
     documents `outside` are left out.
     """
-    words = sorted({folded for name in names if (folded := fold(name))})
+    words = sorted({folded for name in names if (folded := lowercase(name))})
     if not words:
         return []
     grams = salt_grams(words, writer.scope_id)

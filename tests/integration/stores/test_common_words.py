@@ -10,7 +10,7 @@ import pytest
 
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
-from sextant.stores.chunks.grams import fold, gram_hashes
+from sextant.stores.chunks.grams import gram_hashes, lowercase
 from sextant.stores.postgresql.database import Database
 from sextant.stores.postgresql.queries import load_queries
 from sextant.stores.postgresql.values import Scored
@@ -82,7 +82,7 @@ async def by_definition(
     """Return ids and counts of the best: most words, then the densest, then by id, of all texts of the scope."""
     async with database.transaction(scope.user_id) as connection:
         rows = await connection.execute("select id::text, text from chunks")
-        texts = [(row[0], fold(row[1])) async for row in rows]
+        texts = [(row[0], lowercase(row[1])) async for row in rows]
     best = []
     for one, text in texts:
         held = [word for word in words if word in text]

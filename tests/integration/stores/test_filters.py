@@ -19,7 +19,7 @@ from sextant.domain.filters import ChunkFilters
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
 from sextant.stores.chunks.chunk_store import ChunkStore, Vectors
-from sextant.stores.chunks.grams import document_patterns, title_pattern
+from sextant.stores.chunks.filters import document_patterns, title_pattern
 from sextant.stores.chunks.stored import StoredChunk
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.graph.evidence import GraphEvidence, MentionRow

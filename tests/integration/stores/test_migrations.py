@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from sextant.domain.errors import DatabaseUnavailable
 from sextant.domain.graph import CO_OCCURS
-from sextant.stores.chunks.grams import fold, salt_grams
+from sextant.stores.chunks.grams import lowercase, salt_grams
 from sextant.stores.graph.ids import relation_id
 from sextant.stores.postgresql import database as opening
 from sextant.stores.postgresql import migrations, queue_schema
@@ -94,13 +94,13 @@ async def test_grams_of_the_first_version_become_those_of_this_one(
     await migrations.migrate(empty)
     stored = await empty.execute("select folded, grams from chunk_grams")
     found = {text: set(grams) async for text, grams in stored}
-    expected = salt_grams([fold(text) for text in TEXTS], scope_id)
+    expected = salt_grams([lowercase(text) for text in TEXTS], scope_id)
     assert found == {text: set(own.tolist()) for text, own in zip(TEXTS, expected, strict=True)}
 
 
 def wide_hashes(text: str) -> list[int]:
     """Return 32-bit hashes as the first version stored them: of pairs in Chinese and triples in English."""
-    folded, found = fold(text), []
+    folded, found = lowercase(text), []
     for at in range(len(folded)):
         width = 2 if ord(folded[at]) >= 0x3400 else 3
         window = folded[at : at + width]

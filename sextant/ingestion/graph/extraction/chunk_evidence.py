@@ -30,12 +30,13 @@ from sextant.ingestion.graph.extraction.extract_terms import Term, co_occurrence
 from sextant.ingestion.graph.extraction.taggers import EntityTagger, Tag
 from sextant.ingestion.graph.extraction.titles import bare_title, titles_of
 from sextant.ingestion.graph.resolution.name_keys import definitions
-from sextant.stores.chunks.grams import fold
+from sextant.stores.chunks.grams import lowercase
 from sextant.stores.graph.evidence import AliasRow, MentionRow, RelationRow
 from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.resolution.comparison import ABBREVIATES
+from sextant.text.analysis import NAMES
 from sextant.text.characters import normalise_name
-from sextant.text.name_linker import NameTrie, is_linkable, tokens
+from sextant.text.name_linker import NameTrie, is_linkable
 
 _LONGEST_NAME, _LONGEST_HEADING, _LONGEST_VALUE = 60, 40, 120  # characters; what is longer is prose
 _MOST_COLUMNS = 16  # that a row tells facts of
@@ -187,10 +188,10 @@ def links(trie: Names, chunks: Iterable[tuple[UUID, str]]) -> Iterator[MentionRo
     for chunk_id, text in chunks:
         seen: set[Bearer] = set()
         for match in trie.occurrences(text):
-            found = fold(text[match.start : match.end])
+            found = lowercase(text[match.start : match.end])
             for entity, name in match.bearers:
                 key = Bearer(entity, normalise_name(name))
-                if key not in seen and fold(core(name)) == found:
+                if key not in seen and lowercase(core(name)) == found:
                     seen.add(key)
                     yield _mention(key, chunk_id, match.start, match.end)
 
@@ -204,7 +205,7 @@ def _mention(bearer: Bearer, chunk_id: UUID, start: int, end: int) -> MentionRow
 @lru_cache(maxsize=65_536)
 def core(name: str) -> str:
     """Return the name from its first word to its last, as it must stand in a text."""
-    words = tokens(name)
+    words = NAMES.tokens(name)
     return name[words[0].start : words[-1].end] if words else ""
 
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.text.name_linker import NameTrie, fold, is_linkable, name_key, names_of_title, tokens
+from sextant.text.analysis import NAMES
+from sextant.text.name_linker import NameTrie, is_linkable, name_key, names_of_title
 
 
 def found(names: list[str], text: str) -> list[str]:
@@ -30,25 +31,9 @@ def test_spellings_of_one_name_have_one_key(name: str, other: str) -> None:
     assert name_key(name) == name_key(other)
 
 
-def test_an_ideograph_is_a_token_and_a_latin_word_is_one() -> None:
-    assert [token.key for token in tokens("患2型糖尿病 since May")] == [
-        *("患", "2", "型", "糖", "尿", "病"),
-        *("since", "may"),
-    ]
-
-
-def test_offsets_are_those_of_the_text_as_given() -> None:
-    text = "Ｔhe café，北京大学！"
-    assert [text[t.start : t.end] for t in tokens(text)] == ["Ｔhe", "café", *"北京大学"]
-
-
-def test_decomposed_accents_do_not_split_a_word() -> None:
-    assert [token.key for token in tokens("Akinoshu\u0304 Kenji")] == ["akinoshu", "kenji"]
-
-
 @pytest.mark.parametrize("name", ["हिन्दी", "தமிழ்", "বাংলা", "العَرَبِيَّة", "עִבְרִית"])
 def test_vowel_signs_do_not_split_a_word(name: str) -> None:
-    assert len(tokens(name)) == 1
+    assert len(NAMES.tokens(name)) == 1
     assert found([name], f"« {name} », 2024") == [name]
     assert found([name], f"{name}{name[0]}") == []
 
@@ -127,18 +112,6 @@ def test_homonyms_are_all_borne() -> None:
 def test_the_least_demanding_spelling_decides() -> None:
     trie = NameTrie({"Insulin": ["drug"], "insulin": ["drug"]})
     assert trie.find("Patients need insulin.") != []
-
-
-@given(st.text(max_size=60))
-def test_folding_twice_changes_nothing(text: str) -> None:
-    assert fold(fold(text)) == fold(text)
-
-
-@given(st.text(max_size=80))
-def test_tokens_lie_in_order_within_the_text(text: str) -> None:
-    cut = tokens(text)
-    assert all(0 <= token.start < token.end <= len(text) for token in cut)
-    assert all(one.end <= other.start for one, other in pairwise(cut))
 
 
 @given(

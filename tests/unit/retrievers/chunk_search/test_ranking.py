@@ -25,8 +25,8 @@ from sextant.retrievers.chunk_search.ranking import (
     topic_share,
     with_rerank,
 )
-from sextant.retrievers.index.words.lexical import terms
 from sextant.stores.chunks.metadata import ChunkMetadata
+from sextant.text.analysis import terms
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
 ONLY_VECTOR = dict.fromkeys(

@@ -15,10 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes, bm25_terms
+from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes
 from sextant.retrievers.index.index_cache import VersionedCache
 from sextant.retrievers.numeric.sparse import BM25
 from sextant.stores.rows import StoredText
+from sextant.text.analysis import SEGMENTED
 
 WORDS = st.sampled_from(
     [
@@ -50,12 +51,12 @@ def reference(
     corpus: Mapping[str, str], question: str, k1: float = 1.2, b: float = 0.75
 ) -> dict[str, float]:
     """Return BM25 as the paper writes it, one text and one term at a time, over all texts."""
-    counts = {name: Counter(bm25_terms(text)) for name, text in corpus.items()}
+    counts = {name: Counter(SEGMENTED.terms(text)) for name, text in corpus.items()}
     mean = sum(sum(one.values()) for one in counts.values()) / len(counts) if counts else 0.0
     scores = {}
     for name, own in counts.items():
         score = 0.0
-        for term in set(bm25_terms(question)):
+        for term in set(SEGMENTED.terms(question)):
             holders = sum(term in other for other in counts.values())
             if term in own:
                 idf = math.log(1 + (len(counts) - holders + 0.5) / (holders + 0.5))
@@ -87,7 +88,7 @@ def test_scores_equal_the_reference_after_any_adds_and_deletes(
         expected = reference(corpus, question, k1, b)
         assert dict(zip(corpus, scores, strict=True)) == pytest.approx(expected, abs=1e-6)
     assert sum(index.holders.tolist()) == sum(
-        len(set(bm25_terms(text.searched))) for text in texts_of(parts)
+        len(set(SEGMENTED.terms(text.searched))) for text in texts_of(parts)
     )
 
 
@@ -127,7 +128,7 @@ def test_terms_of_a_later_index_do_not_count_in_the_one_it_was_made_from() -> No
 
 def test_mixed_text_is_cut_by_jieba_with_latin_split_by_itself() -> None:
     """Seed 003, 5. 分词策略: 同时支持中英文混合文本处理."""
-    assert bm25_terms("用GPU加速机器学习, e.g. as_comb") == [
+    assert SEGMENTED.terms("用GPU加速机器学习, e.g. as_comb") == [
         "用",
         "gpu",
         "加速",
@@ -149,7 +150,7 @@ def test_without_a_segmenter_a_simple_one_steps_in(
     """Seed 003, 风险: 提供 fallback 到简单分词方案."""
     for name in absent:
         monkeypatch.setitem(sys.modules, name, None)
-    assert bm25_terms("糖尿病患者") == expected
+    assert SEGMENTED.terms("糖尿病患者") == expected
 
 
 @dataclass

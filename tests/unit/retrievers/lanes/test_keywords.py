@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.retrievers.lanes.keywords import extract_keywords
-from sextant.stores.chunks.grams import fold
+from sextant.stores.chunks.grams import lowercase
 from sextant.text.characters import has_cjk
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 
@@ -61,7 +61,7 @@ def test_words_are_looked_for_in_plain_letters_and_as_they_are_written(
 ) -> None:
     """A text that holds the word as it stands holds its plain form, in the sense of ILIKE, or does not."""
     assert extract_keywords(word) == [plain, own]
-    assert fold(word) == own
+    assert lowercase(word) == own
     assert plain in extract_keywords(f"{word}的歷史")
 
 

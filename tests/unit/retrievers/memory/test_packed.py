@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sextant.retrievers.memory.packed import GramPostings, PackedScope, Packing
-from sextant.stores.chunks.grams import fold
+from sextant.stores.chunks.grams import lowercase
 from sextant.stores.chunks.snapshot import Block
 
 PIECES = st.sampled_from(
@@ -36,7 +36,7 @@ TEXTS = st.lists(st.lists(PIECES, max_size=8).map("".join), min_size=1, max_size
 
 def packed(texts: Sequence[str], at_once: int = 1000) -> PackedScope:
     """Return texts with ids that count up, all with one vector."""
-    folded = [fold(text) for text in texts]
+    folded = [lowercase(text) for text in texts]
     packing = Packing("stamp", len(folded))
     for first in range(0, len(folded), at_once):
         part = folded[first : first + at_once]
@@ -51,9 +51,9 @@ def packed(texts: Sequence[str], at_once: int = 1000) -> PackedScope:
 
 def looked_for(texts: Sequence[str], words: Sequence[str], k: int) -> list[tuple[int, float]]:
     """Return most distinct words first, then the densest by bytes, then by id."""
-    distinct = list(dict.fromkeys(folded for word in words if (folded := fold(word))))
+    distinct = list(dict.fromkeys(folded for word in words if (folded := lowercase(word))))
     found = []
-    for row, text in enumerate(map(fold, texts)):
+    for row, text in enumerate(map(lowercase, texts)):
         held = [len(word.encode()) for word in distinct if word in text]
         density = sum(held) / max(1, len(text.encode()))
         if held:
@@ -84,9 +84,9 @@ def test_the_best_by_words_are_those_that_looking_into_every_text_gives(
 def test_every_text_that_holds_a_word_is_named_and_only_those_where_it_is_certain(
     texts: list[str], word: str
 ) -> None:
-    scope, folded = packed(texts, 5), fold(word)
+    scope, folded = packed(texts, 5), lowercase(word)
     [held] = scope.postings.holders([folded])
-    true = [row for row, text in enumerate(texts) if folded in fold(text)]
+    true = [row for row, text in enumerate(texts) if folded in lowercase(text)]
     named = held.rows.tolist()
     assert named == sorted(named)
     assert (named == true) if held.certain else set(true) <= set(named)

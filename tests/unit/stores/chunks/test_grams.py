@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.stores.chunks.grams import fold, salt_grams
+from sextant.stores.chunks.grams import lowercase, salt_grams
 from sextant.text.characters import is_cjk
 
 MIXED = st.text(
@@ -51,7 +51,7 @@ def test_few_grams_fall_together() -> None:
 
 @given(MIXED, MIXED, MIXED)
 def test_the_grams_of_a_part_are_grams_of_the_whole(before: str, part: str, after: str) -> None:
-    inner, outer = salt_grams([fold(part), fold(before + part + after)], 7)
+    inner, outer = salt_grams([lowercase(part), lowercase(before + part + after)], 7)
     assert set(inner.tolist()) <= set(outer.tolist())
 
 
@@ -77,5 +77,5 @@ def test_more_texts_than_fit_beside_a_hash_are_cut_all_the_same() -> None:
 
 @given(MIXED, MIXED)
 def test_folding_keeps_every_character_and_commutes_with_cutting(left: str, right: str) -> None:
-    assert fold(left + right) == fold(left) + fold(right)
-    assert len(fold(left)) == len(left)
+    assert lowercase(left + right) == lowercase(left) + lowercase(right)
+    assert len(lowercase(left)) == len(left)

@@ -1,4 +1,4 @@
-"""BM25 in memory: terms of two languages, known weights, and what a question shares with passages."""
+"""BM25 in memory: known weights, and what a question shares with passages."""
 
 from __future__ import annotations
 
@@ -9,31 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sextant.retrievers.index.words.lexical import LexicalIndex, terms
+from sextant.retrievers.index.words.lexical import LexicalIndex
 from sextant.retrievers.numeric.sparse import BM25, idf
-
-
-def test_chinese_is_cut_into_pairs_and_english_into_stems() -> None:
-    assert terms("北京大学 was founded by the Founders") == [
-        "北京",
-        "京大",
-        "大学",
-        "found",
-        "founder",
-    ]
-
-
-def test_traditional_and_simplified_characters_are_the_same_terms() -> None:
-    assert terms("臺北辦公室") == terms("台北办公室")
-
-
-def test_words_of_india_and_arabia_are_one_term_each_with_or_without_points() -> None:
-    assert terms("हिन्दी भाषा") == ["हिनदी", "भाषा"]
-    assert terms("اللُّغَةُ") == terms("اللغة") == ["اللغة"]
-
-
-def test_a_single_ideograph_is_a_term() -> None:
-    assert terms("肾，liver") == ["肾", "liver"]
+from sextant.text.analysis import terms
 
 
 def test_scores_are_those_of_bm25() -> None:
