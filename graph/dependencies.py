@@ -18,6 +18,7 @@ from sextant.domain.errors import ModelUnavailable, TimedOut, Wording
 from sextant.domain.settings import Settings
 from sextant.models.chat.factory import open_chat_model
 from sextant.models.chat.vision import build_vision_model
+from sextant.models.embedding.cache import WARM_UP
 from sextant.models.embedding.choice import build_embedder
 from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.models.protocols import Embedder, Reranker
@@ -57,9 +58,9 @@ async def _open_dependencies(settings: Settings, stack: AsyncExitStack) -> Depen
 
 
 async def _load(embedder: Embedder) -> bool:
-    """Load the model; without it a search goes on by keywords, and says so."""
+    """Load the model, waiting as a question does; without it a search goes on by keywords, and says so."""
     try:
-        await embedder.warm_up()
+        await embedder.embed_query(WARM_UP)
     except ModelUnavailable:
         return False
     return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
+import math
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -21,12 +22,13 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def open_session(
-    *, to_answer: bool = False, unattended: bool = False
+    *, to_answer: bool = False, lengthy: bool = False, unattended: bool = False
 ) -> AsyncIterator[Sextant]:
     """Provide Sextant as the environment and `.env` configure it; raises what `Sextant.open` raises.
 
     Args:
         to_answer: load the embedding model from now on, beside the imports that an answer needs.
+        lengthy: one statement may take longer than an answer may.
         unattended: nobody reads what the command prints, so it logs as `sextant serve` does.
     """
     settings = await asyncio.to_thread(load_settings)
@@ -37,8 +39,11 @@ async def open_session(
     _announce_setup(settings)
     embedder = await _loading(settings) if to_answer else None
     facade = await asyncio.to_thread(importlib.import_module, "sextant.facade")
+    from sextant.stores.postgresql.watched import limit_statements
+
     async with facade.Sextant.open(settings, embedder=embedder) as rag:
-        yield rag
+        with limit_statements(math.inf if lengthy else settings.limits.answer_seconds):
+            yield rag
 
 
 def _announce_setup(settings: Settings) -> None:
@@ -50,10 +55,11 @@ def _announce_setup(settings: Settings) -> None:
 
 async def _loading(settings: Settings) -> CachedEmbedder:
     """Return the embedder, whose model loads in a thread of its own; its failure shows on first use."""
+    from sextant.models.embedding.cache import WARM_UP
     from sextant.models.embedding.choice import build_embedder
 
     embedder = await asyncio.to_thread(build_embedder, settings)
-    loading = asyncio.create_task(embedder.warm_up())
+    loading = asyncio.create_task(embedder.embed_query(WARM_UP))
     loading.add_done_callback(lambda task: task.cancelled() or task.exception())
     return embedder
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -28,11 +27,8 @@ def with_sextant(
     from sextant.cli.session import open_session
 
     async def with_it_open() -> T:
-        async with open_session(to_answer=to_answer) as rag:
-            from sextant.stores.postgresql.watched import limit_statements
-
-            with limit_statements(math.inf if lengthy else rag.settings.limits.answer_seconds):
-                return await work(rag)
+        async with open_session(to_answer=to_answer, lengthy=lengthy) as rag:
+            return await work(rag)
 
     return asyncio.run(with_it_open())
 

@@ -8,15 +8,17 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 
 from sextant.domain.errors import GraphStoreUnavailable, ModelUnavailable, SextantError
 from sextant.domain.settings import Settings
 from sextant.ingestion.graph.extraction.taggers import build_tagger
 from sextant.models.chat.factory import build_chat_model
+from sextant.models.embedding.cache import WARM_UP, CachedEmbedder
 from sextant.models.embedding.choice import build_embedder
 from sextant.retrievers.ranking.chat_reranker import CHAT, open_reranker
 from sextant.stores.documents.embedding_space import check_space, has_all_vectors
@@ -54,15 +56,16 @@ class Examination:
 async def examine(settings: Settings) -> AsyncIterator[Examination]:
     """Examine every dependency, one after the other, and tell each finding as it is made."""
     yield await _examine_safely("data folder", asyncio.to_thread(_data_folder, settings.data_dir))
+    embedder = cache(lambda: build_embedder(settings))
     try:
         async with await Database.open(settings) as database:
             yield await _examine_safely("database", examine_database(database))
-            yield await _examine_safely("stored vectors", _examine_vectors(database))
+            yield await _examine_safely("stored vectors", _examine_vectors(database, embedder))
             yield await _examine_safely("workers", _workers(database))
     except SextantError as error:
         yield _failed_examination("database", error)
     yield await _examine_safely("graph store", examine_graph_store(settings))
-    yield await _examine_safely("embedding model", _embedding(settings))
+    yield await _examine_safely("embedding model", _embedding(embedder))
     yield await _examine_safely("chat model", _chat(settings))
     yield await _examine_safely("reranker", _reranker(settings))
     yield await examine_named_entities(settings)
@@ -135,9 +138,9 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(number) for word in version.split()[:1] for number in word.split("."))
 
 
-async def _examine_vectors(database: Database) -> Examination:
-    embedder = build_embedder(database.settings)
-    await embedder.warm_up()
+async def _examine_vectors(database: Database, opened: Callable[[], CachedEmbedder]) -> Examination:
+    embedder = opened()
+    await embedder.embed_query(WARM_UP)
     await check_space(database, embedder)
     if not await has_all_vectors(database):
         return Examination(
@@ -195,9 +198,9 @@ async def examine_graph_store(settings: Settings) -> Examination:
     return Examination("graph store", Health.OK, f"Neo4j {version}, vectors searched {search}")
 
 
-async def _embedding(settings: Settings) -> Examination:
-    embedder = build_embedder(settings)
-    vector = await embedder.embed_query("ready?")
+async def _embedding(opened: Callable[[], CachedEmbedder]) -> Examination:
+    embedder = opened()
+    vector = await embedder.embed_query(WARM_UP)
     return Examination("embedding model", Health.OK, f"{embedder.name}, {len(vector)} dimensions")
 
 

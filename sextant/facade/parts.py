@@ -12,8 +12,8 @@ import logging
 from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING
 
-from sextant.domain.errors import ModelUnavailable, SettingsInvalid
-from sextant.models.embedding.cache import CachedEmbedder
+from sextant.domain.errors import ModelUnavailable, SettingsInvalid, Wording
+from sextant.models.embedding.cache import WARM_UP, CachedEmbedder
 from sextant.models.reranker import LocalReranker
 from sextant.stores.documents.embedding_space import check_space
 from sextant.stores.postgresql.database import Database
@@ -94,7 +94,7 @@ class Parts:
         try:
             dependencies, _ = await self.workflow()
             await asyncio.to_thread(_read_dictionaries)
-            await self._embedder.embed_query("warm up")
+            await self._embedder.embed_query(WARM_UP)
             for scorer in {dependencies.retriever.reranker, dependencies.judge}:
                 if isinstance(scorer, LocalReranker):
                     await scorer.warm_up()
@@ -121,8 +121,10 @@ class Parts:
         return dependencies, create_query_workflow(dependencies=dependencies)
 
     async def _check_space_if_possible(self) -> None:
-        # Without its embedding model a search goes on by keywords, and says so.
+        # Without its embedding model a search goes on by keywords, and says so: it is waited for as a
+        # question waits, not as a document does.
         with suppress(ModelUnavailable):
+            await self._embedder.embed_query(WARM_UP)
             await self.check_space()
 
     async def chunk_search(self) -> ChunkSearch:
@@ -155,19 +157,22 @@ class Parts:
         self._hybrid = self._hybrid or HybridRetrievers(self._database, self._embedder)
         return self._hybrid
 
-    async def ingestor(self, *, working: bool = False, reads: bool = True) -> Ingestor:
-        """Return what takes documents in, as the settings say.
+    async def ingestor(self, *, working: bool = False) -> Ingestor:
+        """Return what takes documents in, as the settings say; its embedding model answers.
 
         Args:
             working: it is a worker's: what extraction may cost bounds each document, not all of them.
-            reads: whether the chat model, where it extracts, reads a document before that is done.
         """
+        await self.check_space()
+        return await self._open_ingestor(working=working)
+
+    async def _open_ingestor(self, *, working: bool = False, reads: bool = True) -> Ingestor:
+        """Open it without a look at the embedding model; `reads`: see `importer`."""
         from sextant.ingestion.graph.index import GraphIndexer
         from sextant.ingestion.pipeline import Ingestor
         from sextant.stores.documents.document_store import DocumentStore
         from sextant.stores.work.jobs import JobStore
 
-        await self.check_space()
         settings = self._database.settings
         has_graph = settings.ingestion.graph != "off"
         by_model = reads and settings.ingestion.graph == "llm"
@@ -200,11 +205,43 @@ class Parts:
         return Captioner(self._vision, CaptionStore(self._database), settings)
 
     async def importer(self, *, reads: bool = True) -> Importer:
-        """Return what imports a graph of the user's own; `reads` as for `ingestor`."""
+        """Return what imports a graph of the user's own, and looks at the embedding model where it is needed.
+
+        Args:
+            reads: whether the chat model, where it extracts, reads a document before that is done.
+        """
         from sextant.ingestion.importer import Importer
         from sextant.stores.graph.record import GraphRecord
 
-        return Importer(await self.ingestor(reads=reads), GraphRecord(self._database))
+        ingestor = await self._open_ingestor(reads=reads)
+        return Importer(ingestor, GraphRecord(self._database), self._check_model)
+
+    async def _check_model(self, seconds: float | None) -> None:
+        """Look at the embedding model as `check_space` does, for at most so many seconds.
+
+        Raises:
+            EmbeddingModelChanged: the stored vectors come from another one.
+            ModelUnavailable: it did not answer.
+        """
+        name = self._embedder.name
+        try:
+            async with asyncio.timeout(seconds) as limit:
+                await self._embedder.embed_passages([WARM_UP])
+                await self.check_space()
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            raise ModelUnavailable(
+                f"The embedding model {name} did not answer within {seconds:g} s, so nothing was stored.",
+                next_step="Check its endpoint with `sextant doctor`, and do the same import again; "
+                "if it is only slow to start, raise SEXTANT_HTTP__IMPORT_PATIENCE.",
+                translations={
+                    "zh": Wording(
+                        f"嵌入模型 {name} 在 {seconds:g} 秒内没有回答，因此什么都没有存入。",
+                        "请用 `sextant doctor` 检查其服务，然后重新导入；如果只是启动慢，请调高 SEXTANT_HTTP__IMPORT_PATIENCE。",
+                    )
+                },
+            ) from error
 
     def _parser_hosts(self) -> ParserHosts:
         """Process that parse; starting them costs as much as parsing dozens of small files."""

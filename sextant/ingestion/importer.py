@@ -8,7 +8,7 @@ transaction. Everything goes by the user's own ids: the same import again change
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -74,11 +74,24 @@ class ImportReport:
 
 
 class Importer:
-    """Imports into knowledge bases: documents through the ingestor, the graph into its record."""
+    """Imports into knowledge bases: documents through the ingestor, the graph into its record.
 
-    def __init__(self, ingestor: Ingestor, record: GraphRecord) -> None:
+    Args:
+        ingestor: takes the documents in.
+        record: takes what is said of the graph.
+        check_model: called before anything is stored that needs the embedding model, with the seconds in
+            which it must answer; None: nothing is.
+    """
+
+    def __init__(
+        self,
+        ingestor: Ingestor,
+        record: GraphRecord,
+        check_model: Callable[[float | None], Awaitable[None]] | None = None,
+    ) -> None:
         self._ingestor = ingestor
         self._record = record
+        self._check_model = check_model
 
     async def import_graph(
         self,
@@ -119,8 +132,8 @@ class Importer:
             await self._read(lines, source, run)
             await standing.check()
             documents = await asyncio.to_thread(lines.document_count)
-            if patience is not None and documents > 0:
-                await self._ingestor.check_embedder(patience)
+            if self._check_model is not None and (documents > 0 or facts_as_passages):
+                await self._check_model(patience)
             await self._store_documents(scope, lines, run)
             async with self._record.writing(scope, bare=False) as writer:
                 standing.found(writer.scope_id)

@@ -15,10 +15,8 @@ from sextant.domain.documents import Job, JobStage
 from sextant.domain.errors import (
     Cancelled,
     DependencyError,
-    ModelUnavailable,
     SextantError,
     Superseded,
-    Wording,
     error_of,
 )
 from sextant.domain.scope import Scope
@@ -127,30 +125,6 @@ class Ingestor:
             hosts=hosts or ParserHosts(),
             captioner=captioner,
         )
-
-    async def check_embedder(self, seconds: float) -> None:
-        """Have the embedding model embed a word.
-
-        Raises:
-            ModelUnavailable: it does not, or not in so many seconds.
-        """
-        try:
-            async with asyncio.timeout(seconds) as limit:
-                await self._embedder.embed_passages(["Sextant"])
-        except TimeoutError as error:
-            if not limit.expired():
-                raise
-            raise ModelUnavailable(
-                f"The embedding model {self._embedder.name} did not answer within {seconds:g} s, so nothing was stored.",
-                next_step="Check its endpoint with `sextant doctor`, and do the same import again; "
-                "if it is only slow to start, raise SEXTANT_HTTP__IMPORT_PATIENCE.",
-                translations={
-                    "zh": Wording(
-                        f"嵌入模型 {self._embedder.name} 在 {seconds:g} 秒内没有回答，因此什么都没有存入。",
-                        "请用 `sextant doctor` 检查其服务，然后重新导入；如果只是启动慢，请调高 SEXTANT_HTTP__IMPORT_PATIENCE。",
-                    )
-                },
-            ) from error
 
     async def ingest(
         self,

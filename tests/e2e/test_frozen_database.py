@@ -137,7 +137,7 @@ async def test_no_command_waits_for_a_statement_that_never_ends(
         assert sextant("graphs", **own).status == 0
         with psycopg.connect(url) as holding:
             holding.execute("lock table sextant.documents, sextant.graphs")
-            for command in (["graphs"], ["documents", "list"], ["search", "lens"]):
+            for command in (["graphs"], ["documents", "list"], ["search", "lens"], ["chat"]):
                 told = sextant(*command, **own)
                 assert told.status == 3, (command, told.out, told.err)
                 assert "PostgreSQL" in told.err

@@ -114,13 +114,16 @@ async def _turn(rag: Sextant, question: str, options: Options) -> str:
 
 
 async def _forget(rag: Sextant, thread: str | None) -> None:
-    from contextlib import suppress
+    """Forget a kept conversation; where that fails, it is told, and the conversation goes on."""
+    from sextant.domain.errors import ConversationNotFound, SextantError
 
-    from sextant.domain.errors import ConversationNotFound
-
-    if thread:
-        with suppress(ConversationNotFound):
+    try:
+        if thread:
             await rag.conversations().forget(thread)
+    except ConversationNotFound:
+        pass
+    except SextantError as error:
+        terminal.report(error, as_json=False)
 
 
 async def _list(rag: Sextant) -> None:

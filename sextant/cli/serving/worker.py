@@ -56,7 +56,10 @@ async def _work(concurrency: int | None, where: tuple[str, int] | None) -> None:
     from sextant.cli.session import open_session
     from sextant.cli.terminal import say
 
-    async with open_session(unattended=True) as rag, _serving_metrics(rag, where) as address:
+    async with (
+        open_session(lengthy=True, unattended=True) as rag,
+        _serving_metrics(rag, where) as address,
+    ):
         worker = rag.worker(concurrency)
         for order in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(order, worker.stop)

@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from sextant.domain.fair_semaphore import release_slot
 from sextant.models.protocols import Embedder, Vectors
 
+WARM_UP = "warm up"
+"""The question that is embedded before any other: it loads the model, or shows whether its endpoint answers."""
+
 _Key = tuple[asyncio.AbstractEventLoop, str]
 
 

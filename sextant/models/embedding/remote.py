@@ -6,15 +6,19 @@ embedding models want before a question or a passage.
 
 from __future__ import annotations
 
+import asyncio
 import re
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sextant.domain.errors import SettingsInvalid
+from sextant.domain.errors import ModelUnavailable, SettingsInvalid
 from sextant.domain.settings import Settings
+from sextant.models import wordings
 from sextant.models.endpoint import Endpoint
 from sextant.models.failures import Retries, Service
 from sextant.models.protocols import Vectors, in_batches
@@ -43,11 +47,11 @@ class LearnedDimension(ABC):
             ModelUnavailable: there is no vector to be had.
         """
         if self._dimension is None:
-            await self.embed_query("dimension")
+            await self.embed_passages(["dimension"])
 
     @abstractmethod
-    async def embed_query(self, text: str) -> Vectors:
-        """Return the vector of a question, shape (dimension,); sets the dimension."""
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Return the vectors of passages, shape (len(texts), dimension); sets the dimension."""
 
     async def _no_vectors(self) -> Vectors:
         """Return those of no texts."""
@@ -93,6 +97,8 @@ OPENAI = "https://api.openai.com/v1"
 # The lowest limit in common use: text-embeddings-inference takes 32 inputs a request by default.
 _BATCH = 32
 _CONCURRENT = 4
+# After a silence no question waits for the endpoint for so long; a document does.
+_PAUSE_SECONDS = 30.0
 
 
 class RemoteEmbedder(LearnedDimension):
@@ -101,11 +107,12 @@ class RemoteEmbedder(LearnedDimension):
     Texts are sent as text, 32 a request and 4 requests at a time; vectors come back normalised to
     length 1 whatever the endpoint does. The prefixes that the model was trained with are added by
     its name. Over plain HTTP rather than through the openai package, which costs most of a second
-    to import and tokenises for one vendor.
+    to import and tokenises for one vendor. A document waits for as long as a call may take, a question
+    for half of what one lane may, so that the lane goes on by words.
 
     Args:
         model: the model's name at the endpoint; also the name of the vector space.
-        settings: endpoint, key, time limit and retries.
+        settings: endpoint, key, time limits and retries.
 
     Raises:
         SettingsInvalid: neither a key nor a base URL is set.
@@ -121,6 +128,8 @@ class RemoteEmbedder(LearnedDimension):
             )
         self._model = model
         self._prefixes = prefixes_of(model)
+        self._patience = settings.retrieval.lane_timeout / 2
+        self._silent_until = 0.0
         self._endpoint = Endpoint(
             f"{(base or OPENAI).rstrip('/')}/embeddings",
             key.get_secret_value() if key else None,
@@ -144,9 +153,18 @@ class RemoteEmbedder(LearnedDimension):
         """Return the vector of a question, shape (dimension,).
 
         Raises:
-            ModelUnavailable: the endpoint gives no vector.
+            ModelUnavailable: the endpoint gives no vector, or has just been silent.
         """
-        vector: Vectors = (await self._embed([self._prefixes.query + text]))[0]
+        if time.monotonic() < self._silent_until:
+            raise self._silence()
+        try:
+            async with asyncio.timeout(self._patience) as limit:
+                vector: Vectors = (await self._embed([self._prefixes.query + text]))[0]
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            self._silent_until = time.monotonic() + _PAUSE_SECONDS
+            raise self._silence() from error
         return vector
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
@@ -171,6 +189,7 @@ class RemoteEmbedder(LearnedDimension):
         request = {"model": self._model, "input": inputs, "encoding_format": "float"}
         answer = await self._endpoint.post(request)
         vectors = self._read(answer, len(texts))
+        self._silent_until = 0.0
         if self._dimension is None:
             self._dimension = vectors.shape[1]
         if vectors.shape[1] != self._dimension:
@@ -179,6 +198,10 @@ class RemoteEmbedder(LearnedDimension):
         if not np.all(np.isfinite(lengths) & (lengths > 0)):
             raise self._endpoint.unusable("a vector is zero or not finite")
         return np.asarray(vectors / lengths, np.float32)
+
+    def _silence(self) -> ModelUnavailable:
+        service = replace(self._endpoint.service, timeout_setting="SEXTANT_RETRIEVAL__LANE_TIMEOUT")
+        return service.error(ModelUnavailable, wordings.SILENT)
 
     def _read(self, answer: Any, expected: int) -> Vectors:  # noqa: ANN401 - JSON
         try:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from sextant.domain.errors import DependencyError, SextantError
 from sextant.domain.settings import Settings
 from sextant.facade import doctor
+from sextant.models.embedding.cache import WARM_UP
 from sextant.models.embedding.remote import OPENAI
 from sextant.models.protocols import Embedder
 from sextant.stores.documents.embedding_space import has_all_vectors
@@ -138,8 +139,7 @@ class ReadinessProbe:
     async def _embedding(self) -> DependencyState:
         if self._settings.embedding.startswith("openai:"):
             await _reachable(self._settings.openai_base_url or OPENAI)
-        else:
-            await self._embedder.embed_query("ready?")  # from memory, from the second time on
+        await self._embedder.embed_query(WARM_UP)  # from memory, from the second time on
         return (
             DependencyState.UP
             if await has_all_vectors(self._database)

@@ -99,6 +99,26 @@ async def test_a_silent_endpoint_is_left_after_the_time_limit_and_not_asked_agai
         await embedder.close()
 
 
+async def test_a_question_waits_half_a_lane_for_a_silent_endpoint_and_the_next_not_at_all(
+    settings_for: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with ScriptedOpenAI() as server:
+        embedder = RemoteEmbedder("scripted", settings_for(server))
+        with monkeypatch.context() as patch:
+            patch.setattr(embedder, "_patience", 0.0)
+            with pytest.raises(ModelUnavailable, match="did not answer in time") as caught:
+                await embedder.embed_query("a")
+        assert "SEXTANT_RETRIEVAL__LANE_TIMEOUT" in caught.value.next_step
+        with pytest.raises(ModelUnavailable, match="did not answer in time"):
+            await embedder.embed_query("b")
+        await embedder.embed_passages(["A document waits, and finds it awake."])
+        await embedder.embed_query("c")
+        sent = [request.body["input"] for request in server.requests]
+        await embedder.close()
+    assert ["b"] not in sent
+    assert ["c"] in sent
+
+
 def test_an_endpoint_must_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)

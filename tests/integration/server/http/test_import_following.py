@@ -13,7 +13,13 @@ import pytest_asyncio
 from fastapi import FastAPI
 
 from sextant.domain.scope import Scope
-from sextant.domain.settings import HttpSettings, IngestionSettings, Settings, WorkerSettings
+from sextant.domain.settings import (
+    HttpSettings,
+    IngestionSettings,
+    RetrievalSettings,
+    Settings,
+    WorkerSettings,
+)
 from sextant.server.app import create_app
 from sextant.server.schemas import examples
 from sextant.stores.graph.extraction import ExtractionStore
@@ -25,6 +31,7 @@ from tests.integration.server.calling import calling
 from tests.integration.server.served import sent
 
 LINES = {"content-type": "application/x-ndjson"}
+NAME = '{"type": "entity", "id": "e1", "name": "Mill Lane"}\n'
 
 
 @pytest_asyncio.fixture(scope="module")
@@ -113,11 +120,12 @@ async def test_an_import_does_not_wait_for_a_silent_model_to_read_its_documents(
             assert len(endpoint.chat_requests) >= 2
 
 
+@pytest.mark.parametrize("from_the_start", [False, True])
 @pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
 async def test_an_import_ends_before_anything_is_stored_where_the_embedding_model_is_silent(
-    graph: str, accept: str
+    graph: str, accept: str, *, from_the_start: bool
 ) -> None:
-    silent = False
+    silent = from_the_start
 
     def embedding(_: ApiRequest) -> Reply:
         return Reply(delay=3600.0 if silent else 0.0)
@@ -132,6 +140,7 @@ async def test_an_import_ends_before_anything_is_stored_where_the_embedding_mode
                     "embedding": "openai:hashed",
                     "openai_base_url": endpoint.base_url,
                     "model_timeout": 3600.0,
+                    "retrieval": RetrievalSettings(lane_timeout=1.0),
                 }
             )
             created = create_app(settings)
@@ -143,6 +152,14 @@ async def test_an_import_ends_before_anything_is_stored_where_the_embedding_mode
                     headers=LINES | {"accept": accept},
                 )
                 graphs = (await client.get("/api/graphs")).json()["graphs"]
+                ready = (await client.get("/readyz")).json()
+                named = await client.post(
+                    f"/api/graphs/{graph}/import", content=NAME.encode(), headers=LINES
+                )
+    if from_the_start:
+        [state] = [one["state"] for one in ready["dependencies"] if one["name"] == "embedding"]
+        assert state == "down"
+    assert named.json()["entities"] == 1  # which needs no vector to be stored
     if accept == "application/json":
         assert answer.status_code == 503
         problem = answer.json()
