@@ -48,6 +48,7 @@ from sextant.ingestion.parsing.draft import DocumentDraft
 from sextant.ingestion.parsing.hosts import Describe, ParserHosts, parse_file
 from sextant.ingestion.parsing.images import Captions
 from sextant.ingestion.progress import OnProgress, Progress, Stages, silent
+from sextant.ingestion.shares import WorkShares
 from sextant.ingestion.transfer.documents import apply_dates, is_packed, unpack
 from sextant.models.protocols import Embedder, Vectors
 from sextant.stores.chunks.stored import StoredChunk
@@ -173,8 +174,6 @@ class Heartbeats:
 
 log = logging.getLogger(__name__)
 
-# While one file is embedded the next one is parsed; more at once would only cost memory.
-PARSED_AT_ONCE = 2
 # A passage takes 30–50 ms to embed: the first of a long document are searchable after half a second.
 _FIRST_BATCH = 8
 # Two batches of a document are written at the same time: the server's work is the larger part.
@@ -218,8 +217,7 @@ class JobRunner:
         self._hosts = hosts
         self._captioner = captioner
         self._heartbeats = Heartbeats(jobs, settings.ingestion.job_heartbeat)
-        self._parsing = asyncio.Semaphore(PARSED_AT_ONCE)
-        self._embedding = asyncio.Lock()
+        self._shares = WorkShares()
 
     async def run(
         self,
@@ -327,7 +325,7 @@ class JobRunner:
         report(Progress(job.filename, JobStage.EMBED, 0, total))
         where = job.scope, job.document_id
         await self._documents.begin(*where, parsed, version=job.version)
-        vectors = await self._vectors(parsed, first)
+        vectors = await self._vectors(job, parsed, first)
         await self._documents.add_chunks(*where, first, vectors, version=job.version)
         report(Progress(job.filename, JobStage.EMBED, len(first), total))
 
@@ -349,7 +347,7 @@ class JobRunner:
     ) -> None:
         total = len(parsed.chunks)
         report(Progress(job.filename, JobStage.EMBED, 0, total))
-        vectors = await self._vectors(parsed, parsed.chunks)
+        vectors = await self._vectors(job, parsed, parsed.chunks)
         report(Progress(job.filename, JobStage.EMBED, total, total))
         report(Progress(job.filename, JobStage.PUBLISH, total, total))
         ready = ReadyVersion(job.document_id, job.version, parsed, vectors)
@@ -361,16 +359,16 @@ class JobRunner:
             job.scope, job.document_id, job.version
         )
 
-    async def _vectors(self, parsed: ParsedDocument, chunks: Sequence[Chunk]) -> Vectors:
+    async def _vectors(self, job: Job, parsed: ParsedDocument, chunks: Sequence[Chunk]) -> Vectors:
         texts = [embedding_text(parsed.title, chunk) for chunk in chunks]
-        async with self._embedding:
+        async with self._shares.embedding(job.scope.user_id):
             return await self._embedder.embed_passages(texts)
 
     async def _parse(self, job: Job, given: SourceContent | None) -> ParsedDocument:
         given = given or await self._documents.read_source(job.scope, job.document_id)
         if is_packed(given.content):
             return await asyncio.to_thread(unpack, given.content, job.document_id)
-        async with self._parsing:
+        async with self._shares.parsing(job.scope.user_id):
             parsed = await parse_file(
                 given.content,
                 job.filename,
@@ -417,7 +415,7 @@ class JobRunner:
 
         try:
             for batch in _batches(missing, self._settings.ingestion.embed_batch):
-                vectors = await self._vectors(parsed, batch)
+                vectors = await self._vectors(job, parsed, batch)
                 await finish(all_but=_STORED_AT_ONCE - 1)
                 adding = self._documents.add_chunks(
                     job.scope, job.document_id, batch, vectors, version=job.version

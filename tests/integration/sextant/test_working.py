@@ -6,16 +6,19 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 from uuid import uuid4
 
+import pytest
 import pytest_asyncio
 
-from sextant.domain.documents import Job, JobStage
+from sextant.domain.documents import Job, JobStage, ParsedDocument
 from sextant.domain.errors import ModelUnavailable
 from sextant.domain.scope import Scope
 from sextant.domain.settings import IngestionSettings, Settings, WorkerSettings
 from sextant.facade.library import Library
 from sextant.facade.worker import Worker, working
+from sextant.ingestion.parsing.hosts import parse_file
 from sextant.ingestion.pipeline import Ingestor
 from sextant.models.protocols import Vectors
 from sextant.stores.documents.document_store import DocumentStore
@@ -208,6 +211,30 @@ async def test_slow_documents_of_one_user_leave_the_last_place_of_a_worker(
         embedder.free.set()
         for scope in (many, one):
             assert {job.stage for job in await until(database, scope, over)} == {JobStage.DONE}
+
+
+async def test_a_small_file_does_not_wait_for_another_users_files_to_be_parsed(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many, one, released = someone(), someone(), asyncio.Event()
+    parsing = 0
+
+    async def parse_slowly(content: bytes, filename: str, **options: Any) -> ParsedDocument:
+        nonlocal parsing
+        if filename.startswith("note-"):
+            parsing += 1
+            await released.wait()
+        return await parse_file(content, filename, **options)
+
+    monkeypatch.setattr("sextant.ingestion.job_runner.parse_file", parse_slowly)
+    await add(database, many, notes(12, padding=100_000))
+    async with worker_of(database, concurrency=3):
+        await until(database, many, lambda _: parsing == 2)
+        await add(database, one, [Upload("small.txt", "small.txt", "text/plain", b"A short one.")])
+        await until(database, one, over)
+        assert parsing == 2
+        released.set()
+        assert {job.stage for job in await until(database, many, over)} == {JobStage.DONE}
 
 
 async def test_the_work_on_a_graph_takes_one_of_its_users_places(database: Database) -> None:
