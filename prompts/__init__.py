@@ -19,10 +19,11 @@ _FILE = re.compile(
     r"version: (?P<version>\d+)\n+# system\n+(?P<system>.+?)\n+# user\n+(?P<user>.+)", re.DOTALL
 )
 
+# Of the tags around data in the prompts, their letters; what begins with them, too.
 _TAGS = (
-    "already-run caption conversation document draft found knowledge missing names pairs passage passages"
-    " question report reports sections sources table title"
-)
+    "alreadyrun", "caption", "conversation", "document", "draft", "found", "knowledge", "missing", "names", "pairs",
+    "passage", "question", "report", "sections", "sources", "table", "title",
+)  # fmt: skip
 # What no reader sees (Unicode's Default_Ignorable_Code_Point), and marks upon a letter.
 _INVISIBLE = re.compile(
     "[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
@@ -31,21 +32,32 @@ _INVISIBLE = re.compile(
 )
 # Where some readers begin a line, though Markdown and `re` do not.
 _BREAKS = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
-# A tag behind its bracket: whatever signs stand before the word and between its letters, with a namespace or a number.
-_SPELLED = "|".join(r"[^\w<>]{0,3}".join(map(re.escape, tag)) for tag in _TAGS.split())
-_TAG = rf"[^\w<>]*+(?:\w{{1,40}}\s*+:[^\w<>]*+)?(?:{_SPELLED})(?![^\W\d_])"
-# The tags around data in the prompts, their bracket as a sign or as an entity; what chat templates set turns and
-# thoughts apart by, which some endpoints read in a text, too, also amid a word; and the number of a passage at the
-# beginning of a line. Each ends with what is replaced. A name in capitals behind a word is an index of a program's.
-_MARK = re.compile(
-    rf"<(?={_TAG})|&(?=(?:amp;)*(?:lt|#0*60|#x0*3c)\b;?{_TAG})"
-    r"|<(?=\|[^\s|<>]{1,40}\||/?(?:s|bos|eos|pad|unk|sop|eop|eod|think)>|/?[a-z]+(?:_[a-z0-9]+)+>|</?sys>)"
-    r"|\[(?=/?(?:inst|think|(?-i:(?:SYSTEM|AVAILABLE|TOOL)(?:_[A-Z]+)+))\])"
-    r"|(?<!\w)\[(?=/?(?-i:[A-Z]+(?:_[A-Z]+)+)\])"
-    rf"|(?<![^{_BREAKS}])[^\S{_BREAKS}]*+\[(?=\d+\])",
+# Who speaks in a conversation, as chat templates and habits have it, by letters alone.
+_ROLES = frozenset({
+    "assistant", "availabletools", "human", "inst", "instruction", "instructions", "sys", "system", "systemmessage",
+    "systemprompt", "think", "thinking", "tool", "toolcall", "toolcalls", "toolresults", "user", "usermessage",
+    "助手", "指令", "用户", "系统", "系统提示",
+})  # fmt: skip
+# Where something may begin: a tag, by a sign or an entity; a token in square brackets, or the number of a passage at
+# the beginning of a line; a turn at the beginning of a line, which ends in a colon.
+_OPENING = re.compile(
+    rf"(?P<tag><|&(?:amp;)*(?:lt|#0*60|#x0*3c)\b;?)"
+    rf"|(?<![^{_BREAKS}])[^\S{_BREAKS}]*+(?P<number>\[)(?=\d+\])"
+    rf"|(?P<token>\[)(?=(?P<inside>[^\[\]]{{1,60}})\])"
+    rf"|(?<![^{_BREAKS}])(?P<marks>[^\w{_BREAKS}]*+)(?P<role>[a-z\u4e00-\u9fff]+)[^\w:{_BREAKS}]*+(?P<turn>:)",
     re.IGNORECASE,
 )
-_DEFUSED = {"<": "‹", "[": "(", "&": "＆"}
+_TAG_REACH = 200  # characters in which a tag must end to be one
+_TAG_END = re.compile(r"<|(?P<closed>>|&(?:amp;)*gt\b)", re.IGNORECASE)
+# A name right behind the bracket and its signs. One in other letters than the tags' own is none of theirs.
+_TAG_NAME = re.compile(r"[^\w\s]*+(?=[a-z_])[a-z0-9_]+(?!\w)", re.IGNORECASE)
+_NO_LETTER = re.compile(r"[\W\d_]+")
+# Tokens that some endpoints read amid a word, too; others in capitals behind a word are an index of a program's.
+_CAPITALS = re.compile(r"/?(?:INST|THINK|(?:SYSTEM|AVAILABLE|TOOL)(?:_[A-Z]+)+)")
+_UNKNOWN_TOKEN = re.compile(r"/?[A-Z]+(?:_[A-Z]+)+")
+DEFUSED = {"<": "‹", ":": "∶"}
+"""What stands in a prompt for a sign that would make a delimiter; no plain form (NFKC) leads back."""
+_DEFUSED = DEFUSED | {"&": "‹", "[": "("}
 
 
 class _Plain(dict[int, str]):
@@ -78,11 +90,54 @@ def as_data(text: str) -> str:
         shown = [place for place, sign in enumerate(seen) if not _INVISIBLE.match(sign)]
         seen = "".join([seen[place] for place in shown])
     parts, end = list[str](), 0
-    for mark in _MARK.finditer(seen):
-        place = shown[mark.end() - 1]
-        parts += [text[end:place], _DEFUSED[seen[mark.end() - 1]]]
-        end = place + 1
+    for found in _OPENING.finditer(seen):
+        if (at := _delimiter_in(found, seen)) is not None:
+            place = shown[at]
+            parts += [text[end:place], _DEFUSED[seen[at]]]
+            end = place + 1
     return "".join([*parts, text[end:]])
+
+
+def _delimiter_in(found: re.Match[str], seen: str) -> int | None:
+    """Return the index of the sign that makes a delimiter of what begins here; None where it is none."""
+    kind = found.lastgroup
+    if kind == "tag":
+        return found.start() if _is_tag(seen[found.end() : found.end() + _TAG_REACH]) else None
+    if kind == "turn":
+        is_turn = _letters_of(found["role"]) in _ROLES and (
+            "#" in found["marks"] or found["role"].isascii()
+        )
+        return found.start("turn") if is_turn else None
+    if kind == "number":
+        return found.start("number")
+    before = seen[: found.start()][-1:]
+    return found.start("token") if _is_token(found["inside"], before) else None
+
+
+def _is_tag(behind: str) -> bool:
+    """Return whether what stands behind an opening bracket makes it a tag.
+
+    Whatever is closed and has a name in Latin letters is one, since nobody knows all that some model takes for a
+    mark of its own; so is what has the letters of one of our tags, with whatever between them.
+    """
+    end = _TAG_END.search(behind)
+    inside = behind[: end.start()] if end else behind
+    is_closed = end is not None and end["closed"] is not None
+    if is_closed and _TAG_NAME.match(inside):
+        return True
+    names = {_letters_of(inside), _letters_of(inside.partition(":")[2])}
+    return any(name.startswith(_TAGS) for name in names) or (is_closed and bool(names & _ROLES))
+
+
+def _is_token(inside: str, before: str) -> bool:
+    """Return whether a chat template's token stands in square brackets behind this character."""
+    if before.isalnum() or before == "_":
+        return _CAPITALS.fullmatch(inside) is not None
+    return _letters_of(inside) in _ROLES or _UNKNOWN_TOKEN.fullmatch(inside) is not None
+
+
+def _letters_of(text: str) -> str:
+    return _NO_LETTER.sub("", text).casefold()
 
 
 def number_texts(texts: Iterable[str], between: str = "\n\n") -> str:

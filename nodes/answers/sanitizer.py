@@ -19,6 +19,8 @@ import html
 import re
 from collections.abc import Sequence
 
+from sextant.prompts import DEFUSED
+
 REMOVED = {"en": "(link removed)", "zh": "（链接已移除）"}
 
 # No more characters than this are ever held back: what is longer is not what it might have been.
@@ -76,6 +78,7 @@ class OutputSanitizer:
 
     def __init__(self, passages: Sequence[str] = (), language: str = "en") -> None:
         self._passages = passages
+        self._originals = _originals_of(passages)
         self._removed = REMOVED.get(language, REMOVED["en"])
         self._held = ""
         self._out = list[str]()
@@ -87,7 +90,7 @@ class OutputSanitizer:
 
     def feed(self, piece: str) -> str:
         """Return the part of the text up to the end of `piece` that is known to be harmless."""
-        self._held += piece
+        self._held += piece.translate(self._originals)
         return self._pass()
 
     def finish(self) -> str:
@@ -313,6 +316,15 @@ class OutputSanitizer:
         if not url or "`" in url or "\n" in url:
             return False
         return not self._passages or any(url in passage for passage in self._passages)
+
+
+def _originals_of(passages: Sequence[str]) -> dict[int, str]:
+    """Return what a prompt showed other signs for, by these: they are judged, and in code shown, as what they were."""
+    return {
+        ord(shown): original
+        for original, shown in DEFUSED.items()
+        if any(original in one for one in passages) and not any(shown in one for one in passages)
+    }
 
 
 def _plain(text: str) -> str:
