@@ -22,7 +22,9 @@ _TITLES = (  # written with a capital: "5 ms." is no title
     "Co Dr Drs Mr Mrs Ms Mx Prof St Mt Ft Messrs Mme Mlle Hr Fr Capt Cmdr Col Cpl Gen Gov Hon Lt Maj "
     "Pres Pvt Rep Rev Sen Sgt Supt Dipl Ing"
 )
-_LINKS = "vs cf viz ca approx bzw"
+_LINKS = "v vs cf viz ca approx bzw"
+# Behind a name: before an ideograph, too, which has no small letters to tell that it goes on.
+_AFTER_NAME = "al bros co corp inc jr llc ltd plc sr"
 _COUNTED = (
     "no nos nr al art app c ch chap ed eq eqs ext fig figs fn op p para pp pt reg rm sec sect tab tel "
     "vol jan feb mar apr jun jul aug sep sept oct nov dec abs kap"
@@ -33,6 +35,7 @@ TITLES = frozenset(_TITLES.split())
 """What shortens a title or its like before a name, without its full stop."""
 _BEFORE_CAPITAL = frozenset((*TITLES, *map(str.upper, TITLES), *_LINKS.split()))
 _BEFORE_NUMBER = frozenset((*_COUNTED.split(), *_LINKS.split()))
+_BEHIND_NAME = frozenset(_AFTER_NAME.split())
 _SHORT = re.compile(r"[^\W\d_]{1,4}|[A-Z][a-z]{1,4}|(?:[^\W\d_]{1,4}\.)+[^\W\d_]{1,4}")
 # The word before a stop, with the one before that: "by" and "J" of "by J. Poe".
 _LAST_WORDS = re.compile(
@@ -40,8 +43,22 @@ _LAST_WORDS = re.compile(
 )
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _HALF_OF_DAY = frozenset({"a.m", "p.m"})
-# "4 a.m. UTC": a time zone in capitals, or what may still grow into one.
-_ZONE = re.compile(r"\s*[A-Z]{2,5}(?!\w)|\s*[A-Z]\Z")
+# What a time of day goes on with: "UTC", "Monday and …", "Jan. 5", "Beijing time", "Christmas Eve", or what
+# may still grow into one. A day that a verb follows begins the next sentence ("Monday is …").
+_OF_TIME = re.compile(
+    r"""\s+(?:[A-Z]{2,5}(?!\w)
+    |(?:(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Eastern|Central|Mountain|Pacific)s?
+       |(?:Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat|Sun)\b\.?
+       |(?:[A-Z][\w'’]*\s+){1,3}(?:[Tt]ime|Day|Eve))
+     (?=\s*(?:\Z|\n|[^\w\s]|\d|[A-Z][a-z]+\s+\d
+       |(?:and|or|to|through|till|until|at|in|on|for|from|if|when|while|with|except|only|but|time|UTC|GMT|it|we|you|they|the
+         |(?:morning|afternoon|evening|night)s?)\b))
+    |(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?\s+\d
+    |(?:[A-Z][\w'’]*\s+){0,2}[A-Z][\w'’]*\s*\Z)""",
+    re.VERBOSE,
+)
+_OF_TIME_CHARS = 60
+_TIME_TAIL = re.compile(rf"\b[ap]\.m\.[^\n]{{0,{_OF_TIME_CHARS}}}\Z", re.IGNORECASE)
 # A letter behind one of these is an initial ("by J. Poe"); behind a noun it is a label ("flat A.").
 _BEFORE_INITIAL = frozenset(_INITIALLED.split())
 # German dates: the day is an ordinal ("am 5. September").
@@ -65,7 +82,8 @@ _SPACE = re.compile(r"\s*")
 
 def find_undecided(text: str) -> int:
     """Return where the last stop of a growing text begins, or the text ends: nothing before it can change."""
-    unfinished = _UNFINISHED.search(text, max(len(text) - _CODE_CHARS, 0))
+    unfinished = _TIME_TAIL.search(text, max(len(text) - _OF_TIME_CHARS - len("a.m."), 0))
+    unfinished = unfinished or _UNFINISHED.search(text, max(len(text) - _CODE_CHARS, 0))
     return len(text[: unfinished.start() if unfinished else None].rstrip(_STOPPING))
 
 
@@ -93,24 +111,31 @@ def _ends(text: str, start: int, since: int) -> Iterator[int]:
 def _goes_on(text: str, start: int, stop: re.Match[str]) -> bool:
     """Return whether the sentence from `start` goes on behind a stop.
 
-    What decides is the words before the stop and the first character behind it, or behind "no." the first
-    word, so that a growing text can be cut as soon as that is there. A row of a table is one sentence.
+    What decides is the words before the stop and the first character behind it, behind "no." the first word
+    and behind "a.m." a few, so that a growing text can be cut as soon as they are there. A row of a table is
+    one sentence.
     """
     following = _following(text, stop.end())
     if "\n" not in stop[0] and (following == _BAR or _first(text, start) == _BAR):
         return True
-    if not stop[0].endswith("."):
-        return following.islower() and stop[0][-1] in "…\"'”’)]"
+    if not stop[0].endswith(".") or stop[0].startswith(".."):
+        return following.islower() and stop[0][-1] in ".…\"'”’)]"
     last = _LAST_WORDS.search(text[max(start, stop.start() - _LOOK_BACK) : stop.end()])
     if last is None:
         return following.islower()
     if following.islower():
         return _SHORT.fullmatch(last["word"]) is not None and not _begins_lower(text, start)
-    counts = following.isalpha() and last["word"].lower() in _BEFORE_NUMBER
-    if counts and _names_code(text, stop.end()):
-        return True
-    in_zone = last["word"].lower() in _HALF_OF_DAY and _ZONE.match(text, stop.end()) is not None
-    return in_zone or _is_shortened(last["word"], last["before"] or "", following)
+    lower = last["word"].lower()
+    return (
+        (following.isalpha() and lower in _BEFORE_NUMBER and _names_code(text, stop.end()))
+        or (lower in _HALF_OF_DAY and _goes_on_in_time(text, stop.end()))
+        or _is_shortened(last["word"], last["before"] or "", following)
+    )
+
+
+def _goes_on_in_time(text: str, end: int) -> bool:
+    """Return whether a day, a date or a zone follows a time of day, or what may still grow into one."""
+    return _OF_TIME.match(text, end, end + _OF_TIME_CHARS) is not None
 
 
 def _names_code(text: str, end: int) -> bool:
@@ -143,7 +168,9 @@ def _is_shortened(word: str, before: str, following: str) -> bool:
     if word.isdecimal():
         return len(word) <= 2 and before.lower() in _BEFORE_ORDINAL and following.isalpha()
     if _DOTTED.fullmatch(word):
-        return lower not in _HALF_OF_DAY or not following.isalpha()
+        return lower not in _HALF_OF_DAY or not following.isalpha() or has_cjk(following)
+    if lower in _BEHIND_NAME and has_cjk(following):
+        return True
     if len(word) == 1 and word.isupper():
         return before in _BEFORE_INITIAL or not before[:1].islower()
     if following.isdecimal():

@@ -40,6 +40,40 @@ def sentences(text: str) -> list[str]:
             ],
         ),
         (
+            "Come at 8 a.m. Friday and 3 p.m. Sunday. We close at 6 p.m. Friday is a day off.",
+            [
+                "Come at 8 a.m. Friday and 3 p.m. Sunday.",
+                "We close at 6 p.m.",
+                "Friday is a day off.",
+            ],
+        ),
+        (
+            "Call from 9 a.m. Jan. 5 to noon. Then at 7 p.m. Lima time, at 8 p.m. Labour Day. Guests stay.",
+            [
+                "Call from 9 a.m. Jan. 5 to noon.",
+                "Then at 7 p.m. Lima time, at 8 p.m. Labour Day.",
+                "Guests stay.",
+            ],
+        ),
+        (
+            "We shut at 5 p.m. Guests and staff leave at 9 p.m. However, bars stay.",
+            ["We shut at 5 p.m.", "Guests and staff leave at 9 p.m.", "However, bars stay."],
+        ),
+        (
+            "Elm Ltd. 的租金是 5 元。No. 14有窗。每天 9 a.m. 开门。It ends. 完了。",
+            [
+                "Elm Ltd. 的租金是 5 元。",
+                "No. 14有窗。",
+                "每天 9 a.m. 开门。",
+                "It ends.",
+                "完了。",
+            ],
+        ),
+        (
+            "In Roe v. Wade it was so ... or not. Yes.",
+            ["In Roe v. Wade it was so ... or not.", "Yes."],
+        ),
+        (
             "Due Jan. 15 for clubs, Feb. 20 for schools.",
             ["Due Jan. 15 for clubs, Feb. 20 for schools."],
         ),
@@ -111,6 +145,18 @@ def test_a_growing_text_need_not_be_searched_again(pieces: list[str]) -> None:
     text, since = "", 0
     for piece in pieces:
         text += piece
+        assert sentence_end(text, since=since) == sentence_end(text)
+        if sentence_end(text) is None:
+            since = find_undecided(text)
+
+
+@pytest.mark.parametrize(
+    "behind", ["Monday is off.", "Monday and 3 p.m. Sunday.", "New Year's Day.", "Ann left."]
+)
+def test_a_text_that_grows_behind_a_time_need_not_be_searched_again(behind: str) -> None:
+    whole, since = "We open at 8 a.m. " + behind, 0
+    for length in range(len(whole) + 1):
+        text = whole[:length]
         assert sentence_end(text, since=since) == sentence_end(text)
         if sentence_end(text) is None:
             since = find_undecided(text)
