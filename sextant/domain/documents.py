@@ -35,6 +35,9 @@ class Missing(Enum):
         "program, save it and add it again."
     )
     PARTS_NOT_READ = "Not read: {parts}"
+    PARTS_DAMAGED = (
+        "Damaged or missing inside the file, and read only as far as that is possible: {parts}"
+    )
     TEXT_LEFT_OUT = "Characters left out, because the document takes them back, hides them or sets them aside: {characters}"
     QUOTES_NOT_CLOSED = "Never closed: the quotation mark in {rows} (line {lines}). Each line was read as a row of its own; check it."
     LINES_NOT_IMPORTED = (

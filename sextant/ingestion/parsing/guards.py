@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
+from contextlib import suppress
 from io import BytesIO
 from xml.parsers import expat
 
@@ -25,6 +26,7 @@ _ARCHIVE_PART = re.compile(
 )
 # Office puts the data behind charts and embedded objects here; no parser of ours opens them.
 _EMBEDDED = re.compile(r"^(?:word|ppt|xl)/embeddings/", re.IGNORECASE)
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 _UNREADABLE = {
     expat.errors.codes[expat.errors.XML_ERROR_UNKNOWN_ENCODING],
     expat.errors.codes[expat.errors.XML_ERROR_INCORRECT_ENCODING],
@@ -54,14 +56,14 @@ def check_container(content: bytes, file_type: FileType, limits: Limits) -> None
     Raises:
         FileUnsafe: too many entries, too much inflated data, a nested archive, or XML entities.
         FileEncrypted: an entry needs a password.
-        FileBroken: an entry cannot be inflated, or its checksum is wrong.
+        FileBroken: the container's directory cannot be read.
     """
     if file_type not in CONTAINERS:
         return
     try:
         with zipfile.ZipFile(BytesIO(content)) as archive:
             _check_archive(archive, len(content), limits)
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError) as error:
+    except (*_DAMAGED, ValueError) as error:
         raise FileBroken(
             f"The file's container is damaged ({error}).",
             next_step="Open it in its program, save it again and retry.",
@@ -90,11 +92,12 @@ def _check_entry(entry: zipfile.ZipInfo) -> None:
 
 
 def _inflate(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, room: int, limits: Limits) -> int:
-    """Return inflate one entry piece by piece and return its true size, stopping past any limit."""
+    """Inflate one entry piece by piece and return its true size, stopping past any limit."""
     is_xml = _XML_PART.search(entry.filename) is not None
     size = 0
     prolog = _Prolog(entry.filename) if is_xml else None
-    with archive.open(entry) as part:
+    # What is damaged costs that entry alone; its parser finds it missing.
+    with suppress(*_DAMAGED), archive.open(entry) as part:
         while piece := part.read(_PIECE):
             if prolog is not None and not prolog.read(piece):
                 prolog = None

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from sextant.domain.documents import HeadingSource, Missing
+from sextant.domain.errors import FileRejected
 from sextant.ingestion.parsing.blocks import Block, Caption, HeadingBlock, Image, Paragraph, Table
 from sextant.ingestion.parsing.tables import column_names, title_rows
 from sextant.tables.cells.stored import mark_across, mark_repeated
 from sextant.text.characters import clean_text, count_noun
 
-_PAGES_NAMED = 5
+_MOST_NAMED = 5
 
 
 class Omissions:
@@ -24,14 +27,37 @@ class Omissions:
 
     def __init__(self) -> None:
         self._parts = Counter[str]()
-        self._pages = defaultdict[str, dict[int, None]](dict[int, None])
+        self._places = defaultdict[str, dict[str, None]](dict[str, None])
+        self._damaged = dict[str, None]()
         self._characters = Counter[str]()
 
-    def add_part(self, kind: str, page: int | None = None) -> None:
-        """Count a part that is not read; `kind` is a noun in the singular ("chart")."""
+    def add_part(self, kind: str, place: int | str | None = None) -> None:
+        """Count a part that is not read.
+
+        Args:
+            kind: a noun in the singular ("chart").
+            place: the number of the slide where it stands, or its own name.
+        """
         self._parts[kind] += 1
-        if page is not None:
-            self._pages[kind][page] = None
+        if place is not None:
+            self._places[kind][f"slide {place}" if isinstance(place, int) else place] = None
+
+    def add_damaged(self, names: Iterable[str]) -> None:
+        """Name parts of a container of which only some could be read."""
+        self._damaged.update(dict.fromkeys(names))
+
+    @contextmanager
+    def survive(self, kind: str, place: int | str | None = None) -> Generator[None]:
+        """Count a part as not read where reading it raises, so that it costs nothing else.
+
+        Limits that the file breaks are still raised.
+        """
+        try:
+            yield
+        except (FileRejected, MemoryError, RecursionError):
+            raise
+        except Exception:  # noqa: BLE001 - damaged values make a reader raise anything
+            self.add_part(kind, place)
 
     def add_text(self, reason: str, text: str) -> None:
         """Count text that is left out, by the reason ("struck through")."""
@@ -42,18 +68,22 @@ class Omissions:
         parts = [
             f"{count_noun(number, kind)}{self._where(kind)}" for kind, number in self._parts.items()
         ]
+        damaged = [*islice(self._damaged, _MOST_NAMED)]
+        damaged += ["…"] if len(self._damaged) > _MOST_NAMED else []
         texts = [f"{number:,} {reason}" for reason, number in self._characters.items() if number]
         return (
             *([Missing.PARTS_NOT_READ.told(parts=", ".join(parts))] if parts else []),
+            *([Missing.PARTS_DAMAGED.told(parts=", ".join(damaged))] if damaged else []),
             *([Missing.TEXT_LEFT_OUT.told(characters=", ".join(texts))] if texts else []),
         )
 
     def _where(self, kind: str) -> str:
-        pages = list(self._pages[kind])
-        if not pages:
+        places = list(self._places[kind])
+        if not places:
             return ""
-        more = ", …" if len(pages) > _PAGES_NAMED else ""
-        return f" (slide {', '.join(map(str, pages[:_PAGES_NAMED]))}{more})"
+        named = [*places[:1], *(place.removeprefix("slide ") for place in places[1:_MOST_NAMED])]
+        more = ", …" if len(places) > _MOST_NAMED else ""
+        return f" ({', '.join(named)}{more})"
 
 
 _TITLE_CHARS = 200

@@ -55,11 +55,13 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     package = Package(content)
     main = package.main()
     context = _Context(main, limits)
+    title = package.title()
     body = list(_StoryReader(context, main).blocks(main.root))
     if not any(isinstance(block, HeadingBlock) and block.level for block in body):
         body = _with_inferred_headings(body, context.looks)
     blocks = _with_furniture(body, list(_furniture(context, main)))
-    return Blocks(write_raised(blocks), package.title(), warnings=context.omissions.warnings())
+    context.omissions.add_damaged(package.damaged)
+    return Blocks(write_raised(blocks), title, warnings=context.omissions.warnings())
 
 
 class _Context:
@@ -68,8 +70,11 @@ class _Context:
     def __init__(self, main: PackagePart, limits: Limits) -> None:
         self.limits = limits
         self.omissions = Omissions()
-        self.styles = Styles(self._root(main, "styles"))
-        self.numbering = Numbering(self._root(main, "numbering"))
+        self.styles, self.numbering = Styles(None), Numbering(None)
+        with self.omissions.survive("styles part"):
+            self.styles = Styles(self._root(main, "styles"))
+        with self.omissions.survive("numbering part"):
+            self.numbering = Numbering(self._root(main, "numbering"))
         self.notes = NoteTexts(self._root(main, "footnotes"), self._root(main, "endnotes"))
         self.note_parts = {
             qn("w:footnote"): next(main.related("footnotes"), main),
@@ -156,7 +161,10 @@ class _StoryReader:
         """Yield what hangs on a paragraph: text boxes; pictures, charts and notes, which stand below a table that holds it."""
         for box in line.boxes:
             yield from self.blocks(box)
-        beside = [block for one in line.objects for block in self._drawings.blocks(one)]
+        beside = list[Block]()
+        for one in line.objects:
+            with self._context.omissions.survive("drawing"):
+                beside += self._drawings.blocks(one)
         for mark, element in line.notes:
             reader = _StoryReader(self._context, self._context.note_parts[element.tag])
             if text := "\n".join(_lines_of(reader.blocks(element))):
@@ -239,10 +247,12 @@ def _furniture(context: _Context, main: PackagePart) -> Iterator[Block]:
     for reference in main.root.iter(*_REFERENCES):
         part = main.target(reference.get(qn("r:id")))
         if part is None or part.root is None:
-            context.omissions.add_part("head or foot of the pages")
+            context.omissions.add_part("page header or footer")
             continue
         reader = _StoryReader(context, part, on_each_page=True)
-        lines = "\n".join(_lines_of(reader.blocks(part.root))).split("\n")
+        lines = list[str]()
+        with context.omissions.survive("page header or footer"):
+            lines = "\n".join(_lines_of(reader.blocks(part.root))).split("\n")
         text = "\n".join(line for line in lines if line.strip() and line not in seen)
         seen.update(text.split("\n"))
         if text:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from sextant.ingestion.parsing.formats.opc import Element, qn
 
 _VAL = qn("w:val")
+_DEEPEST = 8  # a list has nine levels
 _DIGITS = "零一二三四五六七八九"
 _PLACEHOLDER = re.compile(r"%([1-9])")
 
@@ -82,7 +83,7 @@ def _levels(element: Element) -> dict[int, _ListLevel]:
     levels: dict[int, _ListLevel] = {}
     for node in element.findall(qn("w:lvl")):
         start = _value(node, "w:start", "1")
-        levels[int(node.get(qn("w:ilvl"), "0"))] = _ListLevel(
+        levels[min(int(node.get(qn("w:ilvl"), "0")), _DEEPEST)] = _ListLevel(
             _value(node, "w:numFmt", "decimal"),
             _value(node, "w:lvlText", ""),
             int(start) if start.isdigit() else 1,
@@ -344,5 +345,5 @@ def _with_properties(style: Style, properties: Element | None) -> Style:
     if listed is not None:
         list_id = value_of(listed, "w:numId") or list_id
         given = value_of(listed, "w:ilvl") or ""
-        depth = int(given) if given.isdigit() else depth
+        depth = min(int(given), _DEEPEST) if given.isdigit() else depth
     return replace(style, level=level, list_id=list_id, list_depth=depth)

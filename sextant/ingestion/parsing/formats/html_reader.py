@@ -12,8 +12,8 @@ from sextant.ingestion.parsing.blocks import Block, HeadingBlock, Paragraph, Tab
 from sextant.ingestion.parsing.formats.docx_styles import format_number
 from sextant.ingestion.parsing.formats.html_tables import (
     Visibility,
+    field_value,
     holds_data,
-    input_value,
     is_struck,
     read_mathml,
     read_table,
@@ -31,6 +31,7 @@ _BLOCKS = frozenset({
     "h5", "h6", "header", "hgroup", "hr", "html", "legend", "li", "main", "ol", "p", "pre", "search",
     "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
 })  # fmt: skip
+_FIELDS = frozenset({"input", "select", "textarea"})
 _LISTS = frozenset({"ul", "ol", "dl"})
 _NUMBERS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 _SPACE = re.compile(r"[ \t\r\n\f]+")
@@ -112,8 +113,8 @@ class Reader:
             self._add_text(_mark(node))
         elif tag == "img":
             self._add_image(node)
-        elif tag == "input":
-            self._add_text(f" {input_value(node)} ")
+        elif tag in _FIELDS:
+            self._add_text(f" {field_value(node)} ".replace("\n", "\v"))
         elif tag == "pre":
             self._add_whole(Paragraph(f"```\n{_verbatim(node).strip(chr(10))}\n```"))
         elif tag == "table" and self._depth < _DEEPEST and holds_data(node):

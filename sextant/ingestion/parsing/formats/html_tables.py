@@ -25,11 +25,15 @@ from sextant.ingestion.parsing.tables import (
 from sextant.tables.cells.values import ValueKind, read_value
 
 _DROPPED = frozenset({
-    "script", "style", "nav", "footer", "template", "noscript", "svg", "iframe", "object", "canvas", "select",
-    "textarea", "head", "audio", "video", "rp",
+    "script", "style", "nav", "footer", "template", "noscript", "svg", "iframe", "object", "canvas", "datalist",
+    "head", "audio", "video", "rp",
 })  # fmt: skip
 _FOOTERS = frozenset({"main", "article", "blockquote", "section", "aside", "dialog"})
-_TEXT_INPUTS = frozenset({"", "text", "number", "email", "date", "tel", "url"})
+_TEXT_INPUTS = frozenset({
+    "", "text", "number", "email", "date", "tel", "url", "time", "datetime-local", "month", "week", "search",
+})  # fmt: skip
+# Ticked and not, as forms of Word show them.
+_TICKS = {"checkbox": ("☐", "☒"), "radio": ("○", "●")}
 _STRUCK = frozenset({"del", "s", "strike"})
 _OPENERS = ("aria-expanded", "aria-controls", "data-toggle", "data-bs-toggle")
 _HEADS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary", "legend"})
@@ -104,10 +108,27 @@ def is_struck(node: LexborNode) -> bool:
     return node.tag in _STRUCK or "line-through" in style
 
 
-def input_value(node: LexborNode) -> str:
-    """Return what a field of a form holds for its reader."""
-    is_text = (node.attributes.get("type") or "").lower() in _TEXT_INPUTS
-    return (node.attributes.get("value") or "") if is_text else ""
+def field_value(node: LexborNode) -> str:
+    """Return what a field of a form shows its reader: what is typed in, the options that are chosen."""
+    if node.tag == "textarea":
+        return node.text() or ""
+    if node.tag == "select":
+        return ", ".join(" ".join((one.text() or "").split()) for one in _chosen(node))
+    kind = (node.attributes.get("type") or "").lower()
+    if kind in _TICKS:
+        return _TICKS[kind]["checked" in node.attributes]
+    return (node.attributes.get("value") or "") if kind in _TEXT_INPUTS else ""
+
+
+def _chosen(select: LexborNode) -> list[LexborNode]:
+    """Return the options that a list shows as chosen: those marked, or the first where it shows only one and asks for none."""
+    options = select.css("option")
+    chosen = [one for one in options if "selected" in one.attributes]
+    if "multiple" in select.attributes:
+        return chosen
+    is_open = (select.attributes.get("size") or "1") != "1"
+    shown = [] if is_open else [one for one in options[:1] if one.attributes.get("value") != ""]
+    return chosen[-1:] or shown
 
 
 def find_main(tree: LexborHTMLParser, visibility: Visibility) -> set[int]:

@@ -36,6 +36,7 @@ NAMESPACES = {
     "dc": "http://purl.org/dc/elements/1.1/",
 }
 # Relationships are told by the last words of their type, which both editions of the standard share.
+_MAIN_NAMES = ("word/document.xml", "ppt/presentation.xml", "xl/workbook.xml")
 MAIN, CORE = "officeDocument", "core-properties"
 # ISO/IEC 29500 strict has names of its own for what all programs write under the transitional ones.
 _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/([\w/]+)")
@@ -43,6 +44,9 @@ _STRICT_NAMES = {
     b"extendedProperties": b"extended-properties",
     b"customProperties": b"custom-properties",
 }
+
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
+"""What reading an entry of a container raises where its bytes are damaged."""
 
 
 @cache
@@ -64,7 +68,10 @@ def to_transitional(content: bytes) -> bytes:
         rewritten = BytesIO()
         with zipfile.ZipFile(rewritten, "w", zipfile.ZIP_DEFLATED) as target:
             for entry in package.infolist():
-                part = package.read(entry)
+                try:
+                    part = package.read(entry)
+                except DAMAGED:
+                    continue
                 if entry.filename.lower().endswith((".xml", ".rels", ".vml")):
                     part = _STRICT.sub(_transitional_name, part)
                 target.writestr(entry.filename, part)
@@ -86,9 +93,14 @@ class _Relationship:
 
 
 class Package:
-    """The parts of one file, each read when it is asked for."""
+    """The parts of one file, each read when it is asked for.
+
+    Attributes:
+        damaged: names of the parts that were asked for and are missing, or of which only a part could be read.
+    """
 
     def __init__(self, content: bytes) -> None:
+        self.damaged: dict[str, None] = {}
         try:
             self._archive = zipfile.ZipFile(BytesIO(content))
         except zipfile.BadZipFile as error:
@@ -100,7 +112,7 @@ class Package:
 
     def main(self) -> PackagePart:
         """Return the part that the document begins with; raises `FileBroken` where it cannot be read."""
-        part = next(PackagePart(self, "").related(MAIN), None)
+        part = next(PackagePart(self, "").related(MAIN), None) or self._main_by_name()
         if part is None:
             raise _broken("its main part is missing")
         if part.root is None:
@@ -111,7 +123,23 @@ class Package:
         """Return the title among the file's properties, "" if it has none."""
         core = next(PackagePart(self, "").related(CORE), None)
         root = core.root if core is not None else None
+        if core is not None and root is None:
+            self.damaged[core.name] = None
         return ("" if root is None else root.findtext(qn("dc:title")) or "").strip()
+
+    def parts_in(self, folder: str) -> list[PackagePart]:
+        """Return the parts that lie in a folder, in the order of their numbers."""
+        inside = [
+            PackagePart(self, name)
+            for name in self._names
+            if posixpath.dirname(name) == folder and name.endswith(".xml")
+        ]
+        return sorted(inside, key=lambda part: [len(part.name), part.name])
+
+    def _main_by_name(self) -> PackagePart | None:
+        """Return the part that the usual programs begin with, for a file that no longer says which it is."""
+        name = next(filter(self.has, _MAIN_NAMES), None)
+        return PackagePart(self, name) if name is not None else None
 
     def has(self, name: str) -> bool:
         """Return whether there is such a part."""
@@ -121,7 +149,7 @@ class Package:
         """Return a part's bytes; None where it is missing or damaged."""
         try:
             return self._archive.read(self._names[name.lower()])
-        except (KeyError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError):
+        except (KeyError, *DAMAGED):
             return None
 
 
@@ -139,16 +167,17 @@ class PackagePart:
 
     @cached_property
     def root(self) -> Element:
-        """Return its root element; None where it is no XML."""
+        """Return its root element, of damaged XML with what can be read of it; None where that is nothing."""
         if not self.content:
             return None
-        parser = etree.XMLParser(
-            resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
-        )
         try:
-            return etree.fromstring(self.content, parser)
+            root = etree.fromstring(self.content, _parser())
         except etree.XMLSyntaxError:
-            return None
+            root = etree.fromstring(self.content, _parser(recover=True))
+            if root is None or not len(root):
+                return None
+            self.package.damaged[self.name] = None
+        return root if etree.QName(root).namespace else None  # no part of Office is without
 
     def target(self, relationship_id: str | None) -> Self | None:
         """Return the part that an id refers to; None where it is missing, or outside the file."""
@@ -167,17 +196,25 @@ class PackagePart:
                 part = self._at(found)
                 if part is not None:
                     yield part
+                else:
+                    self.package.damaged[self._name_of(found)] = None
 
     def _at(self, found: _Relationship) -> Self | None:
+        name = self._name_of(found)
+        return type(self)(self.package, name) if self.package.has(name) else None
+
+    def _name_of(self, found: _Relationship) -> str:
         base = posixpath.dirname(self.name)
         target = unquote(found.target.replace("\\", "/"))
-        name = posixpath.normpath(posixpath.join("/", base, target)).lstrip("/")
-        return type(self)(self.package, name) if self.package.has(name) else None
+        return posixpath.normpath(posixpath.join("/", base, target)).lstrip("/")
 
     @cached_property
     def _relationships(self) -> dict[str, _Relationship]:
         folder, name = posixpath.split(self.name)
-        listed = PackagePart(self.package, posixpath.join(folder, "_rels", f"{name}.rels")).root
+        part = PackagePart(self.package, posixpath.join(folder, "_rels", f"{name}.rels"))
+        listed = part.root
+        if listed is None and self.package.has(part.name):
+            self.package.damaged[part.name] = None
         found = listed.iterchildren(qn("rel:Relationship")) if listed is not None else ()
         return {
             one.get("Id", ""): _Relationship(
@@ -187,6 +224,16 @@ class PackagePart:
             )
             for one in found
         }
+
+
+def _parser(*, recover: bool = False) -> Element:
+    return etree.XMLParser(
+        resolve_entities=False,
+        no_network=True,
+        remove_comments=True,
+        remove_pis=True,
+        recover=recover,
+    )
 
 
 def _broken(reason: str) -> FileBroken:

@@ -62,19 +62,30 @@ def parse(content: bytes, limits: Limits) -> Blocks:
     package = Package(content)
     main = package.main()
     omissions = Omissions()
+    title = package.title()
     blocks, furniture, pages = list[Block](), dict[str, None](), 0
-    for pages, listed in enumerate(main.root.iter(qn("p:sldId")), 1):
-        part = main.target(listed.get(qn("r:id")))
+    for pages, part in enumerate(_slides(main), 1):
         if part is None or part.root is None:
             omissions.add_part("slide", pages)
             continue
         slide = _Slide(part, pages, limits, omissions)
-        shown = [text for text in slide.furniture() if text not in furniture]
+        shown = list[str]()
+        with omissions.survive("layout", pages):
+            shown = [text for text in slide.furniture() if text not in furniture]
         furniture.update(dict.fromkeys(shown))
-        blocks += slide.blocks(shown)
-    return Blocks(
-        write_raised(blocks), package.title(), page_count=pages, warnings=omissions.warnings()
-    )
+        with omissions.survive("damaged slide", pages):
+            blocks.extend(slide.blocks(shown))
+    omissions.add_damaged(package.damaged)
+    return Blocks(write_raised(blocks), title, page_count=pages, warnings=omissions.warnings())
+
+
+def _slides(main: PackagePart) -> list[PackagePart | None]:
+    """Return the slides in their order; of a file that no longer lists them, those that are there, by number."""
+    listed = [main.target(one.get(qn("r:id"))) for one in main.root.iter(qn("p:sldId"))]
+    if any(listed):
+        return listed
+    main.package.damaged[main.name] = None
+    return [*main.package.parts_in("ppt/slides")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +142,8 @@ class _Slide:
             part = next(part.related(kind), None) if part is not None else None
             if part is not None and part.root is not None:
                 found.append(part)
+            elif part is not None:
+                part.package.damaged[part.name] = None
         return found
 
     def _title(self, element: Element) -> str:
@@ -161,7 +174,10 @@ class _Slide:
         if element.tag == qn("p:pic") and element.find(f".//{qn('a:blip')}") is None:
             self._omissions.add_part("picture", self._page)
         if element.tag in {qn("p:pic"), qn("p:graphicFrame")}:
-            yield from self._drawings.blocks(element)
+            drawn = list[Block]()
+            with self._omissions.survive("drawing", self._page):
+                drawn += self._drawings.blocks(element)
+            yield from drawn
 
     def _lines(self, body: Element | None, part: PackagePart) -> str:
         """Return the paragraphs of a text body, one a line, with the numbers of its lists."""
@@ -197,7 +213,7 @@ class _Slide:
     def _notes(self) -> Iterator[Block]:
         for part in self._part.related("notesSlide"):
             if part.root is None:
-                self._omissions.add_part("page of notes", self._page)
+                self._omissions.add_part("notes page", self._page)
                 continue
             for shape in _shapes(part.root.find(f"{qn('p:cSld')}/{qn('p:spTree')}")):
                 if _kind(shape) == "body" and (

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import posixpath
 import re
 from collections.abc import Iterable, Iterator
-from io import BytesIO
 from itertools import islice
 
-from openpyxl import load_workbook
 from openpyxl.utils.cell import range_boundaries
-from openpyxl.utils.escape import unescape
-from openpyxl.utils.exceptions import InvalidFileException
-from openpyxl.worksheet._read_only import ReadOnlyWorksheet as Sheet
 
 from sextant.domain.documents import Missing
-from sextant.domain.errors import FileBroken
 from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
 from sextant.ingestion.parsing.formats.opc import Package, PackagePart, qn
+from sextant.ingestion.parsing.formats.workbook import Cell, CellValue, Sheet, Workbook
 from sextant.ingestion.parsing.grids import Merged, sheet_blocks
 from sextant.ingestion.parsing.limits import CellBudget, Limits
 from sextant.ingestion.parsing.number_formats import format_value
 from sextant.ingestion.parsing.structure import Omissions
 
-# openpyxl's streaming reader does not tell merged ranges, so they are read from the sheet's XML.
 _MERGE = re.compile(rb"<mergeCell\s[^>]{0,100}?ref=\"([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})\"")
 _MAX_MERGES = 10_000
 # A formula without a value: programs that write workbooks (openpyxl, exports) compute nothing. What a formula made an
@@ -43,43 +35,41 @@ def parse(content: bytes, limits: Limits) -> Blocks:
         FileBroken: what is in the container is no such document.
         FileUnsafe: its tables have more cells than the limit.
     """
-    try:
-        book = load_workbook(BytesIO(content), read_only=True, data_only=True)
-    except (InvalidFileException, KeyError, ValueError, TypeError) as error:
-        raise FileBroken(
-            f"The workbook cannot be read ({error}).", next_step="Save it again and retry."
-        ) from error
-    blocks, empty = list[Block](), 0
     package, omissions = Package(content), Omissions()
-    for sheet in book.worksheets:
-        part = PackagePart(package, posixpath.normpath(sheet._worksheet_path.lstrip("/")))
-        xml = part.content
-        if xml is None:
-            omissions.add_part("sheet")
+    book = Workbook(package, omissions)
+    title = package.title()
+    blocks, empty = list[Block](), 0
+    for sheet in book.sheets():
+        xml = sheet.part.content if sheet.part is not None else None
+        if sheet.part is None or not xml:
+            omissions.add_part("sheet", sheet.title)
             continue
-        blocks += _sheet(sheet, xml, limits)
-        blocks += _floating_blocks(part, omissions)
+        with omissions.survive("damaged sheet", sheet.title):
+            blocks.extend(_sheet(book, sheet, xml, limits))
+        with omissions.survive("drawing", sheet.title):
+            blocks.extend(_floating_blocks(sheet.part, omissions))
         empty += sum(1 for _ in _NOT_COMPUTED.finditer(xml))
+    omissions.add_damaged(package.damaged)
     warnings = (Missing.FORMULAS_NOT_COMPUTED.told(number=empty),) if empty else ()
-    return Blocks(blocks, book.properties.title or "", warnings=(*warnings, *omissions.warnings()))
+    return Blocks(blocks, title, warnings=(*warnings, *omissions.warnings()))
 
 
 def _floating_blocks(sheet: PackagePart, omissions: Omissions) -> Iterator[Block]:
     """Yield text boxes, and comments with their cells; pictures are counted."""
     for drawing in sheet.related("drawing"):
-        lines = drawing.root.iter(qn("a:p")) if drawing.root is not None else ()
-        for line in lines:
+        if drawing.root is None:
+            omissions.add_part("drawing")
+            continue
+        for line in drawing.root.iter(qn("a:p")):
             yield Paragraph("".join(text.text or "" for text in line.iter(qn("a:t"))))
         for _ in drawing.related("image"):
             omissions.add_part("picture")
     notes = dict[str, list[str]]()
     for comments in (*sheet.related("threadedComment"), *sheet.related("comments")):
-        found = (
-            comments.root.iter("{*}threadedComment", "{*}comment")
-            if comments.root is not None
-            else ()
-        )
-        for comment in found:
+        if comments.root is None:
+            omissions.add_part("sheet's comments")
+            continue
+        for comment in comments.root.iter("{*}threadedComment", "{*}comment"):
             text = "".join(part.text or "" for part in comment.iter("{*}text", "{*}t"))
             if not text.startswith("[Threaded comment]"):
                 notes.setdefault(comment.get("ref", ""), []).append(" ".join(text.split()))
@@ -88,29 +78,25 @@ def _floating_blocks(sheet: PackagePart, omissions: Omissions) -> Iterator[Block
         yield Paragraph("\n".join(lines))
 
 
-def _sheet(sheet: Sheet, xml: bytes, limits: Limits) -> Iterator[Block]:
-    sheet.reset_dimensions()  # what the sheet declares is not believed
+def _sheet(book: Workbook, sheet: Sheet, xml: bytes, limits: Limits) -> Iterator[Block]:
     budget = CellBudget(limits)
-    rows = _read_rows(sheet, budget)
+    rows = _read_rows(book.rows(sheet, xml), budget)
     merges = _fill_merges(rows, _merges(xml), budget)
     if rows:
         yield HeadingBlock(sheet.title, 1)
     yield from sheet_blocks(rows, merges)
 
 
-def _read_rows(sheet: Sheet, budget: CellBudget) -> dict[int, Row]:
+def _read_rows(rows: Iterable[tuple[int, list[Cell]]], budget: CellBudget) -> dict[int, Row]:
     """Return the rows that hold anything, by row number from 1."""
-    rows: dict[int, Row] = {}
-    for number, cells in enumerate(sheet.iter_rows(), 1):
-        row = [
-            "" if cell.value is None else _show(cell.value, cell.number_format) for cell in cells
-        ]
-        while row and not row[-1].strip():
-            row.pop()
-        if row:
-            budget.spend(len(row))
-            rows[number] = row
-    return rows
+    found: dict[int, Row] = {}
+    for number, cells in rows:
+        shown = {cell.column: _show(cell.value, cell.number_format) for cell in cells}
+        width = max((column for column, text in shown.items() if text.strip()), default=0)
+        if width:
+            budget.spend(width)
+            found[number] = [shown.get(column, "") for column in range(1, width + 1)]
+    return found
 
 
 def _merges(xml: bytes) -> list[tuple[int, int, int, int]]:
@@ -156,14 +142,8 @@ def _at(row: Row, column: int) -> str:
     return row[column - 1] if column <= len(row) else ""
 
 
-def _show(value: object, number_format: str) -> str:
+def _show(value: CellValue, number_format: str) -> str:
     """Return what a reader of the sheet sees in a cell."""
-    match value:
-        case bool():
-            return "TRUE" if value else "FALSE"
-        case int() | float() | dt.date() | dt.time() | dt.timedelta():
-            return format_value(value, number_format)
-        case str():
-            return format_value(unescape(value).strip(), number_format)
-        case _:
-            return str(value).strip()
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    return format_value(value.strip() if isinstance(value, str) else value, number_format)

@@ -306,6 +306,21 @@ class TestHtml:
             "Why", "Because.",
         ]  # fmt: skip
 
+    def test_a_form_says_what_is_filled_in_and_chosen(self) -> None:
+        assert prose_of(
+            FileType.HTML,
+            "<main><p>Name <input value='Ann'> <input type=password value=secret><input type=hidden value=token></p>"
+            "<p>Size <select><option>small<option selected>large</select></p>"
+            "<p>Port <select><option>Oslo<option>Bergen</select></p>"
+            "<p>Colour <select><option value=''>Choose …<option>red</select></p>"
+            "<p>Days <select multiple><option selected>Mon<option>Tue<option selected>Wed</select></p>"
+            "<label>Remarks <textarea>Ring twice.\nThen wait.</textarea></label>"
+            "<p><input type=checkbox checked> Gift <input type=checkbox> Express</p></main>",
+        ) == [
+            "Name Ann", "Size large", "Port Oslo", "Colour", "Days Mon, Wed", "Remarks Ring twice.\nThen wait.",
+            "☒ Gift ☐ Express",
+        ]  # fmt: skip
+
     def test_raised_lowered_struck_and_linked_text(self) -> None:
         page = (
             "<p>Take 25<sup>1</sup> days, 10<sup>6</sup> of H<sub>2</sub>O, <del>99</del><ins>79</ins> EUR"

@@ -287,12 +287,14 @@ class TestParts:
         assert parsed.warnings == ("Not read: 1 picture (slide 1), 1 chart (slide 1)",)
 
     def test_a_slide_that_cannot_be_read_is_named(self) -> None:
-        content = deck(shape(line(run("first"))), "<torn")
+        content = deck(shape(line(run("first"))), shape(line(run("second"))) + "<torn")
 
         parsed = read(content)
 
-        assert shown(parsed) == ["first"]
-        assert parsed.warnings == ("Not read: 1 slide (slide 2)",)
+        assert shown(parsed) == ["first", "second"]
+        assert parsed.warnings == (
+            "Damaged or missing inside the file, and read only as far as that is possible: ppt/slides/slide1.xml",
+        )
 
     def test_notes_that_cannot_be_read_are_missed(self) -> None:
         notes = {"n": Related("notesSlide", "notesSlide1.xml", "<torn")}
@@ -300,7 +302,7 @@ class TestParts:
         parsed = read(deck(shape(line(run("first"))), related=notes))
 
         assert shown(parsed) == ["first"]
-        assert parsed.warnings == ("Not read: 1 page of notes (slide 1)",)
+        assert parsed.warnings == ("Not read: 1 notes page (slide 1)",)
 
     def test_smartart_is_an_outline(self) -> None:
         def point(name: str) -> str:

@@ -402,9 +402,7 @@ class TestParts:
         )
 
         assert shown(parsed) == ["The rent is 900 EUR."]
-        assert parsed.warnings == (
-            "Not read: 1 footnotes part, 1 note, 1 head or foot of the pages",
-        )
+        assert parsed.warnings == ("Not read: 1 footnotes part, 1 note, 1 page header or footer",)
 
     def test_a_picture_that_is_missing_leaves_what_it_is_said_to_show(self) -> None:
         drawing = (

@@ -1,0 +1,201 @@
+"""SpreadsheetML (ECMA-376 part 1, 18): the sheets of a workbook and the values of their cells.
+
+Read part by part, so that damaged styles cost no values and a damaged sheet none of another.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
+
+from lxml import etree
+from openpyxl.styles.numbers import (
+    BUILTIN_FORMATS,
+    is_date_format,
+    is_timedelta_format,
+)
+from openpyxl.utils.cell import column_index_from_string
+from openpyxl.utils.datetime import CALENDAR_MAC_1904, WINDOWS_EPOCH, from_excel, from_ISO8601
+from openpyxl.utils.escape import unescape
+
+from sextant.ingestion.parsing.formats.opc import Element, Package, PackagePart, qn
+from sextant.ingestion.parsing.structure import Omissions
+
+GENERAL = "General"
+CellValue = str | bool | int | float | dt.date | dt.time | dt.timedelta
+_ROW, _CELL, _VALUE = "{*}row", "{*}c", "{*}v"
+_REFERENCE = re.compile(r"([A-Z]{1,3})\d{1,7}")
+_MAX_COLUMN = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a cell holds, the code of its number format, and its column from 1."""
+
+    column: int
+    value: CellValue
+    number_format: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A worksheet by its name, and the part that it is in; None where that is missing."""
+
+    title: str
+    part: PackagePart | None
+
+
+class Workbook:
+    """A workbook, read as its formulas were when it was last saved."""
+
+    def __init__(self, package: Package, omissions: Omissions) -> None:
+        """Read what all sheets share.
+
+        Raises:
+            FileBroken: there is no workbook.
+        """
+        self._main = package.main()
+        self._omissions = omissions
+        properties = self._main.root.find("{*}workbookPr")
+        is_mac = properties is not None and properties.get("date1904") in {"1", "true"}
+        self._epoch = CALENDAR_MAC_1904 if is_mac else WINDOWS_EPOCH
+        self._strings = [*map(_text, self._shared("sharedStrings", "{*}si"))]
+        codes = {
+            one.get("numFmtId", ""): one.get("formatCode", "")
+            for one in self._shared("styles", "{*}numFmts/{*}numFmt")
+        }
+        codes = {str(key): code for key, code in BUILTIN_FORMATS.items()} | codes
+        styles = self._shared("styles", "{*}cellXfs/{*}xf")
+        self._formats = [codes.get(one.get("numFmtId", ""), GENERAL) for one in styles]
+
+    def sheets(self) -> list[Sheet]:
+        """Return the worksheets in their order; of a file that no longer lists them, those that are there, by number."""
+        listed = self._main.root.findall("{*}sheets/{*}sheet")
+        kinds = {part.name: part for part in self._main.related("worksheet")}
+        charts = {part.name for part in self._main.related("chartsheet", "dialogsheet")}
+        found = list[Sheet]()
+        for one in listed:
+            part = self._main.target(one.get(qn("r:id")))
+            if part is None or part.name not in charts:
+                found.append(Sheet(one.get("name", ""), part))
+        if any(sheet.part for sheet in found):
+            return found
+        self._main.package.damaged[self._main.name] = None
+        parts = [*kinds.values()] or self._main.package.parts_in("xl/worksheets")
+        names = [one.get("name", "") for one in listed] if len(listed) == len(parts) else []
+        return [Sheet(names[at] if names else f"#{at + 1}", part) for at, part in enumerate(parts)]
+
+    def rows(self, sheet: Sheet, xml: bytes) -> Iterator[tuple[int, list[Cell]]]:
+        """Yield rows with their numbers from 1, of damaged XML those that can be read."""
+        number = 0
+        events = etree.iterparse(
+            BytesIO(xml),
+            tag=_ROW,
+            recover=True,
+            resolve_entities=False,
+            no_network=True,
+            remove_comments=True,
+        )
+        for _, row in events:
+            number = _number(row.get("r")) or number + 1
+            yield number, [*self._cells(row)]
+            row.clear()
+            while row.getprevious() is not None:
+                del row.getparent()[0]
+        is_sheet = events.root is not None and events.root.tag.endswith("}worksheet")
+        if len(events.error_log) or not is_sheet:
+            self._omissions.add_part("damaged sheet", sheet.title)
+
+    def _cells(self, row: Element) -> Iterator[Cell]:
+        column = 0
+        for cell in row.iterchildren(_CELL):
+            reference = _REFERENCE.fullmatch(cell.get("r", ""))
+            column = column_index_from_string(reference[1]) if reference else column + 1
+            if column > _MAX_COLUMN:
+                return
+            style = _number(cell.get("s")) or 0
+            code = self._formats[style] if style < len(self._formats) else GENERAL
+            value = self._value(cell, code)
+            if value is not None:
+                yield Cell(column, value, code)
+
+    def _value(self, cell: Element, code: str) -> CellValue | None:
+        kind, text = cell.get("t", "n"), cell.findtext(_VALUE)
+        inline = cell.find("{*}is") if kind == "inlineStr" else None
+        if inline is not None:
+            return _text(inline)
+        return self._read(kind, text, code) if text else None
+
+    def _read(self, kind: str, text: str, code: str) -> CellValue | None:
+        match kind:
+            case "s":
+                return self._string(_number(text))
+            case "b":
+                return text.strip() not in {"0", "false"}
+            case "n":
+                return self._numeric(text, code)
+            case "d":
+                return _date(text)
+            case _:
+                return _unescaped(text)
+
+    def _string(self, index: int | None) -> str | None:
+        if index is not None and index < len(self._strings):
+            return self._strings[index]
+        self._omissions.add_part("shared text")
+        return None
+
+    def _numeric(self, text: str, code: str) -> CellValue:
+        try:
+            value = float(text) if any(sign in text for sign in ".eE") else int(text)
+        except ValueError:
+            return text
+        if not _holds_date(code):
+            return value
+        try:
+            found: CellValue = from_excel(value, self._epoch, timedelta=is_timedelta_format(code))
+        except (OverflowError, ValueError):
+            return "#VALUE!"
+        return found
+
+    def _shared(self, kind: str, path: str) -> list[Element]:
+        """Return elements of a part that all sheets share."""
+        part = next(self._main.related(kind), None) or PackagePart(
+            self._main.package, f"xl/{kind}.xml"
+        )
+        if part.root is None:
+            self._omissions.add_damaged([part.name] if part.package.has(part.name) else [])
+            return []
+        found: list[Element] = part.root.findall(path)
+        return found
+
+
+_holds_date = cache(is_date_format)
+
+
+def _date(text: str) -> CellValue:
+    found: CellValue = text
+    with suppress(ValueError):
+        found = from_ISO8601(text)
+    return found
+
+
+def _text(element: Element) -> str:
+    """Return the text of a string with its runs, without the reading of its ideographs (`rPh`)."""
+    parts = element.iterfind("{*}t"), element.iterfind("{*}r/{*}t")
+    return _unescaped("".join(one.text or "" for group in parts for one in group))
+
+
+def _unescaped(text: str) -> str:
+    """Return text with the characters that XML cannot hold, which are written `_x000D_`."""
+    found: str = unescape(text) if "_x" in text else text
+    return found
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isascii() and text.isdigit() else None

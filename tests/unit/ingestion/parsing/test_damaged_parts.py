@@ -1,0 +1,194 @@
+"""One damaged part of an Office file costs no more than itself, and is named."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from functools import cache
+from typing import Any
+
+import docx
+import openpyxl
+import pptx
+import pytest
+from openpyxl.comments import Comment
+from PIL import Image
+
+from sextant.domain.errors import FileBroken
+from sextant.ingestion.parsing.child import parse
+from sextant.ingestion.parsing.draft import DocumentDraft
+from sextant.ingestion.parsing.limits import Limits
+
+GARBAGE, MISSING = b"no XML \x00\x01", None
+
+
+def saved(document: Any) -> bytes:
+    buffer = io.BytesIO()
+    document.save(buffer)
+    return buffer.getvalue()
+
+
+@cache
+def lease() -> bytes:
+    document: Any = docx.Document()
+    document.core_properties.title = "Lease"
+    document.add_heading("Rent", 1)
+    document.add_paragraph("The rent is 900 EUR.")
+    document.add_paragraph("No pets", style="List Bullet")
+    picture = io.BytesIO()
+    Image.new("RGB", (90, 90)).save(picture, "PNG")
+    document.add_picture(picture)
+    document.add_paragraph("It ends in May.")
+    document.sections[0].header.paragraphs[0].text = "Draft of Ann"
+    return saved(document)
+
+
+@cache
+def talk() -> bytes:
+    deck: Any = pptx.Presentation()
+    for name in ("Aims", "Costs"):
+        slide = deck.slides.add_slide(deck.slide_layouts[1])
+        slide.shapes.title.text = name
+        slide.placeholders[1].text = f"{name} are listed."
+        slide.notes_slide.notes_text_frame.text = f"Explain {name}."
+    return saved(deck)
+
+
+@cache
+def stock() -> bytes:
+    book = openpyxl.Workbook()
+    book.properties.title = "Stock"
+    for at, name in enumerate(("Bolts", "Nuts")):
+        sheet = book.active if at == 0 else book.create_sheet()
+        assert sheet is not None
+        sheet.title = name
+        sheet.append(["Size", name])
+        sheet.append(["M4", 120])
+        sheet["A2"].comment = Comment(f"{name} are counted", "Ann")
+    return saved(book)
+
+
+FILES = {"a.docx": lease, "a.pptx": talk, "a.xlsx": stock}
+ALL = {
+    "a.docx": ["Rent", "The rent is 900 EUR.", "No pets", "It ends in May.", "Draft of Ann"],
+    "a.pptx": ["Aims are listed.", "Explain Aims.", "Costs are listed.", "Explain Costs."],
+    "a.xlsx": ["| M4 | 120 |", "Bolts", "Bolts are counted", "Nuts", "Nuts are counted"],
+}
+
+
+def with_part(filename: str, part: str, content: bytes | None) -> bytes:
+    """Return the file with other bytes, or none, in one of its parts."""
+    changed = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(FILES[filename]())) as source,
+        zipfile.ZipFile(changed, "w") as target,
+    ):
+        assert part in source.namelist()
+        for name in source.namelist():
+            written = content if name == part else source.read(name)
+            if written is not None:
+                target.writestr(name, written)
+    return changed.getvalue()
+
+
+def read(filename: str, part: str, content: bytes | None) -> DocumentDraft:
+    return parse(with_part(filename, part, content), filename, Limits())
+
+
+@pytest.mark.parametrize("content", [GARBAGE, b"", MISSING, b"<html><p>no part</p></html>"])
+@pytest.mark.parametrize(
+    ("filename", "part", "lost", "named"),
+    [
+        ("a.docx", "docProps/core.xml", (), ""),
+        ("a.docx", "word/styles.xml", (), "styles"),
+        ("a.docx", "word/numbering.xml", (), "numbering"),
+        ("a.docx", "word/theme/theme1.xml", (), ""),
+        ("a.docx", "word/header1.xml", ("Draft of Ann",), "header"),
+        ("a.docx", "word/media/image1.png", (), ""),
+        ("a.docx", "[Content_Types].xml", (), ""),
+        ("a.pptx", "docProps/core.xml", (), ""),
+        ("a.pptx", "ppt/theme/theme1.xml", (), ""),
+        ("a.pptx", "ppt/slideLayouts/slideLayout2.xml", (), "slideLayout2"),
+        ("a.pptx", "ppt/slides/slide1.xml", ("Aims are listed.", "Explain Aims."), "slide"),
+        ("a.pptx", "ppt/notesSlides/notesSlide1.xml", ("Explain Aims.",), "notes"),
+        ("a.xlsx", "docProps/core.xml", (), ""),
+        ("a.xlsx", "xl/styles.xml", (), "styles"),
+        ("a.xlsx", "xl/theme/theme1.xml", (), ""),
+        ("a.xlsx", "xl/worksheets/sheet2.xml", ("Nuts", "Nuts are counted"), "sheet"),
+        ("a.xlsx", "xl/comments/comment1.xml", ("Bolts are counted",), "comment"),
+        ("a.xlsx", "[Content_Types].xml", (), ""),
+    ],
+)
+def test_it_costs_no_other_and_is_named(
+    filename: str, part: str, lost: tuple[str, ...], named: str, content: bytes | None
+) -> None:
+    made = read(filename, part, content)
+
+    assert all(text in made.text for text in ALL[filename] if text not in lost)
+    assert not named or named in " ".join(made.warnings)
+
+
+@pytest.mark.parametrize("filename", FILES)
+def test_a_whole_file_has_no_warning_of_damage(filename: str) -> None:
+    made = parse(FILES[filename](), filename, Limits())
+
+    assert all(text in made.text for text in ALL[filename])
+    assert "Damaged" not in " ".join(made.warnings)
+
+
+def test_broken_properties_are_named() -> None:
+    for filename in FILES:
+        warnings = " ".join(read(filename, "docProps/core.xml", GARBAGE).warnings)
+        assert "docProps/core.xml" in warnings
+
+
+def test_a_torn_part_is_read_as_far_as_possible() -> None:
+    rows = "".join(f'<row r="{at}"><c r="A{at}"><v>{at}</v></c></row>' for at in (71, 72, 73))
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    torn = f'<worksheet xmlns="{main}"><sheetData>{rows}<row r="74"><c'.encode()
+
+    made = read("a.xlsx", "xl/worksheets/sheet2.xml", torn)
+
+    assert all(str(number) in made.text for number in (120, 71, 72, 73))
+    assert "Not read: 1 damaged sheet (Nuts)" in " ".join(made.warnings)
+
+
+@pytest.mark.parametrize(
+    ("filename", "part", "content"),
+    [
+        ("a.pptx", "ppt/_rels/presentation.xml.rels", GARBAGE),
+        ("a.xlsx", "xl/_rels/workbook.xml.rels", MISSING),
+        ("a.docx", "_rels/.rels", GARBAGE),
+    ],
+)
+def test_parts_are_found_by_their_usual_names_where_nothing_tells_them(
+    filename: str, part: str, content: bytes | None
+) -> None:
+    made = read(filename, part, content)
+
+    assert all(text in made.text for text in ALL[filename])
+    assert "Damaged or missing" in " ".join(made.warnings)
+
+
+@pytest.mark.parametrize(
+    ("filename", "part"),
+    [
+        ("a.docx", "word/document.xml"),
+        ("a.pptx", "ppt/presentation.xml"),
+        ("a.xlsx", "xl/workbook.xml"),
+    ],
+)
+def test_without_its_main_part_a_file_is_broken(filename: str, part: str) -> None:
+    with pytest.raises(FileBroken, match=part):
+        read(filename, part, GARBAGE)
+
+
+@pytest.mark.parametrize("value", ["zz", "", "-1", "9" * 20])
+def test_numbers_that_are_none_cost_nothing_else(value: str) -> None:
+    with zipfile.ZipFile(io.BytesIO(lease())) as archive:
+        numbering = archive.read("word/numbering.xml").decode()
+    changed = numbering.replace('w:ilvl="0"', f'w:ilvl="{value}"')
+
+    made = read("a.docx", "word/numbering.xml", changed.encode())
+
+    assert all(text in made.text for text in ALL["a.docx"])
