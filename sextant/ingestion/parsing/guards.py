@@ -26,7 +26,8 @@ _ARCHIVE_PART = re.compile(
 )
 # Office puts the data behind charts and embedded objects here; no parser of ours opens them.
 _EMBEDDED = re.compile(r"^(?:word|ppt|xl)/embeddings/", re.IGNORECASE)
-_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError)
+"""What reading an entry of a container raises where its bytes are damaged."""
 _UNREADABLE = {
     expat.errors.codes[expat.errors.XML_ERROR_UNKNOWN_ENCODING],
     expat.errors.codes[expat.errors.XML_ERROR_INCORRECT_ENCODING],
@@ -63,7 +64,7 @@ def check_container(content: bytes, file_type: FileType, limits: Limits) -> None
     try:
         with zipfile.ZipFile(BytesIO(content)) as archive:
             _check_archive(archive, len(content), limits)
-    except (*_DAMAGED, ValueError) as error:
+    except DAMAGED as error:
         raise FileBroken(
             f"The file's container is damaged ({error}).",
             next_step="Open it in its program, save it again and retry.",
@@ -97,7 +98,7 @@ def _inflate(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, room: int, limits
     size = 0
     prolog = _Prolog(entry.filename) if is_xml else None
     # What is damaged costs that entry alone; its parser finds it missing.
-    with suppress(*_DAMAGED), archive.open(entry) as part:
+    with suppress(*DAMAGED), archive.open(entry) as part:
         while piece := part.read(_PIECE):
             if prolog is not None and not prolog.read(piece):
                 prolog = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import re
 import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -16,6 +15,7 @@ from urllib.parse import unquote
 from lxml import etree
 
 from sextant.domain.errors import FileBroken
+from sextant.ingestion.parsing.guards import DAMAGED
 
 Element = Any  # of lxml, which ships no types
 
@@ -44,9 +44,6 @@ _STRICT_NAMES = {
     b"extendedProperties": b"extended-properties",
     b"customProperties": b"custom-properties",
 }
-
-DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
-"""What reading an entry of a container raises where its bytes are damaged."""
 
 
 @cache
