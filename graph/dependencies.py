@@ -106,12 +106,12 @@ def _retriever(
     database: Database, embedder: Embedder, reranker: Reranker | None, stack: AsyncExitStack
 ) -> GraphRetriever:
     settings, retrieval = database.settings, database.settings.retrieval
-    chunks, record, room = (
+    chunks, record, cache = (
         ChunkStore(database),
         GraphRecord(database),
         MemoryBoundedCache(retrieval.hot_memory),
     )
-    stack.push_async_callback(room.close)
+    stack.push_async_callback(cache.close)
     graph = graph_store(settings, database, stack)
     indexes = ScopeIndexes(
         chunks,
@@ -133,8 +133,8 @@ def _retriever(
         indexes=indexes,
         graph=graph,
         reranker=reranker,
-        hot=ScopeCache(database, room),
-        texts=Texts(chunks, indexes, room),
+        hot=ScopeCache(database, cache),
+        texts=Texts(chunks, indexes, cache),
     )
 
 

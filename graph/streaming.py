@@ -76,9 +76,9 @@ async def stream_answer(
     """
     queue = asyncio.Queue[Event](_QUEUE)
     pace = Backpressure(_QUEUE)
-    within = copy_context()
-    within.run(pace.set)
-    run = asyncio.create_task(_run(graph, question, context, config, queue), context=within)
+    run_context = copy_context()
+    run_context.run(pace.set)
+    run = asyncio.create_task(_run(graph, question, context, config, queue), context=run_context)
     try:
         while True:
             event = await queue.get()
@@ -101,7 +101,7 @@ async def _run(
     # In a task of its own: servers cancel a response through an anyio scope, under which
     # LangGraph's clean-up is cancelled before it starts and the model would stream on to its end.
     values: dict[str, Any] = {}
-    asked = str(question.get("query") or "")
+    question_text = str(question.get("query") or "")
     try:
         async for part in graph.astream(
             question,
@@ -118,4 +118,4 @@ async def _run(
                 values = cast("dict[str, Any]", part["data"])
         await queue.put(Done(_ANSWER.validate_python(values)))
     except Exception as error:  # noqa: BLE001 - the edge: a stream ends with an event, not a traceback
-        await queue.put(as_failed(error, values.get("language") or language_of(asked)))
+        await queue.put(as_failed(error, values.get("language") or language_of(question_text)))

@@ -85,13 +85,17 @@ class Threads(AsyncPostgresSaver):
             ConversationUnreadable: it holds what no turn has written.
         """
         try:
-            kept = await super().aget_tuple(config)
-            said = kept.checkpoint["channel_values"].get("messages", []) if kept else []
+            checkpoint = await super().aget_tuple(config)
+            messages = (
+                checkpoint.checkpoint["channel_values"].get("messages", []) if checkpoint else []
+            )
         except (NotImplementedError, ValueError, TypeError, LookupError, AttributeError) as error:
             raise _unreadable() from error
-        if not isinstance(said, list) or not all(isinstance(one, BaseMessage) for one in said):
+        if not isinstance(messages, list) or not all(
+            isinstance(one, BaseMessage) for one in messages
+        ):
             raise _unreadable()
-        return kept
+        return checkpoint
 
     def config_of(self, thread_id: str) -> RunnableConfig:
         """Return the config that makes a run a turn of the conversation `thread_id`.
@@ -164,8 +168,8 @@ class Threads(AsyncPostgresSaver):
 
     async def messages(self, thread_id: str) -> list[AnyMessage]:
         """Return what was said in a conversation, the oldest first; nothing where there is none."""
-        kept = await self.aget_tuple(self.config_of(thread_id))
-        values = kept.checkpoint["channel_values"] if kept else {}
+        checkpoint = await self.aget_tuple(self.config_of(thread_id))
+        values = checkpoint.checkpoint["channel_values"] if checkpoint else {}
         return cast("list[AnyMessage]", values.get("messages", []))
 
     async def forget(self, thread_id: str) -> bool:

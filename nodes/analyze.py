@@ -111,9 +111,9 @@ def _costs_of_both(looked: dict[str, Any], understood: dict[str, Any]) -> dict[s
     """Return what a turn has cost that began with nothing spent, and its warnings, where both did something."""
     if "usage" not in looked:
         return {}
-    spent = (Usage(**update.get("usage", {})) for update in (looked, understood))
+    usages = (Usage(**update.get("usage", {})) for update in (looked, understood))
     warnings = merge_warnings(looked.get("warnings", ()), *understood.get("warnings", ()))
-    return {"usage": asdict(sum(spent, Usage())), "warnings": warnings}
+    return {"usage": asdict(sum(usages, Usage())), "warnings": warnings}
 
 
 # Why `auto` chooses a mode (`sextant.retrievers.modes.resolve_mode`).
@@ -174,14 +174,14 @@ def _no_history(message: str) -> OptionInvalid:
     )
 
 
-def _new_turn(state: State, asked_for: TurnQuestion, run: RunContext) -> dict[str, Any]:
+def _new_turn(state: State, requested: TurnQuestion, run: RunContext) -> dict[str, Any]:
     """Return the state as a turn finds it; a checkpointer would carry over the last turn's."""
     language, limits = run.choices.language, run.deps.settings.limits
-    question = check_question(asked_for.query, limits.question_chars)
+    question = check_question(requested.query, limits.question_chars)
     return forgotten() | {
-        **opening(asked_for),
-        "asked": "" if asked_for.message else question,
-        "before": history_of(state, asked_for, limits),
+        **opening(requested),
+        "asked": "" if requested.message else question,
+        "before": history_of(state, requested, limits),
         "question": question,
         "search": question,
         "language": language_of(question) if language == "auto" else language,
@@ -219,7 +219,7 @@ async def _understand(state: State, run: RunContext) -> tuple[dict[str, Any], bo
     }, is_broad(question)
 
 
-def _restate_question(said: str, state: State, longest: int, vocabulary: Vocabulary) -> str:
+def _restate_question(restated: str, state: State, longest: int, vocabulary: Vocabulary) -> str:
     """Return the chat model's wording of a question that may lean on a conversation; without one the question stands alone.
 
     Small models write "string" there, the answer or a translation: what does not come from the question and the
@@ -227,7 +227,7 @@ def _restate_question(said: str, state: State, longest: int, vocabulary: Vocabul
     """
     if not state.before:
         return state.question
-    question = clean_text(said).strip()[:longest]
+    question = clean_text(restated).strip()[:longest]
     if not vocabulary.gives(question):
         return make_standalone(state.question, state.before)[:longest]
     return question
@@ -238,11 +238,11 @@ def _by_rule(state: State, longest: int) -> dict[str, Any]:
     question = make_standalone(state.question, state.before)[:longest]
     names = names_in(question)
     themes = [word for word in telling_words(question) if not any(word in name for name in names)]
-    asked = "the documents as a whole" if is_broad(state.question) else "particular passages"
+    subject = "the documents as a whole" if is_broad(state.question) else "particular passages"
     clauses = clauses_of(question)
     return _read(question, clauses or sides_of(question)) | {
         "beside": clauses,
-        "reason": f"by rule: a question for {asked}",
+        "reason": f"by rule: a question for {subject}",
         "entities": names,
         "keywords": extract_keywords(question),
         "low_level_keywords": names,

@@ -38,13 +38,13 @@ class PromptLines:
     def __init__(
         self,
         tokens: float = inf,
-        said: Iterable[str] = (),
+        texts: Iterable[str] = (),
         is_worth: Callable[[str], bool] = bool,
     ) -> None:
         self._lines: list[str] = []
         self._is_worth = is_worth
         self._left = tokens
-        self._said = "\n".join(map(_plain, said))
+        self._said = "\n".join(map(_plain, texts))
 
     @property
     def text(self) -> str:

@@ -112,10 +112,10 @@ class AnswerBudget:
             return Limit.CALLS
         return Limit.TOKENS if self.prompt_tokens < prompt_tokens else None
 
-    def after(self, spent: Usage) -> AnswerBudget:
+    def after(self, usage: Usage) -> AnswerBudget:
         """Return what is left of it at this time once so many calls and tokens are gone."""
         return AnswerBudget(
-            self.calls - spent.calls, self.prompt_tokens - spent.prompt_tokens, self.seconds
+            self.calls - usage.calls, self.prompt_tokens - usage.prompt_tokens, self.seconds
         )
 
 
@@ -131,10 +131,10 @@ def usage_of(state: State) -> Usage:
 
 def budget_of(state: State, run: RunContext) -> AnswerBudget:
     """Return all that is left; `generate` may spend it."""
-    limits, spent = run.deps.settings.limits, usage_of(state)
+    limits, usage = run.deps.settings.limits, usage_of(state)
     return AnswerBudget(
-        limits.model_calls - spent.calls,
-        limits.prompt_tokens - spent.prompt_tokens,
+        limits.model_calls - usage.calls,
+        limits.prompt_tokens - usage.prompt_tokens,
         state.deadline - time.time() if state.deadline else limits.answer_seconds,
     )
 
@@ -158,11 +158,11 @@ def reserve_for_answer(state: State, run: RunContext) -> AnswerBudget:
 
 def judging_budget(state: State, run: RunContext) -> AnswerBudget:
     """Return what is left for searching and judging, so that the answer can still be written."""
-    left, kept = budget_of(state, run), reserve_for_answer(state, run)
+    left, reserved = budget_of(state, run), reserve_for_answer(state, run)
     return AnswerBudget(
-        left.calls - kept.calls,
-        left.prompt_tokens - kept.prompt_tokens,
-        left.seconds - kept.seconds,
+        left.calls - reserved.calls,
+        left.prompt_tokens - reserved.prompt_tokens,
+        left.seconds - reserved.seconds,
     )
 
 

@@ -209,10 +209,10 @@ class _AnswerWriter:
         """Without any document: by the chat model, or a sentence that says why not."""
         chat, state = self.run.deps.chat, self.state
         if chat is None:
-            told = await introduction(
+            introduction_text = await introduction(
                 state.question, state.language, self.scope, self.run.deps.documents
             )
-            for event in yield_fixed_answer(told, NO_MODEL_NAME):
+            for event in yield_fixed_answer(introduction_text, NO_MODEL_NAME):
                 yield event
             return
         self.warnings.append(WITHOUT_DOCUMENTS[state.language])
@@ -266,14 +266,14 @@ class _AnswerWriter:
         items = with_computed(state.items, self.tables)
         found = [*self.attached, *items, *state.around]
 
-        def writer(spent: Usage) -> AnswerGenerator:
+        def writer(usage: Usage) -> AnswerGenerator:
             return AnswerGenerator(
                 chat,
                 context_tokens=tokens,
                 checks=checks_of(self.run.deps, self.scope),
                 instead=self._without_model.answer,
                 repair=self.run.deps.settings.answers.repair and self.run.choices.repair,
-                budget=self._budget.after(spent),
+                budget=self._budget.after(usage),
             )
 
         if reads:

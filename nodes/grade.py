@@ -87,12 +87,12 @@ def _in_one_hop(state: State) -> bool:
 
 async def _by_model(state: State, run: RunContext) -> dict[str, Any]:
     """Ask of each open part apart, at once, if the limits allow that; else of the whole question."""
-    asked = state.unanswered or [state.question]
-    shown = [_select_for_grading(state, run, part, len(asked)) for part in asked]
-    requests = [_request(state, part, items) for part, items in zip(asked, shown, strict=True)]
+    questions = state.unanswered or [state.question]
+    shown = [_select_for_grading(state, run, part, len(questions)) for part in questions]
+    requests = [_request(state, part, items) for part, items in zip(questions, shown, strict=True)]
     sizes = sum(map(prompt_size, requests))
-    if len(asked) > 1 and judging_budget(state, run).lacks(sizes, len(asked)):
-        asked, shown = [state.question], [_select_for_grading(state, run, state.question, 1)]
+    if len(questions) > 1 and judging_budget(state, run).lacks(sizes, len(questions)):
+        questions, shown = [state.question], [_select_for_grading(state, run, state.question, 1)]
         requests = [_request(state, state.question, shown[0])]
     judged = await ask_all(state, run, requests, Grades)
     replies = [reply for reply in judged.replies if reply is not None]
@@ -101,7 +101,7 @@ async def _by_model(state: State, run: RunContext) -> dict[str, Any]:
     relevant = [_pick_relevant(items, reply) for items, reply in zip(shown, replies, strict=True)]
     missing = [
         (part, reply.missing)
-        for part, reply, picked in zip(asked, replies, relevant, strict=True)
+        for part, reply, picked in zip(questions, replies, relevant, strict=True)
         if not (reply.sufficient and picked)
     ]
     return (
@@ -131,14 +131,16 @@ def _select_for_grading(
     state: State, run: RunContext, part: str, parts: int
 ) -> list[RetrievedItem]:
     """Return what a part of the question is judged by: what was found for it first, in its share of tokens."""
-    places = {id_: at for at, id_ in enumerate(state.found_for.get(part, ()))}
-    ordered = sorted(state.items, key=lambda item: places.get(item.id, len(places)))
+    ranks = {id_: at for at, id_ in enumerate(state.found_for.get(part, ()))}
+    ordered = sorted(state.items, key=lambda item: ranks.get(item.id, len(ranks)))
     return fill_budget(ordered, run.deps.settings.limits.context_tokens // parts)
 
 
 def _request(state: State, question: str, shown: Sequence[RetrievedItem]) -> prompts.Messages:
-    asked = prompts.as_data(question)
-    return prompts.GRADE.messages(state.language, question=asked, passages=number_passages(shown))
+    question_text = prompts.as_data(question)
+    return prompts.GRADE.messages(
+        state.language, question=question_text, passages=number_passages(shown)
+    )
 
 
 def _pick_relevant(shown: Sequence[RetrievedItem], reply: Grades) -> list[RetrievedItem]:

@@ -64,8 +64,8 @@ async def ask(
     state: State, run: RunContext, messages: Messages, schema: type[T]
 ) -> ModelJudgement[T]:
     """Ask the chat model for an object of `schema`; see `ask_all`."""
-    asked = await ask_all(state, run, [messages], schema)
-    return ModelJudgement(asked.replies[0], asked.costs)
+    outcomes = await ask_all(state, run, [messages], schema)
+    return ModelJudgement(outcomes.replies[0], outcomes.costs)
 
 
 async def ask_all(
@@ -95,8 +95,8 @@ async def ask_all(
         seconds=_SHARE * budget.seconds,
     )
     outcomes = await asyncio.gather(*map(call.asked, prompts, sizes))
-    spent = sum((outcome.usage for outcome in outcomes), usage_of(state))
-    costs: dict[str, Any] = {"usage": asdict(spent)}
+    usage = sum((outcome.usage for outcome in outcomes), usage_of(state))
+    costs: dict[str, Any] = {"usage": asdict(usage)}
     failures = [outcome.failure for outcome in outcomes if outcome.failure is not None]
     if failures:
         reason = failure_reason(failures[0], "en")
@@ -149,8 +149,8 @@ def _by_rule_from_here(state: State, failures: Sequence[Exception]) -> dict[str,
 
 def failure_reason(error: Exception, language: str) -> str:
     """Return why a call of the chat model gave nothing, with the next step; of an untyped error, that it was late."""
-    said = error.wording(language) if isinstance(error, SextantError) else LATE[language]
-    return str(said)
+    reason = error.wording(language) if isinstance(error, SextantError) else LATE[language]
+    return str(reason)
 
 
 def _by_rule(error: Exception, language: str) -> str:

@@ -47,9 +47,9 @@ async def refine(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
     hops: list[str] = []
     if not queries:
         queries, hops = by_rule(state, longest)
-    abroad = in_other_language(state)
+    translated = in_other_language(state)
     first, *rest = queries[:_MOST_QUERIES] or [""]
-    due = {"search": first, "beside": rest, "bridges": hops, "abroad": abroad}
+    due = {"search": first, "beside": rest, "bridges": hops, "abroad": translated}
     return due | {"attempts": state.attempts + any(due.values())} | costs
 
 

@@ -69,7 +69,7 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
         )
     except TimeoutError:
         return _late(state, run)
-    warnings = [*failed, *(said for one in found.values() for said in one.warnings)]
+    warnings = [*failed, *(warning for one in found.values() for warning in one.warnings)]
     runtime.stream_writer(as_values(_retrieved_event(mode, found.values(), warnings)))
     passages = {query: _passages(one) for query, one in found.items()}
     tabular = [item for query in due.tabular for item in passages.pop(query, ())]
@@ -136,8 +136,8 @@ class _PendingQueries:
         wide = tuple(dict.fromkeys(filter(None, [state.search, *state.beside])))
         near = tuple(query for query in state.bridges if query not in wide)
         bounded = state.attempts or (state.filters or {}).get("tags")
-        told = may_compute(state.question) or find_question_quantity(state.question)
-        tabular = as_tables_say(state.question) if told and not bounded else ""
+        may_ask_tables = may_compute(state.question) or find_question_quantity(state.question)
+        tabular = as_tables_say(state.question) if may_ask_tables and not bounded else ""
         return cls(wide, near, tuple(state.abroad), tuple(filter(None, [tabular])))
 
     @property
@@ -250,11 +250,11 @@ def merge_evidence(
         return next(iter(found.values()))
     unique = {item.id: item for items in [*found.values(), state.items] for item in items}
     bridged = [item for query in state.bridges for item in found.get(query, ())]
-    abroad = [item.id for query in state.abroad for item in found.get(query, ())]
-    apart = {*state.bridges, *state.abroad}
-    wide = [_ids(items) for query, items in found.items() if query not in apart]
+    cross_lingual = [item.id for query in state.abroad for item in found.get(query, ())]
+    extra = {*state.bridges, *state.abroad}
+    wide = [_ids(items) for query, items in found.items() if query not in extra]
     before = _ids(state.items) if state.items else wide.pop(0)
-    new = interleave(abroad, interleave(_ids(_once(bridged)), fuse_ids(wide), 0), 0)
+    new = interleave(cross_lingual, interleave(_ids(_once(bridged)), fuse_ids(wide), 0), 0)
     evidence = [id_ for id_ in state.evidence if id_ in unique]
     order = dict.fromkeys([*evidence, *interleave(before, new, _KEPT)])
     return [unique[id_] for id_ in list(order)[: max(top_k, len(evidence))]]
@@ -266,8 +266,8 @@ def with_tables(
     """Return `items`, whose last give way to passages of tables that are not among them; of these what has room."""
     known = set(_ids(items))
     new = [item for item in tabular if item.id not in known]
-    kept = items[: max(_KEPT, len(items) - len(new))]
-    return [*kept, *new][: max(top_k, len(items))]
+    leading = items[: max(_KEPT, len(items) - len(new))]
+    return [*leading, *new][: max(top_k, len(items))]
 
 
 def fuse_ids(rankings: Sequence[Sequence[str]]) -> list[str]:

@@ -74,11 +74,11 @@ async def ask_for_query(
         columns=prompts.as_data(await asyncio.to_thread(_describe, table)),
         question=prompts.as_data(state.question),
     )
-    asked = await ask(state, run, messages, TableRequest)
-    query = None if asked.reply is None else to_query(asked.reply, table)
+    reply = await ask(state, run, messages, TableRequest)
+    query = None if reply.reply is None else to_query(reply.reply, table)
     # A failure here says nothing of the answer's own call.
     costs: dict[str, Any] = {
-        key: cost for key, cost in asked.costs.items() if key in {"usage", "warnings"}
+        key: cost for key, cost in reply.costs.items() if key in {"usage", "warnings"}
     }
     return query, costs
 
@@ -89,8 +89,8 @@ def to_query(request: TableRequest, table: DataTable) -> TableQuery | None:
     known = {"none", *_AGGREGATES}
     if not request.answerable or len(names) != table.width or request.aggregate not in known:
         return None
-    said = [*request.select, *filter(None, (request.group_by, request.order_by))]
-    if not {plain_of(one) for one in said} <= names.keys():
+    requested = [*request.select, *filter(None, (request.group_by, request.order_by))]
+    if not {plain_of(one) for one in requested} <= names.keys():
         return None
     where = [_condition(one, table, names) for one in request.where]
     group, order = names.get(plain_of(request.group_by)), names.get(plain_of(request.order_by))
@@ -130,24 +130,24 @@ def _fits(
     return group is None and (order in ordered if order is not None else bool(select))
 
 
-def _condition(said: RowCondition, table: DataTable, names: dict[str, int]) -> Condition | None:
+def _condition(given: RowCondition, table: DataTable, names: dict[str, int]) -> Condition | None:
     """Return a condition; None where the column is not there, or no cell of it can be so."""
-    at = names.get(plain_of(said.column))
+    at = names.get(plain_of(given.column))
     if at is None:
         return None
     column = table.columns[at]
-    is_denied = said.comparison == "!="
-    if not is_denied and said.comparison not in set(Comparison):
+    is_denied = given.comparison == "!="
+    if not is_denied and given.comparison not in set(Comparison):
         return None
     if column.kind is ValueKind.TEXT:
         cells = {row[at].strip() for row in table.records}
-        words = frozenset(cell for cell in cells if plain_of(cell) == plain_of(said.value))
-        is_equal = is_denied or said.comparison == "="
+        words = frozenset(cell for cell in cells if plain_of(cell) == plain_of(given.value))
+        is_equal = is_denied or given.comparison == "="
         return Condition(at, words=words, denied=is_denied) if words and is_equal else None
-    bound = _bound(said.value, column)
+    bound = _bound(given.value, column)
     if bound is None or is_denied:
         return None
-    return Condition(at, Comparison(said.comparison), bound)
+    return Condition(at, Comparison(given.comparison), bound)
 
 
 def _bound(text: str, column: Column) -> Decimal | None:

@@ -87,14 +87,14 @@ def as_data(text: str) -> str:
     shown: Sequence[int] = range(len(text))
     seen = text.translate(_PLAIN)
     if _INVISIBLE.search(seen):
-        shown = [place for place, sign in enumerate(seen) if not _INVISIBLE.match(sign)]
-        seen = "".join([seen[place] for place in shown])
+        shown = [index for index, sign in enumerate(seen) if not _INVISIBLE.match(sign)]
+        seen = "".join([seen[index] for index in shown])
     parts, end = list[str](), 0
     for found in _OPENING.finditer(seen):
         if (at := _delimiter_in(found, seen)) is not None:
-            place = shown[at]
-            parts += [text[end:place], _DEFUSED[seen[at]]]
-            end = place + 1
+            index = shown[at]
+            parts += [text[end:index], _DEFUSED[seen[at]]]
+            end = index + 1
     return "".join([*parts, text[end:]])
 
 

@@ -37,21 +37,21 @@ class PassageContent(NamedTuple):
 
 def of_passage(row: Mapping[str, Any]) -> PassageContent:
     """Return the content of a passage, from a row of `ChunkStore.contents`."""
-    said = {name: value for name, value in row.items() if name not in _OF_THEIR_OWN}
-    said["section_path"] = tuple(row["section_path"])
-    return PassageContent(row["text"], row["document_id"], row["external_id"], said)
+    metadata = {name: value for name, value in row.items() if name not in _OF_THEIR_OWN}
+    metadata["section_path"] = tuple(row["section_path"])
+    return PassageContent(row["text"], row["document_id"], row["external_id"], metadata)
 
 
 def of_entity(entity: Entity) -> PassageContent:
     """Return the content of an entity."""
     text = f"{entity.name}: {entity.description}" if entity.description else entity.name
-    said = {
+    metadata = {
         "name": entity.name,
         "type": entity.entity_type,
         "aliases": entity.aliases,
         "degree": entity.degree,
     }
-    return PassageContent(text, None, entity.external_id, said)
+    return PassageContent(text, None, entity.external_id, metadata)
 
 
 def with_content(item: RetrievedItem, content: PassageContent) -> RetrievedItem:
@@ -94,25 +94,25 @@ class LazyHits(Sequence[RetrievedItem]):
         return len(self.ids)
 
     @overload
-    def __getitem__(self, place: int) -> RetrievedItem: ...
+    def __getitem__(self, index: int) -> RetrievedItem: ...
     @overload
-    def __getitem__(self, place: slice) -> list[RetrievedItem]: ...
-    def __getitem__(self, place: int | slice) -> RetrievedItem | list[RetrievedItem]:
-        if isinstance(place, slice):
-            return [self[one] for one in range(*place.indices(len(self)))]
-        return self.item(place, self.scores[place], None)
+    def __getitem__(self, index: slice) -> list[RetrievedItem]: ...
+    def __getitem__(self, index: int | slice) -> RetrievedItem | list[RetrievedItem]:
+        if isinstance(index, slice):
+            return [self[one] for one in range(*index.indices(len(self)))]
+        return self.item(index, self.scores[index], None)
 
     def item(
-        self, place: int, score: float, lanes: Mapping[str, LaneScore] | None
+        self, index: int, score: float, lanes: Mapping[str, LaneScore] | None
     ) -> RetrievedItem:
         """Return the hit at a place with some score and lanes."""
-        own = self.ids[place]
-        content = None if self.content_at is None else self.content_at(place)
+        id_ = self.ids[index]
+        content = None if self.content_at is None else self.content_at(index)
         if content is None:
-            return RetrievedItem(ItemKind.CHUNK, own, "", score, None, None, lanes)
+            return RetrievedItem(ItemKind.CHUNK, id_, "", score, None, None, lanes)
         return RetrievedItem(
             ItemKind.CHUNK,
-            own,
+            id_,
             content.text,
             score,
             content.document_id,
@@ -130,25 +130,25 @@ def ids_of(hits: Sequence[RetrievedItem]) -> Sequence[str]:
     return hits.ids if isinstance(hits, LazyHits) else [hit.id for hit in hits]
 
 
-def score_at(hits: Sequence[RetrievedItem], place: int) -> float:
+def score_at(hits: Sequence[RetrievedItem], index: int) -> float:
     """Return the lane's score of the hit at a place."""
-    return hits.scores[place] if isinstance(hits, LazyHits) else hits[place].score
+    return hits.scores[index] if isinstance(hits, LazyHits) else hits[index].score
 
 
 def hit_at(
-    hits: Sequence[RetrievedItem], place: int, score: float, lanes: Mapping[str, LaneScore]
+    hits: Sequence[RetrievedItem], index: int, score: float, lanes: Mapping[str, LaneScore]
 ) -> RetrievedItem:
     """Return the hit at a place with another score and other lanes."""
     return (
-        hits.item(place, score, lanes)
+        hits.item(index, score, lanes)
         if isinstance(hits, LazyHits)
-        else rerank_item(hits[place], score, lanes)
+        else rerank_item(hits[index], score, lanes)
     )
 
 
-def has_content(hits: Sequence[RetrievedItem], place: int) -> bool:
+def has_content(hits: Sequence[RetrievedItem], index: int) -> bool:
     """Return whether the hit at a place comes with its text."""
-    return hits.content_at is not None if isinstance(hits, LazyHits) else bool(hits[place].text)
+    return hits.content_at is not None if isinstance(hits, LazyHits) else bool(hits[index].text)
 
 
 def assemble_graph_context(
@@ -168,8 +168,8 @@ def assemble_graph_context(
         OptionInvalid: which of `items` is none.
     """
     found = items.graph_items if isinstance(items, Retrieval) else items_of(items)
-    told = GraphContext.of(sorted(found, key=lambda item: (-item.score, item.id)))
-    return {"entities": list(told.entities), "relationships": list(told.relationships)}
+    context = GraphContext.of(sorted(found, key=lambda item: (-item.score, item.id)))
+    return {"entities": list(context.entities), "relationships": list(context.relationships)}
 
 
 def assemble_vector_context(items: Retrieval | Iterable[RetrievedItem]) -> list[dict[str, Any]]:

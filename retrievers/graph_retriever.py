@@ -185,11 +185,15 @@ class GraphRetriever(BaseRetriever):
             EmbeddingModelChanged: the stored vectors come from another embedding model.
             RetrievalError: every lane failed; carries each cause.
         """
-        with searching(mode) as told:
+        with searching(mode) as report:
             found = await self._search(
                 scope, query, mode=mode, top_k=top_k, filters=filters, lanes=lanes, rerank=rerank
             )
-            told.mode, told.timings, told.degraded = found.mode, found.timings, bool(found.warnings)
+            report.mode, report.timings, report.degraded = (
+                found.mode,
+                found.timings,
+                bool(found.warnings),
+            )
         return found
 
     async def _search(
@@ -254,8 +258,8 @@ class GraphRetriever(BaseRetriever):
             return {}
         try:
             async with asyncio.timeout(self.settings.retrieval.lane_timeout):
-                kept = self.indexes.kept(scope)
-                index = kept[1] if kept else await self.indexes.get(scope)
+                cached = self.indexes.kept(scope)
+                index = cached[1] if cached else await self.indexes.get(scope)
         except (SextantError, TimeoutError) as error:
             logger.info("names of the question not looked up: %s", error)
             return {}
@@ -301,8 +305,8 @@ class GraphRetriever(BaseRetriever):
         return [_as_document(item) for item in self.retrieve(query, **wanted)]
 
     def _broad(self, query: str) -> bool:
-        asked = check_question(query, self.settings.limits.question_chars)
-        return self.settings.communities.enabled and is_broad(asked)
+        question = check_question(query, self.settings.limits.question_chars)
+        return self.settings.communities.enabled and is_broad(question)
 
     def _request(
         self,
@@ -362,17 +366,17 @@ class GraphRetriever(BaseRetriever):
         slow = timings["total"] > self.settings.retrieval.slow_ms
         if not (slow or logger.isEnabledFor(logging.INFO)):
             return
-        spent = {step: round(milliseconds, 1) for step, milliseconds in timings.items()}
+        milliseconds_of = {step: round(milliseconds, 1) for step, milliseconds in timings.items()}
         log_found(
             logger,
             "retrieved",
             request,
             counts=counts_of(runs),
             found=list_scores(results),
-            spent=timings,
+            timings=timings,
         )
         if slow:
-            logger.warning("retrieval took %.0f ms: %s", timings["total"], spent)
+            logger.warning("retrieval took %.0f ms: %s", timings["total"], milliseconds_of)
 
 
 def _reports(around: Sequence[RetrievedItem]) -> list[RetrievedItem]:
@@ -396,6 +400,6 @@ def _wordless(request: LaneQuery, results: Sequence[RetrievedItem]) -> bool:
 
 
 def _as_document(item: RetrievedItem) -> Document:
-    told = {"document_id": item.document_id, "external_id": item.external_id, "score": item.score}
-    metadata = {**item.metadata, **told}
+    values = {"document_id": item.document_id, "external_id": item.external_id, "score": item.score}
+    metadata = {**item.metadata, **values}
     return Document(id=item.id, page_content=item.text, metadata=metadata)

@@ -105,8 +105,8 @@ class Finder:
             InputError, ConflictError: the request or the stored vectors are at fault.
             RetrievalError: every lane failed, those that step in, too.
         """
-        held = self._held(spec, request)
-        found = await self._run(spec, request, top_k, held)
+        cached = self._held(spec, request)
+        found = await self._run(spec, request, top_k, cached)
         if found.current:
             return found
         request.warnings.clear()
@@ -136,7 +136,7 @@ class Finder:
         return KeywordLane(self.chunks, whole=whole)
 
     async def _lanes(
-        self, spec: ModeSpec, names: Sequence[str], request: LaneQuery, held: CachedIndex | None
+        self, spec: ModeSpec, names: Sequence[str], request: LaneQuery, cached: CachedIndex | None
     ) -> Read:
         """Run lanes, those over the index together."""
         timeout, reader = self.settings.lane_timeout, self._reader(spec)
@@ -145,9 +145,9 @@ class Finder:
         if reader is None or not works:
             return Read(await run_lanes(stored, request, timeout))
         if not stored:
-            return await reader.run(works, request, held, timeout)
+            return await reader.run(works, request, cached, timeout)
         found, read = await asyncio.gather(
-            run_lanes(stored, request, timeout), reader.run(works, request, held, timeout)
+            run_lanes(stored, request, timeout), reader.run(works, request, cached, timeout)
         )
         runs = {run.name: run for run in [*found, *read.runs]}
         return Read([runs[name] for name in names], read.now, read.spent)
@@ -157,15 +157,15 @@ class Finder:
         spec: ModeSpec,
         request: LaneQuery,
         top_k: int | None,
-        held: CachedIndex | None,
+        cached: CachedIndex | None,
     ) -> LaneResults:
         """Run the lanes and what goes beside them, then the fallback if no lane succeeded."""
         known = self.names
         companions = [name for name in spec.companions if name in known]
-        read = await self._lanes(spec, [*spec.signals, *companions], request, held)
+        read = await self._lanes(spec, [*spec.signals, *companions], request, cached)
         runs, found = read.runs, LaneResults(read.runs, [], [], {})
         try:
-            found = await self._joined(spec, request, read, top_k, held)
+            found = await self._joined(spec, request, read, top_k, cached)
         except (InputError, ConflictError):
             raise
         except Exception as failure:  # noqa: BLE001 - as in a lane: without texts it has found nothing
@@ -188,7 +188,7 @@ class Finder:
         request: LaneQuery,
         read: Read,
         top_k: int | None,
-        held: CachedIndex | None,
+        cached: CachedIndex | None,
     ) -> LaneResults:
         """Return what the lanes found in one ranking, with the texts of its first passages."""
         runs, started = read.runs, time.perf_counter()
@@ -197,15 +197,15 @@ class Finder:
         around = merge_surroundings([run.around for run in runs if run.around is not None])
         timings["fusion"] = milliseconds_since(started)
         started = time.perf_counter()
-        if held is not None and held.texts is not None and read.now is not None:
-            current = read.now == held.stamp
+        if cached is not None and cached.texts is not None and read.now is not None:
+            current = read.now == cached.stamp
             shown = around if self.graph is not None else None
-            rows = {own: row for run in runs for own, row in run.rows.items()}
+            rows = {id_: row for run in runs for id_, row in run.rows.items()}
             passages, items = (
-                contents_from(held.texts, passages, rows, shown) if current else ([], [])
+                contents_from(cached.texts, passages, rows, shown) if current else ([], [])
             )
         else:
-            stamp = held.stamp if held is not None else None
+            stamp = cached.stamp if cached is not None else None
             passages, items, current = await self._texts(request, passages, around, stamp)
         items = sorted([*_reports(runs), *items], key=_ID)
         items.sort(key=_SCORE, reverse=True)  # of equals by id
@@ -240,10 +240,10 @@ class Finder:
         timings: dict[str, float],
     ) -> list[RetrievedItem]:
         """Return the passages as the mode's rescorers order them; as they are where no index tells what words are worth."""
-        kept = self.indexes.kept(request.scope) if self.indexes is not None else None
-        if kept is None:
+        cached = self.indexes.kept(request.scope) if self.indexes is not None else None
+        if cached is None:
             return passages
-        query = RescoringQuery(request.text, kept[1].lexical.information_of_term)
+        query = RescoringQuery(request.text, cached[1].lexical.information_of_term)
         scale = _scale_of(spec)
         for rescorer in spec.rescorers:
             started = time.perf_counter()
@@ -297,7 +297,7 @@ def _passages(runs: Sequence[LaneRun], spec: ModeSpec) -> dict[str, Sequence[Ret
 def _reports(runs: Sequence[LaneRun]) -> list[RetrievedItem]:
     """Return the reports that lanes found, each once."""
     found = (run.hits for run in runs if not isinstance(run.hits, LazyHits))
-    hits = (hit for own in found for hit in own if hit.kind is ItemKind.COMMUNITY)
+    hits = (hit for hits_of_run in found for hit in hits_of_run if hit.kind is ItemKind.COMMUNITY)
     return list({hit.id: hit for hit in hits}.values())
 
 

@@ -120,18 +120,18 @@ def constants_of(mode: Mode, settings: RetrievalSettings, *, reranked: bool) -> 
         settings: all of them.
         reranked: whether a reranker was asked.
     """
-    spec, told = MODES[mode], dict[str, float]()
+    spec, constants = MODES[mode], dict[str, float]()
     if spec.signals:
-        told = {**of_passages(settings), "maxKeywords": settings.max_keywords}
+        constants = {**of_passages(settings), "maxKeywords": settings.max_keywords}
     if spec.fallback == _WITHOUT_GRAPH:
-        told |= of_entities(settings) | {
+        constants |= of_entities(settings) | {
             "rrfK": settings.rrf_k,
             "vectorWeight": settings.vector_weight,
             "keywordWeight": settings.keyword_weight,
         }
     if reranked:
-        told |= {"rerankPairs": settings.rerank_pairs, "rerankChars": settings.rerank_chars}
-    return told
+        constants |= {"rerankPairs": settings.rerank_pairs, "rerankChars": settings.rerank_chars}
+    return constants
 
 
 def _not_available(sentence: str, known_lanes: Sequence[str]) -> ModeNotAvailable:

@@ -120,10 +120,10 @@ async def _holdings(language: str, scope: Scope, documents: DocumentReader | Non
     except SextantError as error:
         _log.warning("the documents are not named: %s", error)
         return ""
-    told = _HOLDINGS[language].format(names=names)
+    text = _HOLDINGS[language].format(names=names)
     if section:
-        told += _EXAMPLE[language].format(name=ready[0].filename, section=section)
-    return told
+        text += _EXAMPLE[language].format(name=ready[0].filename, section=section)
+    return text
 
 
 async def _section_of(scope: Scope, document: Document, documents: DocumentReader) -> str:

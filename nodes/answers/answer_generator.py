@@ -137,16 +137,16 @@ class AnswerGenerator:
         self, query: str, layout: Layout, language: str, history: str = ""
     ) -> AsyncGenerator[AnswerEvent]:
         """Answer from what is laid out already."""
-        asked = clean_text(query)
+        question = clean_text(query)
         messages = prompts.GENERATE.messages(
             language,
-            question=prompts.as_data(asked),
+            question=prompts.as_data(question),
             passages=number_passages(layout.passages),
             knowledge=layout.knowledge,
             history=prompts.as_data(history),
         )
         review = Review(
-            asked, layout.passages, language, self._checks, self._instead, repair=self._repair
+            question, layout.passages, language, self._checks, self._instead, repair=self._repair
         )
         prompt = prompts.GENERATE.version(language)
         return write_answer(Writing(self.chat, messages, prompt, self._budget), review)

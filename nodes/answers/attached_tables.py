@@ -30,7 +30,7 @@ def answer_from_tables(
 ) -> Iterator[Token | Cited]:
     """Tell what the question asks of tables, each statement cited by the place it rests on."""
     begun = False
-    for place, item in enumerate(items):
+    for index, item in enumerate(items):
         attachment = attachment_of(item)
         if attachment is None or not is_table(item):
             continue
@@ -43,6 +43,6 @@ def answer_from_tables(
             yield given.token("\n" if begun else f"{FOUND[language]}\n")
             begun = True
             yield given.token(text)
-            marker = given.shown(place, quote.place)
+            marker = given.shown(index, quote.place)
             yield given.token(marker)
-            yield given.cite(place, f"{text}{marker}", quote)
+            yield given.cite(index, f"{text}{marker}", quote)

@@ -125,13 +125,13 @@ def compute_tables(
     tables = [one for one in tables if _names_any(question, one[1].table.names)] or tables
     if has_who(plain_of(question)):
         tables = [one for one in tables if _of_persons(*one)] or tables
-    asked = [
+    tables_asked = [
         (item, table, queries)
         for item, table in tables
         if (queries := queries_for(question, table.table, headings(item)))
     ]
     # What the best one does not tell is not asked of another; years of one table all count.
-    alike = [one for one in asked if one[1].table.names == asked[0][1].table.names]
+    alike = [one for one in tables_asked if one[1].table.names == tables_asked[0][1].table.names]
     is_list = lists_rows(question)
     computed = [_compute_table(*one, language, is_list=is_list) for one in alike]
     return [one for one in computed if one] if computed and computed[0] else []
@@ -154,25 +154,25 @@ def cite_table(
         given: what the answer has so far.
         language: `zh` or `en`.
     """
-    places = {item.id: place for place, item in enumerate(items)}
+    indices = {item.id: index for index, item in enumerate(items)}
     texts = [item.text for item in items]
     name = escape_markers(sanitize_output(table.name, texts, language))
     yield given.token(
         HEADS[language].format(name=name, rows=f"{table.rows:,}", s="s" * (table.rows != 1))
     )
     for item, computed in table.sentences:
-        place = places[item.id]
+        index = indices[item.id]
         shown = escape_markers(
             sanitize_output(computed.text[:1].upper() + computed.text[1:], texts, language)
         )
         yield given.token(f"\n{shown}")
-        marker = given.shown(place)
+        marker = given.shown(index)
         yield given.token(marker)
-        yield given.cite(place, f"{shown}{marker}", computed.quote(item))
+        yield given.cite(index, f"{shown}{marker}", computed.quote(item))
 
 
 def _compute_table(
-    beside: RetrievedItem,
+    passage: RetrievedItem,
     table: StoredTable,
     queries: Sequence[TableQuery],
     language: str,
@@ -182,11 +182,11 @@ def _compute_table(
     findings = run_queries(queries, table.table, language, is_list=is_list)
     if not findings:
         return None
-    told = tuple(_word_finding(one, beside, table) for one in findings)
+    findings_as_text = tuple(_word_finding(one, passage, table) for one in findings)
     ids = frozenset(part.id for part in table.parts)
     rows = len(table.table.records)
     listed = frozenset(plain_of(one.about) for one in findings if one.about)
-    return ComputedTable(headings(beside), rows, ids, told, listed)
+    return ComputedTable(headings(passage), rows, ids, findings_as_text, listed)
 
 
 def names_column_of(question: str, table: FoundTable) -> bool:
@@ -204,18 +204,18 @@ def _heads_of(item: RetrievedItem) -> list[str]:
     return [name for head in table_heads(item) for name in cells_of(head)]
 
 
-def _of_persons(beside: RetrievedItem, table: StoredTable) -> bool:
+def _of_persons(passage: RetrievedItem, table: StoredTable) -> bool:
     """Return whether the rows of a table are people, as its headings or columns tell."""
     return (
-        _OF_PERSONS.search(plain_of(" ".join([headings(beside), *table.table.names]))) is not None
+        _OF_PERSONS.search(plain_of(" ".join([headings(passage), *table.table.names]))) is not None
     )
 
 
 def _word_finding(
-    finding: ComputedFinding, beside: RetrievedItem, table: StoredTable
+    finding: ComputedFinding, passage: RetrievedItem, table: StoredTable
 ) -> tuple[RetrievedItem, ComputedSentence]:
     line = table.head if finding.row is None else table.rows[finding.row]
-    item = _item(beside, line)
+    item = _item(passage, line)
     begin, end = line.start + _BARS, line.end - _BARS
     text = finding.text
     if finding.row is not None and finding.listed:
@@ -224,11 +224,11 @@ def _word_finding(
     return item, ComputedSentence(text, begin, end)
 
 
-def _item(beside: RetrievedItem, line: TableLine) -> RetrievedItem:
+def _item(passage: RetrievedItem, line: TableLine) -> RetrievedItem:
     """Return the passage that has a line, as a search would have found it beside the one that it found."""
     part = line.part
-    if part.id == beside.id:
-        return beside
+    if part.id == passage.id:
+        return passage
     stands = {
         "start": part.start,
         "end": part.start + len(part.text),
@@ -236,5 +236,5 @@ def _item(beside: RetrievedItem, line: TableLine) -> RetrievedItem:
         "context": part.context,
         "page": part.page,
     }
-    found = {**beside.metadata, **stands}
-    return replace(beside, id=part.id, text=part.text, lanes={}, metadata=found)  # by no lane
+    found = {**passage.metadata, **stands}
+    return replace(passage, id=part.id, text=part.text, lanes={}, metadata=found)  # by no lane

@@ -69,26 +69,26 @@ async def write_answer(writing: Writing, review: Review) -> AsyncGenerator[Answe
     deadline = time.monotonic() + writing.budget.seconds
     until = asyncio.get_running_loop().time() + writing.budget.seconds
     review = replace(review, checks=replace(review.checks, until=until))
-    said = _ModelText(_begin_draft(review), review.language)
+    draft = _ModelText(_begin_draft(review), review.language)
     try:
-        async with aclosing(_first(writing, review, said)) as events:
+        async with aclosing(_first(writing, review, draft)) as events:
             async for event in events:
                 yield event
     finally:
-        await said.draft.checking.close()
+        await draft.draft.checking.close()
     left = replace(
         writing.budget,
-        calls=writing.budget.calls - said.usage.calls,
-        prompt_tokens=writing.budget.prompt_tokens - said.usage.prompt_tokens,
+        calls=writing.budget.calls - draft.usage.calls,
+        prompt_tokens=writing.budget.prompt_tokens - draft.usage.prompt_tokens,
         seconds=deadline - time.monotonic(),
     )
     # A model that has just failed is not asked to mend its text.
-    review = replace(review, repair=review.repair and said.failure is None)
-    reviser = Reviser(writing.chat, review, said.draft, left)
+    review = replace(review, repair=review.repair and draft.failure is None)
+    reviser = Reviser(writing.chat, review, draft.draft, left)
     async with aclosing(reviser.events()) as events:
         async for event in events:
             yield event
-    for last in _ending(writing, reviser, said):
+    for last in _ending(writing, reviser, draft):
         yield last
 
 
@@ -119,29 +119,34 @@ class _ModelText:
 
     def cut_off(self, writing: Writing, texts: Sequence[str]) -> None:
         """Note the estimated cost of a text that did not come to its end."""
-        asked, told = prompt_size(writing.messages), estimate_tokens("".join(texts))
-        self.usage += Usage(1, asked, told, estimated=True, truncated=True)
+        prompt_tokens, answer_tokens = (
+            prompt_size(writing.messages),
+            estimate_tokens("".join(texts)),
+        )
+        self.usage += Usage(1, prompt_tokens, answer_tokens, estimated=True, truncated=True)
 
 
-async def _first(writing: Writing, review: Review, said: _ModelText) -> AsyncGenerator[AnswerEvent]:
+async def _first(
+    writing: Writing, review: Review, draft: _ModelText
+) -> AsyncGenerator[AnswerEvent]:
     """Yield the model's text as it comes, checked sentence by sentence; begun anew where it was a thought so far."""
     texts = [item.text for item in review.passages]
     guard = OutputSanitizer(texts, review.language)
     wrapped = Unwrapped(keeps_courtesies=not texts)
-    async with aclosing(_pieces(writing, said)) as pieces:
+    async with aclosing(_pieces(writing, draft)) as pieces:
         async for piece in pieces:
             if isinstance(piece, Restart):
-                await said.draft.checking.close()
-                said.draft, guard = _begin_draft(review), OutputSanitizer(texts, review.language)
+                await draft.draft.checking.close()
+                draft.draft, guard = _begin_draft(review), OutputSanitizer(texts, review.language)
                 wrapped = Unwrapped(keeps_courtesies=not texts)
                 yield Reset(THOUGHT[review.language])
                 continue
-            fed = said.draft.text.feed(guard.feed(wrapped.feed(piece)))
-            async for event in said.draft.checking.through(fed):
+            fed = draft.draft.text.feed(guard.feed(wrapped.feed(piece)))
+            async for event in draft.draft.checking.through(fed):
                 yield event
-    text, checking = said.draft.text, said.draft.checking
-    if said.failure is not None and review.passages and not text.has_statement:
-        raise said.failure  # a stump of a sentence is no answer, and there is something to quote
+    text, checking = draft.draft.text, draft.draft.checking
+    if draft.failure is not None and review.passages and not text.has_statement:
+        raise draft.failure  # a stump of a sentence is no answer, and there is something to quote
     for rest in (
         text.feed(guard.feed(wrapped.finish())),
         text.feed(guard.finish()),
@@ -153,8 +158,8 @@ async def _first(writing: Writing, review: Review, said: _ModelText) -> AsyncGen
         yield cited
 
 
-async def _pieces(writing: Writing, said: _ModelText) -> AsyncGenerator[str | Restart]:
-    """Yield the model's text until it ends, breaks off or the time is up; `said` gets the rest."""
+async def _pieces(writing: Writing, draft: _ModelText) -> AsyncGenerator[str | Restart]:
+    """Yield the model's text until it ends, breaks off or the time is up; `draft` gets the rest."""
     deadline = asyncio.get_running_loop().time() + writing.budget.seconds
     texts = list[str]()
     stream = cast("AsyncGenerator[str | Restart | Usage]", writing.chat.stream(writing.messages))
@@ -166,19 +171,19 @@ async def _pieces(writing: Writing, said: _ModelText) -> AsyncGenerator[str | Re
             except TimeoutError:
                 if not texts:
                     raise ModelUnavailable.worded(LATE) from None
-                said.out_of_time = True
-                said.cut_off(writing, texts)
+                draft.out_of_time = True
+                draft.cut_off(writing, texts)
                 return
             except ModelUnavailable as error:
                 if not "".join(texts).strip():
                     raise
-                said.failure = error
-                said.cut_off(writing, texts)
+                draft.failure = error
+                draft.cut_off(writing, texts)
                 return
             if piece is None:
                 return
             if isinstance(piece, Usage):
-                said.usage += piece
+                draft.usage += piece
                 continue
             if isinstance(piece, Restart):
                 texts.clear()
@@ -187,9 +192,9 @@ async def _pieces(writing: Writing, said: _ModelText) -> AsyncGenerator[str | Re
             yield piece
 
 
-def _ending(writing: Writing, reviser: Reviser, said: _ModelText) -> Iterator[Sources | Done]:
-    usage = said.usage + reviser.usage
-    warnings = [*said.warnings, *reviser.warnings]
+def _ending(writing: Writing, reviser: Reviser, draft: _ModelText) -> Iterator[Sources | Done]:
+    usage = draft.usage + reviser.usage
+    warnings = [*draft.warnings, *reviser.warnings]
     if (replacement := reviser.replacement) is not None:
         yield Sources(replacement.sources)
         yield Done(

@@ -39,20 +39,20 @@ def shares(needs: Sequence[int], weights: Sequence[float], total: int) -> list[i
         Tokens for each group; together at most `total`, and `needs` itself when that fits.
     """
     given = [0] * len(needs)
-    wanting = [place for place, need in enumerate(needs) if need > 0]
+    wanting = [index for index, need in enumerate(needs) if need > 0]
     left = total
     while wanting and left > 0:
-        whole = sum(weights[place] for place in wanting)
-        portion = {place: int(left * weights[place] / whole) for place in wanting}
-        content = [place for place in wanting if needs[place] <= portion[place]]
+        whole = sum(weights[index] for index in wanting)
+        portion = {index: int(left * weights[index] / whole) for index in wanting}
+        content = [index for index in wanting if needs[index] <= portion[index]]
         if not content:
-            for place in wanting:
-                given[place] = portion[place]
+            for index in wanting:
+                given[index] = portion[index]
             break
-        for place in content:
-            given[place] = needs[place]
-            left -= needs[place]
-        wanting = [place for place in wanting if place not in content]
+        for index in content:
+            given[index] = needs[index]
+            left -= needs[index]
+        wanting = [index for index in wanting if index not in content]
     return given
 
 
@@ -74,26 +74,27 @@ def share_out(
         For each group the places of the items kept, in order.
     """
     given = shares([sum(group) for group in costs], weights, total)
-    kept = [
-        _filling(group, range(len(group)), room) for group, room in zip(costs, given, strict=True)
+    chosen = [
+        _filling(group, range(len(group)), budget)
+        for group, budget in zip(costs, given, strict=True)
     ]
-    left = total - sum(costs[at][place] for at, places in enumerate(kept) for place in places)
+    left = total - sum(costs[at][index] for at, indices in enumerate(chosen) for index in indices)
     for at, group in enumerate(costs):
-        passed_over = [place for place in range(len(group)) if place not in kept[at]]
+        passed_over = [index for index in range(len(group)) if index not in chosen[at]]
         more = _filling(group, passed_over, left)
-        left -= sum(group[place] for place in more)
-        kept[at] = sorted([*kept[at], *more])
-    return kept
+        left -= sum(group[index] for index in more)
+        chosen[at] = sorted([*chosen[at], *more])
+    return chosen
 
 
-def _filling(costs: Sequence[int], places: Sequence[int], room: int) -> list[int]:
-    """Return the `places` that fit into the room, taken one after the other."""
-    kept = []
-    for place in places:
-        if costs[place] <= room:
-            kept.append(place)
-            room -= costs[place]
-    return kept
+def _filling(costs: Sequence[int], indices: Sequence[int], budget: int) -> list[int]:
+    """Return the `indices` that fit into the room, taken one after the other."""
+    chosen = []
+    for index in indices:
+        if costs[index] <= budget:
+            chosen.append(index)
+            budget -= costs[index]
+    return chosen
 
 
 def knowledge_of(
@@ -114,11 +115,11 @@ def knowledge_of(
         tokens: how many of them (estimated) there are left; no more than `KNOWLEDGE_TOKENS` are taken.
     """
     shown = (f"{item.metadata.get('title', '')}\n{item.text}" for item in passages)
-    asked = claim_of(find_other_subjects(question))
+    claim = claim_of(find_other_subjects(question))
     lines = PromptLines(
         min(tokens, KNOWLEDGE_TOKENS),
         shown,
-        lambda sentence: not len(asked) or bool(TermLookup(sentence).held(asked)),
+        lambda sentence: not len(claim) or bool(TermLookup(sentence).held(claim)),
     )
     for item in items:
         if item.kind is ItemKind.RELATION and item.metadata.get("type") != CO_OCCURS:
@@ -178,12 +179,12 @@ def with_reports(
     """
     passages = [item for item in items if item.kind is ItemKind.CHUNK]
     found = [item for item in items if item.kind is ItemKind.COMMUNITY] if reports else []
-    at = next((place for place, item in enumerate(passages) if _cost(item) <= tokens), 0)
+    at = next((index for index, item in enumerate(passages) if _cost(item) <= tokens), 0)
     best, groups = passages[at : at + 1], [passages[at + 1 :], found]
     costs = [list(map(_cost, group)) for group in groups]
-    kept = share_out(costs, _WEIGHTS, tokens - sum(map(_cost, best)))
+    chosen = share_out(costs, _WEIGHTS, tokens - sum(map(_cost, best)))
     more, read = (
-        [group[place] for place in places] for group, places in zip(groups, kept, strict=True)
+        [group[index] for index in indices] for group, indices in zip(groups, chosen, strict=True)
     )
     return [*best, *more], read
 
@@ -207,30 +208,30 @@ def as_items(context: ContextLike) -> list[RetrievedItem]:
 def _as_item(passage: Passage, number: int) -> RetrievedItem:
     if isinstance(passage, RetrievedItem):
         return passage
-    told = _describe_passage(passage) if isinstance(passage, _TOLD) else {}
-    text = told.pop("text", None)
+    values = _describe_passage(passage) if isinstance(passage, _TOLD) else {}
+    text = values.pop("text", None)
     if not isinstance(text, str):
         raise OptionInvalid(
             f"Passage {number} of the context has no text.",
             next_step='Give strings, retrieved items, LangChain documents, or mappings like {"text": "…"}.',
             field="context",
         )
-    for name in _NUMBERS & told.keys():
-        if not _is_number(told[name]):
+    for name in _NUMBERS & values.keys():
+        if not _is_number(values[name]):
             raise OptionInvalid(
-                f"`{name}` of passage {number} of the context is not a number: {str(told[name])[:40]!r}.",
+                f"`{name}` of passage {number} of the context is not a number: {str(values[name])[:40]!r}.",
                 next_step=f"Give a number from 0 on, or leave `{name}` out.",
                 field="context",
             )
-    document_id, external_id = told.get("document_id"), told.get("external_id")
+    document_id, external_id = values.get("document_id"), values.get("external_id")
     return RetrievedItem(
         ItemKind.CHUNK,
-        id=str(told.pop("id", None) or told.get("chunk_id") or f"passage-{number}"),
+        id=str(values.pop("id", None) or values.get("chunk_id") or f"passage-{number}"),
         text=clean_text(text),
-        score=float(told.get("score") or 1.0),
+        score=float(values.get("score") or 1.0),
         document_id=str(document_id) if document_id else None,
         external_id=str(external_id) if external_id else None,
-        metadata=told,
+        metadata=values,
     )
 
 
@@ -248,12 +249,14 @@ def _describe_passage(passage: Document | str | Mapping[str, Any]) -> dict[str, 
             "text": passage.page_content,
             "metadata": passage.metadata,
         }
-    said = {key: value for key, value in passage.items() if key != "metadata" and value is not None}
+    given = {
+        key: value for key, value in passage.items() if key != "metadata" and value is not None
+    }
     more = passage.get("metadata")
-    told = {**more, **said} if isinstance(more, Mapping) else said
-    if isinstance(path := told.get("section_path"), str):
-        told["section_path"] = tuple(path.split(_PATH_SEPARATOR))
-    return {_OFFSETS.get(key, key): value for key, value in told.items()}
+    values = {**more, **given} if isinstance(more, Mapping) else given
+    if isinstance(path := values.get("section_path"), str):
+        values["section_path"] = tuple(path.split(_PATH_SEPARATOR))
+    return {_OFFSETS.get(key, key): value for key, value in values.items()}
 
 
 def fill_budget(items: Iterable[RetrievedItem], tokens: int) -> list[RetrievedItem]:
@@ -291,9 +294,9 @@ def _body(item: RetrievedItem) -> str:
     if SHOWN in item.metadata:
         return str(item.metadata[SHOWN])
     context = item.metadata.get("context")
-    computed = [f"- {told.text}" for told in item.metadata.get(COMPUTED) or ()]
-    said = [_COMPUTED_OF_ALL, *computed] if computed else []
-    return "\n".join([*filter(None, [context]), item.text, *said])
+    computed = [f"- {finding.text}" for finding in item.metadata.get(COMPUTED) or ()]
+    lines = [_COMPUTED_OF_ALL, *computed] if computed else []
+    return "\n".join([*filter(None, [context]), item.text, *lines])
 
 
 def _attribute(text: str) -> str:

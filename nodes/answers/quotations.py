@@ -88,8 +88,8 @@ async def quote_sentences(
 
 def _names(item: RetrievedItem, about: Sequence[str]) -> bool:
     """Return whether a passage has one of these names."""
-    said = plain_of(item.text)
-    return any(find_whole(said, plain_of(name)) for name in about)
+    text = plain_of(item.text)
+    return any(find_whole(text, plain_of(name)) for name in about)
 
 
 def _outdone(
@@ -107,10 +107,10 @@ def _outdone(
     best = found.quotations[0]
     if items[best.source].metadata.get("modality") == Modality.TABLE:
         return False
-    said = plain_of(best.sentence)
+    text = plain_of(best.sentence)
     listed = [name for table in tables for name in table.listed]
     asks_which = lists_rows(question) or (listed and _WHICH.search(plain_of(question)))
-    return not asks_which or any(find_whole(said, name) for name in listed)
+    return not asks_which or any(find_whole(text, name) for name in listed)
 
 
 def _yield_computed(
@@ -152,31 +152,33 @@ def with_nearest(
     given: Citations, question: str, items: Sequence[RetrievedItem], language: str
 ) -> Iterator[Token | Cited]:
     """Add the nearest passage to an answer that says only that the documents do not say."""
-    asked = claim_of(question)
-    place = max(
-        range(len(items)), key=lambda place: (TermLookup(items[place].text).covers(asked), -place)
+    claim = claim_of(question)
+    index = max(
+        range(len(items)), key=lambda index: (TermLookup(items[index].text).covers(claim), -index)
     )
-    yield from _nearest(given, question, items, place, language)
+    yield from _nearest(given, question, items, index, language)
 
 
 def _nearest(
-    given: Citations, question: str, items: Sequence[RetrievedItem], place: int, language: str
+    given: Citations, question: str, items: Sequence[RetrievedItem], index: int, language: str
 ) -> Iterator[Token | Cited]:
-    nearest = items[place]
-    quote = Passages(items)[place].best_quote(claim_of(question))
+    nearest = items[index]
+    quote = Passages(items)[index].best_quote(claim_of(question))
     if quote is None or quote.text.startswith(FENCE) or quote.text.strip("| ") in _heads(nearest):
         quote = _opening(nearest)
     quote = _without_bars(quote)
     if is_question(quote.text):
         quote = _with_answer(quote, nearest)
-    told = describe_row(quote.text, nearest, quote.start - int(nearest.metadata.get("start") or 0))
-    shown = _format_sentence(told[:_NEAREST_CHARS], items, language)
-    shown += "…" if len(told) > _NEAREST_CHARS else ""
+    row_text = describe_row(
+        quote.text, nearest, quote.start - int(nearest.metadata.get("start") or 0)
+    )
+    shown = _format_sentence(row_text[:_NEAREST_CHARS], items, language)
+    shown += "…" if len(row_text) > _NEAREST_CHARS else ""
     gap = "" if language == "zh" else " "
     yield given.token(f"{gap}{NEAREST[language]}\n{shown}")
-    marker = given.shown(place)
+    marker = given.shown(index)
     yield given.token(marker)
-    yield given.cite(place, f"{shown}{marker}", quote)
+    yield given.cite(index, f"{shown}{marker}", quote)
 
 
 def _without_bars(quote: SupportedQuote) -> SupportedQuote:
@@ -214,8 +216,10 @@ def _quotations(
 ) -> Iterator[Token | Cited]:
     for quotation in found.quotations:
         marker = given.shown(quotation.source)
-        told = describe_row(quotation.sentence, items[quotation.source], quotation.start)
-        shown = _format_sentence(f"{quotation.under}: {told}" if quotation.under else told, items)
+        row_text = describe_row(quotation.sentence, items[quotation.source], quotation.start)
+        shown = _format_sentence(
+            f"{quotation.under}: {row_text}" if quotation.under else row_text, items
+        )
         yield given.token(f"\n{shown}")
         yield given.token(marker)
         offset = int(items[quotation.source].metadata.get("start") or 0)

@@ -89,11 +89,11 @@ async def answer_from_reports(
     in particular. Yields nothing when that leaves none, or none that speaks of it. Of a `topic` each of them speaks.
     """
     given = Citations(items)
-    asked = terms_of(find_other_subjects(question))
+    question_terms = terms_of(find_other_subjects(question))
     cited = (
         one
         for one in _cite_findings(question, reports, items)
-        if (_speaks_of([one], question) if topic else _touches(one, asked))
+        if (_speaks_of([one], question) if topic else _touches(one, question_terms))
     )
     findings = list(islice(cited, _FINDINGS))
     if not findings or not _speaks_of(findings, question):
@@ -130,22 +130,22 @@ def _cite_findings(
 
     Best is what shares most of the question's terms; where none does, what the report says first.
     """
-    asked = claim_of(question)
-    places = {item.id: place for place, item in enumerate(items)}
+    claim = claim_of(question)
+    indices = {item.id: index for index, item in enumerate(items)}
     quoted: dict[int, QuotedPassage] = {}
     ordered = [
-        sorted(report.metadata["findings"], key=lambda one: -TermLookup(one["text"]).covers(asked))
+        sorted(report.metadata["findings"], key=lambda one: -TermLookup(one["text"]).covers(claim))
         for report in reports
     ]
     for turn in zip_longest(*ordered):
         for report, finding in zip(reports, turn, strict=True):
             ids = finding["chunk_ids"] if finding else ()
-            for place in (places[one] for one in ids if one in places):
-                passage = quoted.setdefault(place, QuotedPassage(items[place]))
+            for index in (indices[one] for one in ids if one in indices):
+                passage = quoted.setdefault(index, QuotedPassage(items[index]))
                 quote = passage.best_quote(claim_of(finding["text"]))
                 if quote is not None:
                     yield _CitedFinding(
-                        report.metadata["title"], finding["text"].strip(), place, quote
+                        report.metadata["title"], finding["text"].strip(), index, quote
                     )
                     break
 
@@ -155,38 +155,42 @@ def _speaks_of(findings: Sequence[_CitedFinding], question: str) -> bool:
 
     They are where one has it in its title, or where they hold most of its terms together.
     """
-    asked = terms_of(find_other_subjects(question))
+    question_terms = terms_of(find_other_subjects(question))
     titles = [Text(one.title) for one in findings]
-    if any(title.has(term) == 1 for title in titles for term in asked):
+    if any(title.has(term) == 1 for title in titles for term in question_terms):
         return True
-    return not asked or 2 * _count_terms(findings, asked) > len(asked)
+    return not question_terms or 2 * _count_terms(findings, question_terms) > len(question_terms)
 
 
-def _touches(finding: _CitedFinding, asked: Collection[str]) -> bool:
+def _touches(finding: _CitedFinding, question_terms: Collection[str]) -> bool:
     """Return whether a finding has anything of what is asked for: a term, or a part of a Chinese compound."""
     text = plain_of(f"{finding.title} {finding.finding} {finding.quote.text}")
     parts = (
         "".join(pair)
-        for term in asked
+        for term in question_terms
         if has_cjk(term) and len(term) > 3
         for pair in pairwise(term)
     )
-    return not asked or _count_terms([finding], asked) > 0 or any(part in text for part in parts)
+    return (
+        not question_terms
+        or _count_terms([finding], question_terms) > 0
+        or any(part in text for part in parts)
+    )
 
 
-def _count_terms(findings: Sequence[_CitedFinding], asked: Collection[str]) -> int:
+def _count_terms(findings: Sequence[_CitedFinding], question_terms: Collection[str]) -> int:
     """Return how many of the terms asked for the findings hold together."""
     found = [Text(f"{one.title} {one.finding} {one.quote.text}") for one in findings]
-    return sum(any(text.has(term) == 1 for text in found) for term in asked)
+    return sum(any(text.has(term) == 1 for text in found) for term in question_terms)
 
 
 def _state_finding(
-    given: Citations, finding: str, place: int, quote: SupportedQuote
+    given: Citations, finding: str, index: int, quote: SupportedQuote
 ) -> Iterator[Token | Cited]:
-    marker, shown = given.shown(place), escape_markers(finding)
+    marker, shown = given.shown(index), escape_markers(finding)
     yield given.token(f"\n- {shown}")
     yield given.token(marker)
-    yield given.cite(place, f"{shown}{marker}", quote)
+    yield given.cite(index, f"{shown}{marker}", quote)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,38 +228,40 @@ async def map_reports(
     shown = {passage.id for passage in passages}
     reports = [report for report in found if not shown.isdisjoint(_rests_on(report))]
     calls = calls_to_read(reports, reading.calls)
-    asked = [_points(reading, question, reports[at::calls], passages) for at in range(calls)]
+    calls_of_points = [
+        _points(reading, question, reports[at::calls], passages) for at in range(calls)
+    ]
     with keeping(1):  # for the answer
-        read = await asyncio.gather(*asked)
+        read = await asyncio.gather(*calls_of_points)
     failed = [outcome for outcome in read if outcome.failure]
     if failed:
         unread = sum(outcome.reports for outcome in failed)
         count = f"{unread}/{len(reports)}"
         reason = " ".join(dict.fromkeys(outcome.failure for outcome in failed))
         warnings.append(UNREAD[reading.language].format(count=count, reason=reason))
-    spent = sum((outcome.usage for outcome in read), Usage())
+    usage = sum((outcome.usage for outcome in read), Usage())
     noted = _format_points([point for outcome in read for point in outcome.points])
     layout = Layout(passages, noted or knowledge_of(question, items, passages))
-    writing = writer(spent).laid_out(question, layout, reading.language)
+    writing = writer(usage).laid_out(question, layout, reading.language)
     try:
-        async with aclosing(_with_usage(writing, spent)) as events:
+        async with aclosing(_with_usage(writing, usage)) as events:
             async for event in events:
                 yield event
     except ContextTooLong:  # before its first word; points have no meaning among fewer passages
-        shorter = writer(spent).astream(question, items, language=reading.language)
-        async with aclosing(_with_usage(shorter, spent)) as events:
+        shorter = writer(usage).astream(question, items, language=reading.language)
+        async with aclosing(_with_usage(shorter, usage)) as events:
             async for event in events:
                 yield event
 
 
 async def _with_usage(
-    writing: AsyncGenerator[AnswerEvent], spent: Usage
+    writing: AsyncGenerator[AnswerEvent], usage: Usage
 ) -> AsyncGenerator[AnswerEvent]:
     """Yield the events of an answer, whose usage has what was spent before it."""
     async with aclosing(writing) as events:
         async for event in events:
             if isinstance(event, Done):
-                yield Done(replace(event.answer, usage=event.answer.usage + spent))
+                yield Done(replace(event.answer, usage=event.answer.usage + usage))
             else:
                 yield event
 

@@ -208,7 +208,7 @@ class Reviser:
         review, gone = self._review, draft.checking.gone
         self.warnings.append(REPLACED[review.language])
         yield Reset(REPLACED[review.language])
-        left = [item for place, item in enumerate(review.passages) if place not in gone]
+        left = [item for index, item in enumerate(review.passages) if index not in gone]
         if gone:  # others of the same document may be gone with them
             with suppress(DependencyError):
                 left = await still_stored(review.checks.check_quotes, left)
@@ -253,8 +253,8 @@ class Reviser:
         draft = self.draft
         gone, refused = bool(draft.checking.gone), bool(draft.checking.rejected)
         weak = self._unsupported(draft)
-        mended = await self._repaired([draft.text.finished[place].text for place in weak])
-        changes = {weak[number]: text for number, text in mended.items()}
+        repaired = await self._repaired([draft.text.finished[index].text for index in weak])
+        changes = {weak[number]: text for number, text in repaired.items()}
         if not (changes or gone or refused):
             return None
         second = await self._again(draft, changes)
@@ -266,7 +266,7 @@ class Reviser:
             return None
         done = ((CHANGED, gone), (REFUSED, refused), (MENDED, bool(changes)))
         self.warnings += [
-            said[self._review.language].format(count=len(changes)) for said, was in done if was
+            notes[self._review.language].format(count=len(changes)) for notes, was in done if was
         ]
         return second
 
@@ -281,8 +281,8 @@ class Reviser:
             bad |= {Verdict.FOREIGN, Verdict.SUPPORTED}
         gone = draft.checking.gone
         return [
-            place
-            for place, one in enumerate(finished)
+            index
+            for index, one in enumerate(finished)
             if one.verdict in bad or gone.intersection(one.passages)
         ]
 
@@ -322,7 +322,7 @@ class Reviser:
             review.language,
             question=prompts.as_data(review.question),
             passages=number_passages(
-                [review.passages[place] for place in left], [at + 1 for at in left]
+                [review.passages[index] for index in left], [at + 1 for at in left]
             ),
             sentences=prompts.as_data("\n".join(listed)),
         )
@@ -339,19 +339,19 @@ class Reviser:
         )
         checking = Checking(review.checks, text, review.passages)
         written = "".join(
-            self._changed(one, changes[place])
-            if place in changes
+            self._changed(one, changes[index])
+            if index in changes
             else _without(one, gone, rejected)
-            for place, one in enumerate(draft.text.finished)
+            for index, one in enumerate(draft.text.finished)
         )
         # As a whole: code that a sentence began may end with another one.
         safe = sanitize_output(written, [item.text for item in review.passages], review.language)
-        told = [event async for event in checking.through(text.feed(safe))]
-        told += [event async for event in checking.through(text.finish())]
-        told += [event async for event in checking.rest()]
+        events = [event async for event in checking.through(text.feed(safe))]
+        events += [event async for event in checking.through(text.finish())]
+        events += [event async for event in checking.rest()]
         checking.gone |= gone
         checking.rejected |= rejected
-        return CheckedDraft(text, checking, told)
+        return CheckedDraft(text, checking, events)
 
     @staticmethod
     def _changed(sentence: Finished, text: str) -> str:

@@ -73,23 +73,25 @@ class WithoutModel:
                 begun = True
                 yield event
         if not begun:
-            asked = await asyncio.to_thread(replace_aliases, question, items, self.state.around)
-            async for event in quote_sentences(answerer, asked, items, language, tables):
+            plain_question = await asyncio.to_thread(
+                replace_aliases, question, items, self.state.around
+            )
+            async for event in quote_sentences(answerer, plain_question, items, language, tables):
                 yield event
 
     async def _current(self) -> list[RetrievedItem]:
         """Return the passages that the stored documents still have as they were found."""
         items, language = await self._read(), self.state.language
         try:
-            kept = await still_stored(checks_of(self.deps, self.scope).check_quotes, items)
+            stored = await still_stored(checks_of(self.deps, self.scope).check_quotes, items)
         except DependencyError as error:
             self.warnings.append(UNCHECKED[language].format(reason=error.in_language(language)))
             return [*self.attached, *items]
-        if len(kept) < len(items):
-            count = len(items) - len(kept)
+        if len(stored) < len(items):
+            count = len(items) - len(stored)
             passages = count_noun(count, "passage")
             self.warnings.append(OUTDATED[language].format(passages=passages, count=count))
-        return [*self.attached, *kept]
+        return [*self.attached, *stored]
 
     async def _read(self) -> list[RetrievedItem]:
         """Return what was found, with the whole of a document that is to be summed up."""

@@ -94,8 +94,8 @@ async def look_at(brought: Opened, state: State, run: RunContext) -> dict[str, A
         return {}
     parts, tables = brought.parts, brought.tables
     looking = _Looking(state, run)
-    said = await looking.at_all(parts, brought.pictures)
-    seen = dict(zip(brought.pictures, said, strict=True))
+    descriptions = await looking.at_all(parts, brought.pictures)
+    seen = dict(zip(brought.pictures, descriptions, strict=True))
     attachments, costs = list[Attachment](), dict[str, Any]()
     for part in parts:
         if part.label in seen:
@@ -145,10 +145,10 @@ class _Looking:
         shown = [part for part in parts if part.label in pictures]
         for part in shown[max(spare, 1) :]:
             self._lost(part.label, _TOO_MANY[language])
-        said = await asyncio.gather(
+        descriptions = await asyncio.gather(
             *(self._look(vision, part, pictures[part.label]) for part in shown[: max(spare, 1)])
         )
-        return [*said, *[""] * (len(shown) - len(said))]
+        return [*descriptions, *[""] * (len(shown) - len(descriptions))]
 
     async def _look(
         self, vision: VisionModel, part: AttachmentPart, picture: EncodedPicture
@@ -160,7 +160,7 @@ class _Looking:
         )
         try:
             async with asyncio.timeout(self._seconds):
-                said = await vision.describe(picture, prompt)
+                description = await vision.describe(picture, prompt)
         except TimeoutError:
             self.usage += estimate_failed_call(prompt)
             self._lost(part.label, _LATE[self._state.language])
@@ -169,8 +169,8 @@ class _Looking:
             self.usage += estimate_failed_call(prompt)
             self._lost(part.label, error.in_language(self._state.language))
             return ""
-        self.usage += said.usage
-        return said.text
+        self.usage += description.usage
+        return description.text
 
     def _lost(self, label: str, reason: str) -> None:
         _log.warning("image %s was not described: %s", label, reason)
@@ -209,7 +209,7 @@ def _storable_tables(
     parts: Sequence[AttachmentPart], tables: dict[str, ReadTable]
 ) -> list[dict[str, Any]]:
     """Return tables as later turns may look at them again, all or none: they are numbered anew."""
-    kept, weight = list[dict[str, Any]](), 0
+    storable, weight = list[dict[str, Any]](), 0
     for part in parts:
         if part.label not in tables:
             continue
@@ -219,8 +219,10 @@ def _storable_tables(
             weight += len(data)
         else:
             data = {"columns": list(table.names), "rows": [list(row) for row in table.rows]}
-        kept.append({"type": part.kind.value, "table_data": data, "table_caption": part.caption})
-    return kept if weight <= _KEPT_CHARS else []
+        storable.append(
+            {"type": part.kind.value, "table_data": data, "table_caption": part.caption}
+        )
+    return storable if weight <= _KEPT_CHARS else []
 
 
 def attachments_of(state: State) -> list[Attachment]:
@@ -230,10 +232,10 @@ def attachments_of(state: State) -> list[Attachment]:
 
 def attachments_text(state: State) -> str:
     """Return what the question's own images and tables tell, for judging whether that is enough."""
-    told = list[str]()
+    texts = list[str]()
     for one in attachments_of(state):
-        told += [one.name, one.text, *(finding.text for finding in one.findings)]
-    return "\n".join(filter(None, told))
+        texts += [one.name, one.text, *(finding.text for finding in one.findings)]
+    return "\n".join(filter(None, texts))
 
 
 def with_attachments(update: dict[str, Any], longest: int) -> dict[str, Any]:
@@ -244,16 +246,16 @@ def with_attachments(update: dict[str, Any], longest: int) -> dict[str, Any]:
         longest: most characters of a query.
     """
     attachments = [Attachment.of_plain(plain) for plain in update["attachments"]]
-    said = " ".join(filter(None, map(searchable, attachments)))[:_SEARCHED_CHARS]
+    text = " ".join(filter(None, map(searchable, attachments)))[:_SEARCHED_CHARS]
     if not attachments:
         return update
-    together = f"{update['search']}\n{said}" if said else update["search"]
+    together = f"{update['search']}\n{text}" if text else update["search"]
     return (
         update
         | {
             "complexity": "complex",  # small talk brings no tables
             "search": together[:longest],
-            "keywords": list(dict.fromkeys([*update["keywords"], *extract_keywords(said)])),
+            "keywords": list(dict.fromkeys([*update["keywords"], *extract_keywords(text)])),
         }
     )
 

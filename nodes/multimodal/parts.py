@@ -81,7 +81,7 @@ def read_parts(content: object, limits: MultimodalSettings) -> list[AttachmentPa
                 field=FIELD,
             )
         sent = {_ALIASES.get(name, name): name for name in given}
-        values = {name: given[own] for name, own in sent.items()}
+        values = {name: given[key] for name, key in sent.items()}
         caption = _caption(values.get("caption"))
         parts.append(AttachmentPart(kind, label, f"{FIELD}[{index}]", caption, values, sent))
     return parts

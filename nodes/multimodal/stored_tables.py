@@ -10,14 +10,14 @@ from sextant.nodes.question.conversation import leans_on_history
 from sextant.nodes.state import State
 
 
-async def look_again(kept: Opened, state: State, run: RunContext) -> dict[str, Any]:
+async def look_again(stored: Opened, state: State, run: RunContext) -> dict[str, Any]:
     """Return the tables that the conversation has at hand, as a state update, where the question is about them.
 
     It is when it leans on what was said, or when rules compute what it asks of them. Any other
     question leaves the tables, and they are at hand no more.
     """
-    if not kept.parts:
+    if not stored.parts:
         return {}
-    update = await look_at(kept, state, run)
+    update = await look_at(stored, state, run)
     computed = any(plain["findings"] for plain in update["attachments"])
     return update if computed or leans_on_history(state.question) else {"tables": []}

@@ -80,9 +80,9 @@ def make_standalone(question: str, history: Sequence[Mapping[str, Any]]) -> str:
     for turn in reversed(history):
         if turn.get("role", "user") != "user":
             continue
-        asked = clean_text(str(turn.get("content", "")))
-        borrowed += [*names_in(asked), *designators_in(asked), *telling_words(asked)]
-        if not leans_on_history(asked):
+        previous = clean_text(str(turn.get("content", "")))
+        borrowed += [*names_in(previous), *designators_in(previous), *telling_words(previous)]
+        if not leans_on_history(previous):
             break
     plain = normalise(question)
     if codes_in(question):  # "And E42?" asks of E42 what was asked of E47
@@ -142,8 +142,8 @@ def opening(question: TurnQuestion) -> dict[str, Any]:
     if message is None or isinstance(message.content, str):
         return {}
     images = " ".join(["[image]"] * len(_images(message)))
-    kept = "\n".join(filter(None, (question.query, images)))
-    return {"messages": [HumanMessage(kept, id=message.id)]}
+    content = "\n".join(filter(None, (question.query, images)))
+    return {"messages": [HumanMessage(content, id=message.id)]}
 
 
 def closing(state: State, answer: Answer, warnings: Sequence[str], most: int) -> list[Any]:
@@ -158,7 +158,7 @@ def closing(state: State, answer: Answer, warnings: Sequence[str], most: int) ->
     # A question that came as `query` stands in no message yet; else the user's message is the last.
     question = None if state.asked else read_question(state).message
     question_id = (question and question.id) or str(uuid4())
-    said = AIMessage(
+    answer_message = AIMessage(
         answer.answer,
         id=f"{question_id}-answer",
         additional_kwargs={
@@ -170,7 +170,11 @@ def closing(state: State, answer: Answer, warnings: Sequence[str], most: int) ->
             "warnings": list(warnings),
         },
     )
-    new = [said] if question else [HumanMessage(state.asked, id=question_id), said]
+    new = (
+        [answer_message]
+        if question
+        else [HumanMessage(state.asked, id=question_id), answer_message]
+    )
     too_many = len(state.messages) + len(new) - 2 * most
     old = [RemoveMessage(str(one.id)) for one in state.messages[: max(too_many, 0)]]
     return [*old, *new]
@@ -202,15 +206,15 @@ def trim_history(history: Sequence[Mapping[str, Any]], turns: int, tokens: int) 
         tokens: estimated, of all of them.
     """
     head = [_turn(turn) for turn in history[:1] if turn.get("role") == "system"][:turns]
-    room = turns - len(head)
+    turns_left = turns - len(head)
     left = tokens - sum(estimate_tokens(turn["content"]) for turn in head)
-    kept: list[Turn] = []
-    for turn in map(_turn, reversed(history[len(head) :][-room:] if room else [])):
+    recent: list[Turn] = []
+    for turn in map(_turn, reversed(history[len(head) :][-turns_left:] if turns_left else [])):
         left -= estimate_tokens(turn["content"])
-        if kept and left < 0:
+        if recent and left < 0:
             break
-        kept.append(turn)
-    return head + kept[::-1]
+        recent.append(turn)
+    return head + recent[::-1]
 
 
 def _turn(turn: Mapping[str, Any]) -> Turn:
@@ -221,8 +225,8 @@ def _turn(turn: Mapping[str, Any]) -> Turn:
 
 
 def _stored_source(source: Source) -> dict[str, Any]:
-    kept = {name: value for name, value in asdict(source).items() if name not in _NOT_KEPT}
-    return kept | {"section_path": list(source.section_path)}
+    values = {name: value for name, value in asdict(source).items() if name not in _NOT_KEPT}
+    return values | {"section_path": list(source.section_path)}
 
 
 def _text(message: AnyMessage) -> str:

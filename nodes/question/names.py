@@ -43,11 +43,15 @@ def replace_aliases(
         if entity.kind is not ItemKind.ENTITY or not name or _name_pattern(name).search(question):
             continue
         for alias in _find_aliases(question, entity):
-            places = [
+            positions = [
                 (_name_pattern(name).search(text), _name_pattern(alias).search(text))
                 for text in texts
             ]
-            alone = {bool(own) for own, other in places if (own is None) is not (other is None)}
+            alone = {
+                bool(is_own)
+                for is_own, other in positions
+                if (is_own is None) is not (other is None)
+            }
             if alone == {True} and not _name_pattern(alias).search(name):
                 question = _name_pattern(alias).sub(name.replace("\\", r"\\"), question)
                 break
@@ -56,10 +60,12 @@ def replace_aliases(
 
 def _find_aliases(question: str, entity: RetrievedItem) -> list[str]:
     """Return the aliases of an entity that a question has, the longest first."""
-    asked = question.lower()
-    held = [alias for alias in entity.metadata.get("aliases", ()) if alias.lower() in asked]
+    question_text = question.lower()
+    found = [
+        alias for alias in entity.metadata.get("aliases", ()) if alias.lower() in question_text
+    ]
     return sorted(
-        (alias for alias in held if _name_pattern(alias).search(question)), key=len, reverse=True
+        (alias for alias in found if _name_pattern(alias).search(question)), key=len, reverse=True
     )
 
 
@@ -176,10 +182,10 @@ def telling_words(question: str) -> list[str]:
         _join_characters(run) if run else _keep_telling(word)
         for run, word in _TOKENIZER.runs(question)
     )
-    kept: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for word in chain.from_iterable(pieces):
-        kept.setdefault(normalise(word), word)
-    return list(kept.values())
+        spellings.setdefault(normalise(word), word)
+    return list(spellings.values())
 
 
 def _keep_telling(word: str) -> list[str]:

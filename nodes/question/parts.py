@@ -36,8 +36,8 @@ def bridges(
         passages: found so far, best first.
         around: entities (among others) that go with them, most important first.
     """
-    asked = normalise(question)
-    names = [normalised for normalised in _names(around) if normalised[1] not in asked]
+    question_text = normalise(question)
+    names = [normalised for normalised in _names(around) if normalised[1] not in question_text]
     words = telling_words(question)
     queries: list[str] = []
     for lead in passages[:_LEADS]:

@@ -201,8 +201,12 @@ def _by_lanes(item: RetrievedItem) -> Ranked:
 def _relations(
     hit: StoredChunk, linked: Mapping[UUID, Sequence[UUID]]
 ) -> Iterator[tuple[UUID, str]]:
-    yield from ((own, SECTION) for own in hit.neighbours)
-    yield from ((own, LINKED) for own in linked.get(hit.id, ()) if own not in hit.neighbours)
+    yield from ((neighbour, SECTION) for neighbour in hit.neighbours)
+    yield from (
+        (neighbour, LINKED)
+        for neighbour in linked.get(hit.id, ())
+        if neighbour not in hit.neighbours
+    )
 
 
 def _neighbour(chunk: StoredChunk, relation: str) -> Neighbour:

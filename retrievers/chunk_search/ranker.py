@@ -120,8 +120,8 @@ class ChunkRanker:
         timings = {run.name: run.milliseconds for run in runs}
         started = time.perf_counter()
         traits = await self._described(query, runs)
-        asked = QuestionSignals(query.text, now, self._own.half_life)
-        ranking = rank_by_metadata(asked, traits, scores_of(runs), weights)
+        signals = QuestionSignals(query.text, now, self._own.half_life)
+        ranking = rank_by_metadata(signals, traits, scores_of(runs), weights)
         if index is not None:
             ranking = self._by_bm25(index, query, ranking)
         timings["ranking"] = milliseconds_since(started)
@@ -149,10 +149,10 @@ class ChunkRanker:
     def _by_bm25(
         self, index: BM25Index, query: LaneQuery, ranking: MetadataRanking
     ) -> MetadataRanking:
-        told = self._settings
-        weights = told.bm25_vector_weight + told.bm25_weight
-        share = told.bm25_weight / weights if weights else 0.0
-        bm25 = BM25(told.bm25_k1, told.bm25_b)
+        settings = self._settings
+        weights = settings.bm25_vector_weight + settings.bm25_weight
+        share = settings.bm25_weight / weights if weights else 0.0
+        bm25 = BM25(settings.bm25_k1, settings.bm25_b)
         scores = index.score(query.text, [(one, "") for one in ranking.ids], bm25)
         return with_bm25(ranking, scores, share)
 
@@ -161,18 +161,18 @@ class ChunkRanker:
         ids = list(dict.fromkeys(one for run in runs for one in ids_of(run.hits)))
         hot = query.hot
         known = self._traits.of(hot.scope, hot.packed) if self._traits and hot else None
-        told = known.of(ids) if known else None
-        if told is None:
-            told = await read_metadata(self._database, query.scope, ids) if ids else []
-        return told
+        metadata = known.of(ids) if known else None
+        if metadata is None:
+            metadata = await read_metadata(self._database, query.scope, ids) if ids else []
+        return metadata
 
     async def _reranked(
         self, reranker: Reranker, query: LaneQuery, ranking: MetadataRanking
     ) -> tuple[MetadataRanking, str | None]:
         limits = RerankLimits.of(self._settings)
-        first = [UUID(own) for own in ranking.ids[: limits.pairs]]
+        first = [UUID(id_) for id_ in ranking.ids[: limits.pairs]]
         there = {chunk.id: chunk.text for chunk in await self._chunks.get(query.scope, first)}
-        texts = [there.get(own, "") for own in first]
+        texts = [there.get(id_, "") for id_ in first]
         judgement = await judge(reranker, query.text, texts, limits)
         if not judgement.scores:
             return ranking, judgement.warning
@@ -186,7 +186,7 @@ async def _no_index() -> None:
 def scores_of(runs: Sequence[LaneRun]) -> dict[str, Found]:
     """Return what each lane found; of one that failed nothing."""
     return {
-        run.name: {one: score_at(run.hits, place) for place, one in enumerate(ids_of(run.hits))}
+        run.name: {one: score_at(run.hits, index) for index, one in enumerate(ids_of(run.hits))}
         for run in runs
         if run.error is None
     }

@@ -193,13 +193,13 @@ class QuestionSignals:
         in it, too, as long as all is ASCII.
         """
         plain = simplify(text) if self._pairs else text
-        held = frozenset(pair for pair in self._pairs if pair in plain)
+        pairs = frozenset(pair for pair in self._pairs if pair in plain)
         if not self._words:
-            return held
+            return pairs
         lower = text.lower()
         if text.isascii() and not any(word in lower for word in self._words):
-            return held
-        return held | self._words.intersection(terms(text))
+            return pairs
+        return pairs | self._words.intersection(terms(text))
 
 
 def signals_of(
@@ -215,10 +215,10 @@ def signals_of(
     hierarchy = _by_titles(question, chunks)
     topic = [topic_share(question, chunk) for chunk in chunks]
     modality = _by_modality(question.text, chunks)
-    beside = _by_neighbours(chunks, _lane_scores(near, words, weights))
+    neighbours = _by_neighbours(chunks, _lane_scores(near, words, weights))
     return (
-        np.array([cosines, counted, hierarchy, ages, topic, modality, beside]),
-        np.array([near, words, hierarchy, fresh, topic, modality, beside]),
+        np.array([cosines, counted, hierarchy, ages, topic, modality, neighbours]),
+        np.array([near, words, hierarchy, fresh, topic, modality, neighbours]),
     )
 
 
@@ -273,8 +273,8 @@ def hierarchy_share(question: QuestionSignals, titles: Sequence[str]) -> float:
 
 
 def _title_overlap(question: QuestionSignals, title: str) -> float:
-    held = question.among(title)
-    return len(held) / len(set(terms(title))) if held else 0.0
+    found = question.among(title)
+    return len(found) / len(set(terms(title))) if found else 0.0
 
 
 def topic_share(question: QuestionSignals, chunk: ChunkMetadata) -> float:
@@ -299,7 +299,10 @@ def _lane_scores(near: Numbers, words: Numbers, weights: MetadataWeights) -> Num
 def _by_neighbours(chunks: Sequence[ChunkMetadata], found: Numbers) -> list[float]:
     """Return how well vector and keywords found the better one of the two chunks beside each chunk."""
     worth = {chunk.id: score for chunk, score in zip(chunks, found.tolist(), strict=True)}
-    return [max((worth.get(own, 0.0) for own in chunk.neighbours), default=0.0) for chunk in chunks]
+    return [
+        max((worth.get(neighbour, 0.0) for neighbour in chunk.neighbours), default=0.0)
+        for chunk in chunks
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,10 +343,10 @@ class BM25Share:
         """Return the same for the chunks in another order."""
         return BM25Share(self.raw[order], self.shares[order], self.weight)
 
-    def shown(self, place: int) -> Share:
+    def shown(self, index: int) -> Share:
         """Return what it says of a chunk."""
-        share = float(self.shares[place])
-        return Share(float(self.raw[place]), share, self.weight, self.weight * share)
+        share = float(self.shares[index])
+        return Share(float(self.raw[index]), share, self.weight, self.weight * share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,31 +380,31 @@ class MetadataRanking:
     def shown(self, begin: int, end: int) -> list[Ranked]:
         """Return the chunks of these places, for a reader."""
         ranks = {
-            lane: {own: rank for rank, own in enumerate(found, start=1)}
+            lane: {id_: rank for rank, id_ in enumerate(found, start=1)}
             for lane, found in self.lanes.items()
         }
         weights = asdict(self.weights)
         worth = [(name, weight, weight / sum(weights.values())) for name, weight in weights.items()]
-        told = np.stack([self.raw, self.shares])[:, :, begin:end].T.tolist()
-        return [self._shown(begin + place, own, worth, ranks) for place, own in enumerate(told)]
+        rows = np.stack([self.raw, self.shares])[:, :, begin:end].T.tolist()
+        return [self._shown(begin + index, id_, worth, ranks) for index, id_ in enumerate(rows)]
 
     def _shown(
         self,
-        place: int,
-        told: Sequence[tuple[float, float]],
+        index: int,
+        raw_signals: Sequence[tuple[float, float]],
         worth: Sequence[tuple[str, float, float]],
         ranks: Mapping[str, Mapping[str, int]],
     ) -> Ranked:
-        own = self.ids[place]
+        id_ = self.ids[index]
         left = 1.0 if self.bm25 is None else 1.0 - self.bm25.weight
         signals = {
-            name: Share(raw, share, weight, left * part * share, ranks.get(name, {}).get(own))
-            for (raw, share), (name, weight, part) in zip(told, worth, strict=True)
+            name: Share(raw, share, weight, left * part * share, ranks.get(name, {}).get(id_))
+            for (raw, share), (name, weight, part) in zip(raw_signals, worth, strict=True)
         }
-        rerank = None if self.reranked is None else float(self.reranked[place])
+        rerank = None if self.reranked is None else float(self.reranked[index])
         if self.bm25 is not None:
-            signals["bm25"] = self.bm25.shown(place)
-        return Ranked(own, float(self.scores[place]), signals, float(self.hybrid[place]), rerank)
+            signals["bm25"] = self.bm25.shown(index)
+        return Ranked(id_, float(self.scores[index]), signals, float(self.hybrid[index]), rerank)
 
 
 def rank_by_metadata(
@@ -421,7 +424,7 @@ def rank_by_metadata(
     raw, shares = signals_of(question, chunks, lanes, weights)
     worth = np.array(list(asdict(weights).values()))
     contributions = worth[:, None] * shares / sum(worth.tolist())
-    hybrid = np.array([math.fsum(own) for own in contributions.T.tolist()])
+    hybrid = np.array([math.fsum(column) for column in contributions.T.tolist()])
     ids = tuple(chunk.id for chunk in chunks)
     return _sort_ranking(MetadataRanking(ids, hybrid, raw, shares, hybrid, weights, lanes))
 
@@ -453,19 +456,19 @@ def with_bm25(ranking: MetadataRanking, scores: Sequence[float], share: float) -
     if not len(ranking):
         return ranking
     raw = np.asarray(scores, np.float64)
-    told = BM25Share(raw, min_max(raw) if raw.any() else np.zeros(len(ranking)), share)
-    hybrid = (1 - share) * ranking.hybrid + share * told.shares
-    return _sort_ranking(replace(ranking, scores=hybrid, hybrid=hybrid, bm25=told))
+    bm25_share = BM25Share(raw, min_max(raw) if raw.any() else np.zeros(len(ranking)), share)
+    hybrid = (1 - share) * ranking.hybrid + share * bm25_share.shares
+    return _sort_ranking(replace(ranking, scores=hybrid, hybrid=hybrid, bm25=bm25_share))
 
 
 def _sort_ranking(ranking: MetadataRanking) -> MetadataRanking:
     """Return the ranking in the order of its scores, which are raised above 0."""
     ids, scores = ranking.ids, np.maximum(ranking.scores, LEAST_SCORE)
     key = scores.tolist()
-    best_first = sorted(range(len(ids)), key=lambda place: (-key[place], ids[place]))
+    best_first = sorted(range(len(ids)), key=lambda index: (-key[index], ids[index]))
     order = np.array(best_first, dtype=np.intp)
     return MetadataRanking(
-        ids=tuple(ids[place] for place in best_first),
+        ids=tuple(ids[index] for index in best_first),
         scores=scores[order],
         raw=ranking.raw[:, order],
         shares=ranking.shares[:, order],

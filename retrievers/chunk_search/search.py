@@ -110,9 +110,9 @@ def _unfit(error: ValidationError) -> OptionInvalid:
             f"There is no option `{field}`.", next_step=f"{meant}{listed}", field=field
         )
     given = [one for one in error.errors() if one["loc"][:1] == first["loc"][:1]]
-    said = describe_error(first) if len(given) == 1 else "it is of no form that is taken"
+    reason = describe_error(first) if len(given) == 1 else "it is of no form that is taken"
     return OptionInvalid(
-        f"`{field}` cannot be {first['input']!r:.60}: {said}.",
+        f"`{field}` cannot be {first['input']!r:.60}: {reason}.",
         next_step=listed,
         field=field,
     )
@@ -188,11 +188,11 @@ class ChunkSearch:
             RetrievalError: both lanes failed; carries each cause.
         """
         of_type(request, SearchRequest, "request", 'query="…"')
-        with searching("chunks") as told:
-            found, told.timings = await self._search(
+        with searching("chunks") as report:
+            found, report.timings = await self._search(
                 scope, request, now or datetime.now(UTC), self._hot
             )
-            told.degraded = bool(found.warnings)
+            report.degraded = bool(found.warnings)
         return found
 
     async def _search(
@@ -200,46 +200,46 @@ class ChunkSearch:
     ) -> tuple[ChunkSearchResponse, Mapping[str, float]]:
         """Return the response, and the milliseconds of each lane that ran for it."""
         started = time.perf_counter()
-        asked = self._asked(scope, request, now, hot)
-        ranking, kept = await self._ranking(asked)
-        page, more = ranking.page(asked.position, request.limit)
+        checked = self._asked(scope, request, now, hot)
+        ranking, is_kept = await self._ranking(checked)
+        page, more = ranking.page(checked.position, request.limit)
         warnings = list(ranking.warnings)
         # At the same moment, so that being sure of what is in memory costs no trip of its own.
         hits, current = await asyncio.gather(
             self._hits.of(
                 scope, page, warnings, neighbors=request.include_neighbors, debug=request.debug
             ),
-            asked.query.is_current(),
+            checked.query.is_current(),
         )
         if not current:
             return await self._search(scope, request, now, None)
-        await warn_of_unknown(self._chunks, asked.query)
-        warnings += asked.query.warnings
+        await warn_of_unknown(self._chunks, checked.query)
+        warnings += checked.query.warnings
         if not len(ranking):
             await KnowledgeBases(self._database).require(scope)
-        if not kept and len(ranking) <= _KEPT_CHUNKS:
-            self._kept.keep(scope.user_id, asked.key, ranking, "", asked.moment)
-        spent = milliseconds_since(started)
+        if not is_kept and len(ranking) <= _KEPT_CHUNKS:
+            self._kept.keep(scope.user_id, checked.key, ranking, "", checked.moment)
+        elapsed = milliseconds_since(started)
         found = ChunkSearchResponse(
             results=hits,
-            next_cursor=_end(asked, page[-1]) if more else None,
+            next_cursor=_end(checked, page[-1]) if more else None,
             total=len(ranking),
-            search_time_ms=spent,
+            search_time_ms=elapsed,
             warnings=tuple(dict.fromkeys(warnings)),
-            debug=self._debug(asked, ranking, spent) if request.debug else None,
+            debug=self._debug(checked, ranking, elapsed) if request.debug else None,
         )
-        self._log(asked.query, ranking, hits, spent)
-        return found, {} if kept else ranking.timings
+        self._log(checked.query, ranking, hits, elapsed)
+        return found, {} if is_kept else ranking.timings
 
     def _log(
-        self, query: LaneQuery, ranking: ChunkRanking, hits: Sequence[SearchHit], spent: float
+        self, query: LaneQuery, ranking: ChunkRanking, hits: Sequence[SearchHit], elapsed: float
     ) -> None:
         counts = {name: len(found) for name, found in ranking.found.lanes.items()}
         shown = [(hit.filename, hit.score) for hit in hits]
-        timings = {**ranking.timings, "total": spent}
-        log_found(logger, "chunk search", query, counts=counts, found=shown, spent=timings)
-        if spent > self._settings.retrieval.slow_ms:
-            logger.warning("chunk search took %.0f ms", spent)
+        timings = {**ranking.timings, "total": elapsed}
+        log_found(logger, "chunk search", query, counts=counts, found=shown, timings=timings)
+        if elapsed > self._settings.retrieval.slow_ms:
+            logger.warning("chunk search took %.0f ms", elapsed)
 
     def _asked(
         self, scope: Scope, request: SearchRequest, now: datetime, hot: ScopeCache | None
@@ -249,23 +249,23 @@ class ChunkSearch:
         query = self._query(scope, request, hot)
         given = request.bm25_rerank
         bm25 = self._settings.retrieval.bm25_rerank if given is None else given
-        told = (weights, request.rerank, bm25)
-        key = identity(scope, query.text, query.limit, query.filters, *told)
+        options = (weights, request.rerank, bm25)
+        key = identity(scope, query.text, query.limit, query.filters, *options)
         position = None if request.cursor is None else decode(request.cursor, key)
         moment = position.taken_at if position else now
-        return _CheckedRequest(query, *told, key, position, moment)
+        return _CheckedRequest(query, *options, key, position, moment)
 
-    async def _ranking(self, asked: _CheckedRequest) -> tuple[ChunkRanking, bool]:
+    async def _ranking(self, checked: _CheckedRequest) -> tuple[ChunkRanking, bool]:
         """Return the ranking that the page before came from, or a new one; and whether it was kept."""
-        user = asked.query.scope.user_id
-        if asked.position and (known := self._kept.of(user, asked.key, asked.moment)):
+        user = checked.query.scope.user_id
+        if checked.position and (known := self._kept.of(user, checked.key, checked.moment)):
             return known.ranking, True
         ranking = await self._ranker.rank(
-            asked.query,
-            asked.weights,
-            asked.moment,
-            rerank=asked.rerank,
-            bm25_rerank=asked.bm25_rerank,
+            checked.query,
+            checked.weights,
+            checked.moment,
+            rerank=checked.rerank,
+            bm25_rerank=checked.bm25_rerank,
         )
         return ranking, False
 
@@ -281,22 +281,24 @@ class ChunkSearch:
             hot=hot.of(scope) if hot and filters is None else None,
         )
 
-    def _debug(self, asked: _CheckedRequest, ranking: ChunkRanking, spent: float) -> dict[str, Any]:
-        own, lanes = self._settings.chunk_search, self._settings.retrieval
+    def _debug(
+        self, checked: _CheckedRequest, ranking: ChunkRanking, elapsed: float
+    ) -> dict[str, Any]:
+        settings, lanes = self._settings.chunk_search, self._settings.retrieval
         return {
-            "keywords": asked.query.keywords,
-            "weights": asdict(asked.weights)
-            | ({"bm25": lanes.bm25_weight} if asked.bm25_rerank else {}),
+            "keywords": checked.query.keywords,
+            "weights": asdict(checked.weights)
+            | ({"bm25": lanes.bm25_weight} if checked.bm25_rerank else {}),
             "constants": {
-                "hybridShare": 1 - own.rerank_share,
-                "rerankShare": own.rerank_share,
-                "halfLifeDays": own.half_life,
+                "hybridShare": 1 - settings.rerank_share,
+                "rerankShare": settings.rerank_share,
+                "halfLifeDays": settings.half_life,
                 "maxKeywords": lanes.max_keywords,
                 **of_passages(lanes),
             },
-            "timings": {**ranking.timings, "total": spent},
+            "timings": {**ranking.timings, "total": elapsed},
         }
 
 
-def _end(asked: _CheckedRequest, last: Ranked) -> str:
-    return encode(Position(asked.moment, last.score, UUID(last.id)), asked.key)
+def _end(checked: _CheckedRequest, last: Ranked) -> str:
+    return encode(Position(checked.moment, last.score, UUID(last.id)), checked.key)

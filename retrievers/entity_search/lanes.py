@@ -111,7 +111,7 @@ class EntityLanes:
     settings: EntitySearchSettings
     deadline: float
 
-    async def run(self, asked: EntityQuestion) -> EntityHits:
+    async def run(self, question: EntityQuestion) -> EntityHits:
         """Meaning and words at the same time; the graph as soon as meaning has found where to start.
 
         Raises:
@@ -119,9 +119,11 @@ class EntityLanes:
             RetrievalError: neither meaning nor words could be searched.
         """
         found = EntityHits()
-        named = asyncio.create_task(with_deadline(self.deadline, self._named(asked)))
-        meaning = asyncio.create_task(self._meaning_then_graph(found, asked, named))
-        words = asyncio.create_task(self._run(found, FTS, lambda: self._words(found, asked, named)))
+        named = asyncio.create_task(with_deadline(self.deadline, self._named(question)))
+        meaning = asyncio.create_task(self._meaning_then_graph(found, question, named))
+        words = asyncio.create_task(
+            self._run(found, FTS, lambda: self._words(found, question, named))
+        )
         try:
             await asyncio.gather(meaning, words)
         finally:  # one that is refused leaves the others running
@@ -130,47 +132,47 @@ class EntityLanes:
             raise RetrievalError(found.failed)
         return found
 
-    async def _named(self, asked: EntityQuestion) -> list[Entity]:
+    async def _named(self, question: EntityQuestion) -> list[Entity]:
         """Return those whose name is the question, in any spelling; where there is none, those with such an alias."""
-        hits = await self.graph.entities_by_alias(asked.scope, [asked.question])
+        hits = await self.graph.entities_by_alias(question.scope, [question.question])
         if not hits:
             return []
         there = await self.graph.get_entities(
-            asked.scope, [hit.entity.id for hit in hits], asked.only
+            question.scope, [hit.entity.id for hit in hits], question.only
         )
-        name = normalise_name(asked.question)
+        name = normalise_name(question.question)
         return [one for one in there if normalise_name(one.name) == name] or there
 
     async def _meaning_then_graph(
-        self, found: EntityHits, asked: EntityQuestion, named: _Named
+        self, found: EntityHits, question: EntityQuestion, named: _Named
     ) -> None:
-        await self._run(found, VECTOR, lambda: self._meaning(found, asked, named))
+        await self._run(found, VECTOR, lambda: self._meaning(found, question, named))
         if seeds := [key for key, _ in found.hits.get(VECTOR, [])[: self.settings.seeds]]:
-            await self._run(found, GRAPH, lambda: self._neighbours(found, asked, seeds))
+            await self._run(found, GRAPH, lambda: self._neighbours(found, question, seeds))
 
-    async def _meaning(self, found: EntityHits, asked: EntityQuestion, named: _Named) -> None:
-        vector = await self.embedder.embed_query(asked.question)
-        _require_space(self.embedder, vector, asked.stamp)
+    async def _meaning(self, found: EntityHits, question: EntityQuestion, named: _Named) -> None:
+        vector = await self.embedder.embed_query(question.question)
+        _require_space(self.embedder, vector, question.stamp)
         k = self.settings.candidates
-        hits = await self.graph.entities_by_vector(asked.scope, vector, k, asked.only)
+        hits = await self.graph.entities_by_vector(question.scope, vector, k, question.only)
         near = [hit for hit in hits if hit.score > self.settings.threshold]
         _take(found, VECTOR, near, await asyncio.shield(named), _SAME)
 
-    async def _words(self, found: EntityHits, asked: EntityQuestion, named: _Named) -> None:
-        words = await asyncio.to_thread(words_of, asked.question)
+    async def _words(self, found: EntityHits, question: EntityQuestion, named: _Named) -> None:
+        words = await asyncio.to_thread(words_of, question.question)
         k = self.settings.candidates
-        hits = await self.graph.entities_by_words(asked.scope, words, k, asked.only)
+        hits = await self.graph.entities_by_words(question.scope, words, k, question.only)
         best = hits[0].score if hits else 1.0
         _take(found, FTS, hits, await asyncio.shield(named), _ABOVE_THE_BEST * best)
 
     async def _neighbours(
-        self, found: EntityHits, asked: EntityQuestion, seeds: Sequence[UUID]
+        self, found: EntityHits, question: EntityQuestion, seeds: Sequence[UUID]
     ) -> None:
-        scope, version = asked.scope, asked.stamp.graph_version
+        scope, version = question.scope, question.stamp.graph_version
         walk = Walk(self.around, scope, version, self.settings.neighbours)
         reached = await walk.levels(seeds, self.settings.depth)
         found.paths = {one.id: one for one in reached}
-        seen = await self.graph.get_entities(scope, list(found.paths), asked.only)
+        seen = await self.graph.get_entities(scope, list(found.paths), question.only)
         decay = self.settings.decay
         scored = [(one.id, found.paths[one.id].score(decay)) for one in seen]
         found.hits[GRAPH] = sorted(scored, key=lambda hit: (-hit[1], hit[0]))

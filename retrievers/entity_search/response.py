@@ -184,8 +184,8 @@ def _explain_hit(hit: Hit) -> Explanation:
     path = hit.path
     return Explanation(
         lanes={
-            lane: LaneExplanation(**asdict(own), contribution=own.contribution)
-            for lane, own in hit.blended.signals.items()
+            lane: LaneExplanation(**asdict(signal), contribution=signal.contribution)
+            for lane, signal in hit.blended.signals.items()
         },
         bonus=hit.blended.bonus,
         fused=hit.blended.score,
@@ -199,10 +199,10 @@ def _explain_hit(hit: Hit) -> Explanation:
 
 def constants_of(settings: Settings, weights: FusionWeights) -> dict[str, float]:
     """Return the constants that a search went by, and those that an index in PostgreSQL is built and searched by."""
-    own = {name: float(getattr(settings.entity_search, name)) for name in _CONSTANTS}
+    id_ = {name: float(getattr(settings.entity_search, name)) for name in _CONSTANTS}
     index = {name: float(getattr(settings.retrieval, of)) for name, of in _OF_THE_INDEX.items()}
     lanes = {f"{lane}Weight": weight for lane, weight in weights.by_lane.items()}
-    return {**lanes, **own, **index}
+    return {**lanes, **id_, **index}
 
 
 def debug_of(

@@ -78,7 +78,7 @@ class EntityRanker:
     reranker: Reranker | None
 
     async def rank(
-        self, asked: EntityQuestion, weights: FusionWeights, *, rerank: bool
+        self, question: EntityQuestion, weights: FusionWeights, *, rerank: bool
     ) -> EntityRanking:
         """Return every entity that a lane found, by `blend` or in the reranking model's order.
 
@@ -86,14 +86,14 @@ class EntityRanker:
             EmbeddingModelChanged, RetrievalError: see `EntityLanes.run`.
         """
         with collect_notices() as notices:
-            found = await self.lanes.run(asked)
+            found = await self.lanes.run(question)
         warnings = [*found.warnings, *notices]
         started = time.perf_counter()
         hits = _fuse_lanes(found, weights, self.settings.entity_search.bonus)
         found.timings["fusion"] = milliseconds_since(started)
         if rerank:
             started = time.perf_counter()
-            hits = await self._reranked(asked.question, hits, warnings)
+            hits = await self._reranked(question.question, hits, warnings)
             found.timings["rerank"] = milliseconds_since(started)
         counts = {lane: len(found.hits.get(lane, ())) for lane in LANES}
         return EntityRanking(tuple(hits), counts, found.timings, tuple(dict.fromkeys(warnings)))
@@ -110,10 +110,10 @@ class EntityRanker:
             warnings.append(judgement.warning)
         if not judgement.scores:
             return hits
-        said = dict(enumerate(judgement.scores))
+        scores = dict(enumerate(judgement.scores))
         order = reorder(judgement.scores, [max(hit.score, LEAST_SCORE) for hit in hits])
         changed = [
-            replace(hits[place], score=score, rerank=said.get(place)) for place, score in order
+            replace(hits[index], score=score, rerank=scores.get(index)) for index, score in order
         ]
         return sorted(changed, key=lambda hit: (-hit.score, hit.entity.id))
 
@@ -188,15 +188,15 @@ class EntitySearch:
         copies: GraphCopies | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        own = settings.entity_search
+        options = settings.entity_search
         self._database, self._graph, self._settings = database, graph, settings
         self._chunks, self._copies = ChunkStore(database), copies
         self._around = Neighbourhoods(graph, _NEIGHBOURHOODS)
         deadline = settings.retrieval.lane_timeout
-        lanes = EntityLanes(graph, embedder, self._around, own, deadline)
+        lanes = EntityLanes(graph, embedder, self._around, options, deadline)
         self._ranker = EntityRanker(lanes, settings, reranker)
         self._hot: HotRankings[EntityRanking] = HotRankings(
-            own.cache_seconds, _KEPT, _KEPT_PER_USER, clock
+            options.cache_seconds, _KEPT, _KEPT_PER_USER, clock
         )
 
     async def search(
@@ -216,37 +216,39 @@ class EntitySearch:
             RetrievalError: neither meaning nor words could be searched.
         """
         started = time.perf_counter()
-        with searching("entities") as told:
+        with searching("entities") as report:
             search = await self._checked(query, scope, options or SearchOptions())
             page = await self._page(search)
             related = await self._related(search, page.hits)
             ranking = page.kept.ranking
-            told.timings = {} if page.cached else ranking.timings
-            told.degraded = bool(ranking.warnings)
+            report.timings = {} if page.cached else ranking.timings
+            report.degraded = bool(ranking.warnings)
             warnings = (*ranking.warnings, *await self._of_filters(search.asked))
-        spent = milliseconds_since(started)
-        return _response(search, page, related, self._settings, warnings=warnings, spent=spent)
+        elapsed = milliseconds_since(started)
+        return _response(search, page, related, self._settings, warnings=warnings, elapsed=elapsed)
 
-    async def _of_filters(self, asked: EntityQuestion) -> tuple[str, ...]:
+    async def _of_filters(self, question: EntityQuestion) -> tuple[str, ...]:
         """Return what there is to say of a filter that lets nothing through."""
-        types = asked.only.entity_types
-        said = types and await of_unknown_types(self._chunks, asked.scope, asked.question, types)
-        return (said,) if said else ()
+        types = question.only.entity_types
+        unknown = types and await of_unknown_types(
+            self._chunks, question.scope, question.question, types
+        )
+        return (unknown,) if unknown else ()
 
     async def _checked(
         self, query: str, scope: Scope, options: SearchOptions
     ) -> _CheckedEntitySearch:
         of_type(options, SearchOptions, "options", "top_k=10")
         question = check_question(query, self._settings.limits.question_chars)
-        own = self._settings.entity_search
+        search_settings = self._settings.entity_search
         weights = options.weights or FusionWeights(
-            own.vector_weight, own.fts_weight, own.graph_weight
+            search_settings.vector_weight, search_settings.fts_weight, search_settings.graph_weight
         )
         only = options.only()
         key = identity(scope, question, weights, only, options.rerank)
         position = None if options.cursor is None else decode(options.cursor, key)
-        asked = EntityQuestion(scope, question, await self._stamp(scope), only)
-        return _CheckedEntitySearch(asked, options, weights, key, position)
+        entity_question = EntityQuestion(scope, question, await self._stamp(scope), only)
+        return _CheckedEntitySearch(entity_question, options, weights, key, position)
 
     async def _stamp(self, scope: Scope) -> EntityStamp:
         stamp = await entity_stamp(self._database, scope)
@@ -256,40 +258,40 @@ class EntitySearch:
         return await self._stamp(scope)  # it was made meanwhile
 
     async def _page(self, search: _CheckedEntitySearch) -> _Page:
-        kept, cached = await self._ranking(search)
-        rest, size = kept.ranking.after(search.position), search.options.top_k
+        ranking, cached = await self._ranking(search)
+        rest, size = ranking.ranking.after(search.position), search.options.top_k
         end = rest[size - 1] if len(rest) > size else None
-        return _Page(await self._as_now(search.asked, rest[:size], kept), kept, end, cached)
+        return _Page(await self._as_now(search.asked, rest[:size], ranking), ranking, end, cached)
 
     async def _ranking(
         self, search: _CheckedEntitySearch
     ) -> tuple[CachedRanking[EntityRanking], bool]:
         """Return the ranking that the page before came from, or the present one; and whether it was kept."""
-        asked, position = search.asked, search.position
-        user, stamp = asked.scope.user_id, asked.stamp
+        question, position = search.asked, search.position
+        user, stamp = question.scope.user_id, question.stamp
         if position is None:
             known = self._hot.latest(user, search.key, stamp.version)
             taken_at = stamp.taken_at
         else:
             known = self._hot.of(user, search.key, position.taken_at)
             taken_at = position.taken_at
-            asked = replace(asked, only=replace(asked.only, known_at=taken_at))
+            question = replace(question, only=replace(question.only, known_at=taken_at))
         if known is not None:
             return known, True
         rerank = search.options.rerank
-        ranking = await self._ranker.rank(asked, search.weights, rerank=rerank)
+        ranking = await self._ranker.rank(question, search.weights, rerank=rerank)
         if not ranking.warnings:
             self._hot.keep(user, search.key, ranking, stamp.version, taken_at)
         return CachedRanking(ranking, stamp.version, taken_at, until=0.0), False
 
     async def _as_now(
-        self, asked: EntityQuestion, hits: Sequence[Hit], kept: CachedRanking[EntityRanking]
+        self, question: EntityQuestion, hits: Sequence[Hit], ranking: CachedRanking[EntityRanking]
     ) -> Sequence[Hit]:
         """Return hits of an older ranking with the entities as they are now; without those that are gone."""
-        if kept.stamp == asked.stamp.version or not hits:
+        if ranking.stamp == question.stamp.version or not hits:
             return hits
         ids = [hit.entity.id for hit in hits]
-        there = {one.id: one for one in await self._graph.get_entities(asked.scope, ids)}
+        there = {one.id: one for one in await self._graph.get_entities(question.scope, ids)}
         return [replace(hit, entity=there[hit.entity.id]) for hit in hits if hit.entity.id in there]
 
     async def _related(
@@ -322,20 +324,20 @@ def _response(
     settings: Settings,
     *,
     warnings: tuple[str, ...],
-    spent: float,
+    elapsed: float,
 ) -> SearchResponse:
     explain, ranking, end = search.options.explain, page.kept.ranking, page.end
     results = [result_of(hit, related.get(hit.entity.id, ()), explain=explain) for hit in page.hits]
     debug = None
     if explain:
         constants = constants_of(settings, search.weights)
-        timings = {**ranking.timings, "total": spent}
+        timings = {**ranking.timings, "total": elapsed}
         debug = debug_of(constants, ranking.found, timings, cached=page.cached)
     return SearchResponse(
         results=tuple(results),
         total=len(results),
         query=search.asked.question,
-        search_time_ms=round(spent),
+        search_time_ms=round(elapsed),
         next_cursor=end
         and encode(Position(page.kept.taken_at, end.score, end.entity.id), search.key),
         warnings=warnings or None,

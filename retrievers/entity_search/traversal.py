@@ -114,7 +114,7 @@ class Walk:
             hops = await self.around.of(self.scope, self.version, frontier, read)
             best = _new_neighbours(hops, visited, level)[: self.per_level]
             # Nothing that was not read comes before the last that was, of its entity.
-            unread = [_order(own[-1]) for own in hops.values() if len(own) == read]
+            unread = [_order(path[-1]) for path in hops.values() if len(path) == read]
             full = len(best) == self.per_level
             decided = not unread or (full and best[-1][0] <= min(unread))
             if decided or read >= _MOST_READ:
@@ -127,8 +127,8 @@ def _new_neighbours(
 ) -> list[tuple[_Order, Reached]]:
     """Return every neighbour not seen yet, by its heaviest relation; heaviest first, then by relation."""
     best: dict[UUID, tuple[_Order, Reached]] = {}
-    for start, own in hops.items():
-        for hop in own:
+    for start, path in hops.items():
+        for hop in path:
             other = hop.other_end(start)
             order = _order(hop)
             if other not in visited and (other not in best or order < best[other][0]):
@@ -138,12 +138,12 @@ def _new_neighbours(
 
 
 def _by_end(hops: Sequence[Hop], ids: Sequence[UUID], read: int) -> dict[UUID, tuple[Hop, ...]]:
-    own: dict[UUID, list[Hop]] = {one: [] for one in ids}
+    by_end: dict[UUID, list[Hop]] = {one: [] for one in ids}
     for hop in hops:
         for end in (hop.source_id, hop.target_id):
-            if end in own:
-                own[end].append(hop)
-    return {one: tuple(sorted(some, key=_order)[:read]) for one, some in own.items()}
+            if end in by_end:
+                by_end[end].append(hop)
+    return {one: tuple(sorted(some, key=_order)[:read]) for one, some in by_end.items()}
 
 
 def _order(hop: Hop) -> _Order:

@@ -121,8 +121,8 @@ class BM25Index:
         used = self.holders > 0
         number = (np.cumsum(used) - 1).astype(np.int32)
         texts = HashTrieMap({one: number[terms] for one, terms in self.texts.items()})
-        kept = TermNumbers(compress(self.vocabulary, used))
-        return BM25Index(self.parts, texts, kept, self.holders[used], self.length)
+        vocabulary = TermNumbers(compress(self.vocabulary, used))
+        return BM25Index(self.parts, texts, vocabulary, self.holders[used], self.length)
 
     def score(
         self, question: str, candidates: Sequence[tuple[str, str]], bm25: BM25 = _BM25
@@ -135,14 +135,16 @@ class BM25Index:
             bm25: k1 and b.
         """
         below = len(self.holders)
-        asked = {self.vocabulary.get(term, below) for term in SEGMENTED.terms(question)} - {-1}
-        wanted = np.array(sorted(asked), np.int32)
+        numbers_asked = {self.vocabulary.get(term, below) for term in SEGMENTED.terms(question)} - {
+            -1
+        }
+        wanted = np.array(sorted(numbers_asked), np.int32)
         wanted = wanted[self.holders[wanted] > 0]
         if not len(wanted) or not candidates:
             return [0.0] * len(candidates)
-        held = [self._numbers(*candidate) for candidate in candidates]
-        lengths = np.array([len(numbers) for numbers in held], np.float64)
-        counts = _counts(held, wanted)
+        scored = [self._numbers(*candidate) for candidate in candidates]
+        lengths = np.array([len(numbers) for numbers in scored], np.float64)
+        counts = _counts(scored, wanted)
         weights = bm25.weights(
             np.asarray(idf(self.holders[wanted], len(self.texts)), np.float64),
             np.maximum(counts, 1),  # with k1 = 0 a frequency of 0 would divide by 0
@@ -172,9 +174,11 @@ def _counts(texts: Sequence[Ints], wanted: Ints) -> npt.NDArray[np.float64]:
     """Return how often each text (row) holds each wanted term (column); `wanted` is sorted."""
     numbers = np.concatenate(texts)
     owner = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
-    place = np.minimum(np.searchsorted(wanted, numbers), len(wanted) - 1)
-    hit = wanted[place] == numbers
-    cells = np.bincount(owner[hit] * len(wanted) + place[hit], minlength=len(texts) * len(wanted))
+    position = np.minimum(np.searchsorted(wanted, numbers), len(wanted) - 1)
+    hit = wanted[position] == numbers
+    cells = np.bincount(
+        owner[hit] * len(wanted) + position[hit], minlength=len(texts) * len(wanted)
+    )
     return cells.reshape(len(texts), len(wanted)).astype(np.float64)
 
 

@@ -175,12 +175,12 @@ class HybridRetrieverOptions(BaseModel):
     @classmethod
     def of(cls, settings: RetrievalSettings, **options: object) -> Self:
         """Return the options that the settings say, but for those given here."""
-        said = {
+        values = {
             name: getattr(settings, name)
             for name in cls.model_fields
             if name in type(settings).model_fields and to_camel(name) not in options
         }
-        return cls.model_validate(said | options)
+        return cls.model_validate(values | options)
 
     @model_validator(mode="wrap")
     @classmethod

@@ -77,9 +77,9 @@ class StoreVectorLane:
             found = await self.store.nearest(query.text, query.limit)
         except Exception as error:
             if _is_about_dimensions(error):
-                said, *_ = str(error).splitlines()  # the rest is SQL, with the question's vector
+                reason, *_ = str(error).splitlines()  # the rest is SQL, with the question's vector
                 raise EmbeddingModelChanged(
-                    f"The question's vector does not have the length of the stored ones: {said}.",
+                    f"The question's vector does not have the length of the stored ones: {reason}.",
                     next_step="Open the vector store with the embedding model it was filled with.",
                     field="vector_store",
                 ) from error
@@ -121,8 +121,10 @@ def document_item(document: Document, score: float) -> RetrievedItem:
 
 
 def _is_about_dimensions(error: BaseException) -> bool:
-    said = str(error)
-    return any(words in said for words in _DIMENSIONS) or all(part in said for part in _EXPECTED)
+    message = str(error)
+    return any(words in message for words in _DIMENSIONS) or all(
+        part in message for part in _EXPECTED
+    )
 
 
 BM25_LANE = "bm25"
@@ -150,16 +152,16 @@ def rerank_linear(
         weight: of the BM25 score.
     """
     near = lane_weight * _similarities(items, lane)
-    told = weight * min_max(scores)
-    total = near + told
+    weighted = weight * min_max(scores)
+    total = near + weighted
     ranks = _ranks(scores)
     ordered = []
     for at in np.argsort(-total, kind="stable").tolist():
         lanes = {
-            name: replace(own, contribution=float(near[at]) if name == lane else 0.0)
-            for name, own in items[at].lanes.items()
+            name: replace(lane_score, contribution=float(near[at]) if name == lane else 0.0)
+            for name, lane_score in items[at].lanes.items()
         }
-        lanes[BM25_LANE] = LaneScore(ranks[at], scores[at], weight, float(told[at]))
+        lanes[BM25_LANE] = LaneScore(ranks[at], scores[at], weight, float(weighted[at]))
         score = max(float(total[at]), LEAST_SCORE)
         ordered.append(replace(items[at], score=score, lanes=lanes))
     return ordered
@@ -180,14 +182,16 @@ def rerank_rrf(
     names = [item.id for item in items]
     lexical = [names[at] for at in _by_score(scores)]
     fused = rrf({_FUSED: names, BM25_LANE: lexical}, {_FUSED: given_weight, BM25_LANE: weight}, k)
-    ranks, place = _ranks(scores), {name: at for at, name in enumerate(names)}
+    ranks, position = _ranks(scores), {name: at for at, name in enumerate(names)}
     ordered = []
     for name, score in fused:
-        at = place[name]
+        at = position[name]
         item, before = items[at], rrf_share(at + 1, given_weight, k)
         lanes = {  # of the first fusion's score each lane gave a part, and of its rank the same part
-            lane: replace(own, contribution=(own.contribution or 0.0) * before / item.score)
-            for lane, own in item.lanes.items()
+            lane: replace(
+                lane_score, contribution=(lane_score.contribution or 0.0) * before / item.score
+            )
+            for lane, lane_score in item.lanes.items()
         }
         lanes[BM25_LANE] = LaneScore(ranks[at], scores[at], weight, score - before)
         ordered.append(replace(item, score=max(score, LEAST_SCORE), lanes=lanes))
@@ -402,10 +406,12 @@ class HybridRetriever(BaseRetriever):
         return items
 
     def _by_bm25(self, items: list[RetrievedItem], scores: Sequence[float]) -> list[RetrievedItem]:
-        given, own = self.options.bm25_vector_weight, self.options.bm25_weight
+        given, weight = self.options.bm25_vector_weight, self.options.bm25_weight
         if self.options.bm25_fusion == "rrf":
-            return rerank_rrf(items, scores, given_weight=given, weight=own, k=self.options.rrf_k)
-        return rerank_linear(items, scores, lane=VECTOR, lane_weight=given, weight=own)
+            return rerank_rrf(
+                items, scores, given_weight=given, weight=weight, k=self.options.rrf_k
+            )
+        return rerank_linear(items, scores, lane=VECTOR, lane_weight=given, weight=weight)
 
     def _log(
         self,
@@ -414,19 +420,19 @@ class HybridRetriever(BaseRetriever):
         items: Sequence[RetrievedItem],
         timings: Mapping[str, float],
     ) -> None:
-        spent = {step: round(milliseconds, 1) for step, milliseconds in timings.items()}
+        milliseconds_of = {step: round(milliseconds, 1) for step, milliseconds in timings.items()}
         log_found(
             logger,
             "hybrid search",
             request,
             counts=counts_of(runs),
             found=list_scores(items),
-            spent=timings,
+            timings=timings,
         )
         if self.options.debug:
             self._log_steps(request, timings)
         if timings[_TOTAL] > self.options.slow_ms:
-            logger.warning("%s：%.0f ms，%s", SLOW, timings[_TOTAL], spent)
+            logger.warning("%s：%.0f ms，%s", SLOW, timings[_TOTAL], milliseconds_of)
 
     def _log_steps(self, request: LaneQuery, timings: Mapping[str, float]) -> None:
         logger.info("hybrid search options: %s", self.options.model_dump())

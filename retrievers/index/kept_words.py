@@ -68,19 +68,19 @@ def as_arrays(index: PassageIndex) -> Arrays:
     }
 
 
-def from_arrays(kept: Arrays) -> PassageIndex | None:
+def from_arrays(arrays: Arrays) -> PassageIndex | None:
     """Return the index that arrays were made of; None if they are not such, or do not fit each other."""
     try:
-        return _index(kept)
+        return _index(arrays)
     except (KeyError, ValueError, IndexError, TypeError):
         return None
 
 
-def _index(kept: Arrays) -> PassageIndex:
-    documents, states = IdTable(kept["document_ids"]), _split_texts(kept["document_states"])
-    named = _split_texts(kept["terms"])
-    starts, holders, counts = kept["starts"], kept["holders"], kept["counts"]
-    ids, document, lengths = kept["ids"], kept["documents"], kept["lengths"]
+def _index(arrays: Arrays) -> PassageIndex:
+    documents, states = IdTable(arrays["document_ids"]), _split_texts(arrays["document_states"])
+    named = _split_texts(arrays["terms"])
+    starts, holders, counts = arrays["starts"], arrays["holders"], arrays["counts"]
+    ids, document, lengths = arrays["ids"], arrays["documents"], arrays["lengths"]
     _require(len(states) == len(documents) and ids.shape == (len(lengths), 2))
     _require(document.shape == lengths.shape and _are_rows_below(document, len(documents)))
     _require(len(starts) == len(named) + 1 and starts[0] == 0 and starts[-1] == len(holders))

@@ -68,26 +68,28 @@ class PassageIndex:
             states: the documents there are.
             fresh: all passages of those that have `changed`.
         """
-        number = {document: place for place, document in enumerate(states)}
+        number = {document: index for index, document in enumerate(states)}
         was = np.array(
             [number[one] if states.get(one) == state else -1 for one, state in self.states.items()],
             np.int32,
         )
         document = was[self.documents] if len(was) else self.documents
-        kept = np.flatnonzero(document >= 0)
-        ids = np.concatenate([self.ids.halves[kept], halves_of(passage.id for passage in fresh)])
+        unchanged = np.flatnonzero(document >= 0)
+        ids = np.concatenate(
+            [self.ids.halves[unchanged], halves_of(passage.id for passage in fresh)]
+        )
         order = np.lexsort((ids[:, 1], ids[:, 0]))
-        place = np.empty(len(ids), np.intp)
-        place[order] = np.arange(len(ids))
-        places = np.full(len(self.ids), -1, np.intp)
-        places[kept] = place[: len(kept)]
+        index = np.empty(len(ids), np.intp)
+        index[order] = np.arange(len(ids))
+        rows_of = np.full(len(self.ids), -1, np.intp)
+        rows_of[unchanged] = index[: len(unchanged)]
         new = np.array([number[passage.document_id] for passage in fresh], np.int32)
-        in_order = [fresh[one - len(kept)] for one in order[order >= len(kept)].tolist()]
+        in_order = [fresh[one - len(unchanged)] for one in order[order >= len(unchanged)].tolist()]
         return PassageIndex(
             states,
-            np.concatenate([document[kept], new])[order],
+            np.concatenate([document[unchanged], new])[order],
             IdTable(ids[order]),
-            self.lexical.updated(places, (passage.searched for passage in in_order)),
+            self.lexical.updated(rows_of, (passage.searched for passage in in_order)),
         )
 
     def with_vectors(self, before: PassageIndex, fresh: Embedded) -> PassageIndex:
@@ -100,13 +102,13 @@ class PassageIndex:
             if part.vectors.shape[1] != width:
                 continue
             rows = index_of(self.ids.halves, part.ids)
-            own = np.flatnonzero(rows >= 0)
-            own = own[~there[rows[own]]]
-            there[rows[own]] = True
+            has_vector = np.flatnonzero(rows >= 0)
+            has_vector = has_vector[~there[rows[has_vector]]]
+            there[rows[has_vector]] = True
             if part is not fresh:
-                was[rows[own]] = own
-            for start in range(0, len(own), _BLOCK):
-                some = own[start : start + _BLOCK]
+                was[rows[has_vector]] = has_vector
+            for start in range(0, len(has_vector), _BLOCK):
+                some = has_vector[start : start + _BLOCK]
                 vectors[rows[some]] = unit(part.vectors[some])
         if not there.all():
             return self

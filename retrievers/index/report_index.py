@@ -99,10 +99,10 @@ class ReportIndex:
 
     def __init__(self, communities: Sequence[Community], vectors: Embedded) -> None:
         self.reports = [IndexedReport(one) for one in sorted(communities, key=lambda one: one.id)]
-        places = index_of(halves_of(one.community.id for one in self.reports), vectors.ids)
-        self._rows: Places = np.sort(places[places >= 0]).astype(np.intp)
-        kept = vectors.vectors[places >= 0][np.argsort(places[places >= 0])]
-        self._vectors: Vectors = unit(kept)
+        positions = index_of(halves_of(one.community.id for one in self.reports), vectors.ids)
+        self._rows: Places = np.sort(positions[positions >= 0]).astype(np.intp)
+        ordered = vectors.vectors[positions >= 0][np.argsort(positions[positions >= 0])]
+        self._vectors: Vectors = unit(ordered)
 
     def near(self, question: Vectors | None, count: int) -> list[NearReport]:
         """Return the `count` reports nearest to a question's vector, best first, then by id.

@@ -235,11 +235,15 @@ class ScopeIndexes:
 
     async def _first_passages(self, scope: Scope) -> PassageIndex:
         """Return the passages from the store, but for the words that another process has kept."""
-        kept = await asyncio.to_thread(self._load, scope)
-        if kept is None:
+        stored = await asyncio.to_thread(self._load, scope)
+        if stored is None:
             return await self._passages(scope, PassageIndex.empty())
-        now = await self._passages(scope, kept)
-        return now if now is not kept else await self._with_vectors(scope, kept, kept, kept.states)
+        now = await self._passages(scope, stored)
+        return (
+            now
+            if now is not stored
+            else await self._with_vectors(scope, stored, stored, stored.states)
+        )
 
     async def _passages(self, scope: Scope, before: PassageIndex) -> PassageIndex:
         states = await self._chunks.documents(scope)
@@ -265,8 +269,8 @@ class ScopeIndexes:
         return await asyncio.to_thread(now.with_vectors, before, vectors)
 
     def _load(self, scope: Scope) -> PassageIndex | None:
-        kept = self._files and self._files.load(scope, kept_words.code())
-        return kept_words.from_arrays(kept) if kept else None
+        arrays = self._files and self._files.load(scope, kept_words.code())
+        return kept_words.from_arrays(arrays) if arrays else None
 
     async def _keep(self, files: ArrayFiles, scope: Scope, passages: PassageIndex) -> None:
         """Keep the words on disk, unless one of the documents has been deleted meanwhile.
@@ -295,16 +299,16 @@ class ScopeIndexes:
 
 
 def _names(stored: StoredGraph) -> NameTrie[int]:
-    bearers: defaultdict[str, list[int]] = defaultdict(list)
+    entities: defaultdict[str, list[int]] = defaultdict(list)
     for entity, name in enumerate(stored.names):
         for variant in names_of_title(name):
-            bearers[variant].append(entity)
-    spelled = {name_key(name) for name in bearers}
+            entities[variant].append(entity)
+    spelled = {name_key(name) for name in entities}
     for alias, entity in zip(stored.alias_norms, stored.alias_entity.tolist(), strict=True):
         # An alias is kept folded; it must not loosen how a name of the same letters is written.
         if entity >= 0 and name_key(alias) not in spelled:
-            bearers[alias].append(entity)
-    return NameTrie(bearers)
+            entities[alias].append(entity)
+    return NameTrie(entities)
 
 
 def _graph(stored: StoredGraph, chunk_ids: Ids, co_occurs: int) -> ScopeGraph:

@@ -38,11 +38,11 @@ def contents_from(
         rows: of the passages in the index, by their ids.
         around: what goes with them.
     """
-    places = [rows[item.id] for item in passages]
-    chunks = texts.passages.at(places)
+    positions = [rows[item.id] for item in passages]
+    chunks = texts.passages.at(positions)
     found = [
         with_content(item, chunks[row])
-        for item, row in zip(passages, places, strict=True)
+        for item, row in zip(passages, positions, strict=True)
         if row in chunks
     ]
     return found, around.items(texts.entities.at(list(around.entities))) if around else []

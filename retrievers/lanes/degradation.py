@@ -42,11 +42,11 @@ def require_one(runs: Sequence[LaneRun]) -> None:
         raise RetrievalError(failed)
 
 
-def go_without(part: str, cause: Exception, query: LaneQuery, said: Mapping[str, str]) -> None:
+def go_without(part: str, cause: Exception, query: LaneQuery, wordings: Mapping[str, str]) -> None:
     """Tell the caller that lanes went on without a part that failed, and the log why; once a question."""
-    if query.warn(said):
+    if query.warn(wordings):
         log_failures({part: cause})
-        logger.warning(said["zh"])
+        logger.warning(wordings["zh"])
 
 
 def log_failures(failed: Mapping[str, BaseException]) -> None:

@@ -35,8 +35,8 @@ def link_strength(lexical: LexicalIndex, words: str) -> float:
 def link_question(index: ScopeIndex, question: str) -> dict[int, float]:
     """Return entities that the question names, with the strength of each link."""
     named: dict[int, float] = {}
-    for _, bearers, strength in _links(index, question):
-        for entity in bearers:
+    for _, entities, strength in _links(index, question):
+        for entity in entities:
             named[entity] = max(strength, named.get(entity, 0.0))
     return {entity: strength for entity, strength in named.items() if strength > 0}
 
@@ -47,8 +47,8 @@ def link_names(index: ScopeIndex, text: str) -> dict[str, list[str]]:
     Without names of words that most passages hold ("time", "country"), which name nothing.
     """
     return {
-        name: index.entities.texts_of(list(bearers))
-        for name, bearers, strength in _links(index, text)
+        name: index.entities.texts_of(list(entities))
+        for name, entities, strength in _links(index, text)
         if strength >= _TELLING_LINK
     }
 

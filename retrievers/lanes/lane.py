@@ -59,12 +59,12 @@ class LaneQuery:
     warnings: list[str] = field(default_factory=list[str], compare=False)
     hot: CachedScope | None = field(default=None, compare=False)
 
-    def warn(self, said: str | Mapping[str, str]) -> bool:
+    def warn(self, warning: str | Mapping[str, str]) -> bool:
         """Note once that a lane went on without something; of sentences by language, in the question's.
 
         Whether it was new is what is returned.
         """
-        sentence = said if isinstance(said, str) else said[language_of(self.text)]
+        sentence = warning if isinstance(warning, str) else warning[language_of(self.text)]
         if is_new := sentence not in self.warnings:
             self.warnings.append(sentence)
         return is_new
@@ -189,7 +189,7 @@ class KeywordLane(StoredLane):
         if query.hot is not None or self.whole or query.filters is not None:
             return None
         return self.chunks.request_keyword_matches(
-            query.scope, query.keywords, query.limit, lambda held: then(LazyHits.of(held))
+            query.scope, query.keywords, query.limit, lambda rows: then(LazyHits.of(rows))
         )
 
     async def search(self, query: LaneQuery) -> Sequence[RetrievedItem]:
@@ -213,7 +213,7 @@ def _with_contents(found: Scored, rows: Sequence[Mapping[str, Any]]) -> LazyHits
     by_id = {row["id"]: row for row in rows}
     there = [(one, score) for one, score in zip(*found, strict=True) if one in by_id]
     ids, scores = [one for one, _ in there], [score for _, score in there]
-    return LazyHits.of(Scored(ids, scores), lambda place: of_passage(by_id[ids[place]]))
+    return LazyHits.of(Scored(ids, scores), lambda index: of_passage(by_id[ids[index]]))
 
 
 def as_item(hit: ChunkHit) -> RetrievedItem:
@@ -292,11 +292,11 @@ async def run_lanes(lanes: Sequence[Lane], query: LaneQuery, deadline: float) ->
     rest, started = lanes[len(runs) :], time.perf_counter()
     begun = await gather_until(deadline, [_begin_lane(lane, query) for lane in rest])
     ended = [_end_lane(lane, one, deadline) for lane, one in zip(rest, begun, strict=True)]
-    again = [place for place, run in enumerate(ended) if run is None]
+    again = [index for index, run in enumerate(ended) if run is None]
     left = max(deadline - (time.perf_counter() - started), 0.0)
-    tasks = await gather_until(left, [_time_lane(rest[place], query) for place in again])
-    for place, task in zip(again, tasks, strict=True):
-        ended[place] = _end_lane(rest[place], task, deadline)
+    tasks = await gather_until(left, [_time_lane(rest[index], query) for index in again])
+    for index, task in zip(again, tasks, strict=True):
+        ended[index] = _end_lane(rest[index], task, deadline)
     return runs + [run for run in ended if run is not None]
 
 
@@ -307,7 +307,7 @@ def log_found(
     *,
     counts: Mapping[str, int],
     found: Sequence[tuple[str | None, float]],
-    spent: Mapping[str, float],
+    timings: Mapping[str, float],
 ) -> None:
     """Log a search: query, keywords, how many each lane found and were returned, the first three, and times.
 
@@ -317,7 +317,7 @@ def log_found(
         query: the question with its keywords.
         counts: lane → how much it found.
         found: file name and score of what is returned, best first.
-        spent: milliseconds by step.
+        timings: milliseconds by step.
     """
     if logger.isEnabledFor(logging.INFO):
         logger.info(
@@ -328,7 +328,7 @@ def log_found(
             dict(counts),
             len(found),
             [(name, round(score, 4)) for name, score in found[:3]],
-            {step: round(milliseconds, 1) for step, milliseconds in spent.items()},
+            {step: round(milliseconds, 1) for step, milliseconds in timings.items()},
         )
 
 

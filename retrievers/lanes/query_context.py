@@ -146,10 +146,10 @@ class QuestionReader:
 
     def held(self, scope: Scope, *, with_texts: bool) -> CachedIndex | None:
         """Return the scope's index if it is in memory; with the texts of what it finds, if wanted."""
-        kept = self.indexes.kept(scope)
-        if kept is None:
+        cached = self.indexes.kept(scope)
+        if cached is None:
             return None
-        stamp, index = kept
+        stamp, index = cached
         texts = (
             self.texts.of(scope, stamp, index) if with_texts and self.texts is not None else None
         )
@@ -159,7 +159,7 @@ class QuestionReader:
         self,
         works: Mapping[str, IndexLane],
         query: LaneQuery,
-        held: CachedIndex | None,
+        cached: CachedIndex | None,
         deadline: float,
     ) -> Read:
         """Run lanes over the scope's index; they share one trip to a thread.
@@ -170,7 +170,7 @@ class QuestionReader:
         Args:
             works: the lanes.
             query: the question.
-            held: an index to go by; whoever gives it compares its stamp. None: the scope's as it is now.
+            cached: an index to go by; whoever gives it compares its stamp. None: the scope's as it is now.
             deadline: in seconds.
 
         Raises:
@@ -178,10 +178,10 @@ class QuestionReader:
         """
         started = time.perf_counter()
         runs: dict[str, LaneRun] = {}
-        spent = LaneTimings()
+        timings = LaneTimings()
         try:
             async with asyncio.timeout(deadline) as limit:
-                now = await self._run(works, query, held, started, runs, spent=spent)
+                now = await self._run(works, query, cached, started, runs, timings=timings)
         except (InputError, ConflictError):
             raise
         except Exception as failure:  # noqa: BLE001 - as in a lane
@@ -189,25 +189,25 @@ class QuestionReader:
                 return Read([runs.get(name) or late(name, deadline) for name in works])
             took = milliseconds_since(started)
             return Read([runs.get(name) or LaneRun(name, [], took, failure) for name in works])
-        return Read([runs[name] for name in works], now, spent)
+        return Read([runs[name] for name in works], now, timings)
 
     async def _run(
         self,
         works: Mapping[str, IndexLane],
         query: LaneQuery,
-        held: CachedIndex | None,
+        cached: CachedIndex | None,
         started: float,
         runs: dict[str, LaneRun],
         *,
-        spent: LaneTimings,
+        timings: LaneTimings,
     ) -> Stamp | None:
-        """Put into `runs` how each fares, and into `spent` what parts take; `Read.now`."""
+        """Put into `runs` how each fares, and into `timings` what parts take; `Read.now`."""
         texts = [query.text, *two_events(query.text)]
-        in_memory = held is not None and held.texts is not None
+        in_memory = cached is not None and cached.texts is not None
         # Before all else: what changes in the copy later, the next question sees.
         copy = await detach_on_cancel(self.indexes.copy(query.scope)) if in_memory else ""
-        index, vectors = await self._index_and_vectors(query, texts, held, spent)
-        with spent.on(VECTOR):
+        index, vectors = await self._index_and_vectors(query, texts, cached, timings)
+        with timings.on(VECTOR):
             whole, *events = [
                 await self._sought(query, index, text, vector)
                 for text, vector in zip(texts, vectors, strict=True)
@@ -216,9 +216,9 @@ class QuestionReader:
         allowed = await self._allowed(query, index)
 
         def build_context() -> QueryContext:
-            with spent.on(VECTOR):
+            with timings.on(VECTOR):
                 nearest = whole.nearest(index)
-            signals = self._signals(index, query.text, nearest, similar, events, spent=spent)
+            signals = self._signals(index, query.text, nearest, similar, events, timings=timings)
             full = bool(signals.named) or self.graph is None or not len(index.entities)
             return QueryContext(
                 index,
@@ -228,16 +228,16 @@ class QuestionReader:
                 nearest or _NOTHING,
                 allowed,
                 full,
-                spent,
+                timings,
             )
 
         def run_lanes_here(
             lanes: Mapping[str, IndexLane], build: Callable[[], QueryContext]
         ) -> tuple[QueryContext, Stamp | None]:
-            asked = (
+            pending = (
                 self.chunks.request_stamp(query.scope) if in_memory else nullcontext(lambda: None)
             )
-            with asked as answer:
+            with pending as answer:
                 context = build()
                 runs.update(_run_each(lanes, query, context, started))
                 return context, answer()
@@ -255,17 +255,21 @@ class QuestionReader:
         return None if now is None else replace(now, copy=copy)
 
     async def _index_and_vectors(
-        self, query: LaneQuery, texts: Sequence[str], held: CachedIndex | None, spent: LaneTimings
+        self,
+        query: LaneQuery,
+        texts: Sequence[str],
+        cached: CachedIndex | None,
+        timings: LaneTimings,
     ) -> tuple[ScopeIndex, list[Vectors | None]]:
-        if held is not None:
-            return held.index, await self._vectors(query, texts, spent)
+        if cached is not None:
+            return cached.index, await self._vectors(query, texts, timings)
         index = detach_on_cancel(self.indexes.get(query.scope))
-        return await asyncio.gather(index, self._vectors(query, texts, spent))
+        return await asyncio.gather(index, self._vectors(query, texts, timings))
 
     async def _vectors(
-        self, query: LaneQuery, texts: Sequence[str], spent: LaneTimings
+        self, query: LaneQuery, texts: Sequence[str], timings: LaneTimings
     ) -> list[Vectors | None]:
-        with spent.on(VECTOR):
+        with timings.on(VECTOR):
             if len(texts) == 1:  # which needs no task
                 return [await self._vector(query, texts[0])]
             return await asyncio.gather(*(self._vector(query, text) for text in texts))
@@ -325,9 +329,9 @@ class QuestionReader:
         type_similarity: Floats | None,
         events: Sequence[_Sought],
         *,
-        spent: LaneTimings,
+        timings: LaneTimings,
     ) -> QuerySignals:
-        with spent.on(KEYWORD):
+        with timings.on(KEYWORD):
             match = index.lexical.match(question)
         signals = QuerySignals(
             match=match,
@@ -375,9 +379,9 @@ def _run_each(
         except Exception as failure:  # noqa: BLE001 - a lane is an edge: its failure is data from here on
             hits, error = Hits([]), failure
         if hits is not None:
-            spent = milliseconds_since(started)
+            elapsed = milliseconds_since(started)
             runs[name] = LaneRun(
-                name, hits.items, spent, error, hits.around, hits.rows, hits.entity_confidence
+                name, hits.items, elapsed, error, hits.around, hits.rows, hits.entity_confidence
             )
     return runs
 

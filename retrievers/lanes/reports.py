@@ -105,10 +105,10 @@ def _chosen(query: LaneQuery, context: QueryContext) -> list[ScoredReport]:
         return []
     index = context.index
     hits = index.reports.near(context.vector, _NEAREST)
-    asked = {
+    weights = {
         term: index.lexical.information_of_term(term) for term in set(question_terms(query.text))
     }
-    fits = _fits(hits, asked)
+    fits = _fits(hits, weights)
     best = sorted(
         zip(fits.scores, range(len(hits)), strict=True),
         key=lambda one: (-one[0], hits[one[1]].report.community.id),
@@ -116,13 +116,15 @@ def _chosen(query: LaneQuery, context: QueryContext) -> list[ScoredReport]:
     least = max(_LEAST_SHARE * best[0][0], LEAST_SCORE) if best else 0.0
     chosen: list[ScoredReport] = []
     covered: set[int] = set()
-    for score, place in best:
-        report = hits[place].report
+    for score, position in best:
+        report = hits[position].report
         if score < least or len(chosen) == _CHOSEN:
             break
         if len(report.members & covered) <= _REPEATS * len(report.members):
-            own = LaneScore(len(chosen) + 1, score, contribution=score)
-            chosen.append(ScoredReport(report, score, {REPORTS: own, **fits.lanes(place)}))
+            lane_score = LaneScore(len(chosen) + 1, score, contribution=score)
+            chosen.append(
+                ScoredReport(report, score, {REPORTS: lane_score, **fits.lanes(position)})
+            )
             covered |= report.members
     return chosen
 
@@ -135,34 +137,34 @@ class _Fits:
     cosines: Sequence[float]
     scores: Sequence[float]
 
-    def lanes(self, place: int) -> dict[str, LaneScore]:
+    def lanes(self, index: int) -> dict[str, LaneScore]:
         """Return where words, if it has any of the question's, and meaning where it is known, put one of them."""
         by = {
-            KEYWORD: self.words if self.words[place] > 0 else (),
+            KEYWORD: self.words if self.words[index] > 0 else (),
             VECTOR: self.cosines if max(self.cosines) > 0 else (),
         }
         return {
-            lane: LaneScore(1 + sum(one > scores[place] for one in scores), scores[place])
+            lane: LaneScore(1 + sum(one > scores[index] for one in scores), scores[index])
             for lane, scores in by.items()
             if scores
         }
 
 
-def _fits(hits: Sequence[NearReport], asked: Mapping[str, float]) -> _Fits:
-    whole = sum(asked.values()) or 1.0
+def _fits(hits: Sequence[NearReport], weights: Mapping[str, float]) -> _Fits:
+    whole = sum(weights.values()) or 1.0
     cosines = [hit.cosine for hit in hits]
     nears = min_max(cosines).tolist() if max(cosines, default=0.0) > 0 else [0.0] * len(hits)
-    words = [_term_coverage(hit.report, asked) / whole for hit in hits]
+    words = [_term_coverage(hit.report, weights) / whole for hit in hits]
     ratings = (min(max(hit.report.community.rating, 0.0), 10.0) / 10 for hit in hits)
     scores = [
-        (near + said) / 2 * (1 + rating) / 2
-        for near, said, rating in zip(nears, words, ratings, strict=True)
+        (near + coverage) / 2 * (1 + rating) / 2
+        for near, coverage, rating in zip(nears, words, ratings, strict=True)
     ]
     return _Fits(words, cosines, scores)
 
 
-def _term_coverage(report: IndexedReport, asked: Mapping[str, float]) -> float:
-    return sum(information for term, information in asked.items() if term in report.words)
+def _term_coverage(report: IndexedReport, weights: Mapping[str, float]) -> float:
+    return sum(information for term, information in weights.items() if term in report.words)
 
 
 def _rank_by_findings(context: QueryContext, chosen: Sequence[ScoredReport]) -> GraphRanking:
@@ -194,8 +196,8 @@ def _add_findings(
     worth *= 1 - (1 - _LAST_FINDING) * lateness
     worth *= _LEAST_FIT + (1 - _LEAST_FIT) * fit[rows]
     start = 0
-    for one, own in zip(chosen, rows_of, strict=True):
-        of_report = worth[start : start + len(own.passages)]
+    for one, finding_rows in zip(chosen, rows_of, strict=True):
+        of_report = worth[start : start + len(finding_rows.passages)]
         start += len(of_report)
         if of_report.any():
             of_report[of_report.argmax()] = one.score

@@ -54,17 +54,19 @@ class Surroundings:
         rows = [row for row in self.entities if row in contents]
         ids, labels = self.index.entities.bytes_of(rows), self.index.labels
         ends = {
-            row: (own, id_text(own.hex()), labels[row]) for row, own in zip(rows, ids, strict=True)
+            row: (id_, id_text(id_.hex()), labels[row]) for row, id_ in zip(rows, ids, strict=True)
         }
         return [*self._entities(ends, contents), *self._relations(ends)]
 
     def _entities(
         self, ends: Mapping[int, _End], contents: Mapping[int, PassageContent]
     ) -> Iterator[RetrievedItem]:
-        for row, (_, own, _) in ends.items():
-            text, _, external_id, said = contents[row]
-            score, said["centrality"] = self.entities[row]
-            yield RetrievedItem(ItemKind.ENTITY, own, text, score, None, external_id, None, said)
+        for row, (_, id_, _) in ends.items():
+            text, _, external_id, metadata = contents[row]
+            score, metadata["centrality"] = self.entities[row]
+            yield RetrievedItem(
+                ItemKind.ENTITY, id_, text, score, None, external_id, None, metadata
+            )
 
     def _relations(self, ends: Mapping[int, _End]) -> Iterator[RetrievedItem]:
         of_relation, types = ItemKind.RELATION, self.index.types.names
@@ -73,15 +75,15 @@ class Surroundings:
                 continue
             (source_id, source, from_), (target_id, target, to) = ends[one], ends[other]
             kind = types[number]
-            own, text = relation_text(source_id, target_id, kind), f"{from_} → {kind} → {to}"
-            said = {
+            id_, text = relation_text(source_id, target_id, kind), f"{from_} → {kind} → {to}"
+            metadata = {
                 "source": source,
                 "target": target,
                 "type": kind,
                 "weight": weight,
                 "depth": depth,
             }
-            yield RetrievedItem(of_relation, own, text, score, None, None, None, said)
+            yield RetrievedItem(of_relation, id_, text, score, None, None, None, metadata)
 
 
 def surroundings(
@@ -109,18 +111,18 @@ def merge_surroundings(parts: Sequence[Surroundings]) -> Surroundings | None:
         return parts[0] if parts else None
     return Surroundings(
         parts[0].index,
-        _keep_best_rated(said for part in parts for said in part.entities.items()),
-        _keep_best_rated(said for part in parts for said in part.relations.items()),
+        _keep_best_rated(entry for part in parts for entry in part.entities.items()),
+        _keep_best_rated(entry for part in parts for entry in part.relations.items()),
     )
 
 
-def _keep_best_rated(said: Iterable[tuple[K, S]]) -> dict[K, S]:
+def _keep_best_rated(entries: Iterable[tuple[K, S]]) -> dict[K, S]:
     """Of what is said of each, the first that rates it highest; the rating comes first."""
     best: dict[K, S] = {}
-    for key, own in said:
+    for key, rated in entries:
         known = best.get(key)
-        if known is None or known[0] < own[0]:
-            best[key] = own
+        if known is None or known[0] < rated[0]:
+            best[key] = rated
     return best
 
 
@@ -154,8 +156,8 @@ def _relations(
     score[best] = scores
     among = true_at((score[hops.node] > 0) & (score[hops.neighbour] > 0))
     met = hops.relation[among]
-    order, own = firsts(met)
-    first = order[own]  # where each was met first
+    order, kept_rows = firsts(met)
+    first = order[kept_rows]  # where each was met first
     rows = met[first]
     source, target = relations.ends.take(rows, axis=0).T
     kinds, weights = relations.kinds[rows], relations.weights[rows]
@@ -164,8 +166,8 @@ def _relations(
     worth *= np.sqrt(score[source] * score[target]) * (1 + weights / heaviest) / 2
     keys = zip(source.tolist(), target.tolist(), kinds.tolist(), strict=True)
     depth = hops.depth[among[first]].tolist()
-    said = zip(np.maximum(worth, LEAST_SCORE).tolist(), weights.tolist(), depth, strict=True)
-    told = list(zip(keys, said, strict=True))
-    once = dict(told)
+    rated = zip(np.maximum(worth, LEAST_SCORE).tolist(), weights.tolist(), depth, strict=True)
+    described = list(zip(keys, rated, strict=True))
+    once = dict(described)
     # Of merged entities a relation may be there twice.
-    return once if len(once) == len(told) else _keep_best_rated(told)
+    return once if len(once) == len(described) else _keep_best_rated(described)

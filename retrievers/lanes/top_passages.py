@@ -44,23 +44,23 @@ def best_passages(
     passages without mass follow, by their fit to the question. `by` names what gave the mass in the
     items' `lanes`.
     """
-    rows, shares, places, among = _best(query.limit, context, ranking)
+    rows, shares, positions, among = _best(query.limit, context, ranking)
     words = context.signals.match.scores
     lanes = {
         by: _ranks(ranking.passages[rows], among),
         KEYWORD: _ranks(words[rows], words),
-        VECTOR: _ranks_of_nearest(context.near, places),
+        VECTOR: _ranks_of_nearest(context.near, positions),
     }
     ids = context.index.chunk_ids.texts_of(rows)
     items = [
         RetrievedItem(
             ItemKind.CHUNK,
-            own,
+            id_,
             "",
             share,
-            lanes={lane: placed for lane, placed in zip(lanes, places, strict=True) if placed},
+            lanes={lane: placed for lane, placed in zip(lanes, positions, strict=True) if placed},
         )
-        for own, share, *places in zip(ids, shares.tolist(), *lanes.values(), strict=True)
+        for id_, share, *positions in zip(ids, shares.tolist(), *lanes.values(), strict=True)
     ]
     return RankedPassages(items, dict(zip(ids, rows.tolist(), strict=True)))
 
@@ -76,80 +76,88 @@ def _best(
     mass = ranking.passages
     leaders = mass if ranking.leading is None else mass.take(ranking.leading)
     most = leaders.max(initial=np.float32(0)) or np.float32(1)
-    beside = float(most) * _MOST_BESIDE
-    rows = contending(ranking, count, beside, context.allowed)
-    scores, places = _score_rows(rows, most, context.near, ranking)
+    bound = float(most) * _MOST_BESIDE
+    rows = contending(ranking, count, bound, context.allowed)
+    scores, positions = _score_rows(rows, most, context.near, ranking)
     best, top, among = highest(scores, count), scores, mass[rows]
     if context.allowed is not None:  # the best of all may not be
         among = mass
-        top, _ = _score_rows(near_highest(mass, 1, beside), most, context.near, ranking)
+        top, _ = _score_rows(near_highest(mass, 1, bound), most, context.near, ranking)
     whole = float(top.max(initial=0.0)) or 1.0
-    return rows[best], np.maximum(scores[best] / whole, LEAST_SCORE), places[best], among
+    return rows[best], np.maximum(scores[best] / whole, LEAST_SCORE), positions[best], among
 
 
 def _score_rows(
     rows: Places, most: np.float32, near: Near, ranking: GraphRanking
 ) -> tuple[Floats, Places]:
     """Return the scores of some passages, rising, and their places among the nearest."""
-    places = index_among(near.rows, rows)
+    positions = index_among(near.rows, rows)
     scores = ranking.passages[rows] / most
     scores += _RELEVANCE_SHARE * ranking.relevance[rows]
     # A place of -1 is that of the 0 at the end.
     cosines = np.concatenate([np.maximum(near.cosines, 0), _NO_COSINE])
-    scores += np.float32(_RELEVANCE_SHARE * _RELEVANCE_SHARE) * cosines[places]
-    return scores, places
+    scores += np.float32(_RELEVANCE_SHARE * _RELEVANCE_SHARE) * cosines[positions]
+    return scores, positions
 
 
 def contending(
-    ranking: GraphRanking, count: int, beside: float, allowed: npt.NDArray[np.bool_] | None
+    ranking: GraphRanking, count: int, bound: float, allowed: npt.NDArray[np.bool_] | None
 ) -> Places:
-    """Return rows, rising, that may be among the `count` best once up to `beside` is added to their mass.
+    """Return rows, rising, that may be among the `count` best once up to `bound` is added to their mass.
 
     Args:
         ranking: the mass of every passage.
         count: how many are wanted.
-        beside: the most that anything but mass adds to a score.
+        bound: the most that anything but mass adds to a score.
         allowed: which passages may be found, shape (passages,); None: all.
     """
     mass, there = ranking.passages, ranking.leading if allowed is None else true_at(allowed)
     if there is None:
-        return near_highest(mass, count, beside)
-    rows = there[near_highest(mass[there], count, beside)]
-    if allowed is None and (len(rows) < count or mass[rows].min() - beside <= ranking.rest):
-        return near_highest(mass, count, beside)  # others contend
+        return near_highest(mass, count, bound)
+    rows = there[near_highest(mass[there], count, bound)]
+    if allowed is None and (len(rows) < count or mass[rows].min() - bound <= ranking.rest):
+        return near_highest(mass, count, bound)  # others contend
     return rows
 
 
-def _ranks(own: Floats, scores: Floats) -> list[LaneScore | None]:
+def _ranks(contributions: Floats, scores: Floats) -> list[LaneScore | None]:
     """Return the rank from 1 among all scores, and the score, of each that is above 0."""
     if len(scores) > _FEW:
-        scores = scores.take(true_at(scores >= own[own > 0].min(initial=np.inf)))
-    better = better_of_many(scores, own) if len(scores) > _MANY else better_of_few(scores, own)
+        scores = scores.take(
+            true_at(scores >= contributions[contributions > 0].min(initial=np.inf))
+        )
+    better = (
+        better_of_many(scores, contributions)
+        if len(scores) > _MANY
+        else better_of_few(scores, contributions)
+    )
     return [
         LaneScore(1 + rank, score) if score > 0 else None
-        for rank, score in zip(better, own.tolist(), strict=True)
+        for rank, score in zip(better, contributions.tolist(), strict=True)
     ]
 
 
-def _ranks_of_nearest(near: Near, places: Places) -> list[LaneScore | None]:
+def _ranks_of_nearest(near: Near, positions: Places) -> list[LaneScore | None]:
     """As `_ranks`, by meaning, where only the nearest passages have cosines."""
     if not len(near.rows):
-        return [None] * len(places)
-    cosines = near.cosines[places]
+        return [None] * len(positions)
+    cosines = near.cosines[positions]
     return [
-        LaneScore(1 + rank, cosine) if place >= 0 else None
-        for place, rank, cosine in zip(
-            places.tolist(), better_of_few(near.cosines, cosines), cosines.tolist(), strict=True
+        LaneScore(1 + rank, cosine) if position >= 0 else None
+        for position, rank, cosine in zip(
+            positions.tolist(), better_of_few(near.cosines, cosines), cosines.tolist(), strict=True
         )
     ]
 
 
-def better_of_few(scores: Floats, own: Floats) -> list[int]:
-    """Return how many of all scores are higher than each of `own`, by sorting the scores."""
-    found: list[int] = (len(scores) - np.sort(scores).searchsorted(own, side="right")).tolist()
+def better_of_few(scores: Floats, contributions: Floats) -> list[int]:
+    """Return how many of all scores are higher than each of `contributions`, by sorting the scores."""
+    found: list[int] = (
+        len(scores) - np.sort(scores).searchsorted(contributions, side="right")
+    ).tolist()
     return found
 
 
-def better_of_many(scores: Floats, own: Floats) -> list[int]:
+def better_of_many(scores: Floats, contributions: Floats) -> list[int]:
     """As `better_of_few`, by counting: of 100,000 scores that takes a tenth of the time of sorting."""
-    return [int(np.count_nonzero(scores > one)) for one in own]
+    return [int(np.count_nonzero(scores > one)) for one in contributions]

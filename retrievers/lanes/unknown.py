@@ -34,10 +34,10 @@ async def warn_of_unknown(chunks: ChunkStore, request: LaneQuery) -> None:
         return
     if unknown := await chunks.find_unknown_ids(request.scope, request.filters):
         listed = _join_names(unknown)
-        request.warn({language: said.format(listed) for language, said in UNKNOWN.items()})
+        request.warn({language: wording.format(listed) for language, wording in UNKNOWN.items()})
     types = request.filters.entity_types
-    if types and (said := await of_unknown_types(chunks, request.scope, request.text, types)):
-        request.warn(said)
+    if types and (wording := await of_unknown_types(chunks, request.scope, request.text, types)):
+        request.warn(wording)
 
 
 async def of_unknown_types(
@@ -60,6 +60,6 @@ def _way_out(unknown: Sequence[str], known: Sequence[str], language: str) -> str
 
 
 def _join_names(names: Sequence[str]) -> str:
-    told = [f"{name[:_LENGTH]!r}" for name in names[:_TOLD]]
+    quoted = [f"{name[:_LENGTH]!r}" for name in names[:_TOLD]]
     more = f" (+{len(names) - _TOLD})" if len(names) > _TOLD else ""
-    return ", ".join(told) + more
+    return ", ".join(quoted) + more

@@ -72,10 +72,15 @@ class ScopeRowCache(Generic[P]):
     """
 
     def __init__(
-        self, database: Database, room: MemoryBoundedCache, kind: type[P], read: Read, at_once: int
+        self,
+        database: Database,
+        memory: MemoryBoundedCache,
+        kind: type[P],
+        read: Read,
+        at_once: int,
     ) -> None:
         self._database = database
-        self._room = room
+        self._room = memory
         self._kind = kind
         self._read = read
         self._at_once = at_once
@@ -116,13 +121,13 @@ class PackedTexts(PackedRows):
 class HotTexts(ScopeRowCache[PackedTexts]):
     """The texts of the scopes searched most."""
 
-    def __init__(self, database: Database, room: MemoryBoundedCache) -> None:
+    def __init__(self, database: Database, memory: MemoryBoundedCache) -> None:
         chunks = ChunkStore(database)
 
         async def read(scope: Scope, ids: Sequence[str]) -> tuple[bytes, list[int]]:
             return await rows_as_json(partial(chunks.contents, scope), passage_as_json, ids)
 
-        super().__init__(database, room, PackedTexts, read, _AT_ONCE)
+        super().__init__(database, memory, PackedTexts, read, _AT_ONCE)
 
 
 # Rows at a time: some ten milliseconds of the server, two of the event loop.
@@ -143,9 +148,9 @@ class PackedTraits(PackedRows):
 class HotTraits(ScopeRowCache[PackedTraits]):
     """The traits of the scopes searched most."""
 
-    def __init__(self, database: Database, room: MemoryBoundedCache) -> None:
+    def __init__(self, database: Database, memory: MemoryBoundedCache) -> None:
         super().__init__(
-            database, room, PackedTraits, partial(read_packed_metadata, database), _TRAIT_AT_ONCE
+            database, memory, PackedTraits, partial(read_packed_metadata, database), _TRAIT_AT_ONCE
         )
 
 
@@ -166,10 +171,10 @@ class ScopeCache:
         room: what they share with others; of their own without.
     """
 
-    def __init__(self, database: Database, room: MemoryBoundedCache | None = None) -> None:
+    def __init__(self, database: Database, memory: MemoryBoundedCache | None = None) -> None:
         self._database = database
         self._chunks = ChunkStore(database)
-        self.room = room or MemoryBoundedCache(database.settings.retrieval.hot_memory)
+        self.room = memory or MemoryBoundedCache(database.settings.retrieval.hot_memory)
         self.texts = HotTexts(database, self.room)
 
     def of(self, scope: Scope) -> CachedScope | None:
@@ -291,7 +296,7 @@ class CachedScope:
     def _hits(self, rows: list[int], scores: list[float]) -> LazyHits:
         """Return the chunks of some rows, with their contents, if these are in memory."""
         texts = self.texts
-        content_at = None if texts is None else lambda place: texts.at(rows[place])
+        content_at = None if texts is None else lambda index: texts.at(rows[index])
         return LazyHits.of(Scored(self.packed.written_ids(rows), scores), content_at)
 
     async def is_current(self) -> bool:

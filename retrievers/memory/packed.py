@@ -73,8 +73,8 @@ class GramPostings:
         if 3 * letters.width + bits > 64:
             raise ValueError("too many texts at once")
         # Gram and text are one number, so that numbers are sorted and not places.
-        held = _distinct(keys << np.uint64(bits) | owner[at])
-        keys, rows = held >> np.uint64(bits), held & np.uint64((1 << bits) - 1)
+        pairs = _distinct(keys << np.uint64(bits) | owner[at])
+        keys, rows = pairs >> np.uint64(bits), pairs & np.uint64((1 << bits) - 1)
         new = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
         starts = np.append(np.flatnonzero(new), len(keys))
         return cls(
@@ -87,17 +87,17 @@ class GramPostings:
         keys = _distinct(np.concatenate([part.keys for part in parts]))
         texts = sum(part.texts for part in parts)
         sizes = np.zeros(len(keys), np.int64)
-        places = [np.searchsorted(keys, part.keys) for part in parts]
-        for place, part in zip(places, parts, strict=True):
-            sizes[place] += np.diff(part.starts)
+        positions = [np.searchsorted(keys, part.keys) for part in parts]
+        for position, part in zip(positions, parts, strict=True):
+            sizes[position] += np.diff(part.starts)
         starts = np.append(0, np.cumsum(sizes))
         rows = np.empty(starts[-1], _width(texts))
         free, before = starts[:-1].copy(), 0
-        for place, part in zip(places, parts, strict=True):
-            own = np.diff(part.starts)
-            shift = np.repeat(free[place] - part.starts[:-1], own)
+        for position, part in zip(positions, parts, strict=True):
+            lengths = np.diff(part.starts)
+            shift = np.repeat(free[position] - part.starts[:-1], lengths)
             rows[shift + np.arange(len(part.rows))] = part.rows.astype(rows.dtype) + before
-            free[place] += own
+            free[position] += lengths
             before += part.texts
         return cls(keys, starts, rows, texts)
 
@@ -109,20 +109,22 @@ class GramPostings:
     def holders(self, words: Sequence[str]) -> list[Holders]:
         """Return the texts that may hold each of some folded words: every one that does is among them."""
         grams = [word_grams(word) for word in words]
-        keys = np.array([gram for own in grams for gram in own], np.uint64)
+        keys = np.array([gram for grams_of_word in grams for gram in grams_of_word], np.uint64)
         lists = iter(self._lists(keys))
         return [
-            self._holders(word, own, list(islice(lists, len(own))))
-            for word, own in zip(words, grams, strict=True)
+            self._holders(word, grams_of_word, list(islice(lists, len(grams_of_word))))
+            for word, grams_of_word in zip(words, grams, strict=True)
         ]
 
     def _lists(self, keys: _Keys) -> list[Rows]:
         """Return the texts of each gram."""
         if not len(self.keys):
             return [self.rows] * len(keys)
-        place = self.keys.searchsorted(keys)
-        there = self.keys.take(place, mode="clip") == keys
-        bounds = zip(self.starts[place].tolist(), self.starts[place + there].tolist(), strict=True)
+        positions = self.keys.searchsorted(keys)
+        there = self.keys.take(positions, mode="clip") == keys
+        bounds = zip(
+            self.starts[positions].tolist(), self.starts[positions + there].tolist(), strict=True
+        )
         return [self.rows[start:end] for start, end in bounds]
 
     def _holders(self, word: str, grams: list[int], lists: list[Rows]) -> Holders:
@@ -137,13 +139,15 @@ class GramPostings:
         """Return the texts of all grams that one character, or two letters, are part of."""
         if len(word) == 2:
             part = (np.uint64(ord(word[0])) << _BITS) | np.uint64(ord(word[1]))
-            within = (self.keys & _TWO == part) | (self.keys >> _BITS == part)
+            matches = (self.keys & _TWO == part) | (self.keys >> _BITS == part)
         else:
             part = np.uint64(ord(word))
-            within = (self.keys & _ONE == part) | (self.keys >> _BITS & _ONE == part)
-            within |= self.keys >> (_BITS + _BITS) == part
-        places = np.flatnonzero(within).tolist()
-        lists = [self.rows[self.starts[place] : self.starts[place + 1]] for place in places]
+            matches = (self.keys & _ONE == part) | (self.keys >> _BITS & _ONE == part)
+            matches |= self.keys >> (_BITS + _BITS) == part
+        positions = np.flatnonzero(matches).tolist()
+        lists = [
+            self.rows[self.starts[position] : self.starts[position + 1]] for position in positions
+        ]
         return np.unique(np.concatenate(lists)) if lists else self.rows[:0]
 
 
@@ -153,8 +157,8 @@ def _common(lists: Sequence[Rows]) -> Rows:
     for rows in rest:
         if len(common) <= _FEW:
             break
-        place = np.minimum(rows.searchsorted(common), len(rows) - 1)
-        common = common[rows[place] == common]
+        positions = np.minimum(rows.searchsorted(common), len(rows) - 1)
+        common = common[rows[positions] == common]
     return common
 
 
@@ -206,8 +210,8 @@ class _Letters:
     def spelt(self, keys: _Keys) -> _Keys:
         """Return windows given as keys, as codes of 21 bits a letter."""
         spelt, mask = np.zeros(len(keys), np.uint64), np.uint64((1 << self.width) - 1)
-        for place in (2, 1, 0):
-            letters = self.codes[keys >> np.uint64(place * self.width) & mask]
+        for index in (2, 1, 0):
+            letters = self.codes[keys >> np.uint64(index * self.width) & mask]
             spelt = (spelt << _BITS) | letters
         return spelt
 
@@ -224,9 +228,9 @@ def _windows(letters: _Letters) -> tuple[_Keys, _Ints]:
     two = plain[:-3] < plain[1:-2]  # a run of letters begins
     two &= plain[2:-1] & ~plain[3:]
     short = np.flatnonzero(two)
-    places = ((alone, 1), (pairs, 2), (short, 2), (triples, 3))
-    keys = np.concatenate([letters.keys(at, length) for at, length in places])
-    return keys, np.concatenate([at for at, _ in places])
+    windows = ((alone, 1), (pairs, 2), (short, 2), (triples, 3))
+    keys = np.concatenate([letters.keys(at, length) for at, length in windows])
+    return keys, np.concatenate([at for at, _ in windows])
 
 
 # Characters of an id as text.
@@ -321,11 +325,15 @@ class _WordSearch:
     def __init__(self, packed: PackedScope, words: Sequence[str]) -> None:
         self._packed = packed
         self._words = [word.encode() for word in words]
-        held = packed.postings.holders(words)
+        holders = packed.postings.holders(words)
         # Only these are looked for in a text: the others are where they are named.
-        self._doubtful = sum(1 << place for place, own in enumerate(held) if not own.certain)
+        self._doubtful = sum(
+            1 << index for index, holder in enumerate(holders) if not holder.certain
+        )
         self._named = [
-            self._together(held[first : first + _TOGETHER], self._words[first : first + _TOGETHER])
+            self._together(
+                holders[first : first + _TOGETHER], self._words[first : first + _TOGETHER]
+            )
             for first in range(0, len(words), _TOGETHER)
         ]
 
@@ -333,37 +341,37 @@ class _WordSearch:
         """Return the best texts that hold a word, best first."""
         looked = k + _SPARE
         while self._named:
-            bounds, held, whole = self._highest(looked), list[_Bound](), 0
+            bounds, kept_bounds, whole = self._highest(looked), list[_Bound](), 0
             for bound in map(_Bound._make, bounds):
-                own = self._looked_into(bound)
-                held.append(own)
-                whole += own is bound
+                exact = self._looked_into(bound)
+                kept_bounds.append(exact)
+                whole += exact is bound
                 if whole == k:
                     break
             if whole == k or len(bounds) < looked:
-                return [one for one in sorted(held)[:k] if one.words]
+                return [one for one in sorted(kept_bounds)[:k] if one.words]
             looked *= _MORE
         return []
 
-    def _together(self, held: Sequence[Holders], words: Sequence[bytes]) -> _Ints:
+    def _together(self, holders: Sequence[Holders], words: Sequence[bytes]) -> _Ints:
         """Of every text a bit for each of some words that it may hold, above the octets of all of these."""
-        weights = [float((1 << _OCTETS << place) + len(word)) for place, word in enumerate(words)]
-        rows = [own.rows for own in held]
+        weights = [float((1 << _OCTETS << index) + len(word)) for index, word in enumerate(words)]
+        rows = [holder.rows for holder in holders]
         weighed = np.repeat(weights, [*map(len, rows)])
         return np.bincount(np.concatenate(rows), weighed, len(self._packed.ids)).astype(np.int64)
 
     def _highest(self, count: int) -> list[tuple[int, float, int, int]]:
         """Return the fields of the highest bounds, best first; all of them are not sorted."""
-        number = reduce(add, [np.bitwise_count(own >> _OCTETS) for own in self._named])
+        number = reduce(add, [np.bitwise_count(named >> _OCTETS) for named in self._named])
         rows = np.flatnonzero(number)
-        octets = reduce(add, [own[rows] & _ALL for own in self._named])
+        octets = reduce(add, [named[rows] & _ALL for named in self._named])
         number, density = number[rows], octets / self._packed.octets[rows]
         if len(rows) > count:
             best = leading(number * _MOST_DENSE + density, count)  # never falls as either rises
             rows, number, density = rows[best], number[best], density[best]
-        words, *more = [(own[rows] >> _OCTETS).tolist() for own in self._named]
-        for turn, own in enumerate(more, start=1):
-            words = [low | high << _TOGETHER * turn for low, high in zip(words, own, strict=True)]
+        words, *more = [(named[rows] >> _OCTETS).tolist() for named in self._named]
+        for turn, named in enumerate(more, start=1):
+            words = [low | high << _TOGETHER * turn for low, high in zip(words, named, strict=True)]
         fewer, thinner = np.negative(number, dtype=np.int64).tolist(), (-density).tolist()
         return sorted(zip(fewer, thinner, rows.tolist(), words, strict=True))[:count]
 
@@ -380,7 +388,7 @@ class _WordSearch:
                 words ^= word
         if words == bound.words:
             return bound
-        octets = sum(len(word) for place, word in enumerate(self._words) if words >> place & 1)
+        octets = sum(len(word) for index, word in enumerate(self._words) if words >> index & 1)
         return _Bound(-words.bit_count(), -octets / max(1, end - 1 - start), bound.row, words)
 
 

@@ -143,8 +143,8 @@ class MemoryBoundedCache:
         """Stop making, and let everything go."""
         here = asyncio.get_running_loop()  # a synchronous caller's loop ends what is its own
         with self._lock:
-            own = [task for task in self._making if task.get_loop() is here]
-        await stop(*own)
+            tasks = [task for task in self._making if task.get_loop() is here]
+        await stop(*tasks)
         with self._lock:
             if self._timer is not None and self._timer[0] is here:
                 self._timer[1].cancel()
@@ -235,8 +235,8 @@ class MemoryBoundedCache:
         with self._lock:
             self.release_idle()
             if self._timer is not None:
-                own, timer = self._timer
-                if own is not loop and not own.is_closed():
+                watched_loop, timer = self._timer
+                if watched_loop is not loop and not watched_loop.is_closed():
                     return
                 timer.cancel()
             self._timer = (loop, loop.call_later(_IDLE, self._watch)) if self._entries else None

@@ -51,7 +51,7 @@ class JsonRows:
         """Return the values of some ids, in their order; without those that are not there."""
         rows = index_of(self.ids.halves, halves_of_texts(wanted)).tolist()
         found = self.at([row for row in rows if row >= 0])
-        return {own: found[row] for own, row in zip(wanted, rows, strict=True) if row in found}
+        return {id_: found[row] for id_, row in zip(wanted, rows, strict=True) if row in found}
 
     def at(self, rows: Sequence[int]) -> dict[int, Any]:
         """Return the values of some rows of `ids`, in their order; without rows that have none."""
@@ -87,8 +87,8 @@ async def read_rows(
     """
     joined, sizes = bytearray(), list[int]()
     for start in range(0, len(ids), at_once):
-        own, octets = await read(ids.texts_of(range(start, min(start + at_once, len(ids)))))
-        joined += own
+        rows, octets = await read(ids.texts_of(range(start, min(start + at_once, len(ids)))))
+        joined += rows
         sizes += octets
         if not fits(len(joined) * len(ids) // len(sizes)):
             return None
@@ -97,25 +97,25 @@ async def read_rows(
 
 async def rows_as_json(
     read: Callable[[Sequence[str]], Awaitable[list[dict[str, Any]]]],
-    kept: Callable[[Row], object],
+    to_stored: Callable[[Row], object],
     wanted: Sequence[str],
 ) -> tuple[bytes, list[int]]:
     """Return the value of each id wanted, nothing where there is no row, and the bytes of each.
 
     Args:
         read: rows of some, each with its `id`.
-        kept: what is kept of a row, as JSON has it.
+        to_stored: what is kept of a row, as JSON has it.
         wanted: the ids.
     """
-    return await asyncio.to_thread(_encode_rows, wanted, await read(wanted), kept)
+    return await asyncio.to_thread(_encode_rows, wanted, await read(wanted), to_stored)
 
 
 def _encode_rows(
-    wanted: Sequence[str], rows: Sequence[Row], kept: Callable[[Row], object]
+    wanted: Sequence[str], rows: Sequence[Row], to_stored: Callable[[Row], object]
 ) -> tuple[bytes, list[int]]:
-    written = {row["id"]: orjson.dumps(kept(row)) for row in rows}
-    values = [written.get(own, b"") for own in wanted]
-    return b"".join(values), [len(own) for own in values]
+    written = {row["id"]: orjson.dumps(to_stored(row)) for row in rows}
+    values = [written.get(id_, b"") for id_ in wanted]
+    return b"".join(values), [len(id_) for id_ in values]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +130,11 @@ class ContentRows:
 
     def of(self, wanted: Sequence[str]) -> dict[str, PassageContent]:
         """Return the contents of some ids; without those that are not there."""
-        return {own: self._content(*row) for own, row in self.rows.of(wanted).items()}
+        return {id_: self._content(*row) for id_, row in self.rows.of(wanted).items()}
 
     def at(self, rows: Sequence[int]) -> dict[int, PassageContent]:
         """Return the contents of some rows of the index."""
-        return {own: self._content(*row) for own, row in self.rows.at(rows).items()}
+        return {id_: self._content(*row) for id_, row in self.rows.at(rows).items()}
 
     def one(self, row: int) -> PassageContent | None:
         """Return the content of one row; None where it is not there."""
@@ -142,10 +142,10 @@ class ContentRows:
         return self._content(*orjson.loads(written)) if written else None
 
     def _content(
-        self, text: str, document: str | None, external: str | None, said: dict[str, Any]
+        self, text: str, document: str | None, external: str | None, metadata: dict[str, Any]
     ) -> PassageContent:
-        said[self.listed] = tuple(said[self.listed])
-        return PassageContent(text, document, external, said)
+        metadata[self.listed] = tuple(metadata[self.listed])
+        return PassageContent(text, document, external, metadata)
 
     @property
     def nbytes(self) -> int:
@@ -176,10 +176,12 @@ class Texts:
         room: bounds them.
     """
 
-    def __init__(self, chunks: ChunkStore, indexes: ScopeIndexes, room: MemoryBoundedCache) -> None:
+    def __init__(
+        self, chunks: ChunkStore, indexes: ScopeIndexes, memory: MemoryBoundedCache
+    ) -> None:
         self._chunks = chunks
         self._indexes = indexes
-        self._room = room
+        self._room = memory
 
     def of(self, scope: Scope, stamp: Stamp, index: ScopeIndex) -> ScopeTexts | None:
         """Return the texts of all that an index can find, if they are at hand; counts as a question.
@@ -203,12 +205,12 @@ class Texts:
 
         Both kinds at once: until they are there, questions wait for texts, and for the reading of these.
         """
-        own, beside = together(fits, 2)
+        contents, metadata = together(fits, 2)
         chunks = partial(rows_as_json, partial(self._chunks.contents, scope), passage_as_json)
         entities_of = partial(self._indexes.whole(stamp).contents, scope)
         graph = partial(rows_as_json, entities_of, _entity)
         passages, entities = await asyncio.gather(
-            read_rows(index.chunk_ids, chunks, own), read_rows(index.entities, graph, beside)
+            read_rows(index.chunk_ids, chunks, contents), read_rows(index.entities, graph, metadata)
         )
         if passages is None or entities is None or await self._indexes.stamp(scope) != stamp:
             return None

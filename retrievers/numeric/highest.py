@@ -79,13 +79,13 @@ _OFTEN = 16
 
 def highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
     """Return rows of the `count` highest of scores of shape (n,), best first, ties by row; shape (min(count, n),)."""
-    kept = min(count, len(scores))
+    number = min(count, len(scores))
     if len(scores) <= _FEW:
-        return _downwards(scores)[:kept]
-    rows = leading(scores, kept)
-    if len(rows) > _FEW + 2 * kept:
-        rows = _narrow_rows(scores, rows, kept)
-    best: npt.NDArray[np.intp] = rows[_downwards(scores[rows])[:kept]]
+        return _downwards(scores)[:number]
+    rows = leading(scores, number)
+    if len(rows) > _FEW + 2 * number:
+        rows = _narrow_rows(scores, rows, number)
+    best: npt.NDArray[np.intp] = rows[_downwards(scores[rows])[:number]]
     return best
 
 
@@ -104,13 +104,13 @@ def _downwards(scores: Floats) -> npt.NDArray[np.intp]:
 
 def among_highest(scores: Floats, count: int) -> npt.NDArray[np.intp]:
     """Return the rows that `highest` returns, in rising order."""
-    kept = min(count, len(scores))
-    if kept in {0, len(scores)}:
-        return np.arange(kept)
+    number = min(count, len(scores))
+    if number in {0, len(scores)}:
+        return np.arange(number)
     if len(scores) > _MANY:
-        return _narrow_rows(scores, leading(scores, kept), kept)
-    least = _last_of(scores, kept)
-    return _trim_rows(scores, true_at(scores >= least), kept, least)
+        return _narrow_rows(scores, leading(scores, number), number)
+    least = _last_of(scores, number)
+    return _trim_rows(scores, true_at(scores >= least), number, least)
 
 
 def near_highest(scores: Floats, count: int, margin: float) -> Places:
@@ -118,55 +118,55 @@ def near_highest(scores: Floats, count: int, margin: float) -> Places:
 
     `scores` has shape (n,); of tied rows none is left out, so there may be more than `count`.
     """
-    kept = min(count, len(scores))
-    if not kept:
+    number = min(count, len(scores))
+    if not number:
         return np.empty(0, np.intp)
-    return true_at(scores >= _floor(scores, kept) - np.float32(margin))
+    return true_at(scores >= _floor(scores, number) - np.float32(margin))
 
 
-def _narrow_rows(scores: Floats, rows: npt.NDArray[np.intp], kept: int) -> npt.NDArray[np.intp]:
-    """Of rows that hold the `kept` highest, those."""
-    own = scores[rows]
-    least = _last_of(own, kept)
-    return _trim_rows(scores, rows[own >= least], kept, least)
+def _narrow_rows(scores: Floats, rows: npt.NDArray[np.intp], number: int) -> npt.NDArray[np.intp]:
+    """Of rows that hold the `number` highest, those."""
+    candidates = scores[rows]
+    least = _last_of(candidates, number)
+    return _trim_rows(scores, rows[candidates >= least], number, least)
 
 
 def _trim_rows(
-    scores: Floats, rows: npt.NDArray[np.intp], kept: int, least: np.float32
+    scores: Floats, rows: npt.NDArray[np.intp], number: int, least: np.float32
 ) -> npt.NDArray[np.intp]:
-    """Of rows that score at least so much, `kept`: of those that score the least of all the first."""
-    if len(rows) > kept:
-        rows = np.delete(rows, true_at(scores[rows] == least)[kept - len(rows) :])
+    """Of rows that score at least so much, `number`: of those that score the least of all the first."""
+    if len(rows) > number:
+        rows = np.delete(rows, true_at(scores[rows] == least)[number - len(rows) :])
     return rows
 
 
-def leading(scores: npt.NDArray[_Real], kept: int) -> npt.NDArray[np.intp]:
-    """Return rows, rising, that hold the `kept` highest scores and few others: all from a threshold on, found in one pass.
+def leading(scores: npt.NDArray[_Real], number: int) -> npt.NDArray[np.intp]:
+    """Return rows, rising, that hold the `number` highest scores and few others: all from a threshold on, found in one pass.
 
-    `scores` has shape (n,); fewer than 4 × `kept` of them are returned whole.
+    `scores` has shape (n,); fewer than 4 × `number` of them are returned whole.
     """
-    if len(scores) < 4 * kept or not kept:
-        return np.arange(len(scores) if kept else 0)
-    return true_at(scores >= _floor(scores, kept))
+    if len(scores) < 4 * number or not number:
+        return np.arange(len(scores) if number else 0)
+    return true_at(scores >= _floor(scores, number))
 
 
-def _floor(scores: npt.NDArray[_Real], kept: int) -> _Real:
-    """Return a score that at least `kept` have or exceed: of the best of so many groups the least.
+def _floor(scores: npt.NDArray[_Real], number: int) -> _Real:
+    """Return a score that at least `number` have or exceed: of the best of so many groups the least.
 
     Finding it takes one pass over the scores, a tenth of the time that partitioning them takes.
     """
-    group = max(min(_GROUP, len(scores) // (2 * kept)), 1)
+    group = max(min(_GROUP, len(scores) // (2 * number)), 1)
     groups = len(scores) // group
     best: npt.NDArray[_Real] = scores[: groups * group].reshape(group, groups).max(axis=0)
     if groups > _HANDFUL:
-        return _last_of(best, kept)
+        return _last_of(best, number)
     # Of so few numpy's selection is not sooner done, but for once it has been read from memory.
-    least: _Real = best.dtype.type(sorted(best.tolist())[-kept])
+    least: _Real = best.dtype.type(sorted(best.tolist())[-number])
     return least
 
 
-def _last_of(scores: npt.NDArray[_Real], kept: int) -> _Real:
-    """Return the last of the `kept` highest scores, of which there are so many.
+def _last_of(scores: npt.NDArray[_Real], number: int) -> _Real:
+    """Return the last of the `number` highest scores, of which there are so many.
 
     Where many have the least, often 0, they are left out first: numpy's selection takes ten times as long among
     so many that are equal.
@@ -174,5 +174,5 @@ def _last_of(scores: npt.NDArray[_Real], kept: int) -> _Real:
     least: _Real = scores.min()
     if np.count_nonzero(scores == least) * _OFTEN > len(scores):
         scores = scores[scores > least]
-    lower = len(scores) - kept
+    lower = len(scores) - number
     return np.partition(scores, lower)[lower] if lower >= 0 else least

@@ -123,8 +123,8 @@ class SparseRows:
 
     def rows(self, wanted: npt.NDArray[np.integer]) -> tuple[Places, Places]:
         """Return the entries of some rows, as two arrays of one length: the place in `wanted` of an entry's row, and its column."""
-        places, size = self.places(wanted)
-        return np.arange(len(wanted)).repeat(size), self.columns.take(places, mode="clip")
+        positions, size = self.places(wanted)
+        return np.arange(len(wanted)).repeat(size), self.columns.take(positions, mode="clip")
 
     def places(
         self, wanted: npt.NDArray[np.integer], most: int | Places | None = None
@@ -140,16 +140,16 @@ class SparseRows:
         if most is not None:
             size = np.minimum(size, most)
         ends = size.cumsum()
-        places = (first - ends + size).repeat(size)
-        places += np.arange(len(places))
-        return places, size
+        positions = (first - ends + size).repeat(size)
+        positions += np.arange(len(positions))
+        return positions, size
 
     def spread(self, wanted: Places, weights: Floats, width: int) -> Floats:
         """Return Σ `weights[i]` × row `wanted[i]`, as a dense vector of shape (width,)."""
-        places, size = self.places(wanted)
+        positions, size = self.places(wanted)
         spread = np.zeros(width, np.float32)
         # `bincount` sums in numbers of twice the width, and looks at all columns once more before.
-        np.add.at(spread, self.columns.take(places, mode="clip"), weights.repeat(size))
+        np.add.at(spread, self.columns.take(positions, mode="clip"), weights.repeat(size))
         return spread
 
 

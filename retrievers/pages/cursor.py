@@ -46,11 +46,11 @@ class Position:
         PostgreSQL; by more, where a write moved what they are measured against. So the result itself is gone by,
         and its score only where it is not there any more.
         """
-        own = str(self.id)
-        if own in ids:
-            return ids.index(own) + 1
+        text_id = str(self.id)
+        if text_id in ids:
+            return ids.index(text_id) + 1
         return bisect_right(
-            range(len(ids)), (-self.score, own), key=lambda place: (-scores[place], ids[place])
+            range(len(ids)), (-self.score, text_id), key=lambda index: (-scores[index], ids[index])
         )
 
 
@@ -243,8 +243,8 @@ class HotRankings(Generic[Ranking]):
             self._kept[key] = CachedRanking(ranking, stamp, taken_at, self._clock() + self._seconds)
             self._kept.move_to_end(key)
             self._latest[key[:2]] = taken_at
-            own = [one for one in self._kept if one[0] == user_id]
-            for old in own[: -self._per_user]:
+            keys_of_user = [one for one in self._kept if one[0] == user_id]
+            for old in keys_of_user[: -self._per_user]:
                 self._drop(old)
             while len(self._kept) > self._entries:
                 self._drop(next(iter(self._kept)))

@@ -53,10 +53,12 @@ def first_of(ranking: Sequence[RetrievedItem], top_k: int, share: float) -> list
     Where these are not among the first by their scores, the last passages give way to them, if there is room.
     """
     reports = [item for item in ranking if item.kind is ItemKind.COMMUNITY]
-    kept = {item.id for item in reports[: min(math.ceil(share * top_k / 2), top_k // 2)]}
-    results = [item for item in ranking if item.id in kept or item.kind is not ItemKind.COMMUNITY]
+    report_ids = {item.id for item in reports[: min(math.ceil(share * top_k / 2), top_k // 2)]}
+    results = [
+        item for item in ranking if item.id in report_ids or item.kind is not ItemKind.COMMUNITY
+    ]
     if top_k < _ROOM:
         return results[:top_k]
-    passages = [item.id for item in results if item.id not in kept]
-    kept.update(passages[: top_k - len(kept)])
-    return [item for item in results if item.id in kept]
+    passages = [item.id for item in results if item.id not in report_ids]
+    report_ids.update(passages[: top_k - len(report_ids)])
+    return [item for item in results if item.id in report_ids]

@@ -62,19 +62,19 @@ class Marks(ModelReply):
             pairs = list(enumerate(scores, start=1))
         else:
             return given
-        return {"scores": [{"passage": place, "score": score} for place, score in pairs]}
+        return {"scores": [{"passage": passage, "score": score} for passage, score in pairs]}
 
 
 @cache
 def marks_of(passages: int) -> type[Marks]:
     """Return the marks of so many passages, as the model is told of them: one number each, in order."""
-    told = {
+    marks = {
         "type": "array",
         "items": {"type": "number", "minimum": 0, "maximum": _BEST_MARK},
         "minItems": passages,
         "maxItems": passages,
     }
-    scores = Annotated[list[Mark], Field(min_length=1), WithJsonSchema(told)]
+    scores = Annotated[list[Mark], Field(min_length=1), WithJsonSchema(marks)]
     return cast("type[Marks]", create_model("Marks", __base__=Marks, scores=(scores, ...)))
 
 

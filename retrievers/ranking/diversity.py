@@ -29,8 +29,8 @@ class Likeness(Protocol):
         """Return the likeness from which on two passages say the same."""
         ...
 
-    def to(self, place: int) -> Scores:
-        """Return how like passage `place` every passage is, itself included."""
+    def to(self, index: int) -> Scores:
+        """Return how like passage `index` every passage is, itself included."""
         ...
 
 
@@ -46,9 +46,9 @@ class VectorLikeness:
         self._vectors = unit(np.asarray(vectors, np.float64))
         self.twins_from = twins_from
 
-    def to(self, place: int) -> Scores:
+    def to(self, index: int) -> Scores:
         """Return cosines to one passage, 0..1."""
-        cosines = np.einsum("ij,j->i", self._vectors, self._vectors[place])
+        cosines = np.einsum("ij,j->i", self._vectors, self._vectors[index])
         found: Scores = np.clip(cosines, 0.0, 1.0)
         return found
 
@@ -66,19 +66,19 @@ class TextLikeness:
 
     def __init__(self, texts: Sequence[str], twins_from: float = TWIN_TEXTS) -> None:
         grams = salt_grams([lowercase(text) for text in texts], 0) if texts else []
-        self._sizes = np.array([len(own) for own in grams], np.intp)
+        self._sizes = np.array([len(grams_of_text) for grams_of_text in grams], np.intp)
         self._grams = np.concatenate(grams) if grams else np.empty(0, np.int32)
         self._ends = np.cumsum(self._sizes)
         self.twins_from = twins_from
 
-    def to(self, place: int) -> Scores:
+    def to(self, index: int) -> Scores:
         """Shared share of grams with one passage; a text without grams is like none."""
-        end = self._ends[place]
-        shared = np.isin(self._grams, self._grams[end - self._sizes[place] : end])
+        end = self._ends[index]
+        shared = np.isin(self._grams, self._grams[end - self._sizes[index] : end])
         counts = np.diff(
             np.concatenate([[0], np.cumsum(shared)])[np.concatenate([[0], self._ends])]
         )
-        together = self._sizes + self._sizes[place] - counts
+        together = self._sizes + self._sizes[index] - counts
         found: Scores = counts / np.maximum(together, 1)
         return found
 
@@ -111,11 +111,11 @@ def marginal(
     chosen: list[tuple[int, float]] = []
     while len(chosen) < count and left.any():
         value = balance * relevance + (1 - balance) * (1 - nearest)
-        place = int(np.argmax(np.where(left, value, -np.inf)))
-        chosen.append((place, float(value[place])))
-        left[place] = False
+        index = int(np.argmax(np.where(left, value, -np.inf)))
+        chosen.append((index, float(value[index])))
+        left[index] = False
         for number, likes in enumerate(likeness):
-            like = likes.to(place)
+            like = likes.to(index)
             left &= like < likes.twins_from
             if number == 0:
                 nearest = np.maximum(nearest, like)

@@ -58,24 +58,24 @@ def fuse(
         wanted: how many of the best; None: all.
     """
     rankings = {lane: ids_of(found[lane]) for lane in sorted(found)}
-    best = [own for own in rrf(rankings, weights, k)[:wanted] if own[1] > 0]
+    best = [pair for pair in rrf(rankings, weights, k)[:wanted] if pair[1] > 0]
     lanes: dict[str, dict[str, LaneScore]] = {one: {} for one, _ in best}
-    told_by: dict[str, tuple[Sequence[RetrievedItem], int]] = {}
+    examples: dict[str, tuple[Sequence[RetrievedItem], int]] = {}
     for lane, ids in rankings.items():
         hits, weight = found[lane], weights.get(lane, 1.0)
-        for place, one in enumerate(ids):
-            if (own := lanes.get(one)) is not None:
+        for index, one in enumerate(ids):
+            if (pair := lanes.get(one)) is not None:
                 # Another lane may know it by id only.
-                if one not in told_by or has_content(hits, place):
-                    told_by[one] = hits, place
-                rank = place + 1
+                if one not in examples or has_content(hits, index):
+                    examples[one] = hits, index
+                rank = index + 1
                 share = rrf_share(rank, weight, k)
-                own[lane] = LaneScore(rank, score_at(hits, place), weight, share)
-    return [hit_at(*told_by[one], score, lanes[one]) for one, score in best]
+                pair[lane] = LaneScore(rank, score_at(hits, index), weight, share)
+    return [hit_at(*examples[one], score, lanes[one]) for one, score in best]
 
 
-def interleave(first: Sequence[str], second: Sequence[str], kept: int) -> list[str]:
-    """Return the first `kept` ids of one ranking, then by turns the best new one of the other and of it.
+def interleave(first: Sequence[str], second: Sequence[str], count: int) -> list[str]:
+    """Return the first `count` ids of one ranking, then by turns the best new one of the other and of it.
 
     For rankings of different questions, whose ranks say nothing of each other: by `rrf`, what each of
     them has in the middle would go before what only one has at the top.
@@ -83,10 +83,10 @@ def interleave(first: Sequence[str], second: Sequence[str], kept: int) -> list[s
     Args:
         first: ids, best first, none twice.
         second: the same of the other ranking.
-        kept: how many of the first keep their places.
+        count: how many of the first keep their places.
     """
-    head = first[:kept]
-    turns = zip_longest((one for one in second if one not in head), first[kept:])
+    head = first[:count]
+    turns = zip_longest((one for one in second if one not in head), first[count:])
     return list(dict.fromkeys([*head, *(one for turn in turns for one in turn if one)]))
 
 
@@ -125,6 +125,6 @@ def fuse_by_score(
         for rank, hit in enumerate(hits, start=1):
             if hit.id in best:
                 items.setdefault(hit.id, hit)
-                place = LaneScore(rank, hit.score, shares[lane], shares[lane] * hit.score)
-                lanes[hit.id] = {**hit.lanes, **lanes[hit.id], lane: place}
+                lane_score = LaneScore(rank, hit.score, shares[lane], shares[lane] * hit.score)
+                lanes[hit.id] = {**hit.lanes, **lanes[hit.id], lane: lane_score}
     return [rerank_item(items[one], score, lanes[one]) for one, score in best.items()]

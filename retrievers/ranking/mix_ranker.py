@@ -172,11 +172,11 @@ class PageRankMixer:
             titled = index.titled_by(entity)
             rows.append(titled)
             amounts.append(np.full(len(titled), seed / max(len(titled), 1), np.float32))
-        held, amount = np.concatenate(rows), np.concatenate(amounts)
-        order, first = firsts(held)  # a passage may be there for several reasons
-        held, weights = held[order[first]], np.add.reduceat(amount[order], first)
+        anchored, amount = np.concatenate(rows), np.concatenate(amounts)
+        order, first = firsts(anchored)  # a passage may be there for several reasons
+        anchored, weights = anchored[order[first]], np.add.reduceat(amount[order], first)
         best = highest(weights, _ANCHORS)
-        return _Anchors(held[best], weights[best])
+        return _Anchors(anchored[best], weights[best])
 
     def _select_subgraph(
         self, index: WalkIndex, entities: Mapping[int, float], relevance: Floats, start: Places
@@ -216,9 +216,9 @@ class PageRankMixer:
         about = subgraph.about(anchor[new], entity[new], shares[new], count)
         anchors_here = subgraph.passages.searchsorted(anchors.rows)
         about[np.arange(count), anchors_here] = 0
-        asked = signals.match.residuals(anchors_here, subgraph.passages)
-        most = np.maximum(asked.max(axis=1, initial=0.0), TINY)
-        wanted = asked / most[:, None]
+        residuals = signals.match.residuals(anchors_here, subgraph.passages)
+        most = np.maximum(residuals.max(axis=1, initial=0.0), TINY)
+        wanted = residuals / most[:, None]
         if signals.semantic is not None:
             wanted = (wanted + signals.semantic.at(subgraph.passages)) / 2
         amount = about * (_MIN_WANTED + wanted) ** self.parameters.sharpness

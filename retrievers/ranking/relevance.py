@@ -51,8 +51,8 @@ def lexical_weight(
     """
     weight = match.coverage / parameters.lexical_coverage
     close = semantic.rows[semantic.values >= _MIN_CONTENDER_SCORE]
-    held = match.scores[close] >= np.float32(parameters.contention * match.whole)
-    contenders = max(int(np.count_nonzero(held)), _FEW_CONTENDERS)
+    is_contending = match.scores[close] >= np.float32(parameters.contention * match.whole)
+    contenders = max(int(np.count_nonzero(is_contending)), _FEW_CONTENDERS)
     return max(
         weight * (_FEW_CONTENDERS / contenders) ** 2, min(weight, parameters.min_lexical_weight)
     )

@@ -96,8 +96,8 @@ async def judge(
         return Judgement(warning=LATE[language].format(seconds=limits.seconds))
     except Exception as error:  # anyone's model: its failure is a warning
         logger.warning("reranking failed", exc_info=error)
-        said = error.in_language(language) if isinstance(error, SextantError) else str(error)
-        return Judgement(warning=FAILED[language].format(reason=said))
+        reason = error.in_language(language) if isinstance(error, SextantError) else str(error)
+        return Judgement(warning=FAILED[language].format(reason=reason))
     if len(scores) != len(read) or not all(map(math.isfinite, scores)):
         usable = sum(map(math.isfinite, scores))
         logger.warning("%s gave %d scores for %d passages", reranker.name, usable, len(read))
@@ -117,8 +117,8 @@ def reorder(scores: Sequence[float], before: Sequence[float]) -> list[tuple[int,
         before: scores of all results, above 0, descending.
     """
     share = min_max(scores)
-    best_first = sorted(range(len(scores)), key=lambda place: (-scores[place], place))
-    first = [(place, _LOWEST + (1 - _LOWEST) * float(share[place])) for place in best_first]
+    best_first = sorted(range(len(scores)), key=lambda index: (-scores[index], index))
+    first = [(index, _LOWEST + (1 - _LOWEST) * float(share[index])) for index in best_first]
     rest = range(len(scores), len(before))
     # Not to the very half, which the worst of the scored may have.
     return [*first, *((n, _LOWEST / 2 * before[n] / before[len(scores)]) for n in rest)]
@@ -145,10 +145,10 @@ async def rerank(
     order = reorder(judgement.scores, [item.score for item in items])
     return Reranked(
         [
-            _apply_score(items[place], score, rank, judgement.scores[place])
-            if place < len(judgement.scores)
-            else rescore(items[place], score)
-            for rank, (place, score) in enumerate(order, start=1)
+            _apply_score(items[index], score, rank, judgement.scores[index])
+            if index < len(judgement.scores)
+            else rescore(items[index], score)
+            for rank, (index, score) in enumerate(order, start=1)
         ]
     )
 

@@ -112,13 +112,13 @@ def rank_results(
     of_type(chosen, RankOptions, "options", "balance=1, freshness=0.5")
     _check(results, top_k)
     moment = now or datetime.now(UTC)
-    kept, scores = _by_score(results)
-    if not kept:
+    unique, scores = _by_score(results)
+    if not unique:
         return []
-    aged = scores * [_freshness_factor(result, chosen, moment) for result in kept]
+    aged = scores * [_freshness_factor(result, chosen, moment) for result in unique]
     # Places decide ties, so they must follow from the scores and ids alone.
-    order = sorted(range(len(kept)), key=lambda place: (-aged[place], _id(kept[place]), place))
-    ordered, aged = [kept[place] for place in order], aged[order]
+    order = sorted(range(len(unique)), key=lambda index: (-aged[index], _id(unique[index]), index))
+    ordered, aged = [unique[index] for index in order], aged[order]
     best = float(aged[0])
     picks = marginal(
         aged / best,
@@ -129,8 +129,8 @@ def rank_results(
     # With λ = 1 the value is relevance itself, but for rounding.
     exact = chosen.balance == 1
     return [
-        _with_score(ordered[place], float(aged[place]) if exact else value * best)
-        for place, value in picks
+        _with_score(ordered[index], float(aged[index]) if exact else value * best)
+        for index, value in picks
     ]
 
 
@@ -177,9 +177,9 @@ class ResultRanker:
         judgement = await judge(self._reranker, query, texts, self._limits)
         if not judgement.scores:
             return list(results[:top_k])
-        places = [1 / rank for rank in range(1, len(results) + 1)]
-        order = reorder(judgement.scores, places)[:top_k]
-        return [_with_score(results[place], score) for place, score in order]
+        reciprocal_ranks = [1 / rank for rank in range(1, len(results) + 1)]
+        order = reorder(judgement.scores, reciprocal_ranks)[:top_k]
+        return [_with_score(results[index], score) for index, score in order]
 
     def rerank(
         self, query: str, results: Sequence[Result], top_k: int | None = None
@@ -204,23 +204,23 @@ def _check(results: object, top_k: int | None) -> None:
             )
 
 
-def _unfit(said: str) -> OptionInvalid:
+def _unfit(reason: str) -> OptionInvalid:
     advice = "Give `results` of a search, or LangChain documents with `score` in their metadata."
-    return OptionInvalid(said, next_step=advice, field="results")
+    return OptionInvalid(reason, next_step=advice, field="results")
 
 
 def _by_score(results: Sequence[Result]) -> tuple[list[Result], Scores]:
     """Return each result once, as it scores highest, with scores above 0."""
     best: dict[str, tuple[float, Result]] = {}
-    for place, result in enumerate(results):
-        score, known = _score(result, place), best.get(_id(result))
+    for index, result in enumerate(results):
+        score, known = _score(result, index), best.get(_id(result))
         if known is None or score > known[0]:
             best[_id(result)] = (score, result)
-    kept = [result for _, result in best.values()]
+    unique = [result for _, result in best.values()]
     scores = np.array([score for score, _ in best.values()])
     if len(scores) and scores.min() <= 0:  # logits, or distances turned round
         scores = _LEAST + (1 - _LEAST) * min_max(scores)
-    return kept, scores
+    return unique, scores
 
 
 def _likenesses(
@@ -283,11 +283,11 @@ def _id(result: RetrievedItem | Document) -> str:
     return str(result.id or _text(result))
 
 
-def _score(result: RetrievedItem | Document, place: int) -> float:
+def _score(result: RetrievedItem | Document, index: int) -> float:
     """Of a result at a place, from 0."""
     score = result.score if isinstance(result, RetrievedItem) else result.metadata.get("score")
     if score is None:
-        return 1 / (place + 1)
+        return 1 / (index + 1)
     with suppress(TypeError, ValueError, OverflowError):
         if math.isfinite(number := float(score)):
             return number

@@ -58,15 +58,15 @@ class QuestionTerms:
     def of(cls, question: str, information: Callable[[str], float]) -> QuestionTerms:
         """Read a question; `information`: what a term tells, 0 or more."""
         found = question_terms(question)
-        tells = {term: information(term) for term in found}
+        weights = {term: information(term) for term in found}
         neighbours = dict.fromkeys(pairwise(found))
         runs = [two for two in neighbours if _is_run(two)]
         return cls(
-            tells,
-            {term: term if is_pair(term) else term[:_START] for term in tells},
-            {first + second[1]: tells[second] for first, second in runs},
-            {two: tells[two[1]] for two in neighbours if not _is_run(two)},
-            sum(tells.values()),
+            weights,
+            {term: term if is_pair(term) else term[:_START] for term in weights},
+            {first + second[1]: weights[second] for first, second in runs},
+            {two: weights[two[1]] for two in neighbours if not _is_run(two)},
+            sum(weights.values()),
         )
 
     def sentence_overlap(self, title: str, text: str) -> float:
@@ -76,13 +76,13 @@ class QuestionTerms:
         """
         return self.share(_Passage(self, title, text).best_sentence(0.0))
 
-    def share(self, said: float) -> float:
+    def share(self, weight: float) -> float:
         """Of all that the question tells, its words and who stands beside whom."""
-        return said / (2 * self.whole) if self.whole else 0.0
+        return weight / (2 * self.whole) if self.whole else 0.0
 
     def spelled_in(self, text: str) -> float:
         """Return what the question's runs of ideographs in a text tell."""
-        return sum([tells for run, tells in self.spelled.items() if run in text])
+        return sum([weight for run, weight in self.spelled.items() if run in text])
 
 
 class _Passage:
@@ -95,25 +95,27 @@ class _Passage:
         self._starts = [
             (term, start) for term, start in question.starts.items() if start in self._text
         ]
-        held = self._titled.union([term for term, _ in self._starts])
-        joined = [two for two in question.joined if held.issuperset(two)]
+        found = self._titled.union([term for term, _ in self._starts])
+        joined = [two for two in question.joined if found.issuperset(two)]
         joint = question.spelled_in(self._text) + _sum(question.joined, joined)
-        self.at_most = _sum(question.tells, held) + joint
+        self.at_most = _sum(question.tells, found) + joint
 
     def best_sentence(self, least: float) -> float:
         """Return what the best sentence says; `least` where none says more, so that fewer need be looked at closely."""
         question, best = self._question, least
         for sentence in _sentences(self._text):
-            held = {term for term, start in self._starts if start in sentence}
+            found = {term for term, start in self._starts if start in sentence}
             # Words are cut from the few sentences that may say more: `held` has parts of other words, too.
-            if 2 * _sum(question.tells, held | self._titled) <= best:
+            if 2 * _sum(question.tells, found | self._titled) <= best:
                 continue
             joint = question.spelled_in(sentence)
-            if not all(map(is_pair, held)):
-                said = terms(sentence)
-                held &= set(said)
-                joint += _sum(question.joined, question.joined.keys() & set(pairwise(said)))
-            best = max(best, _sum(question.tells, held | self._titled) + joint)
+            if not all(map(is_pair, found)):
+                sentence_terms = terms(sentence)
+                found &= set(sentence_terms)
+                joint += _sum(
+                    question.joined, question.joined.keys() & set(pairwise(sentence_terms))
+                )
+            best = max(best, _sum(question.tells, found | self._titled) + joint)
         return best
 
 
@@ -137,8 +139,8 @@ def _is_run(two: Neighbours) -> bool:
     return is_pair(first) and is_pair(second) and first[1] == second[0]
 
 
-def _sum(tells: Mapping[_Key, float], some: Iterable[_Key]) -> float:
-    return sum([tells[one] for one in some])
+def _sum(weights: Mapping[_Key, float], some: Iterable[_Key]) -> float:
+    return sum([weights[one] for one in some])
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +175,8 @@ def boost_sentence_match(
     read = {one.id: _Passage(question, _headings(one), one.text) for one in passages[:candidates]}
     if len(read) < 2:
         return list(passages)
-    leader, said = _find_leader(read)
-    lead = question.share(said)
+    leader, best = _find_leader(read)
+    lead = question.share(best)
     return list(passages) if lead < _NOTHING else _raise_passage(passages, leader, lead, weight)
 
 
@@ -182,22 +184,22 @@ def _find_leader(read: Mapping[str, _Passage]) -> tuple[str, float]:
     """Return the passage whose best sentence says most, and how much more than that of any other."""
     best, second, leader = 0.0, 0.0, ""
     # Those that may say most come first: behind two of them the others need not be read.
-    for own in sorted(read, key=lambda own: -read[own].at_most):
-        if read[own].at_most <= second:
+    for id_ in sorted(read, key=lambda id_: -read[id_].at_most):
+        if read[id_].at_most <= second:
             break
-        said = read[own].best_sentence(second)
-        if said > best:
-            best, second, leader = said, best, own
+        sentence = read[id_].best_sentence(second)
+        if sentence > best:
+            best, second, leader = sentence, best, id_
         else:
-            second = max(second, said)
+            second = max(second, sentence)
     return leader, best - second
 
 
 def _raise_passage(
-    passages: Sequence[RetrievedItem], own: str, lead: float, weight: float
+    passages: Sequence[RetrievedItem], id_: str, lead: float, weight: float
 ) -> list[RetrievedItem]:
     """Return the passages in order once one of them has gained by its lead; the best score is 1 at most."""
-    scored = [_boost_passage(one, lead, weight) if one.id == own else one for one in passages]
+    scored = [_boost_passage(one, lead, weight) if one.id == id_ else one for one in passages]
     most = max(1.0, *(one.score for one in scored))
     return sorted((rescore(one, one.score / most) for one in scored), key=_SCORE, reverse=True)
 
@@ -209,5 +211,5 @@ def _boost_passage(passage: RetrievedItem, lead: float, weight: float) -> Retrie
 
 
 def _headings(passage: RetrievedItem) -> str:
-    told = passage.metadata
-    return " ".join([told.get("title") or "", *told.get("section_path", ())])
+    metadata = passage.metadata
+    return " ".join([metadata.get("title") or "", *metadata.get("section_path", ())])

@@ -57,7 +57,7 @@ def blend(
         shares = min_max([score for _, score in hits])
         for rank, ((key, raw), share) in enumerate(zip(hits, shares, strict=True), start=1):
             signals.setdefault(key, {})[lane] = Signal(rank, raw, float(share), weights[lane])
-    blended = [_blend(key, own, bonus) for key, own in signals.items()]
+    blended = [_blend(key, signal, bonus) for key, signal in signals.items()]
     return sorted(blended, key=lambda item: (-item.score, item.key))
 
 

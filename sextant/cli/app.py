@@ -126,8 +126,8 @@ def _root(
 
 def _usage(error: typer.TyperException) -> SextantError:
     # Pydantic begins others' sentences so.
-    said = error.format_message().replace("Value error, ", "")
-    return OptionInvalid(said, next_step="`sextant COMMAND --help` shows the way.")
+    message = error.format_message().replace("Value error, ", "")
+    return OptionInvalid(message, next_step="`sextant COMMAND --help` shows the way.")
 
 
 def _broken(error: Exception) -> SextantError:

@@ -85,13 +85,13 @@ def show_log(settings: Settings) -> None:
 
     A command tells its own errors.
     """
-    asked = "log_level" in settings.model_fields_set
-    level = settings.log_level if asked else logging.CRITICAL
+    is_requested = "log_level" in settings.model_fields_set
+    level = settings.log_level if is_requested else logging.CRITICAL
     handler = logging.StreamHandler()
     handler.setLevel(level)  # psycopg gives its own loggers a level, which passes the root's by
     form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
     logging.basicConfig(level=level, format=form, handlers=[handler])
     searching = logging.getLogger("sextant.retrievers")
-    if not (asked or searching.handlers):
+    if not (is_requested or searching.handlers):
         searching.setLevel(logging.ERROR)
         searching.addHandler(_Reasons())

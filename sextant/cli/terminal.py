@@ -89,10 +89,10 @@ def width_of_terminal(stream: TextIO) -> int:
     """
     if not stream.isatty():
         return 0
-    chosen, told = os.environ.get("COLUMNS", ""), 0
+    chosen, columns = os.environ.get("COLUMNS", ""), 0
     with suppress(OSError):
-        told = os.get_terminal_size(stream.fileno()).columns
-    return int(chosen) if chosen.isdecimal() else told or _USUAL
+        columns = os.get_terminal_size(stream.fileno()).columns
+    return int(chosen) if chosen.isdecimal() else columns or _USUAL
 
 
 def wrap_text(text: str, width: int, indent: str = "") -> str:
@@ -242,8 +242,8 @@ def read_out(text: str) -> str:
 
 def brief(text: str) -> str:
     """Return `text` on one line, cut where it is long: a name may fill pages. JSON has it whole."""
-    said = on_one_line(text)
-    return said if len(said) <= _BRIEF else said[: _BRIEF - 1] + "…"
+    line = on_one_line(text)
+    return line if len(line) <= _BRIEF else line[: _BRIEF - 1] + "…"
 
 
 def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:

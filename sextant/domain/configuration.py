@@ -46,10 +46,10 @@ def describe_error(fault: Mapping[str, Any]) -> str:
         return f"String should have at most {most:,} characters, not {len(text):,}; shorten it"
     if least is not None and fault["type"] == "too_short" and limits.get("field_type") == "Value":
         return f"String should have at least {least} character{'s' * (least > 1)}"
-    said = str(fault["msg"]).removeprefix("Value error, ")
+    reason = str(fault["msg"]).removeprefix("Value error, ")
     for ours, theirs in _IN_JSON.items():
-        said = said.replace(ours, theirs)
-    return said
+        reason = reason.replace(ours, theirs)
+    return reason
 
 
 PREFIX = "SEXTANT_"
@@ -186,16 +186,16 @@ def _is_secret(path: tuple[str, ...]) -> bool:
     """Return whether the value of a setting or a group, by its path or its established name, must not be shown."""
     return any(
         SecretStr in get_args(info.annotation)
-        and path in (own[: len(path)], (_variable(own, info),))
-        for own, info, *_ in _leaves(Settings.model_construct())
+        and path in (path_of_leaf[: len(path)], (_variable(path_of_leaf, info),))
+        for path_of_leaf, info, *_ in _leaves(Settings.model_construct())
     )
 
 
 def _invalid(error: ValidationError) -> SettingsInvalid:
     first = error.errors()[0]
     path = tuple(str(part) for part in first["loc"])
-    told = first["type"] != "missing" and not _is_secret(path)
-    given = f" (it is {first['input']!r})" if told else ""
+    may_show = first["type"] != "missing" and not _is_secret(path)
+    given = f" (it is {first['input']!r})" if may_show else ""
     return SettingsInvalid(
         f"The setting {'.'.join(path)} cannot be used: {describe_error(first)}{given}.",
         next_step=f"Change or unset {_variable_name(path)}. {_SEE}",

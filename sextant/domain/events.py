@@ -101,7 +101,7 @@ def as_values(event: Event) -> dict[str, Any]:
 
 async def answer_of(
     events: AsyncGenerator[Event],
-    told: Callable[[Event], Awaitable[None]] | None = None,
+    on_event: Callable[[Event], Awaitable[None]] | None = None,
     *,
     next_step: str = "",
 ) -> Answer:
@@ -109,7 +109,7 @@ async def answer_of(
 
     Args:
         events: of one run; closed in any case.
-        told: hears of each event before the end.
+        on_event: hears of each event before the end.
         next_step: what to do about a failure that does not say so itself.
 
     Raises:
@@ -122,6 +122,6 @@ async def answer_of(
                     return answer
                 case Failed(code=code, message=message, detail=detail):
                     raise error_of(code, message, **(detail or {"next_step": next_step}))
-            if told is not None:
-                await told(event)
+            if on_event is not None:
+                await on_event(event)
     raise SextantError("The answer broke off.", next_step="Ask again.")

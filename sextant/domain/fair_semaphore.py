@@ -59,18 +59,18 @@ class FairSemaphore:
         Raises:
             Overloaded: none was free in time.
         """
-        place = _Slot(self._line, caller)
+        slot = _Slot(self._line, caller)
         try:
-            self._line.enter(place)
-            if place.state is not _State.HERE:
-                await patience(place.wait(self._seconds))
-            held = _held.set(place)
+            self._line.enter(slot)
+            if slot.state is not _State.HERE:
+                await patience(slot.wait(self._seconds))
+            token = _held.set(slot)
             try:
                 yield
             finally:
-                _held.reset(held)
+                _held.reset(token)
         finally:
-            place.leave()
+            slot.leave()
 
     def require_room(self, caller: str | None) -> None:
         """Refuse whom those who wait leave no chance, before anything else is done for it.
@@ -99,25 +99,25 @@ class _Queue:
         self.waiting: list[_Slot] = []
         self._number, self._most_waiting = number, most_waiting
 
-    def enter(self, place: _Slot) -> None:
+    def enter(self, slot: _Slot) -> None:
         """Have it wait, instead of who is last if too many do.
 
         Raises:
             Overloaded: it would be the last itself.
         """
-        if not place.was_here and (last := self.displaced_by(place.caller)):
+        if not slot.was_here and (last := self.displaced_by(slot.caller)):
             last.leave()
-        place.state = _State.WAITING
-        self.waiting.append(place)
+        slot.state = _State.WAITING
+        self.waiting.append(slot)
         self._call_next()
 
-    def leave(self, place: _Slot, state: _State) -> None:
+    def leave(self, slot: _Slot, state: _State) -> None:
         """Have it wait no longer, or be somebody else's."""
-        before, place.state = place.state, state
+        before, slot.state = slot.state, state
         if before is _State.WAITING:
-            self.waiting.remove(place)
+            self.waiting.remove(slot)
         elif before is _State.HERE:
-            self.here -= Counter([place.caller])  # drops what comes to 0
+            self.here -= Counter([slot.caller])  # drops what comes to 0
             self._call_next()
 
     def displaced_by(self, caller: str | None) -> _Slot | None:
@@ -126,7 +126,7 @@ class _Queue:
         Raises:
             Overloaded: that one would be the last itself.
         """
-        new = [place for place in self.waiting if not place.was_here]
+        new = [slot for slot in self.waiting if not slot.was_here]
         if len(new) < self._most_waiting:
             return None
         last = max(reversed(new), key=self._order, default=None)
@@ -144,13 +144,13 @@ class _Queue:
 
     def _call_next(self) -> None:
         while self.waiting and self.here.total() < self._number:
-            place = min(self.waiting, key=self._order)  # of equals the first
-            self.waiting.remove(place)
-            self.here[place.caller] += 1
-            place.take()
+            slot = min(self.waiting, key=self._order)  # of equals the first
+            self.waiting.remove(slot)
+            self.here[slot.caller] += 1
+            slot.take()
 
-    def _order(self, place: _Slot) -> tuple[bool, int]:
-        return not place.was_here, self.here[place.caller]
+    def _order(self, slot: _Slot) -> tuple[bool, int]:
+        return not slot.was_here, self.here[slot.caller]
 
 
 class _Slot:
@@ -208,13 +208,13 @@ _held: ContextVar[_Slot | None] = ContextVar("held", default=None)
 @asynccontextmanager
 async def release_slot() -> AsyncIterator[None]:
     """Let somebody else have this context's place, if it has one, while a model works elsewhere."""
-    place = _held.get()
-    if place is None:
+    slot = _held.get()
+    if slot is None:
         yield
         return
-    place.step_out()
+    slot.step_out()
     try:
         yield
     finally:
-        turn = place.step_in()
+        turn = slot.step_in()
     await turn.wait()

@@ -80,29 +80,29 @@ def of_type(value: object, kind: type, field: str, example: str) -> None:
         )
 
 
-def field_at(place: Sequence[str | int]) -> str:
+def field_at(path: Sequence[str | int]) -> str:
     """Return the field that a path of names and positions leads to, as errors name it: `history[0].content`."""
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return "".join(steps).removeprefix(".")
 
 
-def check_question(asked: object, longest: int | None = None) -> str:
+def check_question(value: object, longest: int | None = None) -> str:
     """Return the question as it is searched: storable text without white space at its ends.
 
     Args:
-        asked: what a caller sent; None counts as empty.
+        value: what a caller sent; None counts as empty.
         longest: most characters; None: any number.
 
     Raises:
         QuestionInvalid: it is no text, nothing is left of it, or more than `longest` characters.
     """
-    if not isinstance(asked, str | None):
+    if not isinstance(value, str | None):
         raise QuestionInvalid(
-            f"The question is {asked!r:.40}, not text.",
+            f"The question is {value!r:.40}, not text.",
             next_step="Send the question as text.",
             field="query",
         )
-    question = clean_text(asked or "").strip()
+    question = clean_text(value or "").strip()
     if not question:
         raise QuestionInvalid("The question is empty.", next_step="Ask something.", field="query")
     if longest is not None and len(question) > longest:

@@ -59,11 +59,11 @@ class LaneScore:
     def __init__(
         self, rank: int, score: float, weight: float = 1.0, contribution: float | None = None
     ) -> None:
-        own = self.__dict__
-        own["rank"] = rank
-        own["score"] = score
-        own["weight"] = weight
-        own["contribution"] = contribution
+        values = self.__dict__
+        values["rank"] = rank
+        values["score"] = score
+        values["weight"] = weight
+        values["contribution"] = contribution
 
 
 @dataclass(frozen=True, init=False)
@@ -94,15 +94,15 @@ class RetrievedItem:
         lanes: Mapping[str, LaneScore] | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        own = self.__dict__
-        own["kind"] = kind
-        own["id"] = id
-        own["text"] = text
-        own["score"] = score
-        own["document_id"] = document_id
-        own["external_id"] = external_id
-        own["lanes"] = {} if lanes is None else lanes
-        own["metadata"] = {} if metadata is None else metadata
+        values = self.__dict__
+        values["kind"] = kind
+        values["id"] = id
+        values["text"] = text
+        values["score"] = score
+        values["document_id"] = document_id
+        values["external_id"] = external_id
+        values["lanes"] = {} if lanes is None else lanes
+        values["metadata"] = {} if metadata is None else metadata
 
 
 def items_of(values: Iterable[object]) -> list[RetrievedItem]:

@@ -14,20 +14,20 @@ _GROUPS, _OWN = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 
 
 @cache
-def usable_memory(groups: Path = _GROUPS, own: Path = _OWN) -> int:
+def usable_memory(groups: Path = _GROUPS, membership: Path = _OWN) -> int:
     """Return bytes of memory: the machine's, or what this process may take of it where that is less.
 
     Linux says the latter of a control group, as a container or a service is one (`man 7 cgroups`).
 
     Args:
         groups: where the groups are.
-        own: names the group of this process, where it sees those above.
+        membership: names the group of this process, where it sees those above.
     """
     usable = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     files = [groups / "memory" / "memory.limit_in_bytes", groups / "memory.max"]  # v1, v2
     with suppress(OSError):
         group = groups
-        for name in own.read_text().partition("0::/")[2].strip().split("/"):
+        for name in membership.read_text().partition("0::/")[2].strip().split("/"):
             group /= name
             files.append(group / "memory.max")
     for file in files:

@@ -88,7 +88,7 @@ def orders(
     weights = {VECTOR: constants.vector_weight, KEYWORD: constants.keyword_weight}
     hits = {run.name: run.hits for run in found.runs}
     fused = fuse(hits, weights, constants.rrf_k)
-    asked = QuestionSignals(
+    signals = QuestionSignals(
         found.question.query, datetime.now(UTC), settings.chunk_search.half_life
     )
     items = {one.id: one for one in fused}
@@ -97,7 +97,9 @@ def orders(
         "naive": list(hits[VECTOR]),
         "rrf": fused,
         **{
-            name: [items[own] for own in rank_by_metadata(asked, found.traits, lanes, weighed).ids]
+            name: [
+                items[id_] for id_ in rank_by_metadata(signals, found.traits, lanes, weighed).ids
+            ]
             for name, weighed in presets.items()
         },
     }

@@ -90,8 +90,8 @@ def _times(curves: Sequence[Curve], colours: dict[str, str]) -> Iterator[str]:
     step = (_BOTTOM - _TOP) / max(len(curves), 1)
     thick = min(20.0, step * 0.6)
     yield _text(_BARS, _TOP - 14, "milliseconds of a retrieval", weight="bold")
-    for place, curve in enumerate(curves):
-        y = _TOP + step * place + (step - thick) / 2
+    for index, curve in enumerate(curves):
+        y = _TOP + step * index + (step - thick) / 2
         colour = colours[curve.name]
         yield _text(_BARS - 8, y + thick / 2 + 4, curve.name, anchor="end")
         for length, opacity in ((curve.p95, 0.3), (curve.p50, 1.0)):
@@ -145,13 +145,13 @@ async def compare(
     Returns:
         name → report.
     """
-    asked = {str(mode): replace(options, mode=mode, lanes=None) for mode in _MODES}
-    asked |= {
+    options_of = {str(mode): replace(options, mode=mode, lanes=None) for mode in _MODES}
+    options_of |= {
         name: replace(options, mode=Mode.NAIVE, lanes=lanes) for name, lanes in _LANES.items()
     }
     return {
         name: await evaluate(one, settings, partial(_report_progress, on_progress, name))
-        for name, one in asked.items()
+        for name, one in options_of.items()
     }
 
 

@@ -140,10 +140,10 @@ async def add_triples(database: Database, scope: Scope, triples: Iterable[Triple
     for triple in triples:
         by_passage[triple.passage_id].append(triple)
     async with GraphRecord(database).writing(scope) as writer:
-        places = await chunks_by_external_id(writer, list(by_passage))
-        said = [line_evidence(scope, places[one], _line(by_passage[one])) for one in places]
-        mentions = [row for evidence in said for row in evidence.mentions]
-        relations = [row for evidence in said for row in evidence.relations]
+        chunk_ids = await chunks_by_external_id(writer, list(by_passage))
+        rows = [line_evidence(scope, chunk_ids[one], _line(by_passage[one])) for one in chunk_ids]
+        mentions = [row for evidence in rows for row in evidence.mentions]
+        relations = [row for evidence in rows for row in evidence.relations]
         await writer.add(GraphEvidence(mentions, relations))
 
 

@@ -143,7 +143,7 @@ def _rows(path: Path, option: str, required: tuple[str, ...]) -> Iterator[dict[s
         ) from error
 
 
-def _row(line: str, required: tuple[str, ...], place: str, option: str) -> dict[str, Any]:
+def _row(line: str, required: tuple[str, ...], where: str, option: str) -> dict[str, Any]:
     try:
         row: dict[str, Any] = json.loads(line)
         missing = [key for key in required if key not in row]
@@ -151,7 +151,7 @@ def _row(line: str, required: tuple[str, ...], place: str, option: str) -> dict[
         missing, row = [str(error)], {}
     if missing or not isinstance(row, dict):
         raise OptionInvalid(
-            f"{place}: not a JSON object with {', '.join(required)} ({', '.join(missing)}).",
+            f"{where}: not a JSON object with {', '.join(required)} ({', '.join(missing)}).",
             next_step="Mend the line, or leave it out.",
             field=option,
         )

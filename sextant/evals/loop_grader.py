@@ -73,9 +73,9 @@ class KnowingGrader:
     ) -> tuple[T, Usage]:
         """Return the judgement: which of the passages are right, and whether all that are stand there."""
         shown = _PASSAGE.findall("\n".join(text for _, text in messages))
-        held = {text: [int(n) for n, body in shown if text in body] for text in self._gold}
-        relevant = [number for numbers in held.values() for number in numbers]
-        graded = Grades(relevant=relevant, sufficient=all(held.values()))
+        shown_with = {text: [int(n) for n, body in shown if text in body] for text in self._gold}
+        relevant = [number for numbers in shown_with.values() for number in numbers]
+        graded = Grades(relevant=relevant, sufficient=all(shown_with.values()))
         usage = Usage(1, prompt_size(messages), _REPLY_TOKENS, estimated=True)
         return schema.model_validate(graded.model_dump()), usage
 

@@ -75,12 +75,12 @@ async def main(folder: Path) -> None:
     outcomes = dict[str, list[tuple[bool, bool]]]()
     for one in read_judged(folder / PUBLIC):
         found = await answerer.extract(one.query, one.passages, language=one.language)
-        told = outcomes.setdefault(one.language, [])
-        told.append((one.is_answerable, bool(found.quotations)))
+        verdicts = outcomes.setdefault(one.language, [])
+        verdicts.append((one.is_answerable, bool(found.quotations)))
     print("| language | questions | answered, answerable | declined, not answerable | balanced |")
     print("| --- | ---: | ---: | ---: | ---: |")
-    for language, told in sorted(outcomes.items()):
-        print(write_row(language, told))
+    for language, verdicts in sorted(outcomes.items()):
+        print(write_row(language, verdicts))
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ async def main(folder: Path, names: Sequence[str]) -> None:
         print(_line(name, len(questions), chatty, outcomes), flush=True)
 
 
-def _line(name: str, asked: int, chatty: int, outcomes: Sequence[LoopOutcome]) -> str:
+def _line(name: str, questions: int, chatty: int, outcomes: Sequence[LoopOutcome]) -> str:
     answerable = [outcome for outcome in outcomes if outcome.question.gold_ids]
     found = [o for o in answerable if all_found(o.first, o.question.gold_ids, _FIRST)]
     missed = [o for o in outcomes if not set(o.first[:_FIRST]) & set(o.question.gold_ids)]
@@ -54,7 +54,7 @@ def _line(name: str, asked: int, chatty: int, outcomes: Sequence[LoopOutcome]) -
         _share([bool(all_found(o.last, o.question.gold_ids, _ALL)) for o in answerable]),
         f"{fmean(o.rounds for o in outcomes):.2f}",
     ]
-    return f"| {name} | {len(outcomes)} of {asked} | {chatty} | {' | '.join(cells)} |"
+    return f"| {name} | {len(outcomes)} of {questions} | {chatty} | {' | '.join(cells)} |"
 
 
 def _share(hits: Sequence[bool]) -> str:

@@ -185,10 +185,10 @@ async def _outcome(
     declined = None
     if answerer is not None:
         language = language_of(question.query)
-        said = await answerer.extract(question.query, passages, language=language)
-        declined = not said.quotations
+        extracted = await answerer.extract(question.query, passages, language=language)
+        declined = not extracted.quotations
         if question.gold_ids and question.answers:
-            quoted = " ".join(quote.sentence for quote in said.quotations)
+            quoted = " ".join(quote.sentence for quote in extracted.quotations)
             measures["answer_quoted"] = float(holds_answer(quoted, question.answers))
     return _QuestionOutcome(
         question=question,
@@ -248,7 +248,7 @@ def _report(
         },
         warnings=(
             *_unknown_gold(passages, outcomes),
-            *dict.fromkeys(said for outcome in outcomes for said in outcome.warnings),
+            *dict.fromkeys(warning for outcome in outcomes for warning in outcome.warnings),
         ),
         recall_curve=_recall_curve(outcomes),
     )
@@ -292,11 +292,11 @@ def _refusal(outcomes: Sequence[_QuestionOutcome]) -> dict[str, float]:
     if not answerable or not unanswerable:
         return {}
     scores = [[outcome.top_score for outcome in kind] for kind in (answerable, unanswerable)]
-    told = {"auroc": auroc(*scores)}
+    figures = {"auroc": auroc(*scores)}
     if all(outcome.declined is not None for outcome in outcomes):
-        told["declined_answerable"] = _share_declined(answerable)
-        told["declined_unanswerable"] = _share_declined(unanswerable)
-    return told
+        figures["declined_answerable"] = _share_declined(answerable)
+        figures["declined_unanswerable"] = _share_declined(unanswerable)
+    return figures
 
 
 def _share_declined(outcomes: Sequence[_QuestionOutcome]) -> float:

@@ -82,8 +82,8 @@ def _line(name: str, outcomes: Sequence[SupportOutcome]) -> str:
     return f"| {name} | {len(outcomes)} | {' | '.join(shares)} |"
 
 
-def _share(held: Sequence[bool]) -> str:
-    return f"{100 * sum(held) / len(held):.1f} %"
+def _share(verdicts: Sequence[bool]) -> str:
+    return f"{100 * sum(verdicts) / len(verdicts):.1f} %"
 
 
 if __name__ == "__main__":

@@ -95,10 +95,15 @@ def read_table_questions(path: Path) -> Iterator[TableQuestion]:
         table = make_table(rows, header_rows(rows))
         caption = "\n".join(one["text"] for one in document["paragraphs"])
         half = _half_of(document["table"]["uid"])
-        for asked in document["questions"]:
-            if asked["answer_type"] in _TYPES:
+        for question in document["questions"]:
+            if question["answer_type"] in _TYPES:
                 yield TableQuestion(
-                    half, asked["question"], table, caption, _known_answer(asked), asked["scale"]
+                    half,
+                    question["question"],
+                    table,
+                    caption,
+                    _known_answer(question),
+                    question["scale"],
                 )
 
 
@@ -106,8 +111,8 @@ def _half_of(uid: str) -> str:
     return _HALVES[hashlib.sha256(uid.encode()).digest()[0] % len(_HALVES)]
 
 
-def _known_answer(asked: dict[str, Any]) -> Decimal:
-    return Decimal(str(asked["answer"]).replace(",", ""))
+def _known_answer(question: dict[str, Any]) -> Decimal:
+    return Decimal(str(question["answer"]).replace(",", ""))
 
 
 def _outcome(question: TableQuestion) -> Outcome:

@@ -72,16 +72,25 @@ def examples_of(headings: Sequence[DocumentHeading], language: str, most: int) -
         most: questions at most.
     """
     documents = [
-        sorted(((*_question_from_heading(one), one) for one in own), key=lambda asked: asked[0])
-        for _, own in groupby(headings, lambda one: one.document_id)
+        sorted(
+            ((*_question_from_heading(one), one) for one in headings_of_document),
+            key=lambda question: question[0],
+        )
+        for _, headings_of_document in groupby(headings, lambda one: one.document_id)
     ]
-    documents.sort(key=lambda asked: (asked[0][2].language != language, asked[0][0]))
+    documents.sort(key=lambda question: (question[0][2].language != language, question[0][0]))
     turns = filter(None, chain.from_iterable(zip_longest(*documents)))
-    ranked = chain(turns, ((_Kind.SUMMARY, _summary(own[0][2]), own[0][2]) for own in documents))
-    told = {
+    ranked = chain(
+        turns,
+        (
+            (_Kind.SUMMARY, _summary(headings_of_document[0][2]), headings_of_document[0][2])
+            for headings_of_document in documents
+        ),
+    )
+    questions = {
         question: Example(question, one.document_id, one.filename) for _, question, one in ranked
     }
-    return list(islice(told.values(), most))
+    return list(islice(questions.values(), most))
 
 
 def _question_from_heading(one: DocumentHeading) -> tuple[_Kind, str]:
@@ -186,13 +195,13 @@ class Conversations:
 
 
 def _turn(message: AnyMessage) -> ConversationTurn:
-    [said] = as_history([message])
+    [turn] = as_history([message])
     if not isinstance(message, AIMessage):
-        return ConversationTurn(said["role"], said["content"])
+        return ConversationTurn(turn["role"], turn["content"])
     about: Mapping[str, Any] = message.additional_kwargs
     return ConversationTurn(
-        said["role"],
-        said["content"],
+        turn["role"],
+        turn["content"],
         mode=about["mode"],
         grounded=about["grounded"],
         declined=about.get("declined", False),  # turns of before had none

@@ -114,8 +114,8 @@ async def examine_database(database: Database) -> Examination:
         f"PostgreSQL {rights.server_version} ({kind}), pgvector {rights.vector_version}, "
         f"role {rights.role} bound by row-level security"
     )
-    if mend := _missing_rights(rights):
-        return Examination("database", Health.FAILED, *mend, exit_code=_DEPENDENCY_DOWN)
+    if remedy := _missing_rights(rights):
+        return Examination("database", Health.FAILED, *remedy, exit_code=_DEPENDENCY_DOWN)
     return Examination("database", Health.OK, detail)
 
 
@@ -158,18 +158,18 @@ async def _workers(database: Database) -> Examination:
     queue, attendance = await queue_of(database), await attendance_of(database)
     numbers = ((queue.waiting, "document"), (attendance.waiting_graphs, "graph"))
     waiting = ", ".join(count_noun(number, what) for number, what in numbers if number)
-    told = f"waiting: {waiting}" if waiting else "nothing waits"
+    waiting_text = f"waiting: {waiting}" if waiting else "nothing waits"
     if attendance.workers:
         at_work = f"{count_noun(attendance.workers, 'worker')} at work"
-        return Examination("workers", Health.OK, f"{at_work}; {told}")
+        return Examination("workers", Health.OK, f"{at_work}; {waiting_text}")
     if not waiting:
         return Examination("workers", Health.OFF, "none at work, and nothing waits for one")
     if queue.running:  # `sextant ingest` needs no worker
-        return Examination("workers", Health.OK, f"none, but documents are in hand; {told}")
+        return Examination("workers", Health.OK, f"none, but documents are in hand; {waiting_text}")
     return Examination(
         "workers",
         Health.WARNING,
-        f"none at work; {told}",
+        f"none at work; {waiting_text}",
         "Start one: `sextant worker`, or `sextant serve` without SEXTANT_WORKER__IN_SERVER=false.",
     )
 

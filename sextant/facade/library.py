@@ -60,9 +60,9 @@ class Library:
 
     async def get(self, document_id: UUID) -> tuple[Document, UploadStatus]:
         """Return a document, and where its ingestion stands."""
-        standing = await self.standing(document_id)
-        document = await self._documents.get(self._scope(standing.graph_id), document_id)
-        return document, standing
+        status = await self.standing(document_id)
+        document = await self._documents.get(self._scope(status.graph_id), document_id)
+        return document, status
 
     async def page(
         self, graph_id: str, after: tuple[datetime, UUID] | None, most: int

@@ -179,7 +179,7 @@ class Asking:
         _, workflow = await self._parts.workflow()
         from sextant.graph.streaming import stream_answer
 
-        asked = {
+        state = {
             "query": question,
             "graph_id": graph_id,
             "user_id": self.user_id,
@@ -191,9 +191,9 @@ class Asking:
             "rerank": rerank,
         }
         if thread_id is None:
-            answering = stream_answer(workflow, asked)
+            answering = stream_answer(workflow, state)
         else:
-            answering = self.conversations().stream(workflow, asked, thread_id)
+            answering = self.conversations().stream(workflow, state, thread_id)
         async with aclosing(answering) as events:
             async for event in events:
                 yield event
@@ -236,8 +236,8 @@ class Asking:
         )
         if self.settings.search_log.enabled:
             bounds = {"limit": limit, "filters": dict(filters or {}), "rerank": rerank}
-            asked = {"mode": found.mode, **bounds}
-            await self._chunks(graph_id).note_retrieval(question, asked, found)
+            options = {"mode": found.mode, **bounds}
+            await self._chunks(graph_id).note_retrieval(question, options, found)
         return found
 
     async def search_entities(

@@ -136,9 +136,9 @@ class Sextant(Asking):
 
         ingestor = await self._parts.ingestor()
         report = IngestReport(await ingestor.ingest(self._scope(graph_id), paths, on_progress))
-        told = await self._chunks(graph_id).describe_ingested(on_progress)
+        describe = await self._chunks(graph_id).describe_ingested(on_progress)
         report.warnings = await self._refresher.refresh(
-            self._scope(graph_id), on_progress, patient=True, told=told
+            self._scope(graph_id), on_progress, patient=True, notes=describe
         )
         return report
 
@@ -177,11 +177,11 @@ class Sextant(Asking):
         """Bring what derives from a graph up to date, whichever user it belongs to."""
         from sextant.facade.knowledge.chunks import Chunks
 
-        told = await Chunks(self.database, scope, self._parts.chunk_search).describe_ingested()
-        await self._refresher.refresh(scope, patient=True, told=told)
+        describe = await Chunks(self.database, scope, self._parts.chunk_search).describe_ingested()
+        await self._refresher.refresh(scope, patient=True, notes=describe)
         read = await self._extract_waiting(scope)
         if read is not None and read.done:
-            await self._refresher.refresh(scope, patient=True, told=(*told, *read.warnings))
+            await self._refresher.refresh(scope, patient=True, notes=(*describe, *read.warnings))
 
     async def _extract_waiting(self, scope: Scope) -> ExtractionReport | None:
         """Let the chat model read the passages that an import left; None where the settings leave it out."""
@@ -239,9 +239,9 @@ class Sextant(Asking):
             async with asyncio.timeout(patience):
                 if patience is not None and (read := await self._extract_waiting(scope)):
                     report.warnings += read.warnings
-                told = await self._chunks(graph_id).describe_ingested(on_stage=on_progress)
+                describe = await self._chunks(graph_id).describe_ingested(on_stage=on_progress)
                 report.warnings += await self._refresher.refresh(
-                    scope, on_stage=on_progress, told=told
+                    scope, on_stage=on_progress, notes=describe
                 )
         except TimeoutError:
             await self._refresher.leave_to_worker(scope)

@@ -64,11 +64,11 @@ class BatchCoordinator:
         if self._members <= 1 and not self._waiting:
             [only] = await work(self.scope, [about])
             return only
-        asked = _EmbedRequest(work, about, asyncio.get_running_loop().create_future())
-        self._waiting.append(asked)
+        request = _EmbedRequest(work, about, asyncio.get_running_loop().create_future())
+        self._waiting.append(request)
         self._asking += 1
         self._look()
-        answer: R = await asked.answer
+        answer: R = await request.answer
         return answer
 
     @contextmanager
@@ -107,22 +107,22 @@ class BatchCoordinator:
         for work in dict.fromkeys(one.work for one in waiting):
             await self._answer(work, [one for one in waiting if one.work == work])
 
-    async def _answer(self, work: Work[Any, Any], asked: Sequence[_EmbedRequest]) -> None:
+    async def _answer(self, work: Work[Any, Any], requests: Sequence[_EmbedRequest]) -> None:
         try:
-            answers = await work(self.scope, [one.about for one in asked])
+            answers = await work(self.scope, [one.about for one in requests])
         except Exception as error:  # noqa: BLE001 - whoever asked gets it
-            if len(asked) > 1 and not isinstance(error, DependencyError):
-                for one in asked:
+            if len(requests) > 1 and not isinstance(error, DependencyError):
+                for one in requests:
                     await self._answer(work, [one])
                 return
             self._asking -= len(
-                asked
+                requests
             )  # before they go on: the first to do so would find all asking
-            for one in asked:
+            for one in requests:
                 if not one.answer.done():
                     one.answer.set_exception(error)
         else:
-            self._asking -= len(asked)
-            for one, answer in zip(asked, answers, strict=True):
+            self._asking -= len(requests)
+            for one, answer in zip(requests, answers, strict=True):
                 if not one.answer.done():
                     one.answer.set_result(answer)

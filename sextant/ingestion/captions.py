@@ -88,5 +88,5 @@ class Captioner:
             language, title=prompts.as_data(title), caption=prompts.as_data(image.alt)
         )
         async with self._at_once:
-            said = await self._vision.describe(EncodedPicture(image.jpeg, 0, 0), prompt)
-        return " ".join(said.text.split())
+            description = await self._vision.describe(EncodedPicture(image.jpeg, 0, 0), prompt)
+        return " ".join(description.text.split())

@@ -63,13 +63,13 @@ async def export_graph(database: Database, scope: Scope) -> AsyncIterator[dict[s
 async def _documents(
     scope: Scope, pages: GraphPages, documents: Sequence[Document]
 ) -> AsyncIterator[Line]:
-    own_ids = document_ids(documents)
+    export_ids = document_ids(documents)
     for some in runs_of(documents, lambda one: one.chunk_count, _TOGETHER):
         contents = await pages.contents([one.id for one in some])
         names = await pages.names(_ends(row for one in contents.values() for row in one.relations))
         for document in some:
             if content := contents.get(document.id):
-                for line in _document(scope, document, own_ids[document.id], content, names):
+                for line in _document(scope, document, export_ids[document.id], content, names):
                     yield line
 
 
@@ -114,16 +114,20 @@ def document_ids(documents: Sequence[Document]) -> dict[UUID, str]:
     taken = {one.external_id for one in documents if one.external_id}
     ids = dict[UUID, str]()
     for one in documents:
-        own = one.external_id or one.filename
-        if not one.external_id and own in taken:
-            own = f"{own}~{sha256(one.source.encode()).hexdigest()[:12]}"
-        taken.add(own)
-        ids[one.id] = own
+        name = one.external_id or one.filename
+        if not one.external_id and name in taken:
+            name = f"{name}~{sha256(one.source.encode()).hexdigest()[:12]}"
+        taken.add(name)
+        ids[one.id] = name
     return ids
 
 
 def _document(
-    scope: Scope, document: Document, own_id: str, content: ExportedContent, names: dict[UUID, str]
+    scope: Scope,
+    document: Document,
+    export_id: str,
+    content: ExportedContent,
+    names: dict[UUID, str],
 ) -> list[Line]:
     """Return a document's line, its chunks', and those of relations that a triple cannot say."""
     mentions = defaultdict[UUID, list[Row]](list)
@@ -137,7 +141,7 @@ def _document(
     lines: list[Line] = [
         DocumentLine.stored(
             document.metadata,
-            id=own_id,
+            id=export_id,
             title=document.title[:LONGEST_TITLE],
             text=content.text,
             filename=document.filename[:LONGEST_FILENAME],
@@ -145,15 +149,15 @@ def _document(
             sections=[_section(row) for row in content.sections],
         )
     ]
-    sections = {row["id"]: place for place, row in enumerate(content.sections)}
+    sections = {row["id"]: index for index, row in enumerate(content.sections)}
     for row in content.chunks:
-        place = sections.get(row["section_id"])
-        lines.append(_chunk(own_id, row, place, mentions[row["id"]], triples[row["id"]]))
-    places = {row["id"]: row["external_id"] for row in content.chunks}
+        index = sections.get(row["section_id"])
+        lines.append(_chunk(export_id, row, index, mentions[row["id"]], triples[row["id"]]))
+    external_ids = {row["id"]: row["external_id"] for row in content.chunks}
     lines += [
-        _relation(row, names, places[row["chunk_id"]])
+        _relation(row, names, external_ids[row["chunk_id"]])
         for row in relations
-        if row["chunk_id"] in places
+        if row["chunk_id"] in external_ids
     ]
     return lines
 
@@ -175,9 +179,9 @@ def _split_relations(
 
 
 def _section(row: Row) -> SectionLine:
-    kept = ("title", "level", "start", "end", "heading_source", "page")
-    said = {name: row[name] for name in kept}
-    return SectionLine(**said | {"title": row["title"][:LONGEST_TITLE]})
+    names = ("title", "level", "start", "end", "heading_source", "page")
+    values = {name: row[name] for name in names}
+    return SectionLine(**values | {"title": row["title"][:LONGEST_TITLE]})
 
 
 def _chunk(

@@ -62,8 +62,8 @@ def _files(paths: Paths) -> Iterator[tuple[Path, bool]]:
         for folder, folders, names in os.walk(path, onerror=closed.append):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             # What a link to a folder inside leads to is found there.
-            away = [name for name in folders if not _is_inside(Path(folder, name), path)]
-            yield from ((Path(folder, name), False) for name in away)
+            outside = [name for name in folders if not _is_inside(Path(folder, name), path)]
+            yield from ((Path(folder, name), False) for name in outside)
             for name in sorted(names):
                 file = Path(folder, name)
                 if not name.startswith("."):

@@ -126,17 +126,17 @@ class Importer:
             DependencyError: the database or the embedding model is gone; the same import again goes
                 on from there.
         """
-        standing = ImportUpkeep(scope, self._record)
-        run = _ImportRun(ImportReport(), strict, on_progress or silent, standing)
+        upkeep = ImportUpkeep(scope, self._record)
+        run = _ImportRun(ImportReport(), strict, on_progress or silent, upkeep)
         with spool() as lines:
             await self._read(lines, source, run)
-            await standing.check()
+            await upkeep.check()
             documents = await asyncio.to_thread(lines.document_count)
             if self._check_model is not None and (documents > 0 or facts_as_passages):
                 await self._check_model(patience)
             await self._store_documents(scope, lines, run)
             async with self._record.writing(scope, bare=False) as writer:
-                standing.found(writer.scope_id)
+                upkeep.found(writer.scope_id)
                 evidence = EvidenceWriter(scope, writer, lines, subjects=facts_as_passages)
                 done = 0
                 total = lines.document_count()
@@ -222,8 +222,8 @@ class _ImportRun:
                 )
         self.report.problem_count += len(problems)
         self.report.left_out += sum(not problem.kept for problem in problems)
-        room = _PROBLEMS_KEPT - len(self.report.problems)
-        self.report.problems.extend(problems[: max(0, room)])
+        left = _PROBLEMS_KEPT - len(self.report.problems)
+        self.report.problems.extend(problems[: max(0, left)])
 
 
 def _is_usable(
@@ -283,8 +283,12 @@ def _elsewhere(text: str, chunks: Sequence[ChunkLine]) -> list[tuple[ChunkLine, 
 
 def _unused_warnings(line: DocumentLine) -> Iterator[str]:
     """Yield a remark on what is said only of a document that comes with its chunks."""
-    said = {"sections": line.sections, "filename": line.filename, "pageCount": line.page_count}
-    if given := [name for name, value in said.items() if value]:
+    fields_given = {
+        "sections": line.sections,
+        "filename": line.filename,
+        "pageCount": line.page_count,
+    }
+    if given := [name for name, value in fields_given.items() if value]:
         yield (
             f"Without chunks its text is cut as a text file's is; {', '.join(given)} were passed over. "
             "Give its chunks, too, to keep them."

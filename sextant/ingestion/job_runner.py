@@ -378,8 +378,8 @@ class JobRunner:
                 describe=self._describer(job),
             )
         # What the user says of it counts as the document's own, tags above all.
-        told = replace(parsed, metadata={**parsed.metadata, **given.metadata})
-        return apply_dates(told, given.metadata)
+        document = replace(parsed, metadata={**parsed.metadata, **given.metadata})
+        return apply_dates(document, given.metadata)
 
     def _describer(self, job: Job) -> Describe | None:
         captioner = self._captioner

@@ -238,17 +238,17 @@ class Ingestor:
         results = dict[int, Ingested]()
         waiting = iter(groups)
 
-        async def ingest(place: int, together: BatchCoordinator) -> None:
-            results[place] = await one(items[place], together)
+        async def ingest(index: int, together: BatchCoordinator) -> None:
+            results[index] = await one(items[index], together)
             together.leave()
 
         async def work() -> None:
             for group in waiting:
                 async with BatchCoordinator(scope, len(group)) as together:
-                    await _at_once(ingest(place, together) for place in group)
+                    await _at_once(ingest(index, together) for index in group)
 
         await _at_once(work() for _ in range(_AT_ONCE))
-        return [results[place] for place in range(len(items))]
+        return [results[index] for index in range(len(items))]
 
     async def _ingest_file(
         self, file: Path, together: BatchCoordinator, on_progress: OnProgress | None
@@ -325,12 +325,12 @@ def _closed_job_error(job: Job) -> SextantError:
 def batches(sizes: Sequence[int], batch: Batch) -> Iterator[Sequence[int]]:
     """Yield the places of small items that go together, in order; that of a larger one by itself."""
     start, filled = 0, 0
-    for place, size in enumerate(sizes):
+    for index, size in enumerate(sizes):
         filled += size
-        is_full = place - start == batch.files or filled > batch.bytes
-        if place > start and (is_full or max(sizes[place - 1], size) > batch.each):
-            yield range(start, place)
-            start, filled = place, size
+        is_full = index - start == batch.files or filled > batch.bytes
+        if index > start and (is_full or max(sizes[index - 1], size) > batch.each):
+            yield range(start, index)
+            start, filled = index, size
     if start < len(sizes):
         yield range(start, len(sizes))
 

@@ -97,14 +97,14 @@ class Stages:
 T = TypeVar("T")
 
 
-def runs_of(items: Iterable[T], size: Callable[[T], int], room: int) -> Iterator[list[T]]:
-    """Yield items in their order, in runs that are together no larger than `room`; one that is larger is alone."""
-    run, held = list[T](), 0
+def runs_of(items: Iterable[T], size: Callable[[T], int], budget: int) -> Iterator[list[T]]:
+    """Yield items in their order, in runs that are together no larger than `budget`; one that is larger is alone."""
+    run, total = list[T](), 0
     for item in items:
-        if run and held + size(item) > room:
+        if run and total + size(item) > budget:
             yield run
-            run, held = [], 0
+            run, total = [], 0
         run.append(item)
-        held += size(item)
+        total += size(item)
     if run:
         yield run

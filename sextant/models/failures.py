@@ -62,7 +62,7 @@ class Service:
     timeout_setting: str = "SEXTANT_MODEL_TIMEOUT"
     label_zh: str = ""
 
-    def error(self, kind: type[E], said: Mapping[str, Wording], **known: object) -> E:
+    def error(self, kind: type[E], wordings: Mapping[str, Wording], **known: object) -> E:
         """Return an error about this endpoint that says this (`sextant.models.wordings`), filled with what is `known`."""
         known |= {
             "model": self.model_setting,
@@ -76,7 +76,7 @@ class Service:
                 language: Wording(
                     f"{names[language]} {message.format(**known)}", step.format(**known)
                 )
-                for language, (message, step) in said.items()
+                for language, (message, step) in wordings.items()
             }
         )
 
@@ -110,9 +110,9 @@ class Retries:
         """Return seconds to wait before the next try, or None to give up."""
         if attempt >= self.limit or not is_transient(error):
             return None
-        asked = retry_after(error)
-        if asked is not None:
-            return asked if asked <= self.longest_wait else None
+        requested = retry_after(error)
+        if requested is not None:
+            return requested if requested <= self.longest_wait else None
         ceiling = min(self.longest_wait, self.first_wait * 2**attempt)
         return random.uniform(0, ceiling)  # noqa: S311 - jitter, not a secret
 
@@ -226,8 +226,8 @@ def _refusal_error(error: Exception, status: int, service: Service) -> ModelUnav
         return service.error(ModelUnavailable, wordings.OUT_OF_ORDER, status=status)
     if is_too_long(error):
         return service.error(ContextTooLong, wordings.TOO_LONG, status=status)
-    said = wordings.REFUSED.get(status, wordings.REFUSED_OTHERWISE)
-    return service.error(ModelRejected, said, status=status, detail=_detail(error))
+    wordings_of = wordings.REFUSED.get(status, wordings.REFUSED_OTHERWISE)
+    return service.error(ModelRejected, wordings_of, status=status, detail=_detail(error))
 
 
 def _response(error: BaseException) -> object:

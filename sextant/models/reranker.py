@@ -252,13 +252,13 @@ class LocalReranker:
 
 def _predict(model: Any, pairs: Sequence[tuple[str, str]]) -> list[float]:  # noqa: ANN401
     """Return one score a pair; of an entailment model the probability that the text entails what is asked of it."""
-    names = {name.lower(): place for place, name in model.config.id2label.items()}
+    names = {name.lower(): index for index, name in model.config.id2label.items()}
     if len(names) == 1:
         return [float(score) for score in model.predict(list(pairs), show_progress_bar=False)]
     if _ENTAILS not in names:
         raise ValueError(f"it has {len(names)} classes, and none is called {_ENTAILS!r}")
-    said = [(text, claim) for claim, text in pairs]
-    rows = model.predict(said, apply_softmax=True, show_progress_bar=False)
+    claim_pairs = [(text, claim) for claim, text in pairs]
+    rows = model.predict(claim_pairs, apply_softmax=True, show_progress_bar=False)
     return [float(row[names[_ENTAILS]]) for row in rows]
 
 
@@ -292,7 +292,7 @@ def open_judge(settings: Settings, reranker: Reranker | None) -> Reranker | None
     return reranker
 
 
-def _build(named: str, settings: Settings, field: str, besides: str) -> Reranker:
+def _build(named: str, settings: Settings, field: str, alternatives: str) -> Reranker:
     scheme, _, rest = named.partition(":")
     if scheme in {"http", "https"} and rest.startswith("//"):
         return HttpReranker(named, settings)
@@ -302,6 +302,6 @@ def _build(named: str, settings: Settings, field: str, besides: str) -> Reranker
     raise SettingsInvalid(
         f"The {field} {named!r} is of no known form.",
         next_step=f"Set {variable} to the URL of a /rerank endpoint, to "
-        f"`sentence-transformers:<cross-encoder>` or to {besides}, or clear it.",
+        f"`sentence-transformers:<cross-encoder>` or to {alternatives}, or clear it.",
         field=field,
     )

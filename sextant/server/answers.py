@@ -37,43 +37,43 @@ from sextant.text.characters import language_of
 _RANKED: Mapping[str | None, int] = dict.fromkeys((AUTO, Mode.GLOBAL, Mode.HYBRID), 100)
 
 
-async def run_search(rag: Sextant, asked: SearchBody) -> ChunkSearchResponse:
+async def run_search(rag: Sextant, body: SearchBody) -> ChunkSearchResponse:
     """Return the passages that fit a request best, ranked by their metadata or as a mode does.
 
     Raises:
         What `Sextant.search` and `Sextant.search_chunks` raise.
     """
-    if asked.mode is not None:
-        return await _by_mode(rag, asked)
-    return await rag.search_chunks(asked.request(), asked.graph_id)
+    if body.mode is not None:
+        return await _by_mode(rag, body)
+    return await rag.search_chunks(body.request(), body.graph_id)
 
 
-async def _by_mode(rag: Sextant, asked: SearchBody) -> ChunkSearchResponse:
+async def _by_mode(rag: Sextant, body: SearchBody) -> ChunkSearchResponse:
     """Return a search ranked as a mode ranks; each page is cut from a ranking that is made again."""
     for field in ("ranking", "bm25_rerank"):
-        if getattr(asked, field) is not None:
+        if getattr(body, field) is not None:
             raise OptionInvalid(
                 "A mode has its own ranking.", next_step="Leave one out.", field=to_camel(field)
             )
     started = time.perf_counter()
-    said = asked.model_dump(exclude={"cursor", "debug", "include_neighbors", "limit"})
-    listing = ListingKey.of("search", rag.user_id, said)
+    options = body.model_dump(exclude={"cursor", "debug", "include_neighbors", "limit"})
+    listing = ListingKey.of("search", rag.user_id, options)
     skip = (
-        in_range(listing.after(asked.cursor, (int,))[0], "cursor", most=MOST) if asked.cursor else 0
+        in_range(listing.after(body.cursor, (int,))[0], "cursor", most=MOST) if body.cursor else 0
     )
-    end = skip + asked.limit
+    end = skip + body.limit
     found = await rag.search(
-        asked.query,
-        graph_id=asked.graph_id,
-        mode=str(asked.mode),
-        limit=_RANKED.get(asked.mode) or min(end + 1, MOST),
-        filters=asked.filters.model_dump(exclude_defaults=True) if asked.filters else None,
-        rerank=asked.rerank,
+        body.query,
+        graph_id=body.graph_id,
+        mode=str(body.mode),
+        limit=_RANKED.get(body.mode) or min(end + 1, MOST),
+        filters=body.filters.model_dump(exclude_defaults=True) if body.filters else None,
+        rerank=body.rerank,
     )
     passages = [one for one in found.results if one.kind is ItemKind.CHUNK]
-    chunks = await rag.chunks(asked.graph_id)
+    chunks = await rag.chunks(body.graph_id)
     hits, warnings = await chunks.shown(
-        passages[skip:end], neighbors=asked.include_neighbors, debug=asked.debug
+        passages[skip:end], neighbors=body.include_neighbors, debug=body.debug
     )
     return ChunkSearchResponse(
         results=hits,
@@ -81,7 +81,7 @@ async def _by_mode(rag: Sextant, asked: SearchBody) -> ChunkSearchResponse:
         total=len(passages),
         search_time_ms=milliseconds_since(started),
         warnings=(*found.warnings, *warnings),
-        debug=_debug(found, rag) if asked.debug else None,
+        debug=_debug(found, rag) if body.debug else None,
     )
 
 
@@ -110,7 +110,7 @@ class AnswerRequest:
 async def whole(
     request: Request,
     principal: Principal,
-    asked: AnswerRequest,
+    question: AnswerRequest,
     respond: Callable[[Answer], Response],
     note: Encode = nothing,
 ) -> Response:
@@ -119,7 +119,7 @@ async def whole(
     Args:
         request: where it was asked.
         principal: who asks.
-        asked: what.
+        question: what.
         respond: makes the response.
         note: sees what happens meanwhile.
 
@@ -130,7 +130,7 @@ async def whole(
     """
     rag = rag_of(request, principal)
     run = serving_of(request).runs.start(
-        principal, lambda: asked.ask(rag), note, language=asked.language
+        principal, lambda: question.ask(rag), note, language=question.language
     )
     try:
         return respond(await while_connected(request.receive, run.answer()))
@@ -141,7 +141,7 @@ async def whole(
 def stream_answer(
     request: Request,
     principal: Principal,
-    asked: AnswerRequest,
+    question: AnswerRequest,
     encode: Encode,
     *,
     keep: bool = False,
@@ -155,7 +155,7 @@ def stream_answer(
     Args:
         request: where it was asked.
         principal: who asks.
-        asked: what.
+        question: what.
         encode: what is sent of its events.
         keep: have its events kept for whoever comes back.
         survive: go on when the client leaves.
@@ -164,15 +164,17 @@ def stream_answer(
         Overloaded, Limited: there is no slot.
     """
     runs, rag = serving_of(request).runs, rag_of(request, principal)
-    run = runs.start(principal, lambda: asked.ask(rag), encode, keep=keep, language=asked.language)
+    run = runs.start(
+        principal, lambda: question.ask(rag), encode, keep=keep, language=question.language
+    )
 
     async def begin() -> None:
         try:
-            await _start_run(run, asked, rag, runs)
+            await _start_run(run, question, rag, runs)
         except SextantError as error:
             run.stop()
             await run.over()  # whoever asks again at once finds the conversation free
-            error.speak(asked.language)
+            error.speak(question.language)
             raise
 
     def left() -> None:
@@ -196,13 +198,13 @@ def resume_stream(request: Request, run: AnswerRun, after: int) -> EventStream:
     return EventStream(run.read(settings.ping_seconds, after), write_seconds=settings.write_seconds)
 
 
-async def _start_run(run: AnswerRun, asked: AnswerRequest, rag: Sextant, runs: Runs) -> None:
+async def _start_run(run: AnswerRun, request: AnswerRequest, rag: Sextant, runs: Runs) -> None:
     """Wait for what can be told; a model that thinks long must not hide that there is no graph."""
     begun = await run.begun(runs.settings.hold_seconds)
-    graph = (rag.user_id, asked.options["graph_id"])
+    graph = (rag.user_id, request.options["graph_id"])
     if begun or run.node not in {"", QUEUE, "analyze"}:
         return
-    if asked.options.get("mode") != Mode.BYPASS and graph not in runs.graphs:
-        await rag.graph(asked.options["graph_id"])
+    if request.options.get("mode") != Mode.BYPASS and graph not in runs.graphs:
+        await rag.graph(request.options["graph_id"])
         # A hundred questions at once shall not all look for it, while connections are scarce.
         runs.graphs.add(graph)

@@ -28,8 +28,8 @@ def content_type_of(request: Request) -> str:
 
 def is_json(request: Request) -> bool:
     """Return whether the body is JSON, be it of a kind of its own (`application/problem+json`, RFC 6839, 3.1)."""
-    kind, _, own = content_type_of(request).partition("/")
-    return kind == "application" and (own == "json" or own.endswith("+json"))
+    kind, _, suffix = content_type_of(request).partition("/")
+    return kind == "application" and (suffix == "json" or suffix.endswith("+json"))
 
 
 def is_encoded(request: Request) -> bool:
@@ -47,20 +47,20 @@ async def lines_of(parts: AsyncIterable[bytes], longest: int) -> AsyncGenerator[
     Raises:
         FileTooLarge: a line has more.
     """
-    held = bytearray()
+    pending = bytearray()
     number = 1
     async for part in parts:
         *ended, rest = part.split(b"\n")
         for piece in ended:
-            held += piece
-            _check(held, number, longest)
-            yield bytes(held)
-            held.clear()
+            pending += piece
+            _check(pending, number, longest)
+            yield bytes(pending)
+            pending.clear()
             number += 1
-        held += rest
-        _check(held, number, longest)
-    if held:
-        yield bytes(held)
+        pending += rest
+        _check(pending, number, longest)
+    if pending:
+        yield bytes(pending)
 
 
 def _check(line: bytearray, number: int, longest: int) -> None:

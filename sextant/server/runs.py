@@ -204,8 +204,8 @@ class AnswerRun:
 
     def _raise_failure(self) -> None:
         if self._failure is not None:
-            said = self._failure
-            raise error_of(said.code, said.message, **(said.detail or {}))
+            failure = self._failure
+            raise error_of(failure.code, failure.message, **(failure.detail or {}))
 
 
 def _cancel_task() -> Cancelled:

@@ -71,11 +71,11 @@ class Watch:
         Raises:
             DocumentNotFound: it was deleted meanwhile.
         """
-        standing = self._first
-        yield standing
-        while not standing.is_settled:
-            standing = await self._watching.next_of(self.document_id)
-            yield standing
+        status = self._first
+        yield status
+        while not status.is_settled:
+            status = await self._watching.next_of(self.document_id)
+            yield status
 
     def end(self) -> None:
         """Nobody watches any more."""
@@ -129,10 +129,10 @@ class Watching:
             await self._looked.wait()
             while document_id not in self._seen:  # a look that began before this watch did
                 await self._looked.wait()
-        standing = self._seen[document_id]
-        if standing is None:
+        status = self._seen[document_id]
+        if status is None:
             raise DocumentNotFound(f"The document {document_id} was deleted.")
-        return standing
+        return status
 
     async def _look(self) -> None:
         """Look at all watched documents again and again, as long as there are any."""
@@ -297,40 +297,40 @@ async def _of_form(form: FormData) -> tuple[str, list[Upload]]:
     }
     if "metadata" in fields:
         fields["metadata"] = _json(fields["metadata"].encode(), "metadata")
-    said = _check_upload(FormFields, fields)
+    options = _check_upload(FormFields, fields)
     if not files:
         raise OptionInvalid(
             "The form has no file.", next_step="Send one as a part with a filename.", field="files"
         )
-    if said.external_id and len(files) > 1:
+    if options.external_id and len(files) > 1:
         raise OptionInvalid(
             "One externalId cannot name several files.",
             next_step="Send them one by one, or without it.",
             field="externalId",
         )
-    return said.graph_id, [
-        _upload(said, filename_of(file.filename), await file.read()) for file in files
+    return options.graph_id, [
+        _upload(options, filename_of(file.filename), await file.read()) for file in files
     ]
 
 
 async def _of_text(body: bytes) -> tuple[str, list[Upload]]:
-    said = _check_upload(TextUpload, _json(body, "body"))
-    name = filename_of(said.title)
+    upload = _check_upload(TextUpload, _json(body, "body"))
+    name = filename_of(upload.title)
     if type_of_name(name) is None:
         name = f"{name[: LONGEST_FILENAME - 4]}.txt"
-    return said.graph_id, [_upload(said, name, clean_text(said.text).encode())]
+    return upload.graph_id, [_upload(upload, name, clean_text(upload.text).encode())]
 
 
-def _upload(said: UploadOptions, name: str, content: bytes) -> Upload:
+def _upload(options: UploadOptions, name: str, content: bytes) -> Upload:
     """Return a file of this name and content, with what was said of it."""
     return Upload(
-        said.external_id or name,
+        options.external_id or name,
         name,
         media_type(name),
         content,
-        said.external_id,
-        said.metadata,
-        replaces=said.replaces,
+        options.external_id,
+        options.metadata,
+        replaces=options.replaces,
     )
 
 
@@ -338,21 +338,21 @@ def _inspect_upload(graph_id: str, uploads: list[Upload], settings: Settings) ->
     """Look at the files as far as can be done at once; parsing them is a worker's."""
     limits, refused = Limits.of(settings), dict[int, SextantError]()
     digest = hashlib.sha256(graph_id.encode())
-    for place, upload in enumerate(uploads):
-        said = (
+    for index, upload in enumerate(uploads):
+        reason = (
             upload.source,
             upload.filename,
             upload.external_id,
             upload.metadata,
             upload.replaces,
         )
-        digest.update(orjson.dumps(said, option=orjson.OPT_SORT_KEYS))
+        digest.update(orjson.dumps(reason, option=orjson.OPT_SORT_KEYS))
         digest.update(hashlib.sha256(upload.content).digest())
         try:
             check_size(upload.content, upload.filename, limits)
             detect(upload.content, upload.filename)
         except SextantError as error:
-            refused[place] = error
+            refused[index] = error
     return Received(graph_id, uploads, refused, digest.hexdigest())
 
 

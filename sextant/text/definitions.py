@@ -16,11 +16,11 @@ _ASKS = re.compile(
 
 def definition_pattern(question: str) -> re.Pattern[str] | None:
     """Return where a normalised sentence says what the question asks of by name; None where it asks otherwise."""
-    asked = _ASKS.match(normalise(question))
-    if asked is None:
+    match = _ASKS.match(normalise(question))
+    if match is None:
         return None
-    name = re.escape(asked["en"] or asked["does"] or asked["zh"] or asked["what"])
-    if asked["en"] or asked["does"]:
+    name = re.escape(match["en"] or match["does"] or match["zh"] or match["what"])
+    if match["en"] or match["does"]:
         verbs = "is|are|was|were|means?|refers?|stands? for|denotes?|provides?|describes?|contains?|lets?|allows?|returns?"
         return re.compile(rf"(?<!\w){name}s?(?!\w)(?:[^.;:]|\.\d){{0,40}}?\b(?:{verbs})\b")
     return re.compile(rf"{name}[^，。；]{{0,12}}?(?:是|为|指|即|用于|用来|负责|提供)")

@@ -49,17 +49,17 @@ def edition_of(name: str) -> Edition:
     return Edition(_AROUND.sub("", _NUMBER.sub(" ", plain)), tuple(numbers))
 
 
-def newer(names: Sequence[str], others: Sequence[str], asked: Collection[int] = ()) -> bool:
+def newer(names: Sequence[str], others: Sequence[str], years_asked: Collection[int] = ()) -> bool:
     """Return whether a document is of a later edition than another, by the first of their names that tells.
 
     Args:
         names: those of the one: of its file, its title.
         others: those of the other, in the same order.
-        asked: numbers that a question has; an edition that is asked for by its own gives way to none.
+        years_asked: numbers that a question has; an edition that is asked for by its own gives way to none.
     """
     for one, other in zip(map(edition_of, names), map(edition_of, others), strict=True):
         if one.newer_than(other):
-            return set(other.numbers).difference(one.numbers).isdisjoint(asked)
+            return set(other.numbers).difference(one.numbers).isdisjoint(years_asked)
         if other.newer_than(one):
             return False
     return False

@@ -49,18 +49,18 @@ def find_unmentioned(question: str, texts: Iterable[str]) -> list[str]:
     versions = [one or two for one, two in _VERSION.findall(question)]
     if not (codes or models or versions):
         return []
-    said = normalise("\n".join(texts))
-    missed = [code for code in codes if not _wherever(code).search(said)]
+    text = normalise("\n".join(texts))
+    missed = [code for code in codes if not _wherever(code).search(text)]
     missed += [
         version
         for version in versions
-        if not re.search(rf"(?<![\d.]){re.escape(version)}(?!\d)", said)
+        if not re.search(rf"(?<![\d.]){re.escape(version)}(?!\d)", text)
     ]
     missed += [
         f"{name} {number}" if name.isascii() else name + number
         for name, number in models
-        if _wherever(name, r"[\W_]?\d").search(said)
-        and not _wherever(f"{name} {number}").search(said)
+        if _wherever(name, r"[\W_]?\d").search(text)
+        and not _wherever(f"{name} {number}").search(text)
     ]
     return list(dict.fromkeys(missed))
 

@@ -100,11 +100,11 @@ class NameTrie(Generic[T]):
 
     def __init__(self, names: Mapping[str, Iterable[T]]) -> None:
         self._root: _Node[T] = _Node()
-        for name, bearers in names.items():
+        for name, entities in names.items():
             if is_linkable(name):
-                self.add(name, bearers)
+                self.add(name, entities)
 
-    def add(self, name: str, bearers: Iterable[T]) -> None:
+    def add(self, name: str, entities: Iterable[T]) -> None:
         """Add one name; of several spellings the least demanding decides how it must be written."""
         if len(name) > _LONGEST:
             return
@@ -112,7 +112,7 @@ class NameTrie(Generic[T]):
         for key in _keys(name):
             node = node.children.get(key) or node.children.setdefault(key, _Node())
         case = _case_of(name)
-        for bearer in bearers:
+        for bearer in entities:
             node.bearers[bearer] = min(case, node.bearers.get(bearer, case))
 
     def find(self, text: str) -> list[NameMatch[T]]:
@@ -160,9 +160,9 @@ class NameTrie(Generic[T]):
             if step is None:
                 return
             node = step
-            bearers = self._bearers(node, text, cut, start, end, cased=cased)
-            if bearers:
-                yield NameMatch(cut[start].start, cut[end].end, bearers)
+            entities = self._bearers(node, text, cut, start, end, cased=cased)
+            if entities:
+                yield NameMatch(cut[start].start, cut[end].end, entities)
 
     @staticmethod
     def _bearers(
@@ -183,9 +183,9 @@ class NameTrie(Generic[T]):
             if step is None:
                 break
             node = step
-            bearers = self._bearers(node, text, cut, start, end, cased=cased)
-            if bearers:
-                best, after = NameMatch(cut[start].start, cut[end].end, bearers), end + 1
+            entities = self._bearers(node, text, cut, start, end, cased=cased)
+            if entities:
+                best, after = NameMatch(cut[start].start, cut[end].end, entities), end + 1
         return best, after
 
 

@@ -38,12 +38,12 @@ def with_joined(question: str, texts: Iterable[str]) -> str:
     pairs = join_particles(question)
     if not pairs:
         return question
-    told = normalise("\n".join(texts))
+    text = normalise("\n".join(texts))
     for two, one in pairs:
         particle = re.split("[ -]", two)[-1]
         hyphened = f"{one.removesuffix(particle)}-{particle}"
         if form := next(
-            (form for form in (one, hyphened) if re.search(rf"\b{form}s?\b", told)), ""
+            (form for form in (one, hyphened) if re.search(rf"\b{form}s?\b", text)), ""
         ):
             question = re.sub(re.escape(two), form, question, flags=re.IGNORECASE)
     return question

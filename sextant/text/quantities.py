@@ -310,8 +310,8 @@ _KINDS = [
 def find_question_quantity(question: str) -> Quantity | None:
     """Return the quantity that `question` asks for; None where it asks for none of the kinds."""
     plain = normalise(question)
-    for asked, told in _KINDS:
-        if match := asked.search(plain):
-            number, of_sections = told not in _NO_NUMBERS, told in _OF_SECTIONS
-            return Quantity(match[match.lastindex or 0], told, number, of_sections)
+    for question_form, answer_form in _KINDS:
+        if match := question_form.search(plain):
+            number, of_sections = answer_form not in _NO_NUMBERS, answer_form in _OF_SECTIONS
+            return Quantity(match[match.lastindex or 0], answer_form, number, of_sections)
     return None

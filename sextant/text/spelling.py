@@ -27,12 +27,12 @@ def respell(question: str, texts: Iterable[str]) -> str:
         question: as it was typed.
         texts: what was found for it.
     """
-    asked = [word for word in _WORD.findall(question) if word.lower() not in ENGLISH_STOP_WORDS]
-    if not asked:
+    words = [word for word in _WORD.findall(question) if word.lower() not in ENGLISH_STOP_WORDS]
+    if not words:
         return question
     known = {word for text in texts for word in _WORD.findall(normalise(text))}
     stems = {_ENDING.sub("", word) for word in known}
-    for word in asked:
+    for word in words:
         plain = word.lower()
         if _ENDING.sub("", plain) in stems:
             continue

@@ -111,21 +111,21 @@ class Relations:
         """Return the relations of entities, and in parallel the value of the entity; one between two of them comes twice."""
         entities = np.fromiter(named, np.intp, len(named))
         values = np.fromiter(named.values(), np.float32, len(named))
-        places, size = self._adjacency.places(entities)
-        return self._relation[places], values.repeat(size)
+        positions, size = self._adjacency.places(entities)
+        return self._relation[positions], values.repeat(size)
 
     def heaviest(self, entities: Places, most: int) -> Outgoing:
         """Return the heaviest relations of some entities, `most` of each, whichever end it is; of mere co-occurrences few."""
-        places, size = self._adjacency.places(
+        positions, size = self._adjacency.places(
             entities, np.minimum(self._walked.take(entities), most)
         )
         # All places are there: `take` need not check.
-        target = self._adjacency.columns.take(places, mode="clip")
-        return Outgoing(size, target, self._weights.take(places, mode="clip"), places)
+        target = self._adjacency.columns.take(positions, mode="clip")
+        return Outgoing(size, target, self._weights.take(positions, mode="clip"), positions)
 
-    def kinds_at(self, places: Places) -> Indices:
+    def kinds_at(self, positions: Places) -> Indices:
         """Return the types of what `heaviest` returned."""
-        return self.kinds[self._relation[places]]
+        return self.kinds[self._relation[positions]]
 
     def expand(self, seeds: Places, depth: int = 2, per_node: int = 10) -> Expansion:
         """Return the heaviest relations around entities, level by level, as `GraphStore.neighbourhood`.
@@ -138,10 +138,10 @@ class Relations:
         seen[level] = True
         found: list[tuple[Indices, Places, Places, Indices]] = []
         for step in range(1, depth + 1):
-            place, size = self._adjacency.places(level, per_node)
-            neighbour = self._adjacency.columns[place]
-            depths = np.full(len(place), step, np.int32)
-            found.append((self._relation[place], level.repeat(size), neighbour, depths))
+            positions, size = self._adjacency.places(level, per_node)
+            neighbour = self._adjacency.columns[positions]
+            depths = np.full(len(positions), step, np.int32)
+            found.append((self._relation[positions], level.repeat(size), neighbour, depths))
             if step == depth:
                 break
             met = np.zeros(len(seen), np.bool_)

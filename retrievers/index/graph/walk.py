@@ -165,8 +165,10 @@ class WalkIndex:
         key = np.array([graph.entities, 1])
         titles, mentions = graph.titles @ key, np.sort(graph.mentions @ key)
         first = np.searchsorted(mentions, titles)
-        own = graph.titles[np.searchsorted(mentions, titles, side="right") > first]
-        of_titles = np.bincount(own[:, 0], self.weight[own[:, 1]], graph.passages)
+        single_titles = graph.titles[np.searchsorted(mentions, titles, side="right") > first]
+        of_titles = np.bincount(
+            single_titles[:, 0], self.weight[single_titles[:, 1]], graph.passages
+        )
         # What is left of a sum of the very numbers that are taken away may be just below 0.
         others = np.maximum(total - of_titles, 0)
         others[others < TINY] = 0
@@ -177,8 +179,8 @@ class WalkIndex:
 def _information(mention_count: npt.NDArray[np.intp], passages: int) -> Floats:
     """Return log(N / df) / log N: 1 for an entity of one passage, near 0 for one of all passages."""
     whole = np.log(max(passages, 1) + 1)
-    told = np.log((passages + 1) / np.maximum(mention_count, 1)) / whole
-    information: Floats = np.maximum(told, 0.02).astype(np.float32)
+    idf = np.log((passages + 1) / np.maximum(mention_count, 1)) / whole
+    information: Floats = np.maximum(idf, 0.02).astype(np.float32)
     return information
 
 
@@ -223,18 +225,18 @@ class Subgraph:
     def __init__(self, index: WalkIndex, passages: Places, sources: Places) -> None:
         self._index = index
         self.passages = passages
-        places, self._size = index.roles.places(passages)
-        role = index.roles.columns.take(places, mode="clip")
+        positions, self._size = index.roles.places(passages)
+        role = index.roles.columns.take(positions, mode="clip")
         self._owner = np.arange(len(passages)).repeat(self._size)
-        borne = np.zeros(2 * index.entities, np.bool_)
-        borne[role], borne[sources] = True, True
-        here = borne[: index.entities] | borne[index.entities :]
+        present = np.zeros(2 * index.entities, np.bool_)
+        present[role], present[sources] = True, True
+        here = present[: index.entities] | present[index.entities :]
         self.entities: Places = true_at(here)
         self._roles = np.concatenate([self.entities, index.entities + self.entities])
-        places = np.empty(2 * index.entities, np.intp)  # of no meaning but for what is here
-        places[self._roles] = np.arange(len(self._roles))
-        self._place = places[: index.entities]
-        self._role = places.take(role, mode="clip")
+        positions = np.empty(2 * index.entities, np.intp)  # of no meaning but for what is here
+        positions[self._roles] = np.arange(len(self._roles))
+        self._place = positions[: index.entities]
+        self._role = positions.take(role, mode="clip")
         self._relations = index.relations.heaviest(sources, _RELATIONS)
         self._source = self._place[sources].repeat(self._relations.size)
         self._inner = true_at(here.take(self._relations.target, mode="clip"))
@@ -252,15 +254,15 @@ class Subgraph:
             A row for each owner.
         """
         index, count, width = self._index, len(self.entities), len(self.passages)
-        held = np.zeros((owners, 2 * count))
-        place = self._place[entities]
-        held[owner, place] = weights * index.information[entities]
-        held[owner, place + count] = weights / np.maximum(index.title_count[entities], 1)
+        strengths = np.zeros((owners, 2 * count))
+        positions = self._place[entities]
+        strengths[owner, positions] = weights * index.information[entities]
+        strengths[owner, positions + count] = weights / np.maximum(index.title_count[entities], 1)
         wanted = np.zeros(2 * count, np.bool_)
-        wanted[place], wanted[place + count] = True, True
+        wanted[positions], wanted[positions + count] = True, True
         telling = true_at(wanted.take(self._role))
         cells = self._owner[telling] + width * np.arange(owners)[:, None]
-        amounts = held.take(self._role[telling], axis=1)
+        amounts = strengths.take(self._role[telling], axis=1)
         about = np.bincount(cells.ravel(), amounts.ravel(), width * owners)
         return about.reshape(owners, width).astype(np.float64, copy=False)
 

@@ -159,18 +159,18 @@ class QueryVectors:
         self, key: tuple[str, ...], compute: Callable[[], Coroutine[None, None, Vectors]]
     ) -> Vectors | None:
         """Wait a little for what is computed once for all who ask; the computing goes on."""
-        place = (asyncio.get_running_loop(), key)
-        task = self._pending.get(place)
+        slot = (asyncio.get_running_loop(), key)
+        task = self._pending.get(slot)
         if task is None:
-            task = self._pending[place] = asyncio.create_task(compute())
-            task.add_done_callback(lambda done: self._settle(place, done))
+            task = self._pending[slot] = asyncio.create_task(compute())
+            task.add_done_callback(lambda done: self._settle(slot, done))
         try:
             return await asyncio.wait_for(asyncio.shield(task), _PATIENCE_SECONDS)
         except (TimeoutError, SextantError):
             return None
 
-    def _settle(self, place: _Key, done: asyncio.Task[Vectors]) -> None:
-        del self._pending[place]
+    def _settle(self, slot: _Key, done: asyncio.Task[Vectors]) -> None:
+        del self._pending[slot]
         if not done.cancelled():
             done.exception()  # whoever still waits gets it; nobody else need know
 
@@ -187,12 +187,12 @@ class QueryVectors:
         return vectors
 
     async def _read_common(self) -> Vectors:
-        kept = await asyncio.to_thread(_load, self._file)
-        if kept is not None and kept.shape == (self._embedder.dimension,):
-            return kept
+        stored = await asyncio.to_thread(_load, self._file)
+        if stored is not None and stored.shape == (self._embedder.dimension,):
+            return stored
         turn = asyncio.Semaphore(_AT_ONCE)
-        asked = [self._embed_query(question, turn) for question in GENERIC_QUESTIONS]
-        common: Vectors = np.mean(await asyncio.gather(*asked), axis=0, dtype=np.float32)
+        vectors = [self._embed_query(question, turn) for question in GENERIC_QUESTIONS]
+        common: Vectors = np.mean(await asyncio.gather(*vectors), axis=0, dtype=np.float32)
         await asyncio.to_thread(_save, self._file, common)
         return common
 
@@ -204,8 +204,8 @@ class QueryVectors:
     def _file(self) -> Path | None:
         if self._folder is None:
             return None
-        told = "\n".join([self._embedder.name, *GENERIC_QUESTIONS])
-        return self._folder / f"questions-{hashlib.sha256(told.encode()).hexdigest()[:16]}.npy"
+        key = "\n".join([self._embedder.name, *GENERIC_QUESTIONS])
+        return self._folder / f"questions-{hashlib.sha256(key.encode()).hexdigest()[:16]}.npy"
 
 
 def _load(file: Path | None) -> Vectors | None:

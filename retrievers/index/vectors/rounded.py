@@ -64,8 +64,8 @@ class Signs:
         directions = _directions(vectors[:: -(-len(vectors) // _TELLING)] - centre)
         words = np.empty((-(-len(directions) // _WORD), len(vectors)), np.uint64)
         for start in range(0, len(vectors), _BLOCK):
-            own = slice(start, start + _BLOCK)
-            words[:, own] = _pack_bits((vectors[own] - centre) @ directions.T > 0)
+            block = slice(start, start + _BLOCK)
+            words[:, block] = _pack_bits((vectors[block] - centre) @ directions.T > 0)
         return cls(centre, directions, words)
 
     def updated(self, vectors: Floats, fresh: Places, was: Places) -> Signs:
@@ -104,10 +104,10 @@ class Signs:
         """Return how many signs of each vector are others, of those that are counted."""
         differing = np.empty_like(self.words[0])
         unlike, more = np.zeros(len(differing), np.uint8), np.empty(len(differing), np.uint8)
-        for own, side, count in zip(
+        for block, side, count in zip(
             self.words, *_pack_bits(np.stack([sides, counted])).T, strict=True
         ):
-            np.bitwise_xor(own, side, out=differing)
+            np.bitwise_xor(block, side, out=differing)
             np.bitwise_and(differing, count, out=differing)
             unlike += np.bitwise_count(differing, out=more)
         return unlike
@@ -203,8 +203,8 @@ class Rounded:
         centre = many.sum(axis=0) / np.float32(max(len(many), 1))
         coordinates, steps = _allocate_aligned(many.shape), np.empty(len(many), np.float32)
         for start in range(0, len(many), _BLOCK):
-            own = slice(start, start + _BLOCK)
-            coordinates[own], steps[own] = _round_vectors(many[own] - centre)
+            block = slice(start, start + _BLOCK)
+            coordinates[block], steps[block] = _round_vectors(many[block] - centre)
         signs = Signs.of(many, centre) if sifted and len(many) > _MANY else None
         return cls(vectors, centre, dot(many, centre), coordinates, steps, signs)
 
@@ -273,21 +273,21 @@ class Rounded:
             return rows, products
         best = among_highest(self._about(question, None), count + _SPARE)
         products = dot(self.vectors.take(best, axis=0), question)
-        kept = among_highest(products, count)
-        return best[kept], products[kept]
+        nearest = among_highest(products, count)
+        return best[nearest], products[nearest]
 
     def _about(self, question: Floats, rows: Places | None) -> Floats:
         """Return the products by steps with these vectors, or all."""
         beyond = question - self.centre
         step = np.abs(beyond).max() / _MOST or np.float32(1)  # as of many, in a quarter of the time
-        asked = np.rint(beyond / step).astype(np.int8)[None]
+        rounded = np.rint(beyond / step).astype(np.int8)[None]
         if rows is None:
             about, steps, along = np.empty(len(self.steps), np.float32), self.steps, self.along
             for start in range(0, len(about), _BLOCK):
-                own = slice(start, start + _BLOCK)
-                about[own] = _products(asked, self.coordinates[own])
+                block = slice(start, start + _BLOCK)
+                about[block] = _products(rounded, self.coordinates[block])
         else:
-            about = _products(asked, self.coordinates.take(rows, axis=0, mode="clip"))
+            about = _products(rounded, self.coordinates.take(rows, axis=0, mode="clip"))
             steps = self.steps.take(rows, mode="clip")
             along = self.along.take(rows, mode="clip")
         about *= steps
@@ -297,9 +297,9 @@ class Rounded:
         return about
 
 
-def _products(asked: npt.NDArray[np.int8], coordinates: npt.NDArray[np.int8]) -> Floats:
+def _products(query: npt.NDArray[np.int8], coordinates: npt.NDArray[np.int8]) -> Floats:
     """Return the product of each row with what is asked; written as wider numbers it takes half as long again."""
-    written = simsimd.cdist(asked, coordinates, metric="dot", out_dtype="float32")
+    written = simsimd.cdist(query, coordinates, metric="dot", out_dtype="float32")
     products: Floats = np.asarray(written)[0]
     return products
 
@@ -307,9 +307,9 @@ def _products(asked: npt.NDArray[np.int8], coordinates: npt.NDArray[np.int8]) ->
 def _allocate_aligned(shape: tuple[int, ...]) -> npt.NDArray[np.int8]:
     """Return room whose rows begin where lines of the processor's cache do, if they are as long as some: fewer are read."""
     size = math.prod(shape)
-    room = np.empty(size + _LINE, np.int8)
-    start = -room.ctypes.data % _LINE
-    return room[start : start + size].reshape(shape)
+    buffer = np.empty(size + _LINE, np.int8)
+    start = -buffer.ctypes.data % _LINE
+    return buffer[start : start + size].reshape(shape)
 
 
 def _round_vectors(vectors: Floats) -> tuple[npt.NDArray[np.int8], Floats]:

@@ -82,11 +82,11 @@ class LexicalMatch:
         if rare:
             numbers, holders, weights = zip(*rare, strict=True)
             narrow = np.min_scalar_type(-1 - len(rows))  # half the memory, of a thousand rows
-            place = np.full(len(self.scores), -1, narrow)
-            place[rows] = np.arange(len(rows))
-            column = place.take(np.concatenate(holders), mode="clip")
+            positions = np.full(len(self.scores), -1, narrow)
+            positions[rows] = np.arange(len(rows))
+            column = positions.take(np.concatenate(holders), mode="clip")
             there = true_at(column >= 0)
-            term_of = np.repeat(numbers, [len(own) for own in holders])
+            term_of = np.repeat(numbers, [len(holder) for holder in holders])
             found[term_of[there], column[there]] = np.concatenate(weights)[there]
         return found
 
@@ -136,10 +136,10 @@ class Postings:
     holders: _Ints
     counts: _Counts
 
-    def at(self, places: Places) -> tuple[_Ints, _Ints, _Counts]:
+    def at(self, rows: Places) -> tuple[_Ints, _Ints, _Counts]:
         """Return passage, term and count of every entry, where row i has become `places[i]`; -1: is gone."""
         term = np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))
-        row = places[self.holders].astype(np.int32)
+        row = rows[self.holders].astype(np.int32)
         there = row >= 0
         return row[there], term[there], self.counts[there]
 
@@ -202,20 +202,20 @@ class LexicalIndex:
         empty = Postings(np.zeros(1, np.intp), none, none.astype(np.uint16))
         return cls({}, empty, none).updated(np.empty(0, np.intp), texts)
 
-    def updated(self, places: Places, texts: Iterable[str]) -> LexicalIndex:
+    def updated(self, rows: Places, texts: Iterable[str]) -> LexicalIndex:
         """Return the index of passages of which some are these; equal to one that is built from all of them.
 
         Args:
-            places: where the passage of each row of this index has gone; -1: it is gone.
+            rows: where the passage of each row of this index has gone; -1: it is gone.
             texts: the passages at the rows that are left free, in order.
         """
         vocabulary: defaultdict[str, int] = defaultdict(None, self.vocabulary)
         vocabulary.default_factory = vocabulary.__len__
         lengths = array("i")
         counted = [_count_terms(batch, vocabulary, lengths) for batch in _batches(texts)]
-        free, length = _assign_rows(places, self.lengths, np.asarray(lengths, np.int32))
+        free, length = _assign_rows(rows, self.lengths, np.asarray(lengths, np.int32))
         fresh = [(free[row], term, count) for row, term, count in counted]
-        parts = zip(self.postings.at(places), *fresh, strict=True)
+        parts = zip(self.postings.at(rows), *fresh, strict=True)
         row, term, count = (np.concatenate(part) for part in parts)
         used = np.bincount(term, minlength=len(vocabulary)) > 0
         number = np.cumsum(used) - 1
@@ -228,21 +228,21 @@ class LexicalIndex:
     def match(self, question: str) -> LexicalMatch:
         """Hold a question against every passage."""
         ones = (term for _, one in join_particles(question) for term in terms(one))
-        asked = list(
+        query_terms = list(
             dict.fromkeys([*question_terms(question), *filter(self.vocabulary.__contains__, ones)])
         )
-        known = [self.vocabulary[term] for term in asked if term in self.vocabulary]
+        known = [self.vocabulary[term] for term in query_terms if term in self.vocabulary]
         codes = islice(dict.fromkeys(codes_in(question)), _MOST_CODES)
-        held, scores = [self._held(term) for term in known], np.zeros(self.passages, np.float32)
-        for term in held:
+        postings, scores = [self._held(term) for term in known], np.zeros(self.passages, np.float32)
+        for term in postings:
             term.add_to(scores)
         for word, others in other_terms(question):
             self._add_otherwise(word, others, scores)
         return LexicalMatch(
-            held=held,
+            held=postings,
             scores=scores,
             information=self._information[known],
-            unknown=(len(asked) - len(known)) * self.most_information,
+            unknown=(len(query_terms) - len(known)) * self.most_information,
             coded=[rows for code in codes if len(rows := self._holding(code))],
         )
 
@@ -263,9 +263,9 @@ class LexicalIndex:
         return reduce(self._both, sorted(rows, key=len))
 
     def _both(self, few: _Ints, many: _Ints) -> _Ints:
-        held = np.zeros(self.passages, np.bool_)
-        held[many] = True
-        both: _Ints = few[held[few]]
+        has_both = np.zeros(self.passages, np.bool_)
+        has_both[many] = True
+        both: _Ints = few[has_both[few]]
         return both
 
     def _holding(self, code: str) -> _Ints:
@@ -317,12 +317,12 @@ def _count_terms(
     return (key >> 32).astype(np.int32), key.astype(np.int32), count
 
 
-def _assign_rows(places: Places, old: _Ints, fresh: _Ints) -> tuple[_Ints, _Ints]:
+def _assign_rows(rows: Places, old: _Ints, fresh: _Ints) -> tuple[_Ints, _Ints]:
     """Return the rows that are left to fresh passages, and the lengths of all."""
-    kept = places[places >= 0]
-    length = np.zeros(len(kept) + len(fresh), np.int32)
+    remaining = rows[rows >= 0]
+    length = np.zeros(len(remaining) + len(fresh), np.int32)
     taken = np.zeros(len(length), np.bool_)
-    taken[kept] = True
+    taken[remaining] = True
     free = np.flatnonzero(~taken).astype(np.int32)
-    length[kept], length[free] = old[places >= 0], fresh
+    length[remaining], length[free] = old[rows >= 0], fresh
     return free, length

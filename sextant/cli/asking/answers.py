@@ -47,18 +47,18 @@ async def print_answer(events: AsyncGenerator[Event], *, quiet: bool = False) ->
         SextantError: the run failed on the way.
     """
     lines = Wrapping(terminal.write, width_of_terminal(sys.stdout))
-    said = set[str]()
-    show = None if quiet else partial(_show, lines, said)
+    warnings = set[str]()
+    show = None if quiet else partial(_show, lines, warnings)
     try:
         answer = await answer_of(events, show, next_step=_SEE_LOG)
     finally:
         lines.end()
     if not quiet:
-        _print_rest(answer, said)
+        _print_rest(answer, warnings)
     return answer
 
 
-async def _show(lines: Wrapping, said: set[str], event: Event) -> None:
+async def _show(lines: Wrapping, warnings: set[str], event: Event) -> None:
     match event:
         case Token(text=text):
             lines.add(text)
@@ -66,11 +66,11 @@ async def _show(lines: Wrapping, said: set[str], event: Event) -> None:
             lines.add("\n")
             lines.end()
             terminal.warn(reason)
-            said.add(reason)  # it is among the answer's warnings, too
+            warnings.add(reason)  # it is among the answer's warnings, too
 
 
-def _print_rest(answer: Answer, said: set[str]) -> None:
-    """Print what stands below an answer: its sources, warnings that are not `said` yet, how it came about."""
+def _print_rest(answer: Answer, warnings: set[str]) -> None:
+    """Print what stands below an answer: its sources, warnings that are not `warnings` yet, how it came about."""
     terminal.say("")
     for source in answer.sources:
         terminal.say("")
@@ -78,7 +78,7 @@ def _print_rest(answer: Answer, said: set[str]) -> None:
         for quote in _quotes(answer, source) or [_opening(source)]:
             terminal.prose(f"“{quote}”", "    ")
     for warning in answer.warnings:
-        if warning not in said:
+        if warning not in warnings:
             terminal.warn(f"Note: {warning}")
     terminal.say("")
     terminal.faint(_summary(answer))
@@ -111,13 +111,13 @@ def _opening(source: Source) -> str:
 
 def _summary(answer: Answer) -> str:
     """Return how the answer came about, in the language it begins in; what it quotes may be in another."""
-    said, count = _SAID[language_of(answer.answer.partition("\n")[0])], answer.attempts
-    parts = [said["mode"].format(mode=answer.mode), answer.model]
+    wordings, count = _SAID[language_of(answer.answer.partition("\n")[0])], answer.attempts
+    parts = [wordings["mode"].format(mode=answer.mode), answer.model]
     if count:
-        parts.append(said["search" if count == 1 else "searches"].format(count=count))
+        parts.append(wordings["search" if count == 1 else "searches"].format(count=count))
     if answer.declined:
-        parts.append(said["declined"])
+        parts.append(wordings["declined"])
     elif answer.citations:
-        parts.append(said["grounded" if answer.grounded else "ungrounded"])
-    parts.append(said["time"].format(seconds=sum(answer.timings.values()) / 1000))
+        parts.append(wordings["grounded" if answer.grounded else "ungrounded"])
+    parts.append(wordings["time"].format(seconds=sum(answer.timings.values()) / 1000))
     return " · ".join(part for part in parts if part)

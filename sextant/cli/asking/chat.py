@@ -69,14 +69,14 @@ def _converse(runner: asyncio.Runner, rag: Sextant, options: Options) -> None:
             runner.run(_forget(rag, options.get("thread_id")))
             continue
         try:
-            said = runner.run(_turn(rag, question, {**options, "history": tuple(history)}))
+            answer = runner.run(_turn(rag, question, {**options, "history": tuple(history)}))
         except KeyboardInterrupt:
             terminal.note("\nStopped. Ctrl-D or /exit ends the conversation.")
             continue
         # A conversation that is kept has its history itself.
-        if said and not options.get("thread_id"):
+        if answer and not options.get("thread_id"):
             history.append({"role": "user", "content": question})
-            history.append({"role": "assistant", "content": said})
+            history.append({"role": "assistant", "content": answer})
 
 
 def _questions() -> Iterator[str]:

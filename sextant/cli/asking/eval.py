@@ -152,7 +152,9 @@ def _print(report: EvalReport) -> None:
     terminal.table(("TYPE", "MEASURE", "MEAN", "95 %", "QUESTIONS"), rows)
     for name, share in report.refusal.items():
         terminal.say(f"{name} {share:.3f}")
-    times = ", ".join(f"{name} {spent:.1f} ms" for name, spent in report.milliseconds.items())
+    times = ", ".join(
+        f"{name} {milliseconds:.1f} ms" for name, milliseconds in report.milliseconds.items()
+    )
     terminal.faint(f"one retrieval: {times}")
     for warning in report.warnings:
         terminal.warn(f"Note: {warning}")

@@ -125,28 +125,29 @@ def _explain(found: Retrieval, settings: RetrievalSettings) -> None:
         )
     terminal.say("")
     constants = constants_of(found.mode, settings, reranked="rerank" in found.timings)
-    told = ", ".join(f"{name} {value:g}" for name, value in constants.items())
-    terminal.faint(f"constants: {told}")
+    listed = ", ".join(f"{name} {value:g}" for name, value in constants.items())
+    terminal.faint(f"constants: {listed}")
     terminal.table(
-        ("STEP", "MS"), [(step, f"{spent:.1f}") for step, spent in found.timings.items()]
+        ("STEP", "MS"),
+        [(step, f"{milliseconds:.1f}") for step, milliseconds in found.timings.items()],
     )
 
 
 def _lanes(rank: int, item: RetrievedItem, found: Retrieval) -> Iterator[tuple[str, ...]]:
     """Yield a row for each lane that found the item, those that add most first; the item's own once."""
-    own = (str(rank), terminal.score(item.score))
+    columns = (str(rank), terminal.score(item.score))
     for name, lane in sorted(item.lanes.items(), key=lambda one: -(one[1].contribution or -1.0)):
-        added, spent = lane.contribution, found.timings.get(name)
+        added, milliseconds = lane.contribution, found.timings.get(name)
         yield (
-            *own,
+            *columns,
             name,
             str(lane.rank),
             terminal.score(lane.score),
             f"{lane.weight:g}",
             "-" if added is None else terminal.score(added),
-            "-" if spent is None else f"{spent:.1f}",
+            "-" if milliseconds is None else f"{milliseconds:.1f}",
         )
-        own = ("", "")
+        columns = ("", "")
 
 
 def _name(item: RetrievedItem) -> str:

@@ -23,13 +23,13 @@ def searches(
 ) -> None:
     """Show the last searches and what they returned. Kept with SEXTANT_SEARCH_LOG__ENABLED=true."""
     if clear:
-        number = with_part(lambda rag: rag.chunks(graph), lambda own: own.forget_searches())
+        number = with_part(lambda rag: rag.chunks(graph), lambda chunks: chunks.forget_searches())
         if as_json:
             terminal.emit({"forgotten": number})
         else:
             terminal.say(f"Forgot {number} {'search' if number == 1 else 'searches'}.")
         return
-    found = with_part(lambda rag: rag.chunks(graph), lambda own: own.searches(limit))
+    found = with_part(lambda rag: rag.chunks(graph), lambda chunks: chunks.searches(limit))
     if as_json:
         terminal.emit(found)
         return

@@ -67,7 +67,7 @@ def search_chunks(
     """Show the best passages and what they are about."""
     read = read_filters(filters)
 
-    async def search(own: Chunks) -> ChunkSearchResponse:
+    async def search(chunks: Chunks) -> ChunkSearchResponse:
         # Imported while the embedding model loads.
         from sextant.retrievers.chunk_search.search import SearchRequest
 
@@ -81,7 +81,7 @@ def search_chunks(
             cursor=cursor,
             debug=explain,
         )
-        return await own.search(request)
+        return await chunks.search(request)
 
     found = with_part(lambda rag: rag.chunks(graph), search, to_answer=True)
     if as_json:
@@ -95,9 +95,11 @@ def search_chunks(
         terminal.warn(f"Note: {warning}")
     if found.debug is not None:
         timings = found.debug["timings"].items()
-        terminal.table(("STEP", "MS"), [(step, f"{spent:.1f}") for step, spent in timings])
-        told = (f"{name} {value:g}" for name, value in found.debug["constants"].items())
-        terminal.faint(f"constants: {', '.join(told)}")
+        terminal.table(
+            ("STEP", "MS"), [(step, f"{milliseconds:.1f}") for step, milliseconds in timings]
+        )
+        listed = (f"{name} {value:g}" for name, value in found.debug["constants"].items())
+        terminal.faint(f"constants: {', '.join(listed)}")
     if found.next_cursor:
         terminal.note(f"There are more: --cursor {found.next_cursor}")
 
@@ -117,20 +119,20 @@ def describe(
     """
     if dry_run:
 
-        async def estimated(own: Chunks) -> tuple[DescriptionEstimate, bool]:
-            return await own.estimate_describing(), own.by_model
+        async def estimated(chunks: Chunks) -> tuple[DescriptionEstimate, bool]:
+            return await chunks.estimate_describing(), chunks.by_model
 
         estimate, by_model = with_part(lambda rag: rag.chunks(graph), estimated)
-        told = f"{count_noun(estimate.passages, 'passage')} and {count_noun(estimate.sections, 'section')} of several parts"
-        print_estimate(estimate, told, as_json=as_json)
+        expected = f"{count_noun(estimate.passages, 'passage')} and {count_noun(estimate.sections, 'section')} of several parts"
+        print_estimate(estimate, expected, as_json=as_json)
         if not by_model and not as_json:
             terminal.note("The chat model is not asked unless SEXTANT_INGESTION__METADATA is llm.")
         return
     from sextant.cli.progress import stage_bars
 
-    async def fill(own: Chunks) -> DescribingReport:
+    async def fill(chunks: Chunks) -> DescribingReport:
         with stage_bars(quiet=as_json) as on_stage:
-            return await own.describe(
+            return await chunks.describe(
                 budget_tokens=budget, budget_cost=budget_cost, on_progress=on_stage
             )
 
@@ -157,8 +159,8 @@ def _print_report(report: DescribingReport) -> None:
 
 
 def _print(rank: int, hit: SearchHit, constants: Mapping[str, float] | None) -> None:
-    place = " › ".join((hit.filename, *hit.parent_section_path))
-    terminal.heading(f"{rank}. {place}  {terminal.score(hit.score)}")
+    heading = " › ".join((hit.filename, *hit.parent_section_path))
+    terminal.heading(f"{rank}. {heading}  {terminal.score(hit.score)}")
     terminal.prose(_short(hit.text), "   ")
     for name, words in (
         ("Summary", [hit.summary] if hit.summary != " ".join(hit.text.split()) else []),

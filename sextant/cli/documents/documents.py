@@ -56,11 +56,13 @@ def delete_documents(
         return {one: await rag.delete_document(one, graph) for one in ids}
 
     stays_as = with_sextant(delete)
-    kept = {one: name for one, name in stays_as.items() if name is not None}
-    deleted = [one for one in stays_as if one not in kept]
+    copies = {one: name for one, name in stays_as.items() if name is not None}
+    deleted = [one for one in stays_as if one not in copies]
     if as_json:
-        terminal.emit({"deleted": deleted, "kept": {str(one): name for one, name in kept.items()}})
+        terminal.emit(
+            {"deleted": deleted, "kept": {str(one): name for one, name in copies.items()}}
+        )
         return
     terminal.say(f"Deleted {count_noun(len(deleted), 'document')}.")
-    for one, name in kept.items():
+    for one, name in copies.items():
         terminal.warn(f"{one} stays as {name}, a file of the same bytes: delete it once more.")

@@ -36,8 +36,13 @@ def ingest(
     others = find_unsupported(paths)
     if as_json:
         files = [_ingested_json(result) for result in results]
-        told = {"graph_id": graph, "files": files, "left_out": others, "warnings": results.warnings}
-        terminal.emit(told)
+        report = {
+            "graph_id": graph,
+            "files": files,
+            "left_out": others,
+            "warnings": results.warnings,
+        }
+        terminal.emit(report)
     elif others:
         terminal.say(_left_out_message(others))
     worst = max((result.error.exit_code for result in results if result.error), default=0)

@@ -27,7 +27,7 @@ def structure(
     as_json: AsJson = False,
 ) -> None:
     """Show a document's sections, and what each is about."""
-    root = with_part(lambda rag: rag.chunks(graph), lambda own: own.structure(document))
+    root = with_part(lambda rag: rag.chunks(graph), lambda chunks: chunks.structure(document))
     if as_json:
         terminal.emit(root)
     else:

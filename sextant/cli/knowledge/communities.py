@@ -41,7 +41,7 @@ def list_communities(
     """List the hierarchy: id, rating, members and title of every community."""
     if context.invoked_subcommand is not None:
         return
-    found = _run(graph, lambda own: own.all(level))
+    found = _run(graph, lambda communities: communities.all(level))
     if as_json:
         terminal.emit(found)
         return
@@ -65,7 +65,7 @@ def show_community(
     as_json: AsJson = False,
 ) -> None:
     """Show a report. Its findings, where each is written, and who is in the community."""
-    view = _run(graph, lambda own: own.show(community))
+    view = _run(graph, lambda communities: communities.show(community))
     if as_json:
         terminal.emit(view)
     else:
@@ -82,9 +82,9 @@ def build_communities(
     """Bring communities, reports and vectors up to date."""
     from sextant.cli.progress import stage_bars
 
-    async def built(own: Communities) -> Refreshed:
+    async def built(communities: Communities) -> Refreshed:
         with stage_bars(quiet=as_json) as on_progress:
-            return await own.build(full=full, on_progress=on_progress)
+            return await communities.build(full=full, on_progress=on_progress)
 
     done = with_part(lambda rag: rag.communities(graph), built, lengthy=True)
     if as_json:
@@ -101,7 +101,7 @@ def _run(graph: str, work: Callable[[Communities], Awaitable[T]]) -> T:
 
 def _refreshed_message(done: Refreshed) -> str:
     """Return what was built, in a sentence."""
-    said = [
+    lines = [
         f"{count_noun(number, noun)} {what}"
         for number, noun, what in (
             (done.names_merged, "name", "merged into others"),
@@ -113,8 +113,8 @@ def _refreshed_message(done: Refreshed) -> str:
     ]
     if done.communities:
         written = count_noun(done.reports_written, "report")
-        said.append(f"{count_noun(done.communities, 'community')}, {written} written")
-    return f"{'; '.join(said)}." if said else "Nothing has changed."
+        lines.append(f"{count_noun(done.communities, 'community')}, {written} written")
+    return f"{'; '.join(lines)}." if lines else "Nothing has changed."
 
 
 def _walk_communities(found: Sequence[Community]) -> Iterator[tuple[Community, int]]:
@@ -138,7 +138,7 @@ def _print_view(view: CommunityView) -> None:
     if view.note:
         terminal.warn(f"Note: {view.note}")
     terminal.say(one.summary)
-    places = {
+    titles = {
         chunk.id: " › ".join(
             part
             for part in (chunk.filename, chunk.page and f"p. {chunk.page}", *chunk.section_path)
@@ -150,7 +150,7 @@ def _print_view(view: CommunityView) -> None:
         terminal.say("")
         terminal.prose(f"{number}. {finding.text}")
         for chunk_id in finding.chunk_ids:
-            terminal.faint(f"   {places.get(chunk_id, chunk_id)}")
+            terminal.faint(f"   {titles.get(chunk_id, chunk_id)}")
     terminal.heading(f"\n{count_noun(len(one.entity_ids), 'entity')}")
     terminal.prose(", ".join(entity.name for entity in view.entities))
     if view.parts:

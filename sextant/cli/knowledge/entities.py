@@ -44,13 +44,14 @@ def print_found(found: SearchResponse) -> None:
     for warning in found.warnings or ():
         terminal.warn(f"Note: {warning}")
     if found.debug is not None:
-        own = found.debug
+        debug = found.debug
         terminal.say("")
         terminal.table(
-            ("STEP", "MS"), [(step, f"{spent:.1f}") for step, spent in own.timings.items()]
+            ("STEP", "MS"),
+            [(step, f"{milliseconds:.1f}") for step, milliseconds in debug.timings.items()],
         )
-        told = ", ".join(f"{name} {value:g}" for name, value in own.constants.items())
-        terminal.faint(f"constants: {told}; {'kept' if own.cached else 'searched'}")
+        listed = ", ".join(f"{name} {value:g}" for name, value in debug.constants.items())
+        terminal.faint(f"constants: {listed}; {'kept' if debug.cached else 'searched'}")
     if found.next_cursor:
         terminal.note(f"There are more: --cursor {found.next_cursor}")
 
@@ -58,27 +59,31 @@ def print_found(found: SearchResponse) -> None:
 def _print_result(rank: int, one: EntityResult) -> None:
     name = f"{rank}. {terminal.brief(one.entity.name)} · {one.entity.entity_type}"
     terminal.heading(f"{name}  {terminal.score(one.scores.final)}  ({', '.join(one.sources)})")
-    said = " ".join(one.entity.description.split())
-    if said:
-        terminal.prose(said[:_SHOWN] + "…" if len(said) > _SHOWN else said, "   ")
+    description = " ".join(one.entity.description.split())
+    if description:
+        terminal.prose(
+            description[:_SHOWN] + "…" if len(description) > _SHOWN else description, "   "
+        )
     for other in one.related_entities:
         terminal.say(f"   {other.relation_type}: {terminal.brief(other.entity.name)}")
     if one.explanation is not None:
         _explain(one.explanation)
 
 
-def _explain(said: Explanation) -> None:
+def _explain(explanation: Explanation) -> None:
     parts = [
-        f"{lane} {own.weight:g} × {own.normalised:.3f} (rank {own.rank}, raw {terminal.score(own.raw)})"
-        for lane, own in said.lanes.items()
+        f"{lane} {signal.weight:g} × {signal.normalised:.3f} (rank {signal.rank}, raw {terminal.score(signal.raw)})"
+        for lane, signal in explanation.lanes.items()
     ]
-    terminal.faint(f"   {' + '.join(parts)} + bonus {said.bonus:g} = {terminal.score(said.fused)}")
-    if said.named:
+    terminal.faint(
+        f"   {' + '.join(parts)} + bonus {explanation.bonus:g} = {terminal.score(explanation.fused)}"
+    )
+    if explanation.named:
         terminal.faint("   named exactly so: first by meaning and by words")
-    if said.path is not None:
+    if explanation.path is not None:
         terminal.faint(
-            f"   graph: {said.path.relation_type}, weight {said.path.weight:g}, "
-            f"depth {said.path.depth}"
+            f"   graph: {explanation.path.relation_type}, weight {explanation.path.weight:g}, "
+            f"depth {explanation.path.depth}"
         )
 
 
@@ -99,7 +104,7 @@ Named = Annotated[
 @entities.command("list")
 def list_entities(graph: GraphId = GRAPH, limit: Limit = 50, *, as_json: AsJson = False) -> None:
     """List the entities with most relations."""
-    found = _run(graph, lambda own: own.top(limit))
+    found = _run(graph, lambda entities: entities.top(limit))
     if as_json:
         terminal.emit(found)
         return
@@ -163,7 +168,7 @@ def show_entity(
     entity: Named, graph: GraphId = GRAPH, limit: Limit = 20, *, as_json: AsJson = False
 ) -> None:
     """Show an entity. Its relations, its names, and the sentences that mention it."""
-    view = _run(graph, lambda own: own.show(entity, limit))
+    view = _run(graph, lambda entities: entities.show(entity, limit))
     if as_json:
         terminal.emit(view)
     else:
@@ -175,7 +180,7 @@ def list_duplicates(
     graph: GraphId = GRAPH, limit: OnPage = 50, *, cursor: Cursor = None, as_json: AsJson = False
 ) -> None:
     """List pairs that may be one thing. `entities merge` decides."""
-    found = _run(graph, lambda own: own.duplicates(limit, cursor))
+    found = _run(graph, lambda entities: entities.duplicates(limit, cursor))
     if as_json:
         terminal.emit(found)
         return
@@ -205,7 +210,7 @@ def merge_entities(
     as_json: AsJson = False,
 ) -> None:
     """Decide that two entities are one. `entities unmerge` takes it back."""
-    merged = _decide(graph, lambda own: own.merge(entity, into, reason))
+    merged = _decide(graph, lambda entities: entities.merge(entity, into, reason))
     if as_json:
         terminal.emit(merged)
     else:
@@ -215,7 +220,7 @@ def merge_entities(
 @entities.command("unmerge")
 def unmerge_entity(entity: Named, graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
     """Take a merge back; it is not made again by itself."""
-    _decide(graph, lambda own: own.unmerge(entity))
+    _decide(graph, lambda entities: entities.unmerge(entity))
     if as_json:
         terminal.emit({"unmerged": entity})
     else:
@@ -233,7 +238,7 @@ def extract(
 ) -> None:
     """Let the chat model read passages. Those it has not read yet, or failed on."""
     if dry_run:
-        estimate = _run(graph, lambda own: own.estimate())
+        estimate = _run(graph, lambda entities: entities.estimate())
         print_estimate(estimate, count_noun(estimate.passages, "passage"), as_json=as_json)
         return
     report = _extract(graph, budget, budget_cost, quiet=as_json)
@@ -254,8 +259,8 @@ def _decide(graph: str, work: Callable[[Entities], Awaitable[T]]) -> T:
 
     async def decided(rag: Sextant) -> tuple[T, Sequence[str]]:
         done = await work(await rag.entities(graph))
-        told = {one.graph_id: one.warnings for one in await rag.graphs()}
-        return done, told.get(graph, ())
+        warnings = {one.graph_id: one.warnings for one in await rag.graphs()}
+        return done, warnings.get(graph, ())
 
     done, warnings = with_sextant(decided)
     for warning in warnings:
@@ -271,8 +276,8 @@ def _extract(
     with stage_bars(quiet=quiet) as on_stage:
         show = partial(on_stage, "passages")
 
-        async def extracted(own: Entities) -> ExtractionReport:
-            return await own.extract(
+        async def extracted(entities: Entities) -> ExtractionReport:
+            return await entities.extract(
                 budget_tokens=budget, budget_cost=budget_cost, on_progress=show
             )
 
@@ -284,7 +289,7 @@ def _print_view(view: EntityView) -> None:
     terminal.heading(f"{brief(one.name)} · {one.entity_type}")
     for label, text in (
         ("also", terminal.first_of(one.aliases, 20)),
-        ("merged", ", ".join(f"{brief(own.name)} ({own.reason})" for own in view.merged)),
+        ("merged", ", ".join(f"{brief(merged.name)} ({merged.reason})" for merged in view.merged)),
         ("description", one.description),
         ("id", str(one.id)),
     ):

@@ -37,7 +37,7 @@ class GraphFormat(StrEnum):
 @graph_app.command("status")
 def status(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
     """Say how large the graph is, and how far Neo4j follows it."""
-    found = _run(graph, lambda own: own.status())
+    found = _run(graph, lambda knowledge: knowledge.status())
     if as_json:
         terminal.emit(found)
     else:
@@ -47,13 +47,13 @@ def status(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
 @graph_app.command("sync")
 def sync(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
     """Let Neo4j take over what has changed."""
-    _report_rows(_bring(graph, lambda own: own.sync(_progress)), as_json=as_json)
+    _report_rows(_bring(graph, lambda knowledge: knowledge.sync(_progress)), as_json=as_json)
 
 
 @graph_app.command("rebuild")
 def rebuild(graph: GraphId = GRAPH, *, as_json: AsJson = False) -> None:
     """Let Neo4j take over the whole graph anew. PostgreSQL answers meanwhile."""
-    _report_rows(_bring(graph, lambda own: own.rebuild(_progress)), as_json=as_json)
+    _report_rows(_bring(graph, lambda knowledge: knowledge.rebuild(_progress)), as_json=as_json)
 
 
 @graph_app.command("show")
@@ -69,7 +69,7 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show the heaviest relations around an entity."""
-    part = _run(graph, lambda own: own.around(entity, depth=depth, per_node=limit))
+    part = _run(graph, lambda knowledge: knowledge.around(entity, depth=depth, per_node=limit))
     if as_json:
         terminal.emit(part)
     else:
@@ -181,13 +181,13 @@ def _print_table(part: SubGraph) -> None:
 
 def _print_mermaid(part: SubGraph) -> None:
     """As a Mermaid flowchart; names are quoted as entities, so that none of them is syntax."""
-    places = {entity.id: f"n{place}" for place, entity in enumerate(part.entities)}
+    nodes = {entity.id: f"n{number}" for number, entity in enumerate(part.entities)}
     terminal.say("flowchart LR")
     for entity in part.entities:
-        terminal.say(f'  {places[entity.id]}["{_quote_label(entity.name)}"]')
+        terminal.say(f'  {nodes[entity.id]}["{_quote_label(entity.name)}"]')
     for hop in part.hops:
-        if hop.source_id in places and hop.target_id in places:
-            ends = (places[hop.source_id], places[hop.target_id])
+        if hop.source_id in nodes and hop.target_id in nodes:
+            ends = (nodes[hop.source_id], nodes[hop.target_id])
             terminal.say(f'  {ends[0]} -- "{_quote_label(hop.relation_type)}" --> {ends[1]}')
 
 

@@ -64,8 +64,8 @@ def create_key(
     permissions = [_permission(one) for one in scope or [Permission.READ]]
     lifetime = _duration(expires, "expires") if expires is not None else None
     _show_new(
-        _with_keys(lambda store, whose: store.create(
-            whose if user is None else user, permissions, name=name, lifetime=lifetime
+        _with_keys(lambda store, owner: store.create(
+            owner if user is None else user, permissions, name=name, lifetime=lifetime
         )),
         as_json=as_json,
     )  # fmt: skip
@@ -80,7 +80,7 @@ def list_keys(
 ) -> None:
     """List the keys; what opens is shown by none of them."""
     listed = _with_keys(
-        lambda store, whose: store.list_keys(None if everybody else whose if user is None else user)
+        lambda store, owner: store.list_keys(None if everybody else owner if user is None else user)
     )
     if as_json:
         terminal.emit(listed)

@@ -71,12 +71,12 @@ class _Port(socket.socket):
 def _bind_shared(
     family: int, address: tuple[str, int], unacknowledged_seconds: float
 ) -> socket.socket:
-    own = socket.socket(family)
-    own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    own.bind(address)
-    _drop_who_takes_nothing(own, unacknowledged_seconds)
-    return own
+    bound = socket.socket(family)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    bound.bind(address)
+    _drop_who_takes_nothing(bound, unacknowledged_seconds)
+    return bound
 
 
 def _drop_who_takes_nothing(listening: socket.socket, seconds: float) -> None:

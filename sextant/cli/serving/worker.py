@@ -63,8 +63,8 @@ async def _work(concurrency: int | None, where: tuple[str, int] | None) -> None:
         worker = rag.worker(concurrency)
         for order in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(order, worker.stop)
-        told = f" Metrics: {address}." if address else ""
-        say(f"Working.{told} Ctrl-C stops.")
+        metrics_hint = f" Metrics: {address}." if address else ""
+        say(f"Working.{metrics_hint} Ctrl-C stops.")
         await worker.run()
     say("Stopped.")
 

@@ -20,11 +20,11 @@ def config(*, as_json: AsJson = False) -> None:
         terminal.emit(listed)
         return
     for row in listed:
-        said = f"{row.variable} = {_text(row.value)}"
+        line = f"{row.variable} = {_text(row.value)}"
         if row.origin == "default":
-            terminal.say(said)
+            terminal.say(line)
         else:  # what was set stands out
-            terminal.heading(f"{said}  ({row.origin}; default {_text(row.default)})")
+            terminal.heading(f"{line}  ({row.origin}; default {_text(row.default)})")
         terminal.prose(row.description, "    ")
 
 

@@ -168,17 +168,17 @@ class ChunkReader:
             OptionInvalid: the limit is out of range.
         """
         limit = in_range(limit, "limit", most=MOST_RELATED)
-        own = await self.chunk(chunk_id)
+        start = await self.chunk(chunk_id)
         near, linked = await asyncio.gather(
-            neighbour_chunks(self._database, self._scope, own.id, limit),
-            linked_chunks(self._database, self._scope, [own.id], limit),
+            neighbour_chunks(self._database, self._scope, start.id, limit),
+            linked_chunks(self._database, self._scope, [start.id], limit),
         )
-        others = [other for other in linked.get(own.id, ()) if other not in near]
+        others = [other for other in linked.get(start.id, ()) if other not in near]
         by_tree = list(near)[: max(limit - len(others), limit - limit // 3)]
         by_graph = others[: limit - len(by_tree)]
         ids = [*by_tree, *by_graph]
         shared, stored = await asyncio.gather(
-            self._shared(own.id, ids), self._chunks.get(self._scope, ids)
+            self._shared(start.id, ids), self._chunks.get(self._scope, ids)
         )
         return [
             NeighbourChunk(chunk, near.get(chunk.id, LINKED), shared.get(chunk.id, ()))
@@ -197,19 +197,19 @@ class ChunkReader:
             OptionInvalid: `chars` is out of range.
         """
         chars = in_range(chars, "contextChars", least=0, most=MOST_CHARS)
-        own = await self.chunk(chunk_id)
+        chunk = await self.chunk(chunk_id)
         near, entities, sections, before, after = await asyncio.gather(
-            neighbour_chunks(self._database, self._scope, own.id, 2),
-            entities_of(self._database, self._scope, [own.id]),
-            self._documents.structure(self._scope, own.document_id),
-            self._text(own, max(0, own.start - chars), own.start),
-            self._text(own, own.end, own.end + chars),
+            neighbour_chunks(self._database, self._scope, chunk.id, 2),
+            entities_of(self._database, self._scope, [chunk.id]),
+            self._documents.structure(self._scope, chunk.document_id),
+            self._text(chunk, max(0, chunk.start - chars), chunk.start),
+            self._text(chunk, chunk.end, chunk.end + chars),
         )
         ids = {relation: id_ for id_, relation in near.items()}
         return Preview(
-            chunk=own,
-            section=next((one for one in sections if one.id == own.section_id), None),
-            entities=entities.get(own.id, ()),
+            chunk=chunk,
+            section=next((one for one in sections if one.id == chunk.section_id), None),
+            entities=entities.get(chunk.id, ()),
             before=before,
             after=after,
             previous_id=ids.get("previous"),
@@ -229,20 +229,20 @@ class ChunkReader:
             return ""
         return await self._documents.text(self._scope, chunk.document_id, start, end)
 
-    async def _shared(self, own: UUID, others: Sequence[UUID]) -> dict[UUID, tuple[str, ...]]:
+    async def _shared(self, chunk_id: UUID, others: Sequence[UUID]) -> dict[UUID, tuple[str, ...]]:
         """Return the entities that each of the others mentions as well, the rarest first."""
         if not others:
             return {}
-        told = await entities_of(self._database, self._scope, [own, *others], _COMPARED)
-        return dict(_in_common(own, others, told))
+        entities_in = await entities_of(self._database, self._scope, [chunk_id, *others], _COMPARED)
+        return dict(_in_common(chunk_id, others, entities_in))
 
 
 def _in_common(
-    own: UUID, others: Sequence[UUID], told: Mapping[UUID, Sequence[MentionedInChunk]]
+    chunk_id: UUID, others: Sequence[UUID], entities_in: Mapping[UUID, Sequence[MentionedInChunk]]
 ) -> Iterator[tuple[UUID, tuple[str, ...]]]:
-    names = [one.name for one in told.get(own, ())]
+    names = [one.name for one in entities_in.get(chunk_id, ())]
     for other in others:
-        theirs = {one.name for one in told.get(other, ())}
+        theirs = {one.name for one in entities_in.get(other, ())}
         yield other, tuple(name for name in names if name in theirs)
 
 

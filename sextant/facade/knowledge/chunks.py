@@ -102,10 +102,10 @@ class Chunks:
             }
             for hit in found.results
         )
-        asked = request.model_dump(exclude={"query"}, exclude_defaults=True)
+        options = request.model_dump(exclude={"query"}, exclude_defaults=True)
         await self._note(
             request.query,
-            asked,
+            options,
             results,
             warnings=found.warnings,
             milliseconds=found.search_time_ms,
@@ -255,11 +255,13 @@ class Chunks:
         """Empty the log of searches; says how many it had."""
         return await self._log.clear(self._scope)
 
-    async def note_retrieval(self, query: str, asked: Mapping[str, Any], found: Retrieval) -> None:
+    async def note_retrieval(
+        self, query: str, options: Mapping[str, Any], found: Retrieval
+    ) -> None:
         """Log what a mode has found."""
         await self._note(
             query,
-            asked,
+            options,
             map(item_to_log, found.results),
             warnings=found.warnings,
             milliseconds=found.timings["total"],
@@ -268,7 +270,7 @@ class Chunks:
     async def _note(
         self,
         query: str,
-        asked: Mapping[str, Any],
+        options: Mapping[str, Any],
         results: Iterable[Mapping[str, Any]],
         *,
         warnings: Iterable[str],
@@ -277,7 +279,7 @@ class Chunks:
         """Log a search where that is wanted; a log that fails costs no search."""
         try:
             await self._log.record(
-                self._scope, query, asked, results, warnings=warnings, milliseconds=milliseconds
+                self._scope, query, options, results, warnings=warnings, milliseconds=milliseconds
             )
         except DatabaseUnavailable as error:
             log.warning("a search was not logged: %s", error)

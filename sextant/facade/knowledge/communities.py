@@ -113,7 +113,7 @@ class Communities:
             )
         [community] = found
         members = await self._graph.get_entities(self._scope, community.entity_ids)
-        cited = dict.fromkeys(own for one in community.findings for own in one.chunk_ids)
+        cited = dict.fromkeys(chunk_id for one in community.findings for chunk_id in one.chunk_ids)
         writer, note = await self._reports.origin(self._scope, community.id)
         return CommunityView(
             community,

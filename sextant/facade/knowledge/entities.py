@@ -80,8 +80,8 @@ async def duplicates(
 
 
 def _key(one: MergeCandidate) -> tuple[int, float, str, str]:
-    place = CandidateCursor.of(one)
-    return int(place.near), place.score, str(place.first_id), str(place.second_id)
+    cursor = CandidateCursor.of(one)
+    return int(cursor.near), cursor.score, str(cursor.first_id), str(cursor.second_id)
 
 
 def _read_cursor(listing: ListingKey, cursor: str) -> CandidateCursor:
@@ -246,9 +246,9 @@ class Entities:
             OptionInvalid: it is not merged into another.
         """
         found = await self._find(entity, "entity")
-        own_id = await self._own_id(entity, found)
+        external_id = await self._own_id(entity, found)
         async with self._record.writing(self._scope) as writer:
-            done = await decide_two(writer, own_id)
+            done = await decide_two(writer, external_id)
         if not done:
             merged = await self._merges.merged(self._scope, found.id)
             names = ", ".join((one.name or str(one.from_id))[:80] for one in merged[:5])
@@ -291,8 +291,8 @@ class Entities:
             extractor.budget.limit_cost(budget_cost)
         await ExtractionStore(self._database).retry(self._scope)
         report = await extractor.extract(self._scope, on_progress=on_progress)
-        told = await self._refresh() if report.done else ()
-        return replace(report, warnings=report.warnings + told)
+        warnings = await self._refresh() if report.done else ()
+        return replace(report, warnings=report.warnings + warnings)
 
     async def _view(self, found: Entity, limit: int) -> EntityView:
         mentions, merged, relations, communities = await asyncio.gather(
@@ -337,42 +337,48 @@ class Entities:
     async def _own_id(self, named: str, found: Entity) -> UUID:
         """Return the entity that bears the name itself, which may be merged into `found`."""
         try:
-            own = UUID(named)
+            given_id = UUID(named)
         except ValueError:
-            own = entity_id(self._scope, named)
+            given_id = entity_id(self._scope, named)
         members = await self._merges.component(self._scope, [found.id])
-        return own if any(member.id == own for member in members) else found.id
+        return given_id if any(member.id == given_id for member in members) else found.id
 
     async def _relations(self, entity: Entity, limit: int) -> list[EntityRelation]:
         hops = await self._graph.neighbourhood(self._scope, [entity.id], per_node=limit)
         relations = await self._graph.get_relations(self._scope, [hop.relation_id for hop in hops])
-        said = {one.id: one for one in relations}
-        places = [place for one in relations for place in one.chunk_ids[:_MOST_EVIDENCE]]
+        by_id = {one.id: one for one in relations}
+        chunk_ids = [chunk_id for one in relations for chunk_id in one.chunk_ids[:_MOST_EVIDENCE]]
         ends = {end for hop in hops for end in (hop.source_id, hop.target_id)}
         named, chunks = await asyncio.gather(
             self._graph.get_entities(self._scope, sorted(ends)),
-            self._chunks.get(self._scope, places),
+            self._chunks.get(self._scope, chunk_ids),
         )
         names = {one.id: one.name for one in named}
         passages = {one.id: one for one in chunks}
-        return [_describe_relation(hop, said.get(hop.relation_id), names, passages) for hop in hops]
+        return [
+            _describe_relation(hop, by_id.get(hop.relation_id), names, passages) for hop in hops
+        ]
 
 
 def _describe_relation(
     hop: Hop,
-    said: Relation | None,
+    relation: Relation | None,
     names: Mapping[UUID, str],
     passages: Mapping[UUID, StoredChunk],
 ) -> EntityRelation:
     source, target = names.get(hop.source_id, "?"), names.get(hop.target_id, "?")
-    places = said.chunk_ids[:_MOST_EVIDENCE] if said else ()
+    chunk_ids = relation.chunk_ids[:_MOST_EVIDENCE] if relation else ()
     return EntityRelation(
         source,
         hop.relation_type,
         target,
         hop.weight,
-        said.description if said else "",
+        relation.description if relation else "",
         hop.source_id,
         hop.target_id,
-        tuple(stating(passages[place], (source, target)) for place in places if place in passages),
+        tuple(
+            stating(passages[chunk_id], (source, target))
+            for chunk_id in chunk_ids
+            if chunk_id in passages
+        ),
     )

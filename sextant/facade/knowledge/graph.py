@@ -80,11 +80,13 @@ class KnowledgeGraph:
             if projector is None:
                 return GraphStatus(counts, version)
             try:
-                held = await projector.status(self._scope)
+                projected = await projector.status(self._scope)
             except GraphStoreUnavailable as error:
                 waiting = await projector.waiting(self._scope)
                 return GraphStatus(counts, version, waiting=waiting, problem=str(error))
-        return GraphStatus(counts, version, held.server, held.projection, held.waiting)
+        return GraphStatus(
+            counts, version, projected.server, projected.projection, projected.waiting
+        )
 
     async def sync(self, on_progress: OnProgress | None = None) -> int:
         """Copy the changes that wait to Neo4j; returns how many rows that were.
@@ -116,8 +118,8 @@ class KnowledgeGraph:
             found: Sequence[Entity] = [
                 hit.entity for hit in await graph.entities_by_alias(self._scope, [name])
             ]
-            if not found and (own := _uuid(name)) is not None:
-                found = await graph.get_entities(self._scope, [own])
+            if not found and (entity_id := _uuid(name)) is not None:
+                found = await graph.get_entities(self._scope, [entity_id])
             if not found:
                 raise OptionInvalid(
                     f"No entity is called {name!r}.",
@@ -150,13 +152,15 @@ class KnowledgeGraph:
         in_range(limit, "limit", most=MOST_ENTITIES)
         graph = PostgresGraph(self._database)
         starts = await self._starts(graph, seed, limit)
-        own = [one.id for one in starts]
+        start_ids = [one.id for one in starts]
         per_node = limit if seed else _BETWEEN
-        hops = await graph.neighbourhood(self._scope, own, depth=depth, per_node=per_node)
-        kept = dict.fromkeys(own)
+        hops = await graph.neighbourhood(self._scope, start_ids, depth=depth, per_node=per_node)
+        entity_ids = dict.fromkeys(start_ids)
         if seed:  # nearest and heaviest first, so that what is cut is the farthest
-            kept |= dict.fromkeys(end for hop in hops for end in (hop.source_id, hop.target_id))
-        ids = list(kept)[:limit]
+            entity_ids |= dict.fromkeys(
+                end for hop in hops for end in (hop.source_id, hop.target_id)
+            )
+        ids = list(entity_ids)[:limit]
         inside = _between(hops, ids)
         entities = _each_once(await graph.get_entities(self._scope, ids))
         joined = _between(inside, entities)
@@ -165,10 +169,10 @@ class KnowledgeGraph:
     async def _starts(self, graph: PostgresGraph, seed: str | None, limit: int) -> list[Entity]:
         if seed is None:
             return await graph.top_entities(self._scope, limit)
-        own = _uuid(seed)
+        entity_id = _uuid(seed)
         found = (
-            await graph.get_entities(self._scope, [own])
-            if own
+            await graph.get_entities(self._scope, [entity_id])
+            if entity_id
             else [hit.entity for hit in await graph.entities_by_alias(self._scope, [seed])]
         )
         if not found:

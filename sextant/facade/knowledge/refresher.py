@@ -42,7 +42,7 @@ class Refresher:
         *,
         on_stage: OnStage | None = None,
         patient: bool = False,
-        told: Sequence[str] = (),
+        notes: Sequence[str] = (),
     ) -> tuple[str, ...]:
         """Bring communities up to date; a failure costs no document, so it is a warning.
 
@@ -53,16 +53,16 @@ class Refresher:
             on_progress: called with every stage, and with the end.
             on_stage: called with the stages instead.
             patient: as `GraphUpkeep.refresh` has it.
-            told: what else of the documents was not done, to be noted with it.
+            notes: what else of the documents was not done, to be noted with it.
 
         Returns:
             What was not done, and how to mend it; () when all was. `GraphInfo.warnings` has it, too.
         """
-        own = await self._refresh(scope, on_progress, on_stage=on_stage, patient=patient)
-        told = (*told, *own)
+        refreshed = await self._refresh(scope, on_progress, on_stage=on_stage, patient=patient)
+        notes = (*notes, *refreshed)
         with suppress(SextantError):  # whoever waits for this is told all the same
-            await KnowledgeBases(self._database).note_upkeep(scope, told)
-        return told
+            await KnowledgeBases(self._database).note_upkeep(scope, notes)
+        return notes
 
     async def _refresh(
         self,
@@ -105,8 +105,8 @@ class Refresher:
                 found = (
                     count_noun(done.communities, "community") if done.communities else "up to date"
                 )
-                said = " ".join((f"{found}.", *done.warnings)) if done.warnings else found
-                tell(JobStage.DONE, note=said)
+                message = " ".join((f"{found}.", *done.warnings)) if done.warnings else found
+                tell(JobStage.DONE, note=message)
             return tuple(f"{_GRAPH}: {warning}" for warning in done.warnings)
         tell(JobStage.FAILED, note=note)
         return (f"{_GRAPH}: {note}",)

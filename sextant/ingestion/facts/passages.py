@@ -84,8 +84,10 @@ def also_called(name: str, aliases: Sequence[str]) -> str:
 
 def describe_entity(name: str, description: str) -> str:
     """Return a description that says of whom it is: as it stands where it names its entity."""
-    own = re.escape(normalise(name))
-    if re.search(own if has_cjk(name) else rf"(?<!\w){own}(?!\w)", normalise(description)):
+    name_pattern = re.escape(normalise(name))
+    if re.search(
+        name_pattern if has_cjk(name) else rf"(?<!\w){name_pattern}(?!\w)", normalise(description)
+    ):
         return end_sentence(description)
     chinese = has_cjk(description)
     return end_sentence(f"{name}{'：' if chinese else ': '}{description}", chinese=chinese)
@@ -97,54 +99,54 @@ def readable(relation_type: str) -> str:
 
     What has spaces is somebody's words already and stays; so do Chinese, and codes like P57.
     """
-    said = relation_type.strip()
-    if has_cjk(said):
-        return said.replace("_", "")
-    if " " in said:
-        return said
-    said = _NAMESPACE.sub("", said)
-    words = [word for word in _GAPS.split(said) if word]
-    if not words or any(char.isdigit() for char in said):
+    spelling = relation_type.strip()
+    if has_cjk(spelling):
+        return spelling.replace("_", "")
+    if " " in spelling:
+        return spelling
+    spelling = _NAMESPACE.sub("", spelling)
+    words = [word for word in _GAPS.split(spelling) if word]
+    if not words or any(char.isdigit() for char in spelling):
         return " ".join(words) or relation_type
-    shouted = said.isupper() and (len(said) > 3 or said.lower() in _VERBS)  # CEO stays
+    shouted = spelling.isupper() and (len(spelling) > 3 or spelling.lower() in _VERBS)  # CEO stays
     return " ".join(
         word if word.isupper() and len(word) > 1 and not shouted else word.lower() for word in words
     )
 
 
-def _clause(subject: str, said: str, objects: str) -> str:
-    if has_cjk(said):
-        own = ("", "") if _is_chinese_verb(said) else ("的", "是")
-        return _together(subject + own[0], said + own[1], objects)
-    if verbal := _predicate(said):
+def _clause(subject: str, verb: str, objects: str) -> str:
+    if has_cjk(verb):
+        particles = ("", "") if _is_chinese_verb(verb) else ("的", "是")
+        return _together(subject + particles[0], verb + particles[1], objects)
+    if verbal := _predicate(verb):
         return f"{subject} {verbal} {objects}"
-    return f"{subject}，{said}：{objects}" if has_cjk(subject) else f"{subject}, {said}: {objects}"
+    return f"{subject}，{verb}：{objects}" if has_cjk(subject) else f"{subject}, {verb}: {objects}"
 
 
 @lru_cache(maxsize=4096)
-def _predicate(said: str) -> str:
+def _predicate(verb: str) -> str:
     """Return an English type as it stands between subject and object; empty for a noun."""
-    words = said.lower().split()
+    words = verb.lower().split()
     first, last = words[0], words[-1]
     if first in _PARTICIPLES and last in _PREPOSITIONS and len(words) > 1:
-        return f"{'was' if first == 'born' else 'is'} {said}"
+        return f"{'was' if first == 'born' else 'is'} {verb}"
     if last == "by" and first not in _VERBS:
-        return f"is {said}"
+        return f"is {verb}"
     if first in _VERBS or (first.endswith("ed") and len(first) > 3):
-        return said
+        return verb
     if first.endswith("s") and not first.endswith(("ss", "us", "is")) and len(first) > 3:
-        return said
+        return verb
     if last == "of":
-        return f"is {said}"
-    return said if last in _PREPOSITIONS else ""
+        return f"is {verb}"
+    return verb if last in _PREPOSITIONS else ""
 
 
 @lru_cache(maxsize=4096)
-def _is_chinese_verb(said: str) -> bool:
+def _is_chinese_verb(verb: str) -> bool:
     """Return whether a Chinese type stands between subject and object (治疗, 毕业于), or is what the subject has."""
-    if said.endswith(_CHINESE_JOINTS):
+    if verb.endswith(_CHINESE_JOINTS):
         return True
-    word, tag = cut_tagged_words(said)[-1]
+    word, tag = cut_tagged_words(verb)[-1]
     return tag.startswith("v") and word not in _CHINESE_NOUNS
 
 
@@ -242,15 +244,15 @@ def passages_of(
         aliases: what else it is called; a question by these words alone would find them in no passage.
     """
     document = document_of(subject).id
-    own = [subject.name] if subject.plain else []
+    shown_names = [subject.name] if subject.plain else []
     for number, piece in enumerate(_pieces(subject.description)):
         text = piece if number else describe_entity(subject.name, piece)
-        yield FactPassage(_chunk(document, text, f"description {number}", entities=own), ())
+        yield FactPassage(_chunk(document, text, f"description {number}", entities=shown_names), ())
     for some in _in_passages(Fact("alias", "", alias) for alias in aliases):
         text = also_called(subject.name, [one.name for one in some])
-        yield FactPassage(_chunk(document, text, "aliases", entities=own), ())
-    for relation_type, said in groupby(facts, lambda fact: fact.relation_type):
-        for some in _in_passages(said):
+        yield FactPassage(_chunk(document, text, "aliases", entities=shown_names), ())
+    for relation_type, facts_of_type in groupby(facts, lambda fact: fact.relation_type):
+        for some in _in_passages(facts_of_type):
             names = [fact.name for fact in some]
             first, *rest = _pieces(some[0].description) or [""]
             text = sentence(subject.name, relation_type, names, first)

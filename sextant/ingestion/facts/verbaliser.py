@@ -110,10 +110,10 @@ class FactVerbaliser:
         lines: Spool,
         record: GraphRecord,
         ingestor: Ingestor,
-        standing: ImportUpkeep,
+        upkeep: ImportUpkeep,
     ) -> None:
         self._scope = scope
-        self._require_progress = standing
+        self._require_progress = upkeep
         self._lines = lines
         self._record = record
         self._ingestor = ingestor
@@ -152,7 +152,9 @@ class FactVerbaliser:
         found = await profiles(graph, ids)
         subjects = {one: self._subject(found[one]) for one in ids if one in found}
         names = {one: self._documents_of(subject) for one, subject in subjects.items()}
-        there = await facts_documents(graph, [name for own in names.values() for name in own])
+        there = await facts_documents(
+            graph, [name for names_of_one in names.values() for name in names_of_one]
+        )
         words = await find_user_statements(graph, subjects, [one.id for one in there.values()])
         targets = await profiles(graph, {word.target_id for word in words})
         aliases = await other_names(graph, subjects)
@@ -197,8 +199,8 @@ class FactVerbaliser:
             elif error is not None and not isinstance(error, _OVERTAKEN):
                 await self._require_progress.fail(error)
             else:
-                own = result.document_id if result else one.there and one.there.id
-                stored.append(Stored(one, own, result is None or result.unchanged))
+                document_id = result.document_id if result else one.there and one.there.id
+                stored.append(Stored(one, document_id, result is None or result.unchanged))
         for one in entities:
             gone = [*one.others, *([one.there] if one.there and not one.passages else [])]
             for document in gone:
@@ -207,7 +209,9 @@ class FactVerbaliser:
 
     async def _ingest(self, entities: Sequence[EntityFacts]) -> list[Ingested]:
         uploads = await asyncio.to_thread(
-            lambda: [upload(one.document, [said.line for said in one.passages]) for one in entities]
+            lambda: [
+                upload(one.document, [passage.line for passage in one.passages]) for one in entities
+            ]
         )
         return await self._ingestor.ingest_uploads(self._scope, uploads)
 
@@ -219,16 +223,16 @@ class FactVerbaliser:
         """
         async with self._record.writing(self._scope, bare=False) as writer:
             now = {one.id: one for one in await self._read(writer, [one.id for one in stored])}
-            standing = [one for one in stored if one.facts.holds(now.get(one.id))]
-            evidence = await asyncio.to_thread(_evidence, standing)
+            unchanged = [one for one in stored if one.facts.holds(now.get(one.id))]
+            evidence = await asyncio.to_thread(_evidence, unchanged)
             await writer.add(evidence)
             await replace_user_statements(writer, evidence.relations)
-        for one in standing:
+        for one in unchanged:
             if one.facts.passages:
                 report.documents += 1
                 report.unchanged += one.unchanged
                 report.chunks += len(one.facts.passages)
-        stated = {one.id for one in standing}
+        stated = {one.id for one in unchanged}
         return [one.facts for one in stored if one.id not in stated]
 
 
@@ -239,16 +243,16 @@ def _facts(
     facts = defaultdict[UUID, list[Fact]](list)
     for word in words:
         if (target := targets.get(word.target_id)) is not None:
-            said = word.relation_type, _key(target), target.name, word.description
-            facts[word.source_id].append(Fact(*said, target.id, word.weight))
-    for said_of in facts.values():
-        said_of.sort(key=lambda one: (one.relation_type, normalise_name(one.name), one.target))
+            fact = word.relation_type, _key(target), target.name, word.description
+            facts[word.source_id].append(Fact(*fact, target.id, word.weight))
+    for facts_of in facts.values():
+        facts_of.sort(key=lambda one: (one.relation_type, normalise_name(one.name), one.target))
     return facts
 
 
 def _aliases(subject: Subject, names: Sequence[tuple[str, str]]) -> list[str]:
-    own = normalise_name(subject.name)
-    return [name for norm, name in names if norm != own]
+    own_name = normalise_name(subject.name)
+    return [name for norm, name in names if norm != own_name]
 
 
 def _evidence(stored: Sequence[Stored]) -> GraphEvidence:
@@ -279,6 +283,6 @@ def _key(one: Profile) -> str:
     return _key_of(one.external_id, one.name)
 
 
-def _key_of(own_id: str, name: str) -> str:
+def _key_of(external_id: str, name: str) -> str:
     """Return what tells an entity from all others: the user's own id, else its name."""
-    return f"id {own_id}" if own_id else f"name {normalise_name(name)}"
+    return f"id {external_id}" if external_id else f"name {normalise_name(name)}"

@@ -51,9 +51,9 @@ class _GraphNames:
     spellings: dict[Bearer, set[Bearer]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, bearers: Iterable[Bearer]) -> _GraphNames:
+    def of(cls, entities: Iterable[Bearer]) -> _GraphNames:
         known = cls(name_trie(()))
-        for bearer in bearers:
+        for bearer in entities:
             known.add(bearer)
         return known
 
@@ -101,7 +101,7 @@ class GraphIndexer:
 
     async def index_documents(self, scope: Scope, documents: Sequence[Indexed]) -> list[None]:
         """As `index_document`, for several at once, all or none."""
-        said = await asyncio.to_thread(
+        rows = await asyncio.to_thread(
             lambda: [_document_evidence(scope, one, self._tagger) for one in documents]
         )
         # One that was deleted meanwhile stays so.
@@ -110,7 +110,7 @@ class GraphIndexer:
             known = await self._known(writer)
             there = [
                 pair
-                for pair in zip(documents, said, strict=True)
+                for pair in zip(documents, rows, strict=True)
                 if pair[0].document_id in live_now
             ]
             named = [alias for _, evidence in there for alias in evidence.aliases]
@@ -154,12 +154,12 @@ def _document_evidence(
 
 
 async def _link_others(
-    writer: GraphWriter, known: _GraphNames, fresh: Sequence[Bearer], own: Collection[UUID]
+    writer: GraphWriter, known: _GraphNames, fresh: Sequence[Bearer], indexed: Collection[UUID]
 ) -> None:
     """Link the passages of other documents that contain names which are new here."""
     if not fresh:
         return
-    found = await chunks_containing(writer, [core(b.name) for b in fresh], outside=list(own))
+    found = await chunks_containing(writer, [core(b.name) for b in fresh], outside=list(indexed))
     # With the other spellings of a name its first place is the same as if all had been there before.
     trie = name_trie(spelling for b in fresh for spelling in known.spellings[_normal(b)])
     for start in range(0, len(found), _TEXTS_AT_ONCE):

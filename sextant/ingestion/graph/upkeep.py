@@ -203,8 +203,8 @@ class GraphUpkeep:
             await self._communities.reopen(scope, self._chat.name if self._chat else "")
         moment = await self._hierarchy.moment(scope)
         arrays = await self._record.arrays(scope)
-        follows, standing = await self._hierarchy.read(scope)
-        old = _groups(arrays, standing)
+        follows, stored = await self._hierarchy.read(scope)
+        old = _groups(arrays, stored)
         network = await asyncio.to_thread(network_of, arrays)
         groups, now, full_run = await asyncio.to_thread(
             _next, arrays, network, old, None if full else follows
@@ -242,13 +242,13 @@ def _next(
     return built, Follows(arrays.version, len(network.source), best), True
 
 
-def _groups(arrays: GraphArrays, standing: Sequence[StoredCommunity]) -> list[CommunityGroup]:
+def _groups(arrays: GraphArrays, stored: Sequence[StoredCommunity]) -> list[CommunityGroup]:
     """Return stored communities by the numbers of those members that are still seen."""
     groups = []
-    for one in standing:
-        places = arrays.entity_indices_of(one.members).astype(np.int64)
+    for one in stored:
+        positions = arrays.entity_indices_of(one.members).astype(np.int64)
         groups.append(
-            CommunityGroup(one.id, one.level, one.parent_id, np.sort(places[places >= 0]))
+            CommunityGroup(one.id, one.level, one.parent_id, np.sort(positions[positions >= 0]))
         )
     return groups
 

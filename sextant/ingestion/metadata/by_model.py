@@ -108,27 +108,29 @@ async def estimate_descriptions(
         passages += len(found)
         for call in calls_of(DescribedKind.PASSAGES, found, settings):
             usage += call.need
-    asked = [(level, parts) for level, parts in await stored.list_upcoming_sections() if parts > 1]
-    usage = sum(_of_sections(asked, settings), usage)
+    sections = [
+        (level, parts) for level, parts in await stored.list_upcoming_sections() if parts > 1
+    ]
+    usage = sum(_of_sections(sections, settings), usage)
     return DescriptionEstimate(
         passages,
         usage.prompt_tokens,
         usage.completion_tokens,
         cost_of(usage, settings.extraction),
-        len(asked),
+        len(sections),
     )
 
 
-def _of_sections(asked: Iterable[tuple[int, int]], settings: Settings) -> Iterator[Usage]:
+def _of_sections(sections: Iterable[tuple[int, int]], settings: Settings) -> Iterator[Usage]:
     """Yield the calls about sections of so many parts each, level by level."""
     frame = tokens_of(prompt_of(DescribedKind.SECTIONS, "en", (), ()))
     levels = defaultdict[int, list[int]](list)
-    for level, parts in asked:
+    for level, parts in sections:
         levels[level].append(parts)
-    for own in levels.values():
-        for some in runs_of(own, lambda _: 1, TOGETHER):
-            told = _TITLE_TOKENS * len(some) + _PART_TOKENS * sum(some)
-            yield need_of(frame + told, len(some), settings)
+    for parts_of_level in levels.values():
+        for some in runs_of(parts_of_level, lambda _: 1, TOGETHER):
+            answer_tokens = _TITLE_TOKENS * len(some) + _PART_TOKENS * sum(some)
+            yield need_of(frame + answer_tokens, len(some), settings)
 
 
 log = logging.getLogger(__name__)
@@ -234,19 +236,19 @@ class ModelDescriber:
         left = 0
         if self.budget.exhausted:
             left = sum([await run.stored.count_undescribed(kind, TRIES) for kind in DescribedKind])
-        spent = self.budget.spent
+        usage_before = self.budget.spent
         return DescribedByModel(
             run.described[DescribedKind.PASSAGES],
             run.described[DescribedKind.SECTIONS],
             run.failed,
             left,
-            spent,
-            cost_of(spent, self._settings.extraction),
+            usage_before,
+            cost_of(usage_before, self._settings.extraction),
             tuple(_warnings(run.failed, left)),
         )
 
     async def _all(self, run: _DescribingRun, kind: DescribedKind) -> None:
-        asked, after, total = 0, None, 0
+        calls, after, total = 0, None, 0
         while not self.budget.exhausted:
             found = await run.stored.list_undescribed(kind, after, TRIES, _BY_MODEL_PAGE)
             if not found:
@@ -261,26 +263,28 @@ class ModelDescriber:
                 )
             # Sections of one level at a time: those above are told from what is said of these.
             wave = [one for one in found if one.order.rank == found[0].order.rank]
-            after, asked = wave[-1].order, asked + len(wave)
+            after, calls = wave[-1].order, calls + len(wave)
             await self._describe(run, kind, wave)
-            run.on_progress(kind.name.lower(), asked, max(asked, total))
+            run.on_progress(kind.name.lower(), calls, max(calls, total))
 
     async def _describe(
         self, run: _DescribingRun, kind: DescribedKind, wave: Sequence[UndescribedItem]
     ) -> None:
         """Ask about some and store the outcome; where the endpoint is gone, that costs nothing its first try."""
-        said = [one for one in map(copy_only_part, wave) if one is not None]
-        known = {one.id for one in said}
-        asked = [one for one in wave if one.id not in known and _worth_asking(kind, one)]
-        calls = calls_of(kind, asked, self._settings)
+        descriptions = [one for one in map(copy_only_part, wave) if one is not None]
+        known = {one.id for one in descriptions}
+        waiting = [one for one in wave if one.id not in known and _worth_asking(kind, one)]
+        calls = calls_of(kind, waiting, self._settings)
         answers = await asyncio.gather(*(self._ask(kind, call) for call in calls))
         sent = [one for one in answers if one is not None]
-        said += [one for answer in sent for one in answer.said]
-        known = {one.id for one in said}
+        descriptions += [one for answer in sent for one in answer.said]
+        known = {one.id for one in descriptions}
         vain = [one for answer in sent for one in answer.call.asked if one.id not in known]
         gone = run.gone(sent)
-        await run.stored.write(kind, said, [one.id for one in vain if one.tries or not gone])
-        run.described[kind] += len(said)
+        await run.stored.write(
+            kind, descriptions, [one.id for one in vain if one.tries or not gone]
+        )
+        run.described[kind] += len(descriptions)
         run.failed += len(vain)
         if gone and (error := sent[0].error) is not None:
             raise error
@@ -292,8 +296,8 @@ class ModelDescriber:
                 return None
             used = Usage()
             try:
-                told, used = await self._chat.structured(call.prompt, SCHEMAS[kind])
-                return _Answer(call, call.said(told))
+                replies, used = await self._chat.structured(call.prompt, SCHEMAS[kind])
+                return _Answer(call, call.said(replies))
             except SextantError as error:
                 number = count_noun(len(call.asked), kind.name.lower().removesuffix("s"))
                 log.warning("%s: described by extraction alone: %s", number, error)

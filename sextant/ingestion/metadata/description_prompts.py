@@ -91,9 +91,9 @@ class Call:
     prompt: Messages
     need: Usage
 
-    def said(self, told: Told) -> list[ModelDescription]:
+    def said(self, replies: Told) -> list[ModelDescription]:
         """Return what an answer says of these; of one that it leaves out nothing."""
-        by_number = _index_replies(told.passages, len(self.asked))
+        by_number = _index_replies(replies.passages, len(self.asked))
         (_, instructions), (_, data) = self.prompt
         echo = _Echo(Vocabulary(instructions), Vocabulary(data))
         return [
@@ -114,8 +114,8 @@ def calls_of(
     for one in found:
         text = _prompt_text(one)
         spoken[language_of(text)].append((one, text))
-    for language, own in spoken.items():
-        for some in runs_of(own, _share, _CALL_CHARS):
+    for language, items_of in spoken.items():
+        for some in runs_of(items_of, _share, _CALL_CHARS):
             yield _call(kind, language, some, settings)
 
 
@@ -155,12 +155,12 @@ def tokens_of(prompt: Messages) -> int:
     )
 
 
-def _index_replies(told: Sequence[_SectionReply], asked: int) -> dict[int, _SectionReply]:
+def _index_replies(replies: Sequence[_SectionReply], count: int) -> dict[int, _SectionReply]:
     """Return what was said by number from 1; a model may count from 0, or number nothing where it leaves nothing out."""
-    if len(told) == asked and all(one.passage is None for one in told):
-        return dict(enumerate(told, 1))
-    by_number = {number: one for one in told if (number := one.passage) is not None}
-    if 0 in by_number and asked not in by_number:
+    if len(replies) == count and all(one.passage is None for one in replies):
+        return dict(enumerate(replies, 1))
+    by_number = {number: one for one in replies if (number := one.passage) is not None}
+    if 0 in by_number and count not in by_number:
         return {number + 1: one for number, one in by_number.items()}
     return by_number
 
@@ -191,17 +191,17 @@ def _line(part: DescribedPart) -> str:
     return f"- {title}: {part.summary}" if title else f"- {part.summary}"
 
 
-def _to_description(one: UndescribedItem, told: _SectionReply, echo: _Echo) -> ModelDescription:
+def _to_description(one: UndescribedItem, reply: _SectionReply, echo: _Echo) -> ModelDescription:
     return ModelDescription(
         one.id,
         one.version,
-        short(told.summary),
-        _words(told.keywords, KEYWORDS, echo),
-        _words(told.topics if isinstance(told, _ChunkReply) else (), TOPICS, echo),
-        _words(told.tags, TOPICS, echo),
+        short(reply.summary),
+        _words(reply.keywords, KEYWORDS, echo),
+        _words(reply.topics if isinstance(reply, _ChunkReply) else (), TOPICS, echo),
+        _words(reply.tags, TOPICS, echo),
     )
 
 
 def _words(given: Sequence[str], most: int, echo: _Echo) -> tuple[str, ...]:
-    own = (word[:_WORD_CHARS] for word in given if not echo.repeats(word))
-    return tuple(dict.fromkeys(own))[:most]
+    shortened = (word[:_WORD_CHARS] for word in given if not echo.repeats(word))
+    return tuple(dict.fromkeys(shortened))[:most]

@@ -56,7 +56,9 @@ class _Worths:
 
     def __init__(self, terms: Mapping[UUID, Sequence[Term]]) -> None:
         holders = Counter(
-            name for own in terms.values() for name in {normalise_name(one.name) for one in own}
+            name
+            for terms_of_chunk in terms.values()
+            for name in {normalise_name(one.name) for one in terms_of_chunk}
         )
         self._rarity = {name: math.log(1 + len(terms) / number) for name, number in holders.items()}
         self.spelled: dict[str, str] = {}
@@ -91,12 +93,12 @@ def describe(
     if terms is None:
         terms = {chunk.id: extract_terms(chunk.text) for chunk in parsed.chunks}
     worths = _Worths(terms)
-    by_chunk = {own: dict(map(worths.of, found)) for own, found in terms.items()}
+    by_chunk = {chunk_id: dict(map(worths.of, found)) for chunk_id, found in terms.items()}
     summaries = {one.id: _summary(one, terms[one.id], by_chunk[one.id]) for one in parsed.chunks}
     above = _lines_of(parsed.sections)
     by_section = _sum_weights(parsed.chunks, by_chunk, above)
-    topics = {own: worths.best(found, TOPICS) for own, found in by_section.items()}
-    kind, beside = _kind(parsed), _neighbours(parsed.chunks)
+    topics = {chunk_id: worths.best(found, TOPICS) for chunk_id, found in by_section.items()}
+    kind, neighbours = _kind(parsed), _neighbours(parsed.chunks)
     chunks = tuple(
         replace(
             chunk,
@@ -106,11 +108,11 @@ def describe(
             topics=chunk.topics or topics.get(chunk.section_id, ()),
             topic_labels=chunk.topic_labels or _labels(chunk, topics.get(chunk.section_id, ())),
             tags=chunk.tags or tuple(dict.fromkeys((*kind, *_form(chunk.modality)))),
-            neighbours=chunk.neighbours or beside[chunk.id],
+            neighbours=chunk.neighbours or neighbours[chunk.id],
         )
         for chunk in parsed.chunks
     )
-    keywords = {own: worths.best(found, KEYWORDS) for own, found in by_section.items()}
+    keywords = {chunk_id: worths.best(found, KEYWORDS) for chunk_id, found in by_section.items()}
     sections = _sections(parsed, chunks, summaries, keywords, above)
     return Described(replace(parsed, chunks=chunks, sections=sections), terms)
 
@@ -144,18 +146,18 @@ def _summary(chunk: Chunk, terms: Sequence[Term], worths: Mapping[str, float]) -
         return _Summary("", 0.0)
     if chunk.modality is Modality.TABLE:
         return _Summary(short(_columns(chunk.text[slice(*spans[0])])), 0.0)
-    told = [0.0] * len(spans)
+    weights = [0.0] * len(spans)
     begins = [start for start, _ in spans]
     for term in terms:
         worth = worths[normalise_name(term.name)]
-        for place in {bisect_right(begins, span.start) - 1 for span in term.spans}:
-            told[place] += worth
+        for index in {bisect_right(begins, span.start) - 1 for span in term.spans}:
+            weights[index] += worth
     rates = [
         worth / math.sqrt(max(end - start, _TELLING_CHARS))
-        for worth, (start, end) in zip(told, spans, strict=True)
+        for worth, (start, end) in zip(weights, spans, strict=True)
     ]
     rates[0] *= _OPENING
-    best = max(range(len(spans)), key=lambda place: (rates[place], -place))
+    best = max(range(len(spans)), key=lambda index: (rates[index], -index))
     return _Summary(short(chunk.text[slice(*spans[best])]), rates[best])
 
 
@@ -209,8 +211,8 @@ def _labels(chunk: Chunk, topics: Sequence[str]) -> tuple[str, ...]:
 def _kind(parsed: ParsedDocument) -> tuple[str, ...]:
     """Return what the whole document is: tags that the user gave it, its language, its format."""
     given = parsed.metadata.get("tags", ())
-    own = [given] if isinstance(given, str) else given if isinstance(given, list | tuple) else []
-    words = [*own, parsed.language, parsed.metadata.get("format", "")]
+    kinds = [given] if isinstance(given, str) else given if isinstance(given, list | tuple) else []
+    words = [*kinds, parsed.language, parsed.metadata.get("format", "")]
     return tuple(dict.fromkeys(word for word in words if isinstance(word, str) and word))
 
 
@@ -223,11 +225,11 @@ def _neighbours(chunks: Sequence[Chunk]) -> dict[UUID, tuple[UUID, ...]]:
     rows: defaultdict[UUID, list[UUID]] = defaultdict(list)
     for chunk in sorted(chunks, key=lambda one: one.ordinal):
         rows[chunk.section_id].append(chunk.id)
-    beside: dict[UUID, tuple[UUID, ...]] = {}
+    neighbours: dict[UUID, tuple[UUID, ...]] = {}
     for row in rows.values():
-        for place, own in enumerate(row):
-            beside[own] = (*row[max(place - 1, 0) : place], *row[place + 1 : place + 2])
-    return beside
+        for index, current in enumerate(row):
+            neighbours[current] = (*row[max(index - 1, 0) : index], *row[index + 1 : index + 2])
+    return neighbours
 
 
 def _sections(
@@ -241,11 +243,11 @@ def _sections(
     best: dict[UUID, _Summary] = {}
     tags: defaultdict[UUID, dict[str, None]] = defaultdict(dict)
     for chunk in chunks:
-        own = summaries[chunk.id]
+        summary = summaries[chunk.id]
         for section in above.get(chunk.section_id, ()):
             tags[section].update(dict.fromkeys(chunk.tags))
-            if section not in best or own.worth > best[section].worth:
-                best[section] = own
+            if section not in best or summary.worth > best[section].worth:
+                best[section] = summary
     words = _words_of(chunks, above)
     return tuple(
         replace(

@@ -133,9 +133,9 @@ class _Cutter:
         header_tokens = estimate_tokens(header)
         if header_tokens > self._max_tokens / 2:
             header, header_tokens = "", 0
-        room = self._max_tokens - header_tokens
-        atoms = [atom for row in rows for atom in self._atoms(row, table.page, room)]
-        for index, pack in enumerate(_pack(atoms, room)):
+        budget = self._max_tokens - header_tokens
+        atoms = [atom for row in rows for atom in self._atoms(row, table.page, budget)]
+        for index, pack in enumerate(_pack(atoms, budget)):
             yield self._cut(table.section, pack, Modality.TABLE, header if index else "")
 
     def _cut(
@@ -149,13 +149,13 @@ class _Cutter:
         start, end = pack[0].span.start, pack[-1].span.end
         return Cut(section, start, end, pack[0].page, tokens, modality, context)
 
-    def _atoms(self, span: TextSpan, page: int | None, room: int) -> list[_Atom]:
+    def _atoms(self, span: TextSpan, page: int | None, budget: int) -> list[_Atom]:
         text = self._text[span.start : span.end]
-        if estimate_tokens(text) <= room:
+        if estimate_tokens(text) <= budget:
             return [self._atom(span, page)]
         return [
             self._atom(TextSpan(span.start + part.start, span.start + part.end), page)
-            for part in _split(text, max(1, room))
+            for part in _split(text, max(1, budget))
         ]
 
     def _atom(self, span: TextSpan, page: int | None) -> _Atom:
@@ -163,13 +163,13 @@ class _Cutter:
         return _Atom(span, page, estimate_tokens(text), bool(_INTRODUCES.search(text[-5:])))
 
 
-def _pack(atoms: Sequence[_Atom], room: int) -> Iterator[list[_Atom]]:
+def _pack(atoms: Sequence[_Atom], budget: int) -> Iterator[list[_Atom]]:
     pack: list[_Atom] = []
     filled = 0
     for atom in atoms:
-        if pack and filled + atom.tokens > room:
+        if pack and filled + atom.tokens > budget:
             *whole, last = pack
-            carried = whole and last.introduces and last.tokens + atom.tokens <= room
+            carried = whole and last.introduces and last.tokens + atom.tokens <= budget
             yield whole if carried else pack
             pack, filled = ([last], last.tokens) if carried else ([], 0)
         pack.append(atom)
@@ -178,23 +178,23 @@ def _pack(atoms: Sequence[_Atom], room: int) -> Iterator[list[_Atom]]:
         yield pack
 
 
-def _split(text: str, room: int) -> Iterator[TextSpan]:
+def _split(text: str, budget: int) -> Iterator[TextSpan]:
     """Cut a text into sentences, and a sentence that is too long at its last comma or space."""
     for begin, end in sentence_spans(text):
         start = begin
         while start < end:
             # A letter is a fifth of a token, so what fits lies within this window.
-            window = text[start : min(end, start + room * 5)]
-            length = len(window) if estimate_tokens(window) <= room else _fitting(window, room)
+            window = text[start : min(end, start + budget * 5)]
+            length = len(window) if estimate_tokens(window) <= budget else _fitting(window, budget)
             yield TextSpan(start, start + len(window[:length].rstrip()))
             blanks = _BLANKS.match(text, start + length, end)
             start = blanks.end() if blanks else end
 
 
-def _fitting(text: str, room: int) -> int:
-    """Return the length of the longest beginning of `text` within `room` tokens, at a pause if it has one."""
+def _fitting(text: str, budget: int) -> int:
+    """Return the length of the longest beginning of `text` within `budget` tokens, at a pause if it has one."""
     fitting = bisect_right(
-        range(1, len(text)), room, key=lambda length: estimate_tokens(text[:length])
+        range(1, len(text)), budget, key=lambda length: estimate_tokens(text[:length])
     )
     pauses = [pause.end() for pause in _PAUSE.finditer(text, fitting // 2, max(fitting, 1))]
     return pauses[-1] if pauses else max(fitting, 1)

@@ -58,20 +58,20 @@ def draft(blocks: Blocks, filename: str, max_tokens: int) -> DocumentDraft:
     )
 
 
-def _title(structure: Structure, own: str, filename: str) -> str:
+def _title(structure: Structure, title: str, filename: str) -> str:
     """Return the title line, else what the file's metadata say, else a heading at its top, else its name.
 
     Metadata come second because programs fill them with templates' and files' names.
     """
     root, *sections = structure.sections
     name = clean_text(PurePath(filename).stem)
-    own = " ".join(clean_text(own).split())
-    generic = _GENERIC_TITLE.match(own) or own == name
+    title = " ".join(clean_text(title).split())
+    generic = _GENERIC_TITLE.match(title) or title == name
     top = next(
         (section.title for section in sections if section.level == 1 and not section.start), ""
     )
     line = structure.text[root.heading.start : root.heading.end]
-    return (line or ("" if generic else own) or top or name)[:_TITLE_CHARS]
+    return (line or ("" if generic else title) or top or name)[:_TITLE_CHARS]
 
 
 def to_wire(made: DocumentDraft) -> bytes:

@@ -158,10 +158,10 @@ def _by_content(content: bytes) -> tuple[str, bool]:
 def _is_utf8(sample: bytes) -> bool:
     """Return whether the sample is UTF-8, up to a few damaged bytes; control characters speak for UTF-16."""
     text = sample.decode("utf-8", errors="replace")
-    foreign = len(text) - len(text.encode("ascii", errors="ignore"))
+    non_ascii = len(text) - len(text.encode("ascii", errors="ignore"))
     # One more is allowed for the character that the sample's end cuts.
     cut = int(len(sample) == _SAMPLE)
-    return not is_binary(text) and text.count("\ufffd") - cut <= foreign * _DAMAGED_UTF8
+    return not is_binary(text) and text.count("\ufffd") - cut <= non_ascii * _DAMAGED_UTF8
 
 
 def _by_normalizer(sample: bytes) -> tuple[str, bool]:
@@ -188,11 +188,12 @@ def _latin(sample: bytes) -> tuple[str, float]:
 
 def _accents(text: str, languages: Sequence[str]) -> float:
     """Share of a language's usual letters among the signs that ASCII has not, of the language that has most."""
-    foreign = [char for char in text.lower() if char > "\x7f" and char not in _PUNCTUATION]
-    if not foreign or _C1.search(text) or len(foreign) * 2 > len(text):
+    non_ascii = [char for char in text.lower() if char > "\x7f" and char not in _PUNCTUATION]
+    if not non_ascii or _C1.search(text) or len(non_ascii) * 2 > len(text):
         return 0.0
     return max(
-        sum(char in _letters(language) for char in foreign) / len(foreign) for language in languages
+        sum(char in _letters(language) for char in non_ascii) / len(non_ascii)
+        for language in languages
     )
 
 
@@ -235,32 +236,32 @@ def _ratings() -> list[tuple[str, Rating]]:
 
 def _koreanness(sample: bytes) -> float:
     """Share of Hangul, 0 where it has few of the syllables that Korean has most: Chinese in the same bytes has not."""
-    foreign = _non_ascii(sample, "cp949")
-    syllables = [char for char in foreign if _HANGUL.match(char)]
+    non_ascii = _non_ascii(sample, "cp949")
+    syllables = [char for char in non_ascii if _HANGUL.match(char)]
     frequent = sum(char in _letters("Korean") for char in syllables)
-    return len(syllables) / len(foreign) if frequent > len(syllables) * _LEAST_FREQUENT else 0.0
+    return len(syllables) / len(non_ascii) if frequent > len(syllables) * _LEAST_FREQUENT else 0.0
 
 
 def _japaneseness(sample: bytes, encoding: str) -> float:
     """Share of kana and of everyday ideographs, 0 where there are few kana."""
-    foreign = _non_ascii(sample, encoding)
-    kana = sum(_KANA.match(char) is not None for char in foreign)
-    if kana <= len(foreign) * _LEAST_KANA:
+    non_ascii = _non_ascii(sample, encoding)
+    kana = sum(_KANA.match(char) is not None for char in non_ascii)
+    if kana <= len(non_ascii) * _LEAST_KANA:
         return 0.0
     everyday = _common("euc_jp", range(0xB0, 0xD0))
-    return (kana + sum(char in everyday and not _KANA.match(char) for char in foreign)) / len(
-        foreign
+    return (kana + sum(char in everyday and not _KANA.match(char) for char in non_ascii)) / len(
+        non_ascii
     )
 
 
 def _cyrillicness(sample: bytes, encoding: str) -> float:
     """Share of a language's usual letters, in words with no capital but the first; 0 where it is no such language's."""
     text = _decodes(sample, encoding) or ""
-    foreign = sum(char > "\x7f" for char in text)
+    non_ascii = sum(char > "\x7f" for char in text)
     words = (word.lower() for word in _CYRILLIC_WORD.findall(text) if word[1:].islower())
     letters = Counter("".join(words))
     usual = max(sum(letters[char] for char in _letters(language)) for language in _SLAVIC)
-    return usual / foreign if usual > foreign * _CYRILLIC_LETTERS else 0.0
+    return usual / non_ascii if usual > non_ascii * _CYRILLIC_LETTERS else 0.0
 
 
 def _non_ascii(sample: bytes, encoding: str) -> str:
@@ -286,11 +287,11 @@ def _commonness(sample: bytes, encoding: str, common: frozenset[str]) -> float:
     text = _decodes(sample, encoding)
     if text is None or is_binary(text):
         return 0.0
-    foreign = [char for char in text if char > "\x7f"]
-    if not foreign:
+    non_ascii = [char for char in text if char > "\x7f"]
+    if not non_ascii:
         # Only ASCII under a two-byte encoding: certain, because random bytes do not do that.
         return 1.0 if text else 0.0
-    return sum(char in common for char in foreign) / len(foreign)
+    return sum(char in common for char in non_ascii) / len(non_ascii)
 
 
 def _latinness(sample: bytes) -> float:

@@ -141,10 +141,10 @@ def find_filled_cells(rows: Rows, region: Region, number: int) -> list[int]:
 
 def _trim(rows: Rows, region: Region) -> Region:
     filled = {number: find_filled_cells(rows, region, number) for number in region.rows}
-    kept = tuple(number for number, columns in filled.items() if columns)
+    used = tuple(number for number, columns in filled.items() if columns)
     left = min((columns[0] for columns in filled.values() if columns), default=0)
     right = max((columns[-1] + 1 for columns in filled.values() if columns), default=0)
-    return Region(kept, left, right)
+    return Region(used, left, right)
 
 
 def _cut(rows: Rows, region: Region) -> list[Region]:

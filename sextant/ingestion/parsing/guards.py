@@ -92,7 +92,7 @@ def _check_entry(entry: zipfile.ZipInfo) -> None:
         )
 
 
-def _inflate(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, room: int, limits: Limits) -> int:
+def _inflate(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, budget: int, limits: Limits) -> int:
     """Inflate one entry piece by piece and return its true size, stopping past any limit."""
     is_xml = _XML_PART.search(entry.filename) is not None
     size = 0
@@ -103,7 +103,7 @@ def _inflate(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, room: int, limits
             if prolog is not None and not prolog.read(piece):
                 prolog = None
             size += len(piece)
-            if size > room:
+            if size > budget:
                 raise _unsafe("inflates too far", limits.zip_inflated_bytes, "ZIP_INFLATED_BYTES")
             if is_xml and size > limits.zip_part_bytes:
                 raise _unsafe("has a part too large", limits.zip_part_bytes, "ZIP_PART_BYTES")

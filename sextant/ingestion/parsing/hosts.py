@@ -235,8 +235,8 @@ async def parse_file(
     if describe is not None and made.images:
         captions = await describe(made)
         if captions.texts:
-            told = replace(limits, captions=captions.texts)
-            made = await _draft(content, filename, told, hosts)
+            captioned = replace(limits, captions=captions.texts)
+            made = await _draft(content, filename, captioned, hosts)
         made = replace(made, warnings=(*made.warnings, *captions.warnings))
         if not made.cuts:
             raise FileEmpty("No text was found in the file.", next_step=" ".join(captions.warnings))

@@ -44,12 +44,12 @@ class LinkedText:
         self._pieces: list[tuple[str, str]] = []
         self._is_apart = False
 
-    def add(self, text: str, address: str = "", *, apart: bool = False) -> None:
-        """Add a piece, with its link's address; `apart`: with a blank between it and letters beside it."""
+    def add(self, text: str, address: str = "", *, spaced: bool = False) -> None:
+        """Add a piece, with its link's address; `spaced`: with a blank between it and letters beside it."""
         before = self._pieces[-1][0][-1:] if self._pieces else ""
-        if (apart or self._is_apart) and _is_letter(before) and _is_letter(text[:1]):
+        if (spaced or self._is_apart) and _is_letter(before) and _is_letter(text[:1]):
             text = f" {text}"
-        self._is_apart = apart
+        self._is_apart = spaced
         self._pieces.append((text, address))
 
     def __str__(self) -> str:
@@ -160,8 +160,8 @@ def _describe_image(
     placed.add(sha256)
     if len(found) < limits.images:
         found[sha256] = FoundImage(sha256, picture.jpeg, image.alt)
-    said = limits.captions.get(sha256, "")
-    if text := "\n".join(filter(None, (image.alt, said))):
+    caption = limits.captions.get(sha256, "")
+    if text := "\n".join(filter(None, (image.alt, caption))):
         yield Caption(text, image.page)
 
 

@@ -179,9 +179,9 @@ def _is_fraction(tokens: Sequence[_Token], slash: int) -> bool:
 
 def _decimals(number: Decimal, tokens: Sequence[_Token]) -> str:
     """Return digits in their places, literals between them; the first place takes all digits in front of it."""
-    places = [at for at, token in enumerate(tokens) if token.kind == "digit"]
+    positions = [at for at, token in enumerate(tokens) if token.kind == "digit"]
     point = next((at for at, t in enumerate(tokens) if t == _Token("sign", ".")), len(tokens))
-    whole, part = [at for at in places if at < point], [at for at in places if at > point]
+    whole, part = [at for at in positions if at < point], [at for at in positions if at > point]
     commas = [at for at, token in enumerate(tokens) if token == _Token("sign", ",")]
     last = max(whole, default=-1)
     grouped = any(whole and whole[0] < at < last for at in commas)
@@ -217,15 +217,15 @@ def _run_behind(commas: Sequence[int], last: int) -> list[int]:
     return run
 
 
-def _fill(integer: str, places: Sequence[_Token]) -> list[str]:
+def _fill(integer: str, tokens: Sequence[_Token]) -> list[str]:
     """Return the digits of a whole number for its places from left to right."""
-    if not places:
+    if not tokens:
         return []
-    digits = integer.rjust(len(places))
-    extra = len(digits) - len(places)
+    digits = integer.rjust(len(tokens))
+    extra = len(digits) - len(tokens)
     each = [digits[: extra + 1], *digits[extra + 1 :]]
     first = next((at for at, digit in enumerate(each) if digit.strip()), len(each))
-    zero = next((at for at, place in enumerate(places) if place.text == "0"), len(places))
+    zero = next((at for at, token in enumerate(tokens) if token.text == "0"), len(tokens))
     return [
         digit.strip() or ("0" if at >= min(first, zero) else "") for at, digit in enumerate(each)
     ]
@@ -247,10 +247,10 @@ def _scientific(number: Decimal, tokens: Sequence[_Token]) -> str:
     cut = next(at for at, token in enumerate(tokens) if token.kind == "exponent")
     point = next((at for at, t in enumerate(tokens[:cut]) if t.text == "."), cut)
     decimals = sum(token.kind == "digit" for token in tokens[point:cut])
-    places = sum(token.kind == "digit" for token in tokens[cut:])
+    digits = sum(token.kind == "digit" for token in tokens[cut:])
     mantissa, _, power = f"{number:.{decimals}E}".partition("E")
     sign = "-" if power.startswith("-") else tokens[cut].text[1:].replace("-", "")
-    return f"{mantissa}E{sign}{power.lstrip('+-').zfill(places)}"
+    return f"{mantissa}E{sign}{power.lstrip('+-').zfill(digits)}"
 
 
 def _fraction(number: Decimal, tokens: Sequence[_Token], slash: int) -> str:
@@ -263,8 +263,8 @@ def _fraction(number: Decimal, tokens: Sequence[_Token], slash: int) -> str:
     if fixed and int(fixed[0]):
         part, below = round(rest * int(fixed[0])), int(fixed[0])
     else:
-        places = len(re.match(r"[?#]*", behind)[0])  # type: ignore[index]
-        near = rest.limit_denominator(max(10**places - 1, 1))
+        width = len(re.match(r"[?#]*", behind)[0])  # type: ignore[index]
+        near = rest.limit_denominator(max(10**width - 1, 1))
         part, below = near.numerator, near.denominator
     if has_whole and part == below:
         whole, part = whole + 1, 0

@@ -31,23 +31,23 @@ class Omissions:
         self._damaged = dict[str, None]()
         self._characters = Counter[str]()
 
-    def add_part(self, kind: str, place: int | str | None = None) -> None:
+    def add_part(self, kind: str, index: int | str | None = None) -> None:
         """Count a part that is not read.
 
         Args:
             kind: a noun in the singular ("chart").
-            place: the number of the slide where it stands, or its own name.
+            index: the number of the slide where it stands, or its own name.
         """
         self._parts[kind] += 1
-        if place is not None:
-            self._places[kind][f"slide {place}" if isinstance(place, int) else place] = None
+        if index is not None:
+            self._places[kind][f"slide {index}" if isinstance(index, int) else index] = None
 
     def add_damaged(self, names: Iterable[str]) -> None:
         """Name parts of a container of which only some could be read."""
         self._damaged.update(dict.fromkeys(names))
 
     @contextmanager
-    def survive(self, kind: str, place: int | str | None = None) -> Generator[None]:
+    def survive(self, kind: str, index: int | str | None = None) -> Generator[None]:
         """Count a part as not read where reading it raises, so that it costs nothing else.
 
         Limits that the file breaks are still raised.
@@ -57,7 +57,7 @@ class Omissions:
         except (FileRejected, MemoryError, RecursionError):
             raise
         except Exception:  # noqa: BLE001 - damaged values make a reader raise anything
-            self.add_part(kind, place)
+            self.add_part(kind, index)
 
     def add_text(self, reason: str, text: str) -> None:
         """Count text that is left out, by the reason ("struck through")."""
@@ -78,11 +78,11 @@ class Omissions:
         )
 
     def _where(self, kind: str) -> str:
-        places = list(self._places[kind])
-        if not places:
+        indices = list(self._places[kind])
+        if not indices:
             return ""
-        named = [*places[:1], *(place.removeprefix("slide ") for place in places[1:_MOST_NAMED])]
-        more = ", …" if len(places) > _MOST_NAMED else ""
+        named = [*indices[:1], *(index.removeprefix("slide ") for index in indices[1:_MOST_NAMED])]
+        more = ", …" if len(indices) > _MOST_NAMED else ""
         return f" ({', '.join(named)}{more})"
 
 
@@ -289,10 +289,12 @@ def _mark_group(cells: list[str], at: int, table: Table) -> list[str]:
     return mark_across(cells) if is_across and cells[0] and at >= table.header_rows > 0 else cells
 
 
-def _cell_text(text: str, place: tuple[int, int], table: Table) -> str:
+def _cell_text(text: str, position: tuple[int, int], table: Table) -> str:
     cell = _cell(text)
     return (
-        mark_repeated(cell) if place in table.repeated and place[0] >= table.header_rows else cell
+        mark_repeated(cell)
+        if position in table.repeated and position[0] >= table.header_rows
+        else cell
     )
 
 

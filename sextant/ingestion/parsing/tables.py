@@ -94,8 +94,8 @@ def header_rows(rows: Sequence[Sequence[str]], across: Collection[int] = ()) -> 
     """
     width = max(map(len, rows), default=0)
     whole = [[*map(str.strip, row), *[""] * (width - len(row))] for row in rows]
-    kept = [at for at in range(width) if any(row[at] for row in whole)]
-    cells = [[row[at] for at in kept] for row in whole]
+    columns = [at for at in range(width) if any(row[at] for row in whole)]
+    cells = [[row[at] for at in columns] for row in whole]
     count = 1
     while (
         count - 1 in across and count < len(cells) and _is_of_groups(*cells[count - 1 : count + 1])
@@ -106,7 +106,7 @@ def header_rows(rows: Sequence[Sequence[str]], across: Collection[int] = ()) -> 
     if _is_of_units(cells[count], cells[count + 1 :]):
         count += 1
     named = [name for name in column_names(cells[:count]) if name]
-    is_names = len(set(named)) == len(named) and len(named) * 2 > len(kept)
+    is_names = len(set(named)) == len(named) and len(named) * 2 > len(columns)
     return count if is_names and all(_has_names(row, cells[count:]) for row in cells[:count]) else 0
 
 

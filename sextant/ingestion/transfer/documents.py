@@ -317,9 +317,9 @@ def _chunk(
 ) -> Chunk:
     ordinal, start = position
     title = line.title or document.title
-    said = line.start is not None
+    has_span = line.start is not None
     # A title that the text does not repeat is embedded and searched with it.
-    context = line.context if said or line.context else "" if title in line.text else title
+    context = line.context if has_span or line.context else "" if title in line.text else title
     return Chunk(
         id=id_,
         section_id=section.id,
@@ -332,7 +332,7 @@ def _chunk(
         modality=line.modality or Modality.TEXT,
         context=context,
         token_count=estimate_tokens(line.text),
-        title=line.title if said else title,
+        title=line.title if has_span else title,
         external_id=line.id,
         created_at=document.created_at,
     )

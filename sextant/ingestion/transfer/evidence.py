@@ -89,7 +89,7 @@ class Ends:
         if len(self._met) > _MOST_MET:
             self._met.clear()
         new = [end for end in named if end not in self._met]
-        self._met |= {own: End(*one) for own, one in self._lines.entities_by_id(new).items()}
+        self._met |= {own_id: End(*one) for own_id, one in self._lines.entities_by_id(new).items()}
         return {end: self._met[end] for end in named if end in self._met}
 
     async def _by_id(self, ids: Sequence[str]) -> dict[str, End]:
@@ -110,11 +110,11 @@ class Ends:
         norms = {name: normalise_name(name) for name in names}
         found = defaultdict[str, dict[UUID, str]](dict)
         here = await asyncio.to_thread(self._lines.bearers, list(norms.values()))
-        for norm, entity, own in [
+        for norm, entity, external_id in [
             *await find_entities_by_name(self._writer, list(norms.values())),
             *here,
         ]:
-            found[norm][entity] = own
+            found[norm][entity] = external_id
         self._shared |= {name for name, norm in norms.items() if len(found[norm]) > 1}
         return {
             name: End(*next(iter(found[norm].items())))
@@ -163,8 +163,8 @@ class EvidenceWriter:
         if self._fresh:
             await link_names(self._writer, self._fresh)
         decisions = self._lines.decisions()
-        while said := await next_of(decisions, _BATCH):
-            yield await self._decide(said), len(said)
+        while decided := await next_of(decisions, _BATCH):
+            yield await self._decide(decided), len(decided)
 
     async def _add_chunks(self, chunks: Sequence[ChunkLine]) -> None:
         evidence = await asyncio.to_thread(self._said, chunks)
@@ -220,7 +220,7 @@ class EvidenceWriter:
         problems, mentions, aliases = list[LineProblem](), list[MentionRow](), list[AliasRow]()
         ids, whole = list[tuple[int, UUID]](), list[UUID]()
         for named, group in zip(plain, groups, strict=True):
-            for number, said, line, entity in identify_entities(
+            for number, line_of, line, entity in identify_entities(
                 self._scope, named, group, owners, known
             ):
                 if entity is None:
@@ -229,11 +229,11 @@ class EvidenceWriter:
                 ids.append((number, entity))
                 mentions.append(_entity_mention(entity, line))
                 aliases += [AliasRow(entity, alias, "import") for alias in line.aliases]
-                self._own.append(AliasRow(entity, said.name, "import"))
+                self._own.append(AliasRow(entity, line_of.name, "import"))
                 self._lines.note_aliases(
                     (normalise_name(one), entity, line.name) for one in line.aliases
                 )
-                whole += [entity] * (said.id == line.id)
+                whole += [entity] * (line_of.id == line.id)
         self._lines.note_entities(ids)
         return GraphEvidence(mentions, (), aliases), whole, problems
 
@@ -265,17 +265,21 @@ class EvidenceWriter:
 
     async def _with_passages(self, evidence: GraphEvidence) -> GraphEvidence:
         """Return relations by the user's own word, each with the passage that states it, if one does."""
-        own = {
+        chunk_rows = {
             relation_id(row.source_id, row.target_id, row.relation_type): row
             for row in evidence.relations
             if row.chunk_id is None
         }
-        passages = await passages_stating(self._writer, own) if own and self._writer.version else {}
+        passages = (
+            await passages_stating(self._writer, chunk_rows)
+            if chunk_rows and self._writer.version
+            else {}
+        )
         if not passages:
             return evidence
-        kept = [row for row in evidence.relations if row.chunk_id is not None]
-        kept += [row._replace(chunk_id=passages.get(one)) for one, row in own.items()]
-        return replace(evidence, relations=kept)
+        relations = [row for row in evidence.relations if row.chunk_id is not None]
+        relations += [row._replace(chunk_id=passages.get(one)) for one, row in chunk_rows.items()]
+        return replace(evidence, relations=relations)
 
     async def _note_entities(self, asserted: Sequence[MentionRow]) -> None:
         """Note these entities; of one that is called otherwise from now on, also those whose facts name it."""
@@ -312,8 +316,8 @@ class EvidenceWriter:
         fresh = self._lines.note_mentions(
             [(row.entity_id, row.chunk_id) for row in mentions if row.chunk_id]
         )
-        said = [row for row, new in zip(mentions, fresh, strict=True) if new]
-        return GraphEvidence(said, relations), problems
+        new_mentions = [row for row, new in zip(mentions, fresh, strict=True) if new]
+        return GraphEvidence(new_mentions, relations), problems
 
     async def _decide(self, batch: Sequence[Numbered[DecisionLine]]) -> list[LineProblem]:
         """Take the user's word that entities are one, or two; the same word again changes nothing."""

@@ -126,8 +126,8 @@ class _ImportLine(BaseModel):
 
     def wire(self) -> dict[str, Any]:
         """Return the line as it is written: camelCase, known keys only, without what says nothing."""
-        said = self.model_dump(mode="json", by_alias=True, exclude=set(self.model_extra or ()))
-        return {key: value for key, value in said.items() if value not in (None, "", [], {})}
+        values = self.model_dump(mode="json", by_alias=True, exclude=set(self.model_extra or ()))
+        return {key: value for key, value in values.items() if value not in (None, "", [], {})}
 
 
 class SectionLine(_ImportLine):
@@ -170,17 +170,21 @@ class DocumentLine(_ImportLine):
     @classmethod
     def stored(cls, metadata: Mapping[str, Any], **values: object) -> DocumentLine:
         """Return the line of a stored document; `values` are its other fields."""
-        own = dict(metadata)
+        stored_metadata = dict(metadata)
         return cls.model_validate(
-            {"created_at": own.pop(_CREATED, None), "metadata": own, **values}
+            {
+                "created_at": stored_metadata.pop(_CREATED, None),
+                "metadata": stored_metadata,
+                **values,
+            }
         )
 
 
 def created_at(metadata: Mapping[str, Any]) -> datetime | None:
     """Return when a stored document was made, by its author's word (`DocumentLine.stored_metadata`)."""
-    said = metadata.get(_CREATED)
+    given = metadata.get(_CREATED)
     with suppress(ValueError):
-        return _check_zone(datetime.fromisoformat(said)) if isinstance(said, str) else None
+        return _check_zone(datetime.fromisoformat(given)) if isinstance(given, str) else None
     return None
 
 
@@ -300,8 +304,8 @@ def read_line(raw: bytes | Mapping[str, Any]) -> tuple[Line, list[Remark]]:
     remarks = [*_unknown_keys(line)]
     if isinstance(line, DocumentLine):
         check_sections(line.sections, len(line.text) if line.text else None)
-        for place, section in enumerate(line.sections):
-            remarks += (f"sections[{place}]: {remark}" for remark in _unknown_keys(section))
+        for index, section in enumerate(line.sections):
+            remarks += (f"sections[{index}]: {remark}" for remark in _unknown_keys(section))
         remarks += _overlaps(line.sections)
     if isinstance(line, ChunkLine):
         line, loops = _without_loops(line)
@@ -309,10 +313,10 @@ def read_line(raw: bytes | Mapping[str, Any]) -> tuple[Line, list[Remark]]:
     return line, [*lost, *map(Remark, remarks)]
 
 
-def _check_line(said: Mapping[str, Any]) -> tuple[Line, list[Remark]]:
+def _check_line(values: Mapping[str, Any]) -> tuple[Line, list[Remark]]:
     """Return the line without those items of its lists that cannot be used, and what is wrong with each."""
     try:
-        return _LINES.validate_python(said), []
+        return _LINES.validate_python(values), []
     except ValidationError as error:
         faults = error.errors(include_url=False)
     lost = dict[tuple[str, int], Remark]()
@@ -323,10 +327,10 @@ def _check_line(said: Mapping[str, Any]) -> tuple[Line, list[Remark]]:
             case _:
                 raise LineInvalid(_reason(fault))
     left = {
-        key: [one for place, one in enumerate(said[key]) if (key, place) not in lost]
+        key: [one for index, one in enumerate(values[key]) if (key, index) not in lost]
         for key, _ in lost
     }
-    return _LINES.validate_python({**said, **left}), list(lost.values())
+    return _LINES.validate_python({**values, **left}), list(lost.values())
 
 
 def check_sections(sections: Sequence[SectionLine], length: int | None) -> None:
@@ -335,15 +339,15 @@ def check_sections(sections: Sequence[SectionLine], length: int | None) -> None:
     Raises:
         LineInvalid: the first that does not, and the way out.
     """
-    for place, section in enumerate(sections):
+    for index, section in enumerate(sections):
         if section.start > section.end:
             raise LineInvalid(
-                f"sections[{place}].start: {section.start} lies behind its end, {section.end}. "
+                f"sections[{index}].start: {section.start} lies behind its end, {section.end}. "
                 "Give both as offsets into the document's text, the smaller one first."
             )
         if length is not None and section.end > length:
             raise LineInvalid(
-                f"sections[{place}].end: {section.end} lies beyond the document's text, which has "
+                f"sections[{index}].end: {section.end} lies beyond the document's text, which has "
                 f"{length} characters. Count characters, not bytes, and end at {length} at most."
             )
 
@@ -354,14 +358,18 @@ def _overlaps(sections: Sequence[SectionLine]) -> Iterator[str]:
     No fault: passages that overlap, each with a title, are stored as such sections, and exported so.
     """
     before = dict[int, tuple[int, SectionLine]]()  # by level, inside what is above
-    for place, section in enumerate(sections):
+    for index, section in enumerate(sections):
         before = {level: one for level, one in before.items() if level <= section.level}
-        other, beside = before.get(section.level, (0, None))
-        before[section.level] = place, section
-        if beside is not None and section.start < beside.end and beside.start < section.end:
+        other, before_it = before.get(section.level, (0, None))
+        before[section.level] = index, section
+        if (
+            before_it is not None
+            and section.start < before_it.end
+            and before_it.start < section.end
+        ):
             yield (
-                f"sections[{place}].start: {section.start} lies inside sections[{other}], which ends at "
-                f"{beside.end} and has the same level. Both are kept; if it is a part of that one, give "
+                f"sections[{index}].start: {section.start} lies inside sections[{other}], which ends at "
+                f"{before_it.end} and has the same level. Both are kept; if it is a part of that one, give "
                 f"it level {section.level + 1}."
             )
 
@@ -398,8 +406,8 @@ def _parse_json(raw: bytes) -> object:
     except orjson.JSONDecodeError:  # NaN, a byte order mark, another encoding: it may know better
         return json.loads(raw.rstrip(b"\r\n"))
     # Metadata may hold integers beyond 64 bits, which became floats.
-    said = isinstance(found, dict) and found.get("type") in _SAID_WITHOUT_METADATA
-    return found if said else json.loads(raw)
+    is_known = isinstance(found, dict) and found.get("type") in _SAID_WITHOUT_METADATA
+    return found if is_known else json.loads(raw)
 
 
 def _reason(fault: Mapping[str, Any]) -> str:
@@ -407,8 +415,8 @@ def _reason(fault: Mapping[str, Any]) -> str:
     if fault["type"] in ("union_tag_invalid", "union_tag_not_found"):
         return "type: must be document, chunk, entity, relation or decision."
     # The first place is the kind of line that was tried; an entity's is followed by what it was given as.
-    place = field_at([step for step in fault["loc"][1:] if step not in (_NAMED, _DESCRIBED)])
-    return f"{place}: {describe_error(fault)}." if place else f"{describe_error(fault)}."
+    field_name = field_at([step for step in fault["loc"][1:] if step not in (_NAMED, _DESCRIBED)])
+    return f"{field_name}: {describe_error(fault)}." if field_name else f"{describe_error(fault)}."
 
 
 def _unknown_keys(line: _ImportLine) -> Iterator[str]:
@@ -437,6 +445,6 @@ def _without_loops(line: ChunkLine) -> tuple[ChunkLine, list[str]]:
     ]
     if not loops:
         return line, []
-    kept = [triple for triple in line.triples if triple not in loops]
+    triples = [triple for triple in line.triples if triple not in loops]
     remarks = [f"The triple {list(loop)!r:.120} joins an entity to itself." for loop in loops]
-    return line.model_copy(update={"triples": kept}), remarks
+    return line.model_copy(update={"triples": triples}), remarks

@@ -35,25 +35,25 @@ T = TypeVar("T")
 
 
 async def next_of(
-    items: Iterator[T], number: int, size: Callable[[T], int] = lambda _: 0, room: int = 0
+    items: Iterator[T], number: int, size: Callable[[T], int] = lambda _: 0, budget: int = 0
 ) -> list[T]:
     """Return the next items, fetched off the loop; empty at the end.
 
     Args:
         items: from these.
         number: so many at most.
-        size: of an item; none is added to what has more than `room` together.
-        room: as large as a batch may be before its last item.
+        size: of an item; none is added to what has more than `budget` together.
+        budget: as large as a batch may be before its last item.
     """
 
     def taken() -> list[T]:
-        batch, held = list[T](), 0
-        while len(batch) < number and held <= room:
+        batch, size_so_far = list[T](), 0
+        while len(batch) < number and size_so_far <= budget:
             try:
                 batch.append(next(items))
             except StopIteration:
                 break
-            held += size(batch[-1])
+            size_so_far += size(batch[-1])
         return batch
 
     return await asyncio.to_thread(taken)
@@ -152,8 +152,8 @@ class Spool:
         if before is None:
             self.size += 1
         else:
-            said = f"It takes the place of line {before}, which has the same id."
-            yield LineProblem(number, said, kept=True)
+            remark = f"It takes the place of line {before}, which has the same id."
+            yield LineProblem(number, remark, kept=True)
 
     def _put(self, table: str, key: str, values: tuple[object, ...]) -> int | None:
         """Keep a line under its key; returns the line that had it before."""
@@ -285,7 +285,7 @@ class Spool:
             "cross join entity e on e.key = 'id ' || wanted.value and e.uuid is not null",
             (orjson.dumps([*external_ids]).decode(),),
         )
-        return {own: (UUID(bytes=one), name) for own, one, name in found}
+        return {external_id: (UUID(bytes=one), name) for external_id, one, name in found}
 
     def mentioned(self, entity_id: UUID) -> bool:
         """Return whether a line of this import names the entity."""

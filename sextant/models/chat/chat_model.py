@@ -194,8 +194,8 @@ class ChatModel:
         return read, first.usage + second.usage
 
     def _unfit(self, problem: DoesNotFit, usage: Usage) -> ModelOutputInvalid:
-        said = wordings.UNFIT_TRUNCATED if usage.truncated else wordings.UNFIT
-        error = self._service.error(ModelOutputInvalid, said, problem=problem)
+        wording = wordings.UNFIT_TRUNCATED if usage.truncated else wordings.UNFIT
+        error = self._service.error(ModelOutputInvalid, wording, problem=problem)
         error.usage = usage
         return error
 
@@ -321,23 +321,23 @@ class ChatModel:
             typed = as_sextant_error(error, self._service)
             typed.message += f" {SPENT['en'].message}"
             typed.translations = {
-                language: said._replace(message=said.message + SPENT[language].message)
-                for language, said in typed.translations.items()
+                language: text._replace(message=text.message + SPENT[language].message)
+                for language, text in typed.translations.items()
             }
             raise typed from error
         await self._retries.pause(error, attempt, self._service)
 
     def _require_text(self, tally: Tally) -> None:
         if tally.ended == "content_filter":
-            said = wordings.WITHHELD
+            wording = wordings.WITHHELD
         elif tally.text.strip():
             return
         elif tally.refusal:
-            said = wordings.DECLINED
+            wording = wordings.DECLINED
         else:
-            said = wordings.USED_UP if tally.truncated else wordings.EMPTY
+            wording = wordings.USED_UP if tally.truncated else wordings.EMPTY
         declined = tally.refusal[:200].rstrip(". ")
-        raise self._service.error(ModelOutputInvalid, said, reason=declined)
+        raise self._service.error(ModelOutputInvalid, wording, reason=declined)
 
 
 def _with_instruction(prompt: list[BaseMessage], text: str) -> list[BaseMessage]:
@@ -372,11 +372,11 @@ def as_chat_model(llm: BaseChatModel | ChatModel) -> ChatModel:
             next_step="Give a LangChain chat model, such as ChatOpenAI(model=…).",
             field="llm",
         )
-    own = getattr(llm, "max_retries", None)
+    retries = getattr(llm, "max_retries", None)
     if getattr(llm, "stream_chunk_timeout", None):
         # As in `build_chat_model`: else a reader who leaves may not stop the model on Python 3.11.
         llm = llm.model_copy(update={"stream_chunk_timeout": 0})
-    return ChatModel(llm, retries=Retries(limit=0) if own else Retries(), json_only=True)
+    return ChatModel(llm, retries=Retries(limit=0) if retries else Retries(), json_only=True)
 
 
 def _report_usage(tally: Tally) -> Usage:

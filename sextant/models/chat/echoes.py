@@ -33,8 +33,8 @@ class Echoes:
     def __init__(
         self, prompt: Sequence[BaseMessage], instruction: str, choices: Collection[str] = ()
     ) -> None:
-        told = [message.text for message in prompt if isinstance(message, SystemMessage)]
-        self._instructions = "\n".join([*told, instruction])
+        instructions = [message.text for message in prompt if isinstance(message, SystemMessage)]
+        self._instructions = "\n".join([*instructions, instruction])
         self._data = "\n".join(
             message.text for message in prompt if not isinstance(message, SystemMessage)
         )

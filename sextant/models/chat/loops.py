@@ -53,7 +53,9 @@ async def stream_on_loop(
 
 def _is_of_another_loop(error: RuntimeError) -> bool:
     """Return whether asyncio says so; it has neither a class nor a code for that."""
-    said = str(error)
+    message = str(error)
     return (
-        "different event loop" in said or "different loop" in said or said == "Event loop is closed"
+        "different event loop" in message
+        or "different loop" in message
+        or message == "Event loop is closed"
     )

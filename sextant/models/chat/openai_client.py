@@ -53,7 +53,7 @@ class PlainStreams(AsyncOpenAI):
         path: str,
         *,
         stream_cls: type[AsyncStream[Any]] | None = None,
-        **said: Any,  # noqa: ANN401
+        **options: Any,  # noqa: ANN401
     ) -> Any:  # noqa: ANN401 - seven overloads
         """See `AsyncOpenAI`."""
-        return await super().post(path, stream_cls=stream_cls and PlainStream, **said)
+        return await super().post(path, stream_cls=stream_cls and PlainStream, **options)

@@ -73,8 +73,8 @@ def _whole(value: str | int | float) -> list[int]:
 
 def _weight(value: object) -> float:
     """Return the first number that is said, 0 for none."""
-    said = None if isinstance(value, bool) else _WEIGHT.search(str(value))
-    return float(said.group()) if said else 0.0
+    match = None if isinstance(value, bool) else _WEIGHT.search(str(value))
+    return float(match.group()) if match else 0.0
 
 
 def _yes(value: object) -> bool:

@@ -50,8 +50,10 @@ class AtMost:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        told = handler(schema)
-        return told | {"maxLength" if told.get("type") == "string" else "maxItems": self.most}
+        described = handler(schema)
+        return described | {
+            "maxLength" if described.get("type") == "string" else "maxItems": self.most
+        }
 
     def _cut(self, value: Any) -> Any:  # noqa: ANN401 - whatever can be sliced
         return value[: self.most]
@@ -80,23 +82,23 @@ def _describe_field(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> 
     """Return what of a schema's node the model is told, references put in their places."""
     if reference := node.get("$ref"):
         return _describe_field(definitions[str(reference).rpartition("/")[2]], definitions)
-    told: dict[str, Any] = {}
+    described: dict[str, Any] = {}
     if options := [one for one in node.get("anyOf", ()) if one.get("type") != "null"]:
         # None stands for what was not said; the model is to say it.
         inner = [_describe_field(one, definitions) for one in options]
-        told = inner[0] if len(inner) == 1 else {"anyOf": inner}
-    told |= {key: node[key] for key in ("type", *_BOUNDS) if key in node}
+        described = inner[0] if len(inner) == 1 else {"anyOf": inner}
+    described |= {key: node[key] for key in ("type", *_BOUNDS) if key in node}
     if "const" in node:
-        told["enum"] = [node["const"]]
+        described["enum"] = [node["const"]]
     if "items" in node:
-        told["items"] = _describe_field(node["items"], definitions)
+        described["items"] = _describe_field(node["items"], definitions)
     if node.get("type") == "object":
         fields = {
             key: _describe_field(one, definitions)
             for key, one in node.get("properties", {}).items()
         }
-        told |= {"properties": fields, "required": list(fields), "additionalProperties": False}
-    return told
+        described |= {"properties": fields, "required": list(fields), "additionalProperties": False}
+    return described
 
 
 def collect_enums(schema: Mapping[str, Any]) -> frozenset[str]:
@@ -203,8 +205,8 @@ def _json_values(text: str) -> Iterator[tuple[object, bool]]:
             value, position = _DECODER.raw_decode(text, start.start())
         except (ValueError, RecursionError):
             try:
-                mended, cut_off = _repair_json(text[start.start() :])
-                value, _length = _DECODER.raw_decode(mended)
+                repaired, cut_off = _repair_json(text[start.start() :])
+                value, _length = _DECODER.raw_decode(repaired)
             except (ValueError, RecursionError):
                 continue
             whole = False
@@ -248,9 +250,9 @@ def _close_brackets(text: str, open_brackets: list[tuple[str, int]]) -> str:
 
 
 def _follow_brackets(piece: str, start: int, open_brackets: list[tuple[str, int]]) -> None:
-    for place, char in enumerate(piece, start):
+    for index, char in enumerate(piece, start):
         if char in "{[":
-            open_brackets.append(("}" if char == "{" else "]", place))
+            open_brackets.append(("}" if char == "{" else "]", index))
         elif open_brackets and char == open_brackets[-1][0]:
             open_brackets.pop()
 
@@ -305,9 +307,9 @@ def _bare_list(value: object, names: Mapping[str, FieldInfo]) -> list[Any]:
     if isinstance(value, dict) and len(value) == 1 and not names.keys() & value.keys():
         (value,) = value.values()
     objects = value if isinstance(value, list) else []
-    asked = all(isinstance(one, dict) and not names.keys() & one.keys() for one in objects)
+    is_bare = all(isinstance(one, dict) and not names.keys() & one.keys() for one in objects)
     wanted = all(get_origin(field.annotation) is list for field in names.values())
-    return objects if asked and wanted else []
+    return objects if is_bare and wanted else []
 
 
 def _as_list(value: object, field: FieldInfo) -> object:

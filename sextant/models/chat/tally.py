@@ -53,10 +53,10 @@ class ThoughtFilter:
         ended_unopened: whether a thought ended that nothing had opened.
     """
 
-    def __init__(self, *, begins_within: bool = False, watches: bool = True) -> None:
+    def __init__(self, *, starts_in_thought: bool = False, watches: bool = True) -> None:
         self.restarts = 0
         self.ended_unopened = False
-        self._begins_within = begins_within
+        self._begins_within = starts_in_thought
         self._watches = watches
         self._held = ""
         self._end = ""
@@ -155,7 +155,7 @@ class Tally:
         self._chars = 0
         self._pieces: list[str] = []
         self._thoughts = ThoughtFilter(
-            begins_within=thinks_unopened,
+            starts_in_thought=thinks_unopened,
             watches=not any(ends_a_thought(message.text) for message in prompt),
         )
         self._reported: UsageMetadata | None = None
@@ -208,16 +208,19 @@ class Tally:
     def usage(self) -> Usage:
         """Return the tokens as the endpoint reports them, or else estimated."""
         if self._reported is None or not self._reported["input_tokens"]:
-            asked = sum(estimate_tokens(m.text) + _MESSAGE_OVERHEAD for m in self.prompt)
+            prompt_tokens = sum(estimate_tokens(m.text) + _MESSAGE_OVERHEAD for m in self.prompt)
             return Usage(
                 self.requests,
-                asked,
+                prompt_tokens,
                 estimate_tokens(self.text),
                 estimated=True,
                 truncated=self.truncated,
             )
-        asked, said = self._reported["input_tokens"], self._reported["output_tokens"]
-        return Usage(self.requests, asked, said, truncated=self.truncated)
+        prompt_tokens, answer_tokens = (
+            self._reported["input_tokens"],
+            self._reported["output_tokens"],
+        )
+        return Usage(self.requests, prompt_tokens, answer_tokens, truncated=self.truncated)
 
     def _keep(self, piece: str) -> str:
         if piece:

@@ -49,8 +49,8 @@ class VisionModel:
             {"type": "text", "text": user},
             {"type": "image_url", "image_url": {"url": picture.data_uri}},
         ]
-        said = await self._chat.complete([SystemMessage(system), HumanMessage(shown)])
-        return ModelCompletion(clean_text(said.text).strip()[:_LONGEST], said.usage)
+        reply = await self._chat.complete([SystemMessage(system), HumanMessage(shown)])
+        return ModelCompletion(clean_text(reply.text).strip()[:_LONGEST], reply.usage)
 
     async def close(self) -> None:
         """Close the connections."""

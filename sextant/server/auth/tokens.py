@@ -235,8 +235,8 @@ class Tokens:
         return Principal(user_id, self._permissions(claims))
 
     def _permissions(self, claims: Mapping[str, Any]) -> frozenset[Permission]:
-        told = claims.get(self._settings.jwt_scope_claim)
-        words = told.split() if isinstance(told, str) else told
+        claimed = claims.get(self._settings.jwt_scope_claim)
+        words = claimed.split() if isinstance(claimed, str) else claimed
         if not isinstance(words, list):
             return frozenset()
         prefix = self._settings.jwt_scope_prefix

@@ -72,14 +72,14 @@ async def _require_allowed(scope: Scope) -> None:
         HTTPException: the route is not listed, or ours takes other methods.
         Unauthorised, Forbidden, Limited, DependencyError: as `Authenticator.authenticate`.
     """
-    own: Sequence[BaseRoute] = scope["app"].state.own_routes
+    id_: Sequence[BaseRoute] = scope["app"].state.own_routes
     routes: Sequence[BaseRoute] = scope["app"].router.routes
-    if len(routes) == len(own) or scope.get("root_path") == _IN_PROCESS or _is_preflight(scope):
+    if len(routes) == len(id_) or scope.get("root_path") == _IN_PROCESS or _is_preflight(scope):
         return
     route, other_methods = _find_route(routes, scope)
-    if route is None or _is_ours(route, own):
+    if route is None or _is_ours(route, id_):
         return
-    if any(_is_ours(one, own) for one in other_methods):
+    if any(_is_ours(one, id_) for one in other_methods):
         raise HTTPException(405)  # nobody else answers at an address of ours
     path: str = getattr(route, "path", "")
     if isinstance(route, Mount) and not path:
@@ -107,9 +107,11 @@ def _find_route(
     return (others[0] if others else None), others
 
 
-def _is_ours(route: BaseRoute, own: Sequence[BaseRoute]) -> bool:
+def _is_ours(route: BaseRoute, our_routes: Sequence[BaseRoute]) -> bool:
     """Return whether a route is one of ours, or one that was added later and demands a permission."""
-    return any(route is one for one in own) or all(map(is_guarded, iter_route_contexts([route])))
+    return any(route is one for one in our_routes) or all(
+        map(is_guarded, iter_route_contexts([route]))
+    )
 
 
 async def _require_permission(scope: Scope, permission: Permission) -> None:

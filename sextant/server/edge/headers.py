@@ -44,8 +44,8 @@ class Methods:
             methods = _allowed_methods(scope)
             await Response(status_code=204, headers={"Allow": methods})(scope, receive, send)
             return
-        asked_for_head = scope["method"] == "HEAD" and not scope["path"].endswith(_STREAMS)
-        inner = {**scope, "method": "GET"} if asked_for_head else scope
+        is_head = scope["method"] == "HEAD" and not scope["path"].endswith(_STREAMS)
+        inner = {**scope, "method": "GET"} if is_head else scope
 
         async def answering(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -94,16 +94,16 @@ class RequestId:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        own = is_request_id(Headers(scope=scope).get(HEADER)) or uuid4().hex
-        scope.setdefault("state", {})["request_id"] = own
+        id_ = is_request_id(Headers(scope=scope).get(HEADER)) or uuid4().hex
+        scope.setdefault("state", {})["request_id"] = id_
 
         async def answering(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = [one for one in message["headers"] if one[0] != _SENT]
-                message = {**message, "headers": [*headers, (_SENT, own.encode("latin-1"))]}
+                message = {**message, "headers": [*headers, (_SENT, id_.encode("latin-1"))]}
             await send(message)
 
-        token = request_id.set(own)
+        token = request_id.set(id_)
         try:
             await self._app(scope, receive, answering)
         finally:
@@ -181,10 +181,10 @@ class SecurityHeaders:
         async def answering(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = list(message["headers"])
-                said = {name for name, _ in headers}
+                names = {name for name, _ in headers}
                 message = {
                     **message,
-                    "headers": headers + [one for one in _HEADER_SENT if one[0] not in said],
+                    "headers": headers + [one for one in _HEADER_SENT if one[0] not in names],
                 }
             await send(message)
 

@@ -124,8 +124,10 @@ def passage_of(chunk: StoredChunk) -> FoundPassage:
 
 def related_items(one: NeighbourChunk) -> RelatedPassage:
     """Return a related chunk as the tools show it."""
-    own = _of_passage(one.chunk)
-    return RelatedPassage.shown(one.chunk, **own, relation=one.relation, shared_entities=one.shared)
+    shown = _of_passage(one.chunk)
+    return RelatedPassage.shown(
+        one.chunk, **shown, relation=one.relation, shared_entities=one.shared
+    )
 
 
 def preview_text(graph_id: str, found: Preview) -> Previewed:
@@ -148,7 +150,7 @@ def preview_text(graph_id: str, found: Preview) -> Previewed:
 
 def answer_result(graph_id: str, found: Answer, *, debug: bool) -> Answered:
     """Return an answer as the tools show it; `debug` adds times, the model's cost and the graph's part."""
-    told = {
+    structured = {
         "timings": dict(found.timings),
         "usage": on_wire(found.usage),
         "graphContext": dict(found.graph_context),
@@ -158,7 +160,7 @@ def answer_result(graph_id: str, found: Answer, *, debug: bool) -> Answered:
         graph_id=graph_id,
         citations=on_wire(found.citations),
         sources=on_wire(found.sources),
-        debug=told if debug else None,
+        debug=structured if debug else None,
     )
 
 

@@ -166,8 +166,8 @@ def _add_resources(server: KnowledgeServer, caller_of: CallerOf) -> None:
 
 async def _chunks(rag: Sextant, document: str) -> Chunks:
     """Return the chunks of the knowledge base that a document is in."""
-    standing = await rag.library().standing(document_id_of(document))
-    return await rag.chunks(standing.graph_id)
+    status = await rag.library().standing(document_id_of(document))
+    return await rag.chunks(status.graph_id)
 
 
 @contextmanager
@@ -206,13 +206,13 @@ def _failure_result(error: SextantError, *, field: str | None = None) -> CallToo
     Structured content that is not of the tool's own schema makes the official TypeScript client (1.32)
     throw, and its caller never learns what was wrong.
     """
-    told = problem_of(error)
+    problem = problem_of(error)
     if field is not None:
-        told = told.model_copy(update={"field": field, "detail": error.message})
+        problem = problem.model_copy(update={"field": field, "detail": error.message})
     return CallToolResult(
         content=[TextContent(type="text", text=_sentence(error))],
         is_error=True,
-        _meta={PROBLEM: told.model_dump(mode="json", by_alias=True, exclude_none=True)},
+        _meta={PROBLEM: problem.model_dump(mode="json", by_alias=True, exclude_none=True)},
     )
 
 
@@ -313,8 +313,8 @@ async def mcp(request: Request, principal: Reader) -> Response:
     """Return the tools `kb.search`, `kb.related`, `kb.preview` and `kb.ask`, or `kb_search` and so on."""
     serving = serving_of(request)
     run = partial(_in_slot, serving.runs, principal)
-    place = partial(serving.searches.place, principal.quota_key)
-    request.state.caller = Caller(rag_of(request, principal), run, place)
+    slot = partial(serving.searches.place, principal.quota_key)
+    request.state.caller = Caller(rag_of(request, principal), run, slot)
     running = cast("FastAPI", request.app).state.mcp
     return _Handled(cast("Endpoints", running).managers[request.url.path])
 

@@ -29,21 +29,21 @@ R = TypeVar("R", bound=BaseModel)
 
 def fitting(results: Sequence[R]) -> tuple[R, ...]:
     """Return the first of `results` that are together within a host's limit; always the first one."""
-    kept, left = list[R](), _SAFE_TOKENS
+    chosen, left = list[R](), _SAFE_TOKENS
     for one in results:
         left -= estimate_tokens(one.model_dump_json(by_alias=True))
-        if left < 0 and kept:
+        if left < 0 and chosen:
             break
-        kept.append(one)
-    return tuple(kept)
+        chosen.append(one)
+    return tuple(chosen)
 
 
-def left_out_text(kept: int, found: int) -> str | None:
+def left_out_text(shown: int, found: int) -> str | None:
     """Return what to tell when not all fit."""
-    if kept == found:
+    if shown == found:
         return None
     return (
-        f"Only the first {kept} of {found} passages fit here: narrow the query, add filters, "
+        f"Only the first {shown} of {found} passages fit here: narrow the query, add filters, "
         "or ask for fewer."
     )
 
@@ -54,11 +54,11 @@ def shorten_text(found: Previewed) -> Previewed:
     What is nearest to the passage stays.
     """
     bare = found.model_copy(update={"before": "", "after": ""})
-    room = _SAFE_TOKENS - estimate_tokens(bare.model_dump_json(by_alias=True))
+    budget = _SAFE_TOKENS - estimate_tokens(bare.model_dump_json(by_alias=True))
     needed = estimate_tokens(found.before) + estimate_tokens(found.after)
-    if needed <= room:
+    if needed <= budget:
         return found
-    share = max(0.0, room / needed)
+    share = max(0.0, budget / needed)
     before, after = int(len(found.before) * share), int(len(found.after) * share)
     return found.model_copy(
         update={
@@ -74,8 +74,8 @@ def search_text(found: FoundPage) -> str:
     """Return a page of passages."""
     head = f"{count_noun(len(found.results), 'passage')}, of {found.total} found, in {found.graph_id!r}."
     more = found.next_cursor and f"There are more: cursor {found.next_cursor}"
-    told = [_hit(rank, hit) for rank, hit in enumerate(found.results, start=1)]
-    return _lines([head, *told, *_notes(found.warnings), more, found.hint])
+    hits = [_hit(rank, hit) for rank, hit in enumerate(found.results, start=1)]
+    return _lines([head, *hits, *_notes(found.warnings), more, found.hint])
 
 
 def format_related(found: RelatedPassages) -> str:
@@ -114,11 +114,15 @@ def answer_text(found: Answered, *, chosen: bool = False) -> str:
 
 
 def _hit(rank: int, hit: SearchHit) -> str:
-    place = " › ".join((hit.filename, *hit.parent_section_path))
+    heading = " › ".join((hit.filename, *hit.parent_section_path))
     page = f", page {hit.page}" if hit.page is not None else ""
     around = [f"  {near.relation} {near.chunk_id}: {near.text}" for near in hit.neighbors or ()]
     return "\n".join(
-        [f"[{rank}] {place}{page}, score {hit.score:.3f}, chunk {hit.chunk_id}", hit.text, *around]
+        [
+            f"[{rank}] {heading}{page}, score {hit.score:.3f}, chunk {hit.chunk_id}",
+            hit.text,
+            *around,
+        ]
     )
 
 

@@ -123,19 +123,19 @@ class Tools:
         """
         caller = self._caller_of(call)
         graphId = await caller.rag.find_graph(graphId)  # noqa: N806 - the tool's own name
-        asked = SearchBody.model_validate({
+        body = SearchBody.model_validate({
             "query": query, "graphId": graphId, "mode": mode, "limit": limit, "filters": filters,
             "includeNeighbors": includeNeighbors, "rerank": rerank, "bm25Rerank": bm25Rerank,
             "cursor": cursor, "debug": debug,
         })  # fmt: skip
         async with caller.place():
-            page = await run_search(caller.rag, asked)
-        kept = texts.fitting(page.results)
-        hint = texts.left_out_text(len(kept), len(page.results))
-        told = page.model_dump() | {"results": kept, "graph_id": graphId, "hint": hint}
+            page = await run_search(caller.rag, body)
+        results = texts.fitting(page.results)
+        hint = texts.left_out_text(len(results), len(page.results))
+        structured = page.model_dump() | {"results": results, "graph_id": graphId, "hint": hint}
         if hint:
-            told["next_cursor"] = None  # it would pass over what was left out
-        found = FoundPage(**told)
+            structured["next_cursor"] = None  # it would pass over what was left out
+        found = FoundPage(**structured)
         return _result(found, texts.search_text(found))
 
     async def related(
@@ -156,12 +156,12 @@ class Tools:
         graphId = await caller.rag.find_graph(graphId)  # noqa: N806 - the tool's own name
         chunks = await caller.rag.chunks(graphId)
         around = [related_items(one) for one in await chunks.reading.related(chunkId, limit)]
-        kept = texts.fitting(around)
+        results = texts.fitting(around)
         found = RelatedPassages(
             graph_id=graphId,
             chunk_id=chunkId,
-            results=kept,
-            hint=texts.left_out_text(len(kept), len(around)),
+            results=results,
+            hint=texts.left_out_text(len(results), len(around)),
             debug=_measure_call(started) if debug else None,
         )
         return _result(found, texts.format_related(found))
@@ -208,8 +208,8 @@ class Tools:
         """
         caller = self._caller_of(call)
         named, graphId = graphId, await caller.rag.find_graph(graphId)  # noqa: N806 - the tool's own name
-        asked = partial(caller.rag.stream, query, graph_id=graphId, mode=mode, filters=filters)
-        answer = await answer_of(caller.run(partial(asked, top_k=topK)), _progress(call))
+        ask = partial(caller.rag.stream, query, graph_id=graphId, mode=mode, filters=filters)
+        answer = await answer_of(caller.run(partial(ask, top_k=topK)), _progress(call))
         found = answer_result(graphId, answer, debug=debug)
         return _result(found, texts.answer_text(found, chosen=graphId != named))
 
@@ -223,8 +223,8 @@ def _progress(call: Call) -> Callable[[Event], Awaitable[None]]:
         if writing and isinstance(event, Token):
             return
         writing = writing or isinstance(event, Token)
-        if said := _question_of(event):
-            await call.report_progress(next(steps), message=said)
+        if message := _question_of(event):
+            await call.report_progress(next(steps), message=message)
 
     return told
 

@@ -200,8 +200,8 @@ def formatter(*, as_json: bool | None = None) -> structlog.stdlib.ProcessorForma
 
 
 def _with_request_id(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    own = request_id.get()
-    return event if own is None else {**event, "request_id": own}
+    id_ = request_id.get()
+    return event if id_ is None else {**event, "request_id": id_}
 
 
 def _at_least_info(level: str) -> str:

@@ -54,10 +54,10 @@ class Metrics:
     """Counts what happens; `happened` and `answered` are told, the gauges are set when asked."""
 
     def __init__(self) -> None:
-        self._registry = own = CollectorRegistry()
-        ProcessCollector(registry=own)
-        histogram = partial(Histogram, buckets=_SECONDS, registry=own)
-        counter, gauge = partial(Counter, registry=own), partial(Gauge, registry=own)
+        self._registry = registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        histogram = partial(Histogram, buckets=_SECONDS, registry=registry)
+        counter, gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry)
         self.requests = histogram(
             "kb_http_request_seconds",
             "Time to a response's last byte, by route template and status.",
@@ -104,10 +104,10 @@ class Metrics:
         """Count it."""
         match happening:
             case SearchCompleted(mode=mode, timings=timings, outcome=outcome):
-                for lane, spent in timings.items():
-                    self._retrieval.labels(mode, lane, outcome).observe(spent / 1000)
-            case NodeCompleted(node=node, milliseconds=spent, attempt=attempt, outcome=outcome):
-                self._nodes.labels(node, outcome).observe(spent / 1000)
+                for lane, elapsed in timings.items():
+                    self._retrieval.labels(mode, lane, outcome).observe(elapsed / 1000)
+            case NodeCompleted(node=node, milliseconds=elapsed, attempt=attempt, outcome=outcome):
+                self._nodes.labels(node, outcome).observe(elapsed / 1000)
                 if node == "generate" and outcome is EventOutcome.OK:
                     self._rounds.observe(attempt)
             case ModelCalled(prompt_tokens=prompt, completion_tokens=completion, outcome=outcome):
@@ -116,8 +116,8 @@ class Metrics:
                 self._tokens.labels("completion").inc(completion)
             case CitationsDropped(reason=reason, number=number):
                 self._dropped.labels(reason).inc(number)
-            case StageRan(stage=stage, milliseconds=spent, outcome=outcome):
-                self._stages.labels(stage, outcome).observe(spent / 1000)
+            case StageRan(stage=stage, milliseconds=elapsed, outcome=outcome):
+                self._stages.labels(stage, outcome).observe(elapsed / 1000)
 
     def forget_queue(self) -> None:
         """Nobody knows how the queue stands; an old figure would say that all is well."""

@@ -93,9 +93,9 @@ class ReadinessProbe:
     async def dependencies(self) -> list[Dependency]:
         """Return how each is now, or was a moment ago."""
         now = time.monotonic()
-        asked = [self._asked(*one) for one in self._known.items() if now >= one[1].until]
-        if asked:
-            answered, _ = await asyncio.wait(asked, timeout=_WAITED)
+        pending = [self._asked(*one) for one in self._known.items() if now >= one[1].until]
+        if pending:
+            answered, _ = await asyncio.wait(pending, timeout=_WAITED)
             for one in answered:
                 one.result()
         return [

@@ -90,7 +90,7 @@ def _as_span(happening: Happening) -> None:
         case NodeCompleted(node=name, milliseconds=spent, outcome=outcome):
             _span(f"node {name}", spent, outcome, {"kb.attempt": happening.attempt})
         case SearchCompleted(mode=name, timings=timings, outcome=outcome):
-            lanes = {f"kb.lane.{lane}_ms": round(spent, 3) for lane, spent in timings.items()}
+            lanes = {f"kb.lane.{lane}_ms": round(elapsed, 3) for lane, elapsed in timings.items()}
             _span(f"search {name}", timings["total"], outcome, lanes)
         case StageRan(stage=name, milliseconds=spent, outcome=outcome):
             _span(f"ingest {name}", spent, outcome, {})

@@ -180,11 +180,11 @@ def _finish(answer: Answer) -> str:
 
 
 def _usage(answer: Answer) -> dict[str, int]:
-    spent = answer.usage
+    usage = answer.usage
     return {
-        "prompt_tokens": spent.prompt_tokens,
-        "completion_tokens": spent.completion_tokens,
-        "total_tokens": spent.prompt_tokens + spent.completion_tokens,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "total_tokens": usage.prompt_tokens + usage.completion_tokens,
     }
 
 

@@ -95,8 +95,8 @@ class _Turned:
     async def _turn(self, start: Message, message: Message) -> None:
         problem = orjson.loads(message["body"])
         field, detail = _as_sent(problem.get("field"), problem["detail"])
-        said = str(Wording(detail, problem.get("nextStep") or ""))
-        body = orjson.dumps(error_body(problem["code"], said, problem["status"], field))
+        text = str(Wording(detail, problem.get("nextStep") or ""))
+        body = orjson.dumps(error_body(problem["code"], text, problem["status"], field))
         headers = MutableHeaders(raw=start["headers"])
         headers["content-type"] = "application/json"
         headers["content-length"] = str(len(body))

@@ -104,9 +104,9 @@ def read(messages: Sequence[ChatMessage], most_turns: int) -> Conversation:
     rules = "\n".join(text for role, text in texts if role in {"system", "developer"})
     turns = [_turn(role, text) for role, text in texts if role in {"user", "assistant"} and text]
     head = [_turn("system", rules)] if rules else []
-    room = max(most_turns - len(head), 0)
-    kept = turns[-room:] if room else []
-    return Conversation(_text(last), head + kept, _images(last))
+    turns_left = max(most_turns - len(head), 0)
+    recent = turns[-turns_left:] if turns_left else []
+    return Conversation(_text(last), head + recent, _images(last))
 
 
 def _turn(role: str, text: str) -> dict[str, str]:

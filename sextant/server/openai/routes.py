@@ -59,30 +59,30 @@ async def get_model(
 )
 async def chat_completions(request: Request, principal: Reader, chat: Chat) -> Response:
     """Answer the last message of a chat, with citations in the text and as fields beside it."""
-    asked = _read_request(chat, serving_of(request).settings.limits.history_turns)
+    question = _read_request(chat, serving_of(request).settings.limits.history_turns)
     usage = chat.stream_options is not None and bool(chat.stream_options.include_usage)
     completion = CompletionWriter(chat.model, chat.list_sources, usage)
     if chat.stream:
-        _, response = stream_answer(request, principal, asked, completion.encoder())
+        _, response = stream_answer(request, principal, question, completion.encoder())
         return response
 
     def respond(answer: Answer) -> Response:
         body = orjson.dumps(completion.whole(answer))
         return Response(body, media_type="application/json")
 
-    return await whole(request, principal, asked, respond)
+    return await whole(request, principal, question, respond)
 
 
 def _read_request(chat: ChatRequest, most_turns: int) -> AnswerRequest:
     mode, graph_id = messages.chosen_by(chat.model, chat.graph_id)
-    said = messages.read(chat.messages, most_turns)
+    conversation = messages.read(chat.messages, most_turns)
     bounds = chat.filters
     options = Options(
         graph_id=graph_id,
         mode=mode,
         top_k=chat.top_k,
-        history=said.history,
+        history=conversation.history,
         filters=bounds.model_dump(mode="json", exclude_defaults=True) if bounds else None,
-        multimodal_content=said.images,
+        multimodal_content=conversation.images,
     )
-    return AnswerRequest(said.question, options)
+    return AnswerRequest(conversation.question, options)

@@ -98,42 +98,42 @@ async def _accept(request: Request, principal: Principal, received: Received) ->
     uploads, refused = received.uploads, received.refused
     if len(refused) == len(uploads):
         raise refused[0]
-    taken = [place for place in range(len(uploads)) if place not in refused]
+    taken = [index for index in range(len(uploads)) if index not in refused]
     library = _library(request, principal)
-    registered = await library.add([uploads[place] for place in taken], received.graph_id)
+    registered = await library.add([uploads[index] for index in taken], received.graph_id)
     became = {
-        place: UploadedBody.shown(one, filename=uploads[place].filename)
-        for place, one in zip(taken, registered, strict=True)
+        index: UploadedBody.shown(one, filename=uploads[index].filename)
+        for index, one in zip(taken, registered, strict=True)
     }
-    for place, error in refused.items():
+    for index, error in refused.items():
         problem = problem_of(error, request_id_of(request))
-        became[place] = UploadedBody(filename=uploads[place].filename, problem=problem)
+        became[index] = UploadedBody(filename=uploads[index].filename, problem=problem)
     return UploadBody(
-        graph_id=received.graph_id, documents=tuple(became[place] for place in sorted(became))
+        graph_id=received.graph_id, documents=tuple(became[index] for index in sorted(became))
     )
 
 
 @router.get("/documents", responses=answers(examples.PAGE, 404))
 async def list_documents(
-    request: Request, principal: Reader, asked: Annotated[DocumentsQuery, Query()]
+    request: Request, principal: Reader, options: Annotated[DocumentsQuery, Query()]
 ) -> DocumentPage:
     """Return the documents of a knowledge base, oldest first, each with its newest ingestion."""
-    listing = ListingKey.of("documents", principal.user_id, asked.graph_id)
+    listing = ListingKey.of("documents", principal.user_id, options.graph_id)
     after = None
-    if asked.cursor:
-        time, document_id = listing.after(asked.cursor, (str, str))
+    if options.cursor:
+        time, document_id = listing.after(options.cursor, (str, str))
         try:
             after = datetime.fromisoformat(str(time)), UUID(str(document_id))
         except ValueError:
             raise not_a_cursor() from None
     library = _library(request, principal)
-    found = await library.page(asked.graph_id, after, asked.limit + 1)
-    page = found[: asked.limit]
+    found = await library.page(options.graph_id, after, options.limit + 1)
+    page = found[: options.limit]
     standings = await library.statuses([one.id for one in page])
     more = len(found) > len(page) and page[-1].created_at
     return DocumentPage(
         documents=tuple(
-            DocumentBody.of(asked.graph_id, one, standings.get(one.id)) for one in page
+            DocumentBody.of(options.graph_id, one, standings.get(one.id)) for one in page
         ),
         next_cursor=listing.cursor([more.isoformat(), str(page[-1].id)]) if more else None,
     )
@@ -144,8 +144,8 @@ async def get_document(
     request: Request, principal: Reader, document_id: DocumentId
 ) -> DocumentBody:
     """Return a document, and how far its ingestion is."""
-    document, standing = await _library(request, principal).get(document_id)
-    return DocumentBody.of(standing.graph_id, document, standing)
+    document, status = await _library(request, principal).get(document_id)
+    return DocumentBody.of(status.graph_id, document, status)
 
 
 @router.delete(
@@ -171,9 +171,9 @@ async def delete_document(
     library = _library(request, principal)
     if await library.delete(document_id) is None:
         return Response(status_code=204)
-    document, standing = await library.get(document_id)
+    document, status = await library.get(document_id)
     response.status_code = 200
-    return DocumentBody.of(standing.graph_id, document, standing)
+    return DocumentBody.of(status.graph_id, document, status)
 
 
 @router.post(
@@ -218,9 +218,9 @@ async def _frame_events(watch: Watch, request_id: str | None) -> AsyncIterator[b
     """Yield the events of a stream; whatever ends it, its place is given back."""
     number = 0
     try:
-        async for standing in watch.statuses():
+        async for status in watch.statuses():
             number += 1
-            yield frame(_event(standing), _data(standing), str(number))
+            yield frame(_event(status), _data(status), str(number))
     except DocumentNotFound as error:
         problem = problem_of(error, request_id)
         data = problem.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -234,10 +234,10 @@ async def get_text(
     request: Request,
     principal: Reader,
     document_id: DocumentId,
-    asked: Annotated[SliceQuery, Query()],
+    options: Annotated[SliceQuery, Query()],
 ) -> SliceBody:
     """Return a part of a document's text, such as the surroundings of a citation."""
-    start, end = asked.bounds
+    start, end = options.bounds
     text = await _library(request, principal).text(document_id, start, end)
     return SliceBody(document_id=document_id, start=start, end=start + len(text), text=text)
 
@@ -269,11 +269,11 @@ def _library(request: Request, principal: Principal) -> Library:
     return rag_of(request, principal).library()
 
 
-def _event(standing: UploadStatus) -> str:
-    if not standing.is_settled:
+def _event(status: UploadStatus) -> str:
+    if not status.is_settled:
         return "progress"
-    return "failed" if standing.stage == "failed" else "done"
+    return "failed" if status.stage == "failed" else "done"
 
 
-def _data(standing: UploadStatus) -> dict[str, Any]:
-    return ProgressBody.of(standing).model_dump(mode="json", by_alias=True, exclude_none=True)
+def _data(status: UploadStatus) -> dict[str, Any]:
+    return ProgressBody.of(status).model_dump(mode="json", by_alias=True, exclude_none=True)

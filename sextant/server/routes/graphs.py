@@ -66,14 +66,14 @@ _EXPORT: dict[int | str, dict[str, Any]] = {
 
 @router.get("/api/graphs", responses=answers(examples.GRAPHS))
 async def list_graphs(
-    request: Request, principal: Reader, asked: Annotated[GraphQuery, Query()]
+    request: Request, principal: Reader, options: Annotated[GraphQuery, Query()]
 ) -> GraphPage:
     """Return the knowledge bases with their sizes, by name."""
     listing = ListingKey.of("graphs", principal.user_id)
-    after = str(listing.after(asked.cursor, (str,))[0]) if asked.cursor else ""
+    after = str(listing.after(options.cursor, (str,))[0]) if options.cursor else ""
     known = sorted(await rag_of(request, principal).graphs(), key=lambda one: one.graph_id)
     rest = [one for one in known if one.graph_id > after]
-    page = rest[: asked.limit]
+    page = rest[: options.limit]
     return GraphPage(
         graphs=tuple(map(GraphBody.shown, page)),
         next_cursor=listing.cursor([page[-1].graph_id]) if len(rest) > len(page) else None,
@@ -85,11 +85,11 @@ async def example_questions(
     request: Request,
     principal: Reader,
     graph_id: GraphId,
-    asked: Annotated[ExamplesQuery, Query()],
+    options: Annotated[ExamplesQuery, Query()],
 ) -> ExamplesBody:
     """Question to begin with, from headings of the documents; empty before there are any."""
     found = await rag_of(request, principal).examples(
-        graph_id, language=asked.language or "", limit=asked.limit
+        graph_id, language=options.language or "", limit=options.limit
     )
     return ExamplesBody(questions=tuple(map(ExampleBody.shown, found)))
 
@@ -104,7 +104,7 @@ async def import_graph(
     request: Request,
     principal: Writer,
     graph_id: GraphId,
-    asked: Annotated[ImportQuery, Query()],
+    options: Annotated[ImportQuery, Query()],
     accept: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> ImportBody | Response:
     """Bring documents, passages, entities and relations of your own; the same again changes nothing."""
@@ -119,8 +119,8 @@ async def import_graph(
                 report = await rag_of(request, principal).import_graph(
                     _to_their_end(lines, read),
                     graph_id,
-                    strict=asked.strict,
-                    facts_as_passages=asked.facts_as_passages,
+                    strict=options.strict,
+                    facts_as_passages=options.facts_as_passages,
                     on_progress=on_stage,
                     patience=serving.settings.http.import_patience,
                 )

@@ -33,59 +33,62 @@ EntityId = Annotated[UUID, Path(alias="entityId", examples=[examples.ENTITY_ID])
 
 
 @router.post("/api/knowledge/entities/search", responses=answers(examples.ENTITIES_FOUND, 404, 409))
-async def search_entities(request: Request, principal: Reader, asked: Asked) -> SearchResponse:
+async def search_entities(request: Request, principal: Reader, body: Asked) -> SearchResponse:
     """Search entities by meaning, words and the graph around the best."""
     rag = rag_of(request, principal)
-    options = asked.options()
+    options = body.options()
     async with search_turn(request, principal):
-        return await rag.search_entities(asked.query, graph_id=asked.graph_id, options=options)
+        return await rag.search_entities(body.query, graph_id=body.graph_id, options=options)
 
 
 @router.get("/api/knowledge/entities/duplicates", responses=answers(examples.DUPLICATES, 404))
 async def list_duplicates(
-    request: Request, principal: Reader, asked: Annotated[DuplicatesQuery, Query()]
+    request: Request, principal: Reader, options: Annotated[DuplicatesQuery, Query()]
 ) -> DuplicatePage:
     """Return pairs of entities that may be one thing, the likeliest first; `decision` lines of an import decide."""
-    entities = await rag_of(request, principal).entities(asked.graph_id)
+    entities = await rag_of(request, principal).entities(options.graph_id)
     async with search_turn(request, principal):  # compares all vectors of names
-        return DuplicatePage.of(await entities.duplicates(asked.limit, asked.cursor))
+        return DuplicatePage.of(await entities.duplicates(options.limit, options.cursor))
 
 
 @router.get("/api/knowledge/entities/{entityId}", responses=answers(examples.ENTITY, 404))
 async def get_entity(
-    request: Request, principal: Reader, entity_id: EntityId, asked: Annotated[EntityQuery, Query()]
+    request: Request,
+    principal: Reader,
+    entity_id: EntityId,
+    options: Annotated[EntityQuery, Query()],
 ) -> EntityDetail:
     """Return an entity with its relations, the passages that mention it, and its communities."""
-    entities = await rag_of(request, principal).entities(asked.graph_id)
-    return EntityDetail.of_view(await entities.get(entity_id, asked.limit))
+    entities = await rag_of(request, principal).entities(options.graph_id)
+    return EntityDetail.of_view(await entities.get(entity_id, options.limit))
 
 
 @router.get("/api/knowledge/graph", responses=answers(examples.SUBGRAPH, 404))
 async def get_graph(
-    request: Request, principal: Reader, asked: Annotated[SubGraphQuery, Query()]
+    request: Request, principal: Reader, options: Annotated[SubGraphQuery, Query()]
 ) -> SubGraphBody:
     """Return a part of the graph that is small enough to be drawn."""
-    graph = await rag_of(request, principal).graph(asked.graph_id)
-    part = await graph.part(asked.seed, depth=asked.depth, limit=asked.limit)
+    graph = await rag_of(request, principal).graph(options.graph_id)
+    part = await graph.part(options.seed, depth=options.depth, limit=options.limit)
     return SubGraphBody.of(part)
 
 
 @router.get("/api/knowledge/communities", responses=answers(examples.COMMUNITIES, 404))
 async def list_communities(
-    request: Request, principal: Reader, asked: Annotated[CommunityQuery, Query()]
+    request: Request, principal: Reader, options: Annotated[CommunityQuery, Query()]
 ) -> CommunityPage:
     """Return the communities of entities with their reports, the coarsest level first."""
-    communities = await rag_of(request, principal).communities(asked.graph_id)
+    communities = await rag_of(request, principal).communities(options.graph_id)
     listing = ListingKey.of(
-        "communities", principal.user_id, asked.graph_id, asked.level, asked.parent_id
+        "communities", principal.user_id, options.graph_id, options.level, options.parent_id
     )
     found = await communities.page(
-        asked.limit + 1,
-        level=asked.level,
-        parent_id=asked.parent_id,
-        after=_read_page(listing, asked.cursor),
+        options.limit + 1,
+        level=options.level,
+        parent_id=options.parent_id,
+        after=_read_page(listing, options.cursor),
     )
-    page = found[: asked.limit]
+    page = found[: options.limit]
     last = (page[-1].level, page[-1].rating, str(page[-1].id)) if page else ()
     return CommunityPage(
         communities=tuple(map(CommunityBody.shown, page)),
@@ -96,9 +99,9 @@ async def list_communities(
 def _read_page(listing: ListingKey, cursor: str | None) -> CommunityCursor | None:
     if cursor is None:
         return None
-    level, rating, own = listing.after(cursor, (int, float, str))
+    level, rating, last_id = listing.after(cursor, (int, float, str))
     try:
-        own_id = UUID(str(own))
+        entity_id = UUID(str(last_id))
     except ValueError:
         raise not_a_cursor() from None
-    return CommunityCursor(in_range(level, "cursor", least=0), float(rating), own_id)
+    return CommunityCursor(in_range(level, "cursor", least=0), float(rating), entity_id)

@@ -55,7 +55,7 @@ RunId = Annotated[
 async def ask(
     request: Request,
     principal: Reader,
-    asked: Annotated[QueryRequest, Body(examples=[examples.QUERY])],
+    question: Annotated[QueryRequest, Body(examples=[examples.QUERY])],
     accept: Annotated[str, Header(include_in_schema=False)] = "",
     last_event_id: LastEventId = None,
 ) -> Response:
@@ -64,11 +64,11 @@ async def ask(
         run_id, after = _last_event_of(last_event_id)
         run = serving_of(request).runs.find(run_id, principal.user_id)
         return resume_stream(request, run, after)
-    trace = _Trace(debug=asked.debug)
-    if asked.stream or MEDIA_TYPE in accept:
+    trace = _Trace(debug=question.debug)
+    if question.stream or MEDIA_TYPE in accept:
         encode = partial(_frame_events, trace)
         run, response = stream_answer(
-            request, principal, _read_request(asked), encode, keep=True, survive=asked.resume
+            request, principal, _read_request(question), encode, keep=True, survive=question.resume
         )
         response.headers["Content-Location"] = f"{router.prefix}/{run.run_id}/events"
         return response
@@ -77,7 +77,7 @@ async def ask(
         body = answer_on_wire(answer, trace.steps)
         return Response(orjson.dumps(body), media_type="application/json")
 
-    return await whole(request, principal, _read_request(asked), respond, trace.note)
+    return await whole(request, principal, _read_request(question), respond, trace.note)
 
 
 @router.get("/{runId}/events", response_class=Response, responses={200: _AGAIN, **problems(404)})
@@ -96,20 +96,20 @@ async def cancel_answer(request: Request, principal: Reader, run_id: RunId) -> N
     serving_of(request).runs.find(run_id, principal.user_id).stop()
 
 
-def _read_request(asked: QueryRequest) -> AnswerRequest:
-    bounds = asked.filters
+def _read_request(body: QueryRequest) -> AnswerRequest:
+    bounds = body.filters
     filters = bounds.model_dump(mode="json", exclude_defaults=True) if bounds else None
     options = Options(
-        graph_id=asked.graph_id,
-        mode=asked.mode,
-        top_k=asked.top_k,
-        history=[turn.model_dump() for turn in asked.history],
+        graph_id=body.graph_id,
+        mode=body.mode,
+        top_k=body.top_k,
+        history=[turn.model_dump() for turn in body.history],
         filters=filters,
-        multimodal_content=asked.multimodal_content,
-        rerank=asked.rerank,
-        thread_id=asked.thread_id,
+        multimodal_content=body.multimodal_content,
+        rerank=body.rerank,
+        thread_id=body.thread_id,
     )
-    return AnswerRequest(asked.query, options)
+    return AnswerRequest(body.query, options)
 
 
 _PLACE = re.compile(r"([0-9a-f]{32})-([0-9]{1,9})")

@@ -20,7 +20,7 @@ Asked = Annotated[SearchBody, Body(examples=[examples.SEARCH])]
 
 
 @router.post("/search", responses=answers(examples.FOUND, 404, 409))
-async def search(request: Request, principal: Reader, asked: Asked) -> ChunkSearchResponse:
+async def search(request: Request, principal: Reader, body: Asked) -> ChunkSearchResponse:
     """Search the passages of a knowledge base, with their metadata and scores."""
     async with search_turn(request, principal):
-        return await run_search(rag_of(request, principal), asked)
+        return await run_search(rag_of(request, principal), body)

@@ -22,10 +22,10 @@ async def get_structure(
     request: Request,
     principal: Reader,
     document_id: DocumentId,
-    asked: Annotated[OfAnyGraph, Query()],
+    options: Annotated[OfAnyGraph, Query()],
 ) -> StructureBody:
     """Return the sections of a document, and what each is about."""
     rag = rag_of(request, principal)
-    graph_id = asked.graph_id or (await rag.library().standing(document_id)).graph_id
+    graph_id = options.graph_id or (await rag.library().standing(document_id)).graph_id
     root = await (await rag.chunks(graph_id)).structure(document_id)
     return StructureBody.of(document_id, graph_id, root)

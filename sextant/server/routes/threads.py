@@ -25,13 +25,13 @@ ThreadId = Annotated[
 
 @router.get("", responses=answers(examples.THREADS))
 async def list_threads(
-    request: Request, principal: Reader, asked: Annotated[ThreadQuery, Query()]
+    request: Request, principal: Reader, options: Annotated[ThreadQuery, Query()]
 ) -> ThreadPage:
     """Return the conversations of the caller, the latest first."""
     listing = ListingKey.of("threads", principal.user_id)
-    after = _read_page(listing, asked.cursor) if asked.cursor else None
-    known = await rag_of(request, principal).conversations().known(asked.limit + 1, after)
-    page = known[: asked.limit]
+    after = _read_page(listing, options.cursor) if options.cursor else None
+    known = await rag_of(request, principal).conversations().known(options.limit + 1, after)
+    page = known[: options.limit]
     key = (page[-1].updated_at.isoformat(), page[-1].thread_id) if len(known) > len(page) else None
     return ThreadPage(
         threads=tuple(map(ThreadBody.shown, page)), next_cursor=listing.cursor(key) if key else None

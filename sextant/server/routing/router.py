@@ -88,8 +88,8 @@ class Route(APIRoute):
             if takes_json and not is_json(request):
                 raise HTTPException(415, "This takes a body of the type application/json.")
             if takes_json and is_encoded(request):
-                told = {"Accept-Encoding": "identity"}  # RFC 9110, 15.5.16
-                raise HTTPException(415, "This takes a body without a Content-Encoding.", told)
+                headers = {"Accept-Encoding": "identity"}  # RFC 9110, 15.5.16
+                raise HTTPException(415, "This takes a body without a Content-Encoding.", headers)
             return await handle(_StrictRequest(request.scope, request.receive))
 
         return handle_strictly

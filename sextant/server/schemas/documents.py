@@ -145,13 +145,13 @@ class JobBody(Wire):
     warning_codes: tuple[str | None, ...] = ()
 
     @classmethod
-    def of(cls, standing: UploadStatus) -> JobBody | None:
+    def of(cls, status: UploadStatus) -> JobBody | None:
         """Return the body for the job of a document; None where there never was a job."""
-        if standing.job_id is None or standing.stage is None:
+        if status.job_id is None or status.stage is None:
             return None
-        counts = {name: getattr(standing, name) or 0 for name in ("done", "total", "attempts")}
-        codes = tuple(map(code_of, standing.warnings))
-        return cls.shown(standing, **counts, warning_codes=codes)
+        counts = {name: getattr(status, name) or 0 for name in ("done", "total", "attempts")}
+        codes = tuple(map(code_of, status.warnings))
+        return cls.shown(status, **counts, warning_codes=codes)
 
 
 class ProgressBody(Wire):
@@ -165,9 +165,9 @@ class ProgressBody(Wire):
     job: JobBody | None
 
     @classmethod
-    def of(cls, standing: UploadStatus) -> ProgressBody:
+    def of(cls, status: UploadStatus) -> ProgressBody:
         """Return the body for how far a document is."""
-        return cls.shown(standing, job=JobBody.of(standing))
+        return cls.shown(status, job=JobBody.of(status))
 
 
 class DocumentBody(Wire):
@@ -198,10 +198,10 @@ class DocumentBody(Wire):
 
     @classmethod
     def of(
-        cls, graph_id: str, document: Document, standing: UploadStatus | None = None
+        cls, graph_id: str, document: Document, status: UploadStatus | None = None
     ) -> DocumentBody:
         """Return the body for a document."""
-        job = JobBody.of(standing) if standing else None
+        job = JobBody.of(status) if status else None
         return cls.shown(document, document_id=document.id, graph_id=graph_id, job=job)
 
 

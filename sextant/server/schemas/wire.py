@@ -52,10 +52,10 @@ class Wire(BaseModel):
         return given
 
     @classmethod
-    def shown(cls, value: object, **told: object) -> Self:
-        """Return what `value` is over the wire: its attributes of our fields' names, and what else is `told`."""
-        own = {name: getattr(value, name) for name in cls.model_fields if hasattr(value, name)}
-        return cls.model_validate(own | told, from_attributes=True)
+    def shown(cls, value: object, **extra: object) -> Self:
+        """Return what `value` is over the wire: its attributes of our fields' names, and what else is `extra`."""
+        values = {name: getattr(value, name) for name in cls.model_fields if hasattr(value, name)}
+        return cls.model_validate(values | extra, from_attributes=True)
 
 
 def _unknown(name: str, model: type[Wire]) -> PydanticCustomError:

@@ -135,13 +135,15 @@ class GraphWriter:
         if ids is None:
             await self._lose("forget_aliases", document_id=document_id, entities=None, keys=None)
 
-    async def keep_aliases(self, entities: Sequence[UUID], kept: Sequence[AliasRow]) -> None:
-        """Remove the aliases that earlier imports gave these entities, except `kept`."""
+    async def keep_aliases(self, entities: Sequence[UUID], aliases: Sequence[AliasRow]) -> None:
+        """Remove the aliases that earlier imports gave these entities, except `aliases`."""
         if not self.version:
             return
         key = {"scope_id": self.scope_id, "entities": list(entities), "nil": NIL}
         existing = await (await self.connection.execute(_SQL["said_aliases"], key)).fetchall()
-        wanted = {(row.entity_id, name_digest(normalise_name(one_line(row.name)))) for row in kept}
+        wanted = {
+            (row.entity_id, name_digest(normalise_name(one_line(row.name)))) for row in aliases
+        }
         if removed := [row for row in existing if row not in wanted]:
             owners, keys = zip(*removed, strict=True)
             await self._lose(

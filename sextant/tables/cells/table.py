@@ -91,7 +91,7 @@ def rows_summing_up(
     are_named = sum(any(cells[at].strip() for at in words) for cells in rows) * 2 > len(rows)
     for row, cells in enumerate(rows):
         labels = [label for at in words if (label := cells[at].strip())]
-        own = [
+        totals = [
             (column[row].number, sums)
             for column, sums in zip(numbers, above, strict=True)
             if column[row].kind is ValueKind.NUMBER
@@ -100,16 +100,16 @@ def rows_summing_up(
         is_unnamed = are_named and not labels
         if (
             _sums_up(cells)
-            or (_MAY_SUM_UP.search(label) and _sums_or_means(own))
-            or (row - 1 in found and _MAY_BE_OUTERMOST.search(label) and _are_outermost(own))
-            or (is_unnamed and _digits_summed(own))
-            or _digits_summed(own) >= _NO_CHANCE
+            or (_MAY_SUM_UP.search(label) and _sums_or_means(totals))
+            or (row - 1 in found and _MAY_BE_OUTERMOST.search(label) and _are_outermost(totals))
+            or (is_unnamed and _digits_summed(totals))
+            or _digits_summed(totals) >= _NO_CHANCE
         ):
             found.add(row)
             for sums in above:
                 sums.since = Decimal(0)
         else:
-            for number, sums in own:
+            for number, sums in totals:
                 sums.add(number)
     return frozenset(found)
 
@@ -119,27 +119,27 @@ def _sums_up(cells: Sequence[str]) -> bool:
     return _SUMS_UP.fullmatch(first[:_LONGEST_LABEL]) is not None
 
 
-def _sums_or_means(own: _Own) -> bool:
-    return bool(own) and all(
+def _sums_or_means(totals: _Own) -> bool:
+    return bool(totals) and all(
         sums.count > 1 and (sums.adds_up_to(number) or sums.has_mean(number))
-        for number, sums in own
+        for number, sums in totals
     )
 
 
-def _are_outermost(own: _Own) -> bool:
-    return bool(own) and all(
-        number in (sums.least, sums.most) for number, sums in own if sums.count
+def _are_outermost(totals: _Own) -> bool:
+    return bool(totals) and all(
+        number in (sums.least, sums.most) for number, sums in totals if sums.count
     )
 
 
-def _digits_summed(own: _Own) -> int:
+def _digits_summed(totals: _Own) -> int:
     """Return how many digits a row's numbers have together, if each is the sum of several above it; else 0."""
-    several = any(sums.filled > 1 for _, sums in own)
-    sums_all = all(number == sums.total for number, sums in own)
-    sums_group = all(number == sums.since for number, sums in own)
+    several = any(sums.filled > 1 for _, sums in totals)
+    sums_all = all(number == sums.total for number, sums in totals)
+    sums_group = all(number == sums.since for number, sums in totals)
     if not several or not (sums_all or sums_group):
         return 0
-    digits = [len(number.normalize(_EXACT).as_tuple().digits) for number, _ in own if number]
+    digits = [len(number.normalize(_EXACT).as_tuple().digits) for number, _ in totals if number]
     return sum(digits) + len(digits) - 1
 
 
@@ -220,18 +220,18 @@ _YES, _NO = frozenset(_YES_WORDS.split()), frozenset(_NO_WORDS.split())
 _CROSS = "x"  # a tick where nothing else is filled in
 
 
-def find_tick(said: Mapping[str, set[str]]) -> set[str]:
+def find_tick(values_of: Mapping[str, set[str]]) -> set[str]:
     """Return what such a column has where it is so; nothing where it says anything else. An empty cell says no.
 
     Args:
-        said: what its cells say, normalised, and how that is written.
+        values_of: what its cells say, normalised, and how that is written.
     """
-    filled = said.keys() - {""}
-    if filled == {_CROSS} and "" in said:
-        return said[_CROSS]
+    filled = values_of.keys() - {""}
+    if filled == {_CROSS} and "" in values_of:
+        return values_of[_CROSS]
     if not filled <= _YES | _NO:
         return set()
-    return {written for plain in filled & _YES for written in said[plain]}
+    return {written for plain in filled & _YES for written in values_of[plain]}
 
 
 # A column counts as one of numbers (or dates) when at most so many of its filled cells are not:
@@ -344,8 +344,10 @@ class DataTable:
 
     def _units_beside(self, index: int) -> int | None:
         """Return the next column on the right that says what each row is counted in, if the rows differ there."""
-        beside = range(index + 1, self.width)
-        at = next((at for at in beside if _OF_UNITS.fullmatch(normalise(self.names[at]))), None)
+        columns_after = range(index + 1, self.width)
+        at = next(
+            (at for at in columns_after if _OF_UNITS.fullmatch(normalise(self.names[at]))), None
+        )
         units = {plain_of(row[at].strip()) for row in self.rows if row[at].strip()} if at else ()
         return at if len(units) > 1 else None
 

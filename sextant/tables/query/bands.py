@@ -73,11 +73,11 @@ def rows_of_band(table: DataTable, question: str) -> list[int]:
         return []
     [(at, bands, units)] = columns
     behind = [rest for _, rest in numbers_with_rest(text)]
-    asked = set(map(unit_of, behind)) or {""}
-    if asked == {""}:
+    units_asked = set(map(unit_of, behind)) or {""}
+    if units_asked == {""}:
         if not _counts(table.names[at], behind) and not (bounds and _has_no_numbers(table)):
             return []
-    elif units.isdisjoint(asked):
+    elif units.isdisjoint(units_asked):
         return []
     return [row for row, band in enumerate(bands) if band and band.holds(number, beyond)]
 

@@ -25,15 +25,20 @@ _OF_ANOTHER = re.compile(r"\0+\s+of\b")  # more than the price of BM-40
 
 def take_denials(reading: QuestionReading, named: Sequence[Condition]) -> list[Condition]:
     """Return the conditions `named`, with those turned round that the question denies: "not in Oslo", 不是白色."""
-    told = list(named)
+    columns_named = list(named)
     for match in reading.grammar.denied.finditer(reading.text):
-        held = [column for at, column in reading.values if match.start() <= at < match.end()]
-        of_it = [column for _, column in reading.values if column in held]
+        columns_inside = [
+            column for at, column in reading.values if match.start() <= at < match.end()
+        ]
+        of_it = [column for _, column in reading.values if column in columns_inside]
         # "Not Sales, Oslo" and "in Oslo, not in Graz" say more than that.
-        reading.is_lost |= len(set(held)) > 1 or len(of_it) > len(held)
-        told = [replace(one, denied=True) if one.column in held else one for one in told]
+        reading.is_lost |= len(set(columns_inside)) > 1 or len(of_it) > len(columns_inside)
+        columns_named = [
+            replace(one, denied=True) if one.column in columns_inside else one
+            for one in columns_named
+        ]
         reading.take(*match.span(), VALUE_MASK)
-    return told
+    return columns_named
 
 
 def take_dates(reading: QuestionReading, columns: Sequence[Column]) -> Iterator[Condition]:
@@ -59,10 +64,12 @@ def take_comparisons(reading: QuestionReading, columns: Sequence[Column]) -> Ite
     that can be compared.
     """
     for (start, end), comparison in against_in(reading.text):
-        other = next((columns[at] for place, at in reading.columns if place == end), None)
+        other = next((columns[at] for position, at in reading.columns if position == end), None)
         if other is None or other.kind is ValueKind.TEXT:
             continue
-        before = [index for place, index in sorted(reading.columns, reverse=True) if place < start]
+        before = [
+            index for position, index in sorted(reading.columns, reverse=True) if position < start
+        ]
         alike = [one for one in columns if _comparable(one, other)]
         named = [columns[index] for index in before if columns[index].kind is other.kind]
         meant = named[:1] or _parts_of(other, columns) or alike
@@ -82,7 +89,9 @@ def take_comparisons(reading: QuestionReading, columns: Sequence[Column]) -> Ite
 def take_none(reading: QuestionReading, columns: Sequence[Column]) -> Iterator[Condition]:
     """Yield conditions for rows that have nothing of a column of numbers: 没有库存, "no stock"."""
     for match in NONE_OF.finditer(reading.text):
-        column = next((columns[at] for place, at in reading.columns if place == match.end()), None)
+        column = next(
+            (columns[at] for position, at in reading.columns if position == match.end()), None
+        )
         if column is None or column.kind is not ValueKind.NUMBER:
             continue
         reading.take(*match.span())
@@ -116,23 +125,23 @@ def take_bounds(reading: QuestionReading, columns: Sequence[Column]) -> Iterator
         for column in columns
         if column.kind is ValueKind.NUMBER and not is_code(column)
     ]
-    named = sorted(place for place in reading.columns if place[1] in numeric)
+    named = sorted(position for position in reading.columns if position[1] in numeric)
     for (start, end), comparison, number in bounds_in(reading.text):
         bound = reading.text[start:end].rstrip()
         behind = reading.text[start + len(bound) :]
         in_unit = find_unit_columns([columns[at] for at in numeric], bound, behind)
         before = [column for at, column in named if at < start]
         near = [*before[::-1], *(column for at, column in named if at >= end)]
-        asked = [at for at in numeric if is_implied(reading.text, columns[at])]
-        said = near or (asked if len(asked) == 1 else [])
+        implied = [at for at in numeric if is_implied(reading.text, columns[at])]
+        candidates = near or (implied if len(implied) == 1 else [])
         alone = next((one for one in (in_unit, numeric) if len(one) == 1), [])
         unit_first = [at for at in near if at in in_unit] + _of_that_name(alone, near, columns)
-        column = next(iter([*(unit_first if in_unit else ()), *(said or alone)]), None)
+        column = next(iter([*(unit_first if in_unit else ()), *(candidates or alone)]), None)
         reading.take(start, end)
         if column is None or not comparable(bound, behind, columns[column]):
             reading.is_lost = True
         else:
-            reading.is_guessed |= column not in (*said, *in_unit)
+            reading.is_guessed |= column not in (*candidates, *in_unit)
             counted = in_units_of(columns[column], number, bound, behind)
             yield Condition(column, comparison, counted)
 

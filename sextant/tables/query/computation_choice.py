@@ -265,15 +265,15 @@ class QueryChooser(QuestionParts):
         """Return whether a column is first named in a clause behind the one that asks for the most or least."""
         word = self.grammar.operations[end].search(self.text)
         behind = _CLAUSE.search(self.text, word.end()) if word else None
-        first = min((place for place, at in self.positions if at == column), default=-1)
+        first = min((position for position, at in self.positions if at == column), default=-1)
         return behind is not None and first >= behind.end()
 
     def _besides(self, column: int, subject: int | None) -> tuple[int, ...]:
         """Return what else is asked of the rows found: "and what is their no-show rate?"."""
         persons = [at for at in self.words if OF_PERSONS.search(plain_of(self.columns[at].name))]
-        whose = persons if self.has(self.grammar.who) and len(persons) == 1 else []
+        owners = persons if self.has(self.grammar.who) and len(persons) == 1 else []
         known = {column, subject, self.group, *self.bound}
-        return tuple(at for at in dict.fromkeys([*self.named, *whose]) if at not in known)
+        return tuple(at for at in dict.fromkeys([*self.named, *owners]) if at not in known)
 
     def _is_of_each(self, column: int) -> bool:
         """Return whether the most of each group is asked for, and not which group has it."""
@@ -322,34 +322,34 @@ class QueryChooser(QuestionParts):
     def _count(self) -> TableQuery | None:
         """Return how many rows there are, or what a column of amounts adds up to: "how many units"."""
         grammar = self.grammar
-        asked = grammar.operations[Operation.COUNT].search(self.text)
-        beside = {
+        match = grammar.operations[Operation.COUNT].search(self.text)
+        columns_near = {
             at
-            for place, at in self.positions
-            if asked
+            for position, at in self.positions
+            if match
             and (
                 re.fullmatch(
-                    r"(?:\s*[a-z]+){0,2}\s*|不同的?|种不同的?", self.text[asked.end() : place]
+                    r"(?:\s*[a-z]+){0,2}\s*|不同的?|种不同的?", self.text[match.end() : position]
                 )
                 or re.fullmatch(
                     r"\0+\s*(?:一共|总共|共|总计)?(?:包含|包括|[有是])?\s*",
-                    self.text[place : asked.start()],
+                    self.text[position : match.start()],
                 )
             )
         }
         self.use(re.compile(r"\bdifferent\b|不同的?"))
-        codes = [at for at in beside if is_code(self.columns[at])]
+        codes = [at for at in columns_near if is_code(self.columns[at])]
         if codes and not self.has(grammar.group):
             return TableQuery((codes[0],), Operation.COUNT, self.where, subject=self.subject)
-        counts_names = any(not _holds_amounts(self.columns[at]) for at in beside) or codes
+        counts_names = any(not _holds_amounts(self.columns[at]) for at in columns_near) or codes
         over = [
             at for at in self.named if _holds_amounts(self.columns[at]) and at not in self.bound
         ]
         if not counts_names and over:
-            return self._summed(over[0], is_asked=over[0] in beside) or self._look_up()
+            return self._summed(over[0], is_explicit=over[0] in columns_near) or self._look_up()
         if self.has(grammar.group):
             return self._count_groups()
-        distinct = self.subject if self.subject in beside else None
+        distinct = self.subject if self.subject in columns_near else None
         telling = distinct is not None or any(not self.names_row(one) for one in self.where)
         if not (self.has(grammar.rows) or telling):
             return None
@@ -372,12 +372,12 @@ class QueryChooser(QuestionParts):
         amounts = self.free_numbers()
         if len(amounts) != 1 or not self.has(self.grammar.how_much):
             return None
-        return self._summed(amounts[0], is_asked=True)
+        return self._summed(amounts[0], is_explicit=True)
 
-    def _summed(self, column: int, *, is_asked: bool) -> TableQuery | None:
+    def _summed(self, column: int, *, is_explicit: bool) -> TableQuery | None:
         """Return what a column of amounts adds up to over several rows; over all only where nothing else is said."""
         one = self.columns[column]
-        amounts = is_amount(one) if is_asked else is_surely_amount(one)
+        amounts = is_amount(one) if is_explicit else is_surely_amount(one)
         several = any(not c.bounds and not self.names_row(c) for c in self.where)
         if self.has(self.grammar.group) or not amounts or (self.where and not several):
             return None
@@ -402,31 +402,34 @@ class QueryChooser(QuestionParts):
             return None
         self.use(re.compile(r"\bhow much\b"))
         subject = self.subject
-        asked = [at for at in self.named if at not in self.bound]
+        columns_asked = [at for at in self.named if at not in self.bound]
         kinds = ((self.grammar.who, ValueKind.TEXT), (self.grammar.when, ValueKind.DATE))
         kind = next((kind for form, kind in kinds if self.has(form)), None)
-        if asked and kind:
-            asked = [at for at in asked if self.columns[at].kind is kind]
-            if not asked:  # "who approved the budget?"
+        if columns_asked and kind:
+            columns_asked = [at for at in columns_asked if self.columns[at].kind is kind]
+            if not columns_asked:  # "who approved the budget?"
                 return None
-        if not asked and subject is not None:
+        if not columns_asked and subject is not None:
             bounded = any(one.bounds for one in self.where)
-            asked = [subject] * (bounded or self.is_list)
-        if not asked and kind is None:
-            asked = [at for at in self.only_number() if at not in self.bound]
-        if not asked:
+            columns_asked = [subject] * (bounded or self.is_list)
+        if not columns_asked and kind is None:
+            columns_asked = [at for at in self.only_number() if at not in self.bound]
+        if not columns_asked:
             return None
-        denied = tuple(replace(one, of=asked[0]) if one.denied else one for one in self.where)
+        denied = tuple(
+            replace(one, of=columns_asked[0]) if one.denied else one for one in self.where
+        )
         if any(one.denied for one in denied) and not self.is_list:
             return None
         alike = {plain_name(self.columns[at].name) for at in self.bound}
         also = [
             at
-            for at in dict.fromkeys(asked[1:])
-            if at not in (asked[0], subject) and plain_name(self.columns[at].name) not in alike
+            for at in dict.fromkeys(columns_asked[1:])
+            if at not in (columns_asked[0], subject)
+            and plain_name(self.columns[at].name) not in alike
         ]
-        self.used = frozenset(asked)
-        return TableQuery((asked[0], *also), None, denied, subject=subject)
+        self.used = frozenset(columns_asked)
+        return TableQuery((columns_asked[0], *also), None, denied, subject=subject)
 
 
 def _turn_operation(operation: Operation) -> Operation:

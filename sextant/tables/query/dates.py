@@ -124,10 +124,10 @@ def _read(text: str, of_year: int | None) -> Iterator[tuple[int, int, Decimal, D
     if of_year is not None:
         stated += [(match, of_year) for match in _OF_THE_YEAR.finditer(text)]
     for match, year in stated:
-        said = match.groupdict()
-        named = said["named"] or said.get("first") or said.get("alone")
-        month = _MONTHS.index(named[:3]) + 1 if named else _number(said["month"] or "0")
-        day = int(said["day"] or said["nth"] or said["th"] or 0)
+        groups = match.groupdict()
+        named = groups["named"] or groups.get("first") or groups.get("alone")
+        month = _MONTHS.index(named[:3]) + 1 if named else _number(groups["month"] or "0")
+        day = int(groups["day"] or groups["nth"] or groups["th"] or 0)
         try:
             first = date(year, month or 1, day or 1)
         except ValueError:

@@ -78,10 +78,12 @@ class QuestionParts:
         # What another column of numbers is called is not what is computed here.
         names = [one.name for one in self.columns if one.index in {*used, *self.words}]
         above = plain_of(" ".join([caption, *names]))
-        tells = plain_of(" ".join([caption, *(self.columns[at].name for at in self.words)]))
+        explained = plain_of(" ".join([caption, *(self.columns[at].name for at in self.words)]))
         known = {stem(word) for word in _WORD.findall(above)}
         known |= {
-            stem(word) for word, form in synonym_patterns(question).items() if form.search(tells)
+            stem(word)
+            for word, form in synonym_patterns(question).items()
+            if form.search(explained)
         }
         marks = {mark.lower() for mark in _MARK.findall(question) if not question.isupper()}
         return any(
@@ -191,8 +193,10 @@ class QuestionParts:
         word = self.grammar.operations[operation].search(self.text)
         if word is None or len(columns) == 1:
             return columns[0]
-        before = [at for place, at in self.positions if place < word.start() and at in columns]
-        behind = [at for place, at in self.positions if place >= word.end() and at in columns]
+        before = [
+            at for position, at in self.positions if position < word.start() and at in columns
+        ]
+        behind = [at for position, at in self.positions if position >= word.end() and at in columns]
         if behind and (word[0].isascii() or not before):
             return behind[0]
         return before[-1]

@@ -27,8 +27,8 @@ _ROW, _COLUMN = _forms("row", "行"), _forms("column", "[列栏]")
 def find_numbered_row(question: str, table: DataTable) -> int | None:
     """Return the place (from 0) of the row that `question` calls by its number; None without such a row."""
     found = _ROW.search(question)
-    place = _index_of(found, len(table.rows)) if found else -1
-    return place if 0 <= place < len(table.rows) else None
+    index = _index_of(found, len(table.rows)) if found else -1
+    return index if 0 <= index < len(table.rows) else None
 
 
 def find_numbered_columns(
@@ -36,8 +36,8 @@ def find_numbered_columns(
 ) -> Iterator[tuple[tuple[int, int], int | None]]:
     """Yield where `question` calls a column by its number, and which (from 0) that is; None: there is no such one."""
     for found in _COLUMN.finditer(question):
-        place = _index_of(found, table.width)
-        yield found.span(), place if 0 <= place < table.width else None
+        index = _index_of(found, table.width)
+        yield found.span(), index if 0 <= index < table.width else None
 
 
 def names_row_number(question: str) -> bool:

@@ -150,12 +150,12 @@ class FinancialStatement:
 
     def find(self, words: Collection[str], year: int | None) -> list[tuple[int, int]]:
         """Find the cells whose row and column say just these words, of a year if there is one."""
-        asked = frozenset(words)
+        words_asked = frozenset(words)
         found = list[tuple[int, int]]()
         for row, of_row in self.rows.items():
             if (
                 not (of_row.words or of_row.years)
-                or not of_row.words <= asked
+                or not of_row.words <= words_asked
                 or (of_row.years and year not in of_row.years)
             ):
                 continue
@@ -165,7 +165,7 @@ class FinancialStatement:
                     continue
                 if year is None and not years:
                     continue
-                if of_column.words <= asked <= of_row.words | of_column.words:
+                if of_column.words <= words_asked <= of_row.words | of_column.words:
                     found.append((row, column))
         return found
 

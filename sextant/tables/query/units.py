@@ -86,13 +86,13 @@ def comparable(bound: str, behind: str, column: Column) -> bool:
     prefix, suffix = map(plain_of, column.unit)
     if prefix and any(sign not in prefix for sign in _CURRENCY.findall(bound)):
         return False
-    stated, own = _stated_unit(bound, behind), unit_counted(column)
+    stated, counted = _stated_unit(bound, behind), unit_counted(column)
     word = _WORD_BEHIND.match(behind)
     unit = word[2].removesuffix("s") if word else ""
-    if stated == "%" or (stated and own and (not unit or unit_of(behind))):
-        return stated == own
+    if stated == "%" or (stated and counted and (not unit or unit_of(behind))):
+        return stated == counted
     if word is None or _NO_UNIT.match(word[2]):
-        return not (stated and own) or stated == own
+        return not (stated and counted) or stated == counted
     if suffix:
         return unit.startswith(suffix.removesuffix("s"))
     glued = not word[1] and unit.isascii()

@@ -42,17 +42,19 @@ def compute_findings(question: str, table: DataTable, language: str, about: str 
         language: `zh` or `en`, of the sentences.
         about: its caption.
     """
-    asked = _parse(question, table, about)
-    if not asked:  # a question that follows may be of something else: 它由什么分泌？
+    parsed = _parse(question, table, about)
+    if not parsed:  # a question that follows may be of something else: 它由什么分泌？
         each = [part for part in _SENTENCE.split(question) if part]
-        asked = [one for part in each if len(each) > 1 for one in _parse(part, table, about)]
+        parsed = [one for part in each if len(each) > 1 for one in _parse(part, table, about)]
     numeric = [column.index for column in table.columns if column.kind is ValueKind.NUMBER]
     always = [query for at in numeric[:_MOST_COLUMNS] for query in _summaries(at)]
 
     def run(queries: Sequence[TableQuery]) -> list[ComputedFinding]:
         return [finding for one in queries for finding in Writer(table, one, language).findings()]
 
-    return Computed(run(asked) if asked else _describe_row(question, table, language), run(always))
+    return Computed(
+        run(parsed) if parsed else _describe_row(question, table, language), run(always)
+    )
 
 
 def _parse(question: str, table: DataTable, about: str) -> list[TableQuery]:
@@ -134,16 +136,16 @@ def _names(question: str, table: DataTable, condition: Condition) -> bool:
 
 def _describe_row(question: str, table: DataTable, language: str) -> list[ComputedFinding]:
     """Return the cells of the row that a question asks for by its number, of the columns that it names so."""
-    place = find_numbered_row(question, table)
-    if place is None:
+    index = find_numbered_row(question, table)
+    if index is None:
         return []
     named = {column for _, column in find_numbered_columns(question, table)}
-    texts, cells = TEXTS[language], table.rows[place]
-    row = texts["row"].format(row=place + 1)
+    texts, cells = TEXTS[language], table.rows[index]
+    row = texts["row"].format(row=index + 1)
     return [
         ComputedFinding(
             texts[Operation.VALUE].format(row=row, column=name, value=cell),
-            f"r{place + 1}c{column}",
+            f"r{index + 1}c{column}",
             cell,
         )
         for column, (name, cell) in enumerate(zip(table.names, cells, strict=True), start=1)

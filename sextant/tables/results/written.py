@@ -224,8 +224,8 @@ class Writer:
         if (across and len(rows) != 1) or (not across and len(rows) != len("ab")):
             return
         first = columns[0]
-        places = [(row, one) for one in columns for row in rows]
-        values = [one.values[row] for row, one in places]
+        cells = [(row, one) for one in columns for row in rows]
+        values = [one.values[row] for row, one in cells]
         units = {one.unit for one in columns}
         if (
             units != {first.unit}
@@ -241,7 +241,7 @@ class Writer:
                 row=one.name if across else self._name(row),
                 value=one.values[row].text.strip(),
             )
-            for row, one in places
+            for row, one in cells
         )
         text = "columns_apart" if across and operation is Operation.DIFFERENCE else operation
         row = self._label(rows[0]) if operation is Operation.ACROSS else self._name(rows[0])
@@ -250,7 +250,7 @@ class Writer:
             sentence, f"c{first.index + 1}", shown, row if operation is Operation.ACROSS else ""
         )
         if operation is Operation.DIFFERENCE:
-            yield from (self._value(row, one) for row, one in places)
+            yield from (self._value(row, one) for row, one in cells)
 
     def _of_operands(
         self, operands: Sequence[tuple[int, int]], operation: Operation
@@ -360,9 +360,9 @@ class Writer:
             yield from self._outermost_groups(results, column, group, query.order_by)
             return
         for name, result in results[:_LISTED]:
-            shown, place = result.shown, f"c{column.index + 1}"
+            shown, reference = result.shown, f"c{column.index + 1}"
             if result.at:
-                place = _cell(result.at[0], column.index)
+                reference = _cell(result.at[0], column.index)
                 words = (
                     one.index
                     for one in self._columns
@@ -375,7 +375,7 @@ class Writer:
             sentence = self._text(
                 text, row=name, operation=operation, column=column.name, value=shown
             )
-            yield ComputedFinding(sentence, place, result.shown, name)
+            yield ComputedFinding(sentence, reference, result.shown, name)
         yield from self._more(len(results))
 
     def _outermost_groups(

@@ -52,7 +52,7 @@ async def test_a_step_that_hangs_is_given_up_with_a_typed_error(
             await asyncio.Event().wait()
             raise AssertionError
 
-    monkeypatch.setattr(workflow, "_GRACE", -59.99)
+    monkeypatch.setattr(workflow, "_GRACE", -58)
     hanging = create_query_workflow(dependencies=bench(retriever=Hanging([])).deps)
     events = [event async for event in stream_answer(hanging, {"query": "Why?"})]
     failed = events[-1]

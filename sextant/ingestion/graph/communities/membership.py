@@ -60,12 +60,12 @@ class CommunityDraft:
 
 
 def build(
-    network: Network, arrays: GraphArrays, standing: Sequence[CommunityGroup]
+    network: Network, arrays: GraphArrays, stored: Sequence[CommunityGroup]
 ) -> list[CommunityGroup]:
     """Return a full run. A community that shares half with one that stands (Jaccard index) has its id."""
     drafts = partition(network)
-    known = _matches([draft.members for draft in drafts], standing)
-    return assign_ids(drafts, arrays, known, {group.id for group in standing})
+    known = _matches([draft.members for draft in drafts], stored)
+    return assign_ids(drafts, arrays, known, {group.id for group in stored})
 
 
 def partition(
@@ -80,13 +80,13 @@ def partition(
         return []
     starts = np.flatnonzero(np.diff(rows[:, 1], prepend=-1) | np.diff(rows[:, 0], prepend=-1))
     drafts = list[CommunityDraft]()
-    place = dict[tuple[int, int], int]()
+    numbers = dict[tuple[int, int], int]()
     for part in np.split(rows, starts[1:]):
         depth, cluster, above = part[0, :3].tolist()
-        place[depth, cluster] = len(drafts)
-        own = place.get((depth - 1, above)) if depth else None
+        numbers[depth, cluster] = len(drafts)
+        parent = numbers.get((depth - 1, above)) if depth else None
         drafts.append(
-            CommunityDraft(level + depth, own, parent_id if own is None else None, part[:, 3])
+            CommunityDraft(level + depth, parent, parent_id if parent is None else None, part[:, 3])
         )
     return drafts
 
@@ -139,25 +139,25 @@ def _or_none(cluster: int | None) -> int:
 def leaves_of(groups: Sequence[CommunityGroup]) -> list[int]:
     """Return the places of those communities that have none inside of them."""
     parents = {group.parent_id for group in groups}
-    return [place for place, group in enumerate(groups) if group.id not in parents]
+    return [index for index, group in enumerate(groups) if group.id not in parents]
 
 
-def _matches(members: Sequence[Indices], standing: Sequence[CommunityGroup]) -> dict[int, UUID]:
+def _matches(members: Sequence[Indices], stored: Sequence[CommunityGroup]) -> dict[int, UUID]:
     """Return which standing community each new one continues, the most alike first."""
-    if not members or not standing:
+    if not members or not stored:
         return {}
-    old, new = _rows([group.members for group in standing]), _rows(members)
+    old, new = _rows([group.members for group in stored]), _rows(members)
     left, right = pairs(old[1], new[1])
     codes, shared = np.unique(old[0][left] * len(members) + new[0][right], return_counts=True)
     one, other = codes // len(members), codes % len(members)
-    sizes = np.array([len(group.members) for group in standing])[one]
+    sizes = np.array([len(group.members) for group in stored])[one]
     alike = shared / (sizes + np.array([len(part) for part in members])[other] - shared)
     known = dict[int, UUID]()
     used = set[UUID]()
     for row in np.lexsort((other, one, -alike)).tolist():
         if alike[row] < _SAME:
             break
-        same = standing[int(one[row])].id
+        same = stored[int(one[row])].id
         if int(other[row]) not in known and same not in used:
             known[int(other[row])] = same
             used.add(same)
@@ -178,26 +178,26 @@ def assign_ids(
     """Give communities the ids they had, or new ones that follow from who is in them."""
     used = taken | set(known.values())
     ids = list[UUID]()
-    for place, draft in enumerate(drafts):
-        own = known.get(place) or _new_id(arrays, draft, used)
-        used.add(own)
-        ids.append(own)
+    for index, draft in enumerate(drafts):
+        id_ = known.get(index) or _new_id(arrays, draft, used)
+        used.add(id_)
+        ids.append(id_)
     return [
         CommunityGroup(
-            ids[place],
+            ids[index],
             draft.level,
             draft.parent_id if draft.parent is None else ids[draft.parent],
             draft.members,
         )
-        for place, draft in enumerate(drafts)
+        for index, draft in enumerate(drafts)
     ]
 
 
 def _new_id(arrays: GraphArrays, draft: CommunityDraft, used: set[UUID]) -> UUID:
     digest = hashlib.md5(arrays.entities[draft.members].tobytes(), usedforsecurity=False)
-    while (own := UUID(bytes=digest.digest())) in used:
+    while (id_ := UUID(bytes=digest.digest())) in used:
         digest.update(b"another")
-    return own
+    return id_
 
 
 # A joined-to community is split when it has outgrown the cap by this factor.
@@ -206,19 +206,23 @@ _SWEEPS = 8
 
 
 def join(
-    network: Network, arrays: GraphArrays, standing: Sequence[CommunityGroup]
+    network: Network, arrays: GraphArrays, stored: Sequence[CommunityGroup]
 ) -> list[CommunityGroup]:
     """Return the stored communities, with new entities joined and departed ones removed."""
-    leaves = leaves_of(standing)
-    label = labels([standing[leaf].members for leaf in leaves], network.size)
+    leaves = leaves_of(stored)
+    label = labels([stored[leaf].members for leaf in leaves], network.size)
     label = _settle(network, label, len(leaves))
-    held = dict(_by_label(label))
-    alive = [(leaf, held[place]) for place, leaf in enumerate(leaves) if _is_group(held.get(place))]
-    fresh = [members for place, members in held.items() if place >= len(leaves)]
-    kept = _with_members(standing, dict(alive))
+    groups_of = dict(_by_label(label))
+    alive = [
+        (leaf, groups_of[index])
+        for index, leaf in enumerate(leaves)
+        if _is_group(groups_of.get(index))
+    ]
+    fresh = [members for index, members in groups_of.items() if index >= len(leaves)]
+    remaining = _with_members(stored, dict(alive))
     drafts = [CommunityDraft(0, None, None, members) for members in fresh if _is_group(members)]
-    taken = {group.id for group in standing}
-    grown = [*kept, *assign_ids(drafts, arrays, {}, taken)]
+    taken = {group.id for group in stored}
+    grown = [*remaining, *assign_ids(drafts, arrays, {}, taken)]
     taken |= {group.id for group in grown}
     return [*grown, *_split(network, arrays, grown, taken)]
 
@@ -238,12 +242,12 @@ def _settle(network: Network, label: Indices, taken: int) -> Indices:
     around = _Neighbours(network, loose)
     for _ in range(_SWEEPS):
         moved = False
-        for place, node in enumerate(loose.tolist()):
-            nodes, weights = around.of(place)
+        for index, node in enumerate(loose.tolist()):
+            nodes, weights = around.of(index)
             choice, where = np.unique(label[nodes], return_inverse=True)
             total[label[node]] -= strength[node]
             gain = np.bincount(where, weights) - strength[node] * total[choice] / scale
-            best = int(choice[gain.argmax()]) if gain.max() > 0 else taken + place
+            best = int(choice[gain.argmax()]) if gain.max() > 0 else taken + index
             total[best] += strength[node]
             moved |= best != label[node]
             label[node] = best
@@ -255,39 +259,39 @@ def _settle(network: Network, label: Indices, taken: int) -> Indices:
 def _loose(network: Network, label: Indices) -> Indices:
     """Return entities that have an edge, but none into a community of theirs."""
     same = (label[network.source] == label[network.target]) & (label[network.source] >= 0)
-    held = np.zeros(network.size, np.bool_)
-    held[network.source[same]] = held[network.target[same]] = True
+    is_held = np.zeros(network.size, np.bool_)
+    is_held[network.source[same]] = is_held[network.target[same]] = True
     joined = np.zeros(network.size, np.bool_)
     joined[network.source] = joined[network.target] = True
-    label[~held] = -1
-    return np.flatnonzero(joined & ~held)
+    label[~is_held] = -1
+    return np.flatnonzero(joined & ~is_held)
 
 
 class _Neighbours:
     """The edges of a few entities, by their place among them."""
 
     def __init__(self, network: Network, nodes: Indices) -> None:
-        place = np.full(network.size, -1)
-        place[nodes] = np.arange(len(nodes))
-        own = np.concatenate([place[network.source], place[network.target]])
+        positions = np.full(network.size, -1)
+        positions[nodes] = np.arange(len(nodes))
+        sources = np.concatenate([positions[network.source], positions[network.target]])
         other = np.concatenate([network.target, network.source])
         weight = np.concatenate([network.weight, network.weight])
-        order = np.argsort(own, kind="stable")
-        order = order[np.searchsorted(own[order], 0) :]
+        order = np.argsort(sources, kind="stable")
+        order = order[np.searchsorted(sources[order], 0) :]
         self._other, self._weight = other[order], weight[order]
-        self._starts = np.searchsorted(own[order], np.arange(len(nodes) + 1))
+        self._starts = np.searchsorted(sources[order], np.arange(len(nodes) + 1))
 
-    def of(self, place: int) -> tuple[Indices, Floats]:
+    def of(self, node: int) -> tuple[Indices, Floats]:
         """Return the neighbours of the entity at this place, and the weights of the edges."""
-        part = slice(self._starts[place], self._starts[place + 1])
+        part = slice(self._starts[node], self._starts[node + 1])
         return self._other[part], self._weight[part]
 
 
 def _by_label(label: Indices) -> Iterator[tuple[int, Indices]]:
     order = np.argsort(label, kind="stable")
-    for own, part in runs(label[order]):
-        if own >= 0:
-            yield own, order[part]
+    for rows, part in runs(label[order]):
+        if rows >= 0:
+            yield rows, order[part]
 
 
 def _is_group(members: Indices | None) -> bool:
@@ -298,18 +302,18 @@ def _with_members(
     groups: Sequence[CommunityGroup], leaves: Mapping[int, Indices]
 ) -> list[CommunityGroup]:
     """Return the groups above and at these leaves, each with the members of its leaves."""
-    place = {group.id: number for number, group in enumerate(groups)}
+    numbers = {group.id: number for number, group in enumerate(groups)}
     parts: list[list[Indices]] = [[] for _ in groups]
     for leaf, members in leaves.items():
         above: int | None = leaf
         while above is not None:
             parts[above].append(members)
             parent = groups[above].parent_id
-            above = place.get(parent) if parent else None
+            above = numbers.get(parent) if parent else None
     return [
-        replace(group, members=np.sort(np.concatenate(own)))
-        for group, own in zip(groups, parts, strict=True)
-        if own
+        replace(group, members=np.sort(np.concatenate(part)))
+        for group, part in zip(groups, parts, strict=True)
+        if part
     ]
 
 

@@ -65,14 +65,16 @@ class Material:
     @property
     def digest(self) -> UUID:
         """Return a hash of what the model would be shown, whatever the order of names."""
-        said = [*sorted(self.evidence.names[:_NAMES]), *(one.text for one in self.sources())]
-        return UUID(bytes=hashlib.md5("\0".join(said).encode(), usedforsecurity=False).digest())
+        texts = [*sorted(self.evidence.names[:_NAMES]), *(one.text for one in self.sources())]
+        return UUID(bytes=hashlib.md5("\0".join(texts).encode(), usedforsecurity=False).digest())
 
     def sources(self) -> Iterator[Finding]:
         """Yield statements with their passages, the weightiest first."""
         if len(self.evidence.outline.group.members) > CAP and self.parts:
             for part in sorted(self.parts, key=lambda part: (-part.rating, part.id)):
-                chunks = tuple(dict.fromkeys(own for f in part.findings for own in f.chunk_ids))
+                chunks = tuple(
+                    dict.fromkeys(chunk_id for f in part.findings for chunk_id in f.chunk_ids)
+                )
                 yield Finding(f"{part.title}: {part.summary}", chunks[:3])
                 yield from part.findings
             return
@@ -141,10 +143,10 @@ class ReportWriter:
 
     def _bounded(self, material: Material) -> Iterator[Finding]:
         """As many sources as the prompt has room for."""
-        room = self._tokens
+        tokens_left = self._tokens
         for source in material.sources():
-            room -= estimate_tokens(source.text)
-            if room < 0:
+            tokens_left -= estimate_tokens(source.text)
+            if tokens_left < 0:
                 return
             yield source
 
@@ -159,6 +161,6 @@ def _keep_cited(
     """Yield findings whose sources exist, with the passages of those."""
     for one in written:
         named = [sources[n - 1] for n in dict.fromkeys(one.sources) if 1 <= n <= len(sources)]
-        chunks = tuple(dict.fromkeys(own for source in named for own in source.chunk_ids))
+        chunks = tuple(dict.fromkeys(chunk_id for source in named for chunk_id in source.chunk_ids))
         if one.text.strip() and named:
             yield Finding(one.text.strip(), chunks)

@@ -38,11 +38,11 @@ class Network:
             weight: of each edge, shape (edges,); below 0 counts as 0.
         """
         low, high = np.minimum(source, target), np.maximum(source, target)
-        codes, place = np.unique(low * size + high, return_inverse=True)
-        total = np.bincount(place, np.maximum(weight, 0.0), minlength=len(codes))
+        codes, pair_of = np.unique(low * size + high, return_inverse=True)
+        total = np.bincount(pair_of, np.maximum(weight, 0.0), minlength=len(codes))
         low, high = codes // max(size, 1), codes % max(size, 1)
-        kept = (total > 0) & (low != high)
-        return cls(size, low[kept], high[kept], total[kept])
+        is_link = (total > 0) & (low != high)
+        return cls(size, low[is_link], high[is_link], total[is_link])
 
     @property
     def strength(self) -> Floats:
@@ -88,18 +88,18 @@ def modularity(network: Network, label: Indices) -> float:
     if not total:
         return 0.0
     alone = np.flatnonzero(label < 0)
-    own = label.copy()
-    own[alone] = np.arange(len(alone)) + label.max(initial=-1) + 1
-    inside = network.weight[own[network.source] == own[network.target]].sum()
-    strength = np.bincount(own, network.strength)
+    moved = label.copy()
+    moved[alone] = np.arange(len(alone)) + label.max(initial=-1) + 1
+    inside = network.weight[moved[network.source] == moved[network.target]].sum()
+    strength = np.bincount(moved, network.strength)
     return float(inside / total - ((strength / (2 * total)) ** 2).sum())
 
 
 def labels(members: Sequence[Indices], size: int) -> Indices:
     """Return per entity the place of the member list that it is in; -1 for none."""
     label = np.full(size, -1, np.int64)
-    for place, part in enumerate(members):
-        label[part] = place
+    for index, part in enumerate(members):
+        label[part] = index
     return label
 
 
@@ -109,9 +109,9 @@ def pairs(left: Indices, right: Indices) -> tuple[Indices, Indices]:
     ranked = right[order]
     first = np.searchsorted(ranked, left, "left")
     times = np.searchsorted(ranked, left, "right") - first
-    own = np.repeat(np.arange(len(left)), times)
+    left_rows = np.repeat(np.arange(len(left)), times)
     step = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
-    return own, order[np.repeat(first, times) + step]
+    return left_rows, order[np.repeat(first, times) + step]
 
 
 def runs(label: Indices) -> Iterator[tuple[int, slice]]:

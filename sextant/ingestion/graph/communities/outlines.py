@@ -123,22 +123,22 @@ def outlines(
     """
     mentions = _Mentions.of(arrays)
     rank = _ranks(arrays, reading)
-    by_level = sorted(range(len(groups)), key=lambda place: groups[place].level)
+    by_level = sorted(range(len(groups)), key=lambda index: groups[index].level)
     found = dict[int, Outline]()
-    for _, part in groupby(by_level, key=lambda place: groups[place].level):
-        places = list(part)
+    for _, part in groupby(by_level, key=lambda index: groups[index].level):
+        members = list(part)
         level = _CommunityLevel(
-            arrays, network, mentions, rank, [groups[place] for place in places]
+            arrays, network, mentions, rank, [groups[index] for index in members]
         )
-        found.update(zip(places, level.outlines(), strict=True))
-    return [found[place] for place in range(len(groups))]
+        found.update(zip(members, level.outlines(), strict=True))
+    return [found[index] for index in range(len(groups))]
 
 
 def _ranks(arrays: GraphArrays, reading: Ids) -> Indices:
     """Return per chunk its place in the order of reading; those that have come meanwhile are the last."""
-    places = index_of(arrays.chunks, reading)
+    positions = index_of(arrays.chunks, reading)
     ranks = np.full(len(arrays.chunks), len(reading), np.int64)
-    ranks[places[places >= 0]] = np.flatnonzero(places >= 0)
+    ranks[positions[positions >= 0]] = np.flatnonzero(positions >= 0)
     return ranks
 
 
@@ -173,8 +173,8 @@ class _CommunityLevel:
         self._arrays, self._mentions, self._groups = arrays, mentions, groups
         self._rank = rank
         self._label = labels([group.members for group in groups], network.size)
-        own = self._label[network.source]
-        inside = (own >= 0) & (own == self._label[network.target])
+        label_of = self._label[network.source]
+        inside = (label_of >= 0) & (label_of == self._label[network.target])
         ends = np.concatenate([network.source[inside], network.target[inside]])
         strength = np.bincount(ends, np.tile(network.weight[inside], 2), minlength=network.size)
         self._weight = np.log2(1 + strength) * np.where(arrays.titled, _TITLED, 1.0)
@@ -185,16 +185,16 @@ class _CommunityLevel:
         entities = self._best(self._label[members], self._weight[members], members)
         passages, telling = self._passages()
         relations = self._relations()
-        for place, group in enumerate(self._groups):
-            central = entities[place][:MOST_ENTITIES]
+        for index, group in enumerate(self._groups):
+            central = entities[index][:MOST_ENTITIES]
             yield Outline(
                 group,
                 central,
                 self._weight[central] + 1e-6,
-                passages[place][:MOST_PASSAGES],
-                telling[place][:MOST_PASSAGES] + 1e-6,
-                passages[place],
-                relations[place][:MOST_RELATIONS],
+                passages[index][:MOST_PASSAGES],
+                telling[index][:MOST_PASSAGES] + 1e-6,
+                passages[index],
+                relations[index][:MOST_RELATIONS],
             )
 
     def _passages(self) -> tuple[list[Indices], list[Floats]]:
@@ -203,9 +203,9 @@ class _CommunityLevel:
         inside = label >= 0
         entity, chunk, label = entity[inside], chunk[inside], label[inside]
         chunks = max(len(self._arrays.chunks), 1)
-        codes, place = np.unique(label * chunks + chunk, return_inverse=True)
-        tells = self._weight[entity] * self._mentions.information[entity]
-        score = np.bincount(place, tells, minlength=len(codes)).astype(np.float64)
+        codes, pair_of = np.unique(label * chunks + chunk, return_inverse=True)
+        information = self._weight[entity] * self._mentions.information[entity]
+        score = np.bincount(pair_of, information, minlength=len(codes)).astype(np.float64)
         order, parts = self._ranked(codes // chunks, score, self._rank[codes % chunks])
         none = np.empty(0, np.int64)
         rows = [order[part] if part else none for part in parts]
@@ -213,12 +213,12 @@ class _CommunityLevel:
 
     def _relations(self) -> list[Indices]:
         arrays = self._arrays
-        own = self._label[arrays.relation_source]
-        inside = (own >= 0) & (own == self._label[arrays.relation_target])
+        labels = self._label[arrays.relation_source]
+        inside = (labels >= 0) & (labels == self._label[arrays.relation_target])
         if CO_OCCURS in arrays.relation_types:
             inside &= arrays.relation_type != arrays.relation_types.index(CO_OCCURS)
         rows = np.flatnonzero(inside)
-        return self._best(own[rows], arrays.relation_weight[rows], rows)
+        return self._best(labels[rows], arrays.relation_weight[rows], rows)
 
     def _best(self, label: Indices, weight: Floats, value: Indices) -> list[Indices]:
         """Return per community its values, the heaviest first, equal ones by value."""
@@ -231,6 +231,6 @@ class _CommunityLevel:
         """Return the order by community, weight and rank, and where in it each community's rows lie."""
         order = np.lexsort((rank, -weight, label))
         parts: list[slice | None] = [None for _ in self._groups]
-        for place, part in runs(label[order]):
-            parts[place] = part
+        for index, part in runs(label[order]):
+            parts[index] = part
         return order, parts

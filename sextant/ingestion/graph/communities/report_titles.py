@@ -49,11 +49,11 @@ def title_of(
         language: `zh` or `en`.
         members: how many there are in all.
     """
-    place = _main_section(chunks, telling)
-    if place:
-        known = normalise(place)
+    section = _main_section(chunks, telling)
+    if section:
+        known = normalise(section)
         added = [one for one in names if normalise(one) not in known][:_NAMES]
-        return _cut(_COLON[language].join(filter(None, [place, _JOINT[language].join(added)])))
+        return _cut(_COLON[language].join(filter(None, [section, _JOINT[language].join(added)])))
     shown = len(names) if members <= _NAMES + 1 else _NAMES
     led = [
         _with_kind(name, kind, chunks, language)
@@ -76,12 +76,12 @@ def _main_section(chunks: Sequence[StoredChunk], telling: Sequence[float]) -> st
     title = document.document_title.strip() or document.filename.rpartition(".")[0]
     if not _LETTERS.search(title):
         return ""
-    own = [
+    sections = [
         (one, weight)
         for one, weight in _weigh_chunks(chunks, telling)
         if one.document_id == document.document_id
     ]
-    section = _most(((_heading(one, title), one), weight) for one, weight in own)
+    section = _most(((_heading(one, title), one), weight) for one, weight in sections)
     heading = _heading(section, title) if section else ""
     return _WITHIN.join(filter(None, [title[:_LONGEST_NAME], heading]))
 
@@ -107,8 +107,8 @@ def _most(rows: Iterable[tuple[tuple[object, StoredChunk], float]]) -> StoredChu
 
 def _heading(chunk: StoredChunk, title: str) -> str:
     """Return the innermost heading over a passage that is not the document's title."""
-    own = [part for part in chunk.section_path if normalise(part) != normalise(title)]
-    return own[-1][:_LONGEST_HEADING] if own else ""
+    headings = [part for part in chunk.section_path if normalise(part) != normalise(title)]
+    return headings[-1][:_LONGEST_HEADING] if headings else ""
 
 
 def _with_kind(name: str, entity_type: str, chunks: Sequence[StoredChunk], language: str) -> str:

@@ -76,26 +76,32 @@ class Present:
     ) -> UUID:
         """Return a hash of what a report of these may tell: names, statements, passages."""
         digest = hashlib.md5(usedforsecurity=False)
-        names = [self._name(own) for own in entities[:NAMED]]
-        stated = [self._statement(own) for own in relations]
-        passages = [self.passages.get(own, "") for own in sorted(set(cited))]
+        names = [self._name(entity_id) for entity_id in entities[:NAMED]]
+        stated = [self._statement(entity_id) for entity_id in relations]
+        passages = [self.passages.get(entity_id, "") for entity_id in sorted(set(cited))]
         for text in chain(names, ("",), stated, ("",), passages):
             digest.update(text.encode() + b"\0")
         return UUID(bytes=digest.digest())
 
     def holds(self, outline: Outline, basis: Basis) -> bool:
         """Return whether whom a report names, and the ends of its relations, are members still."""
-        told = [self.relations[own] for own in basis.relations if own in self.relations]
-        ends = chain.from_iterable((one.source_id, one.target_id) for one in told)
-        numbers = [self.entities[own] for own in chain(basis.entities[:NAMED], ends)]
+        relations = [
+            self.relations[relation_id]
+            for relation_id in basis.relations
+            if relation_id in self.relations
+        ]
+        ends = chain.from_iterable((one.source_id, one.target_id) for one in relations)
+        numbers = [
+            self.entities[relation_id] for relation_id in chain(basis.entities[:NAMED], ends)
+        ]
         return bool(np.isin(numbers, outline.group.members).all())
 
     def _name(self, entity_id: UUID) -> str:
         number = self.entities[entity_id]
         return self.arrays.names[number] if number >= 0 else ""
 
-    def _statement(self, own: UUID) -> str:
-        relation = self.relations.get(own)
+    def _statement(self, relation_id: UUID) -> str:
+        relation = self.relations.get(relation_id)
         if relation is None:
             return ""
         ends = self._name(relation.source_id), self._name(relation.target_id)
@@ -239,7 +245,7 @@ class ReportKeeper:
             fresh = await asyncio.to_thread(_by_extraction, evidence, known)
         else:
             fresh = await self._by_model(evidence, known, self._writer)
-        cited = {own: one.cited for own, one in known.items()} | {
+        cited = {id_: one.cited for id_, one in known.items()} | {
             one.id: one.cited for one in fresh
         }
         bases = await self._bases(due, cited)
@@ -255,14 +261,14 @@ class ReportKeeper:
     ) -> set[UUID]:
         """Return communities whose reports are still correct and lack little."""
         writer = self._writer.name if self._writer else ""
-        asked = [one for one in known.values() if one.writer == writer and one.basis]
-        bases = [one.basis for one in asked if one.basis]
+        candidates = [one for one in known.values() if one.writer == writer and one.basis]
+        bases = [one.basis for one in candidates if one.basis]
         present = await self._present(
             chain.from_iterable(one.entities for one in bases),
             chain.from_iterable(one.relations for one in bases),
-            chain.from_iterable(one.cited for one in asked),
+            chain.from_iterable(one.cited for one in candidates),
         )
-        its = {one.id: one for one in asked}
+        its = {one.id: one for one in candidates}
         pairs = [(one, its[one.group.id]) for one in part if one.group.id in its]
         return await asyncio.to_thread(
             lambda: {known.id for outline, known in pairs if stays(present, outline, known)}
@@ -278,14 +284,18 @@ class ReportKeeper:
             chain.from_iterable(relations for _, _, relations in drawn),
             chain.from_iterable(cited[one.group.id] for one in part),
         )
-        return {own: basis_of(present, one, cited[own]) for one in part for own in [one.group.id]}
+        return {
+            group_id: basis_of(present, one, cited[group_id])
+            for one in part
+            for group_id in [one.group.id]
+        }
 
     async def _present(
         self, entities: Iterator[UUID], relations: Iterator[UUID], passages: Iterator[UUID]
     ) -> Present:
         stated = await self._stated(set(relations))
         chunks = await self._texts(set(passages))
-        texts = {own: chunk.text for own, chunk in chunks.items()}
+        texts = {chunk_id: chunk.text for chunk_id, chunk in chunks.items()}
         return Present.of(self._arrays, entities, stated, texts)
 
     async def _by_model(
@@ -298,36 +308,36 @@ class ReportKeeper:
         inner = await self._communities.parts(
             self._scope, [one.outline.group.id for one in evidence]
         )
-        asked = {
+        requests = {
             own: material
             for one in evidence
             for own in [one.outline.group.id]
             for material in [Material(one, inner.get(own, ()))]
             if _is_news(known.get(own), writer.name, material.digest)
         }
-        reports = await asyncio.gather(*(writer.write(material) for material in asked.values()))
+        reports = await asyncio.gather(*(writer.write(material) for material in requests.values()))
         self._failures.update(report.note for report in reports if report.note)
         return [
             _to_stored(own, report, material.digest)
-            for (own, material), report in zip(asked.items(), reports, strict=True)
+            for (own, material), report in zip(requests.items(), reports, strict=True)
         ]
 
     async def _evidence(self, part: Sequence[Outline]) -> list[CommunityEvidence]:
         """Return the texts of some communities' outlines, read at once."""
         arrays = self._arrays
         ids = [ids_of(arrays, one) for one in part]
-        chunks = await self._texts({own for _, passages, _ in ids for own in passages})
-        stated = await self._stated({own for _, _, relations in ids for own in relations})
+        chunks = await self._texts({chunk_id for _, passages, _ in ids for chunk_id in passages})
+        stated = await self._stated({chunk_id for _, _, relations in ids for chunk_id in relations})
         return [
             CommunityEvidence(
                 one,
                 [arrays.names[n] for n in one.entities.tolist()],
                 [arrays.entity_types[n] for n in one.entities.tolist()],
-                [chunks[own] for own in passages if own in chunks],
+                [chunks[chunk_id] for chunk_id in passages if chunk_id in chunks],
                 [
-                    (arrays.names[source], stated[own], arrays.names[target])
-                    for own, row in zip(relations, one.relations.tolist(), strict=True)
-                    if own in stated
+                    (arrays.names[source], stated[chunk_id], arrays.names[target])
+                    for chunk_id, row in zip(relations, one.relations.tolist(), strict=True)
+                    if chunk_id in stated
                     for source in [arrays.relation_source[row]]
                     for target in [arrays.relation_target[row]]
                 ],
@@ -370,9 +380,9 @@ def _extract_report(evidence: CommunityEvidence) -> StoredReport:
     return _to_stored(evidence.outline.group.id, report, digest)
 
 
-def _to_stored(own: UUID, report: CommunityReport, evidence: UUID) -> StoredReport:
+def _to_stored(group_id: UUID, report: CommunityReport, evidence: UUID) -> StoredReport:
     return StoredReport(
-        own,
+        group_id,
         report.title,
         report.summary,
         report.findings,

@@ -89,8 +89,8 @@ def extractive_report(evidence: CommunityEvidence) -> CommunityReport:
     )
     about = _SEPARATORS[language].join(names[:_SUMMARY_NAMES])
     leading = [end_sentence(one.text) for one in findings[:_SUMMARY_FINDINGS]]
-    said = "".join(f"{one} " if one[-1].isascii() else one for one in leading)
-    summary = _ABOUT[language].format(names=about, findings=said).strip()
+    text = "".join(f"{one} " if one[-1].isascii() else one for one in leading)
+    summary = _ABOUT[language].format(names=about, findings=text).strip()
     return CommunityReport(title, summary, tuple(findings), rating(evidence.outline))
 
 
@@ -105,12 +105,12 @@ def rating(outline: Outline) -> float:
 
 def distinct_names(names: Sequence[str]) -> list[str]:
     """Return names without those that an earlier one contains, or that contain an earlier one."""
-    kept: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for name in names:
         folded = normalise(name)
-        if not any(folded in one or one in folded for one in kept):
-            kept[folded] = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
-    return list(kept.values())
+        if not any(folded in one or one in folded for one in spellings):
+            spellings[folded] = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+    return list(spellings.values())
 
 
 def facts(evidence: CommunityEvidence) -> list[Finding]:
@@ -159,11 +159,11 @@ class _Candidate:
 
     def worth(self, known: Set[str], quoted: Mapping[UUID, int]) -> float:
         """Return what it adds to a report that has these names, which count little, and quotes documents so often."""
-        told = sum(
+        covered = sum(
             weight * (_REPEATED if name in known else 1.0) for name, weight in self.named.items()
         )
         alike = _SAME_DOCUMENT ** quoted.get(self.chunk.document_id, 0)
-        return told * alike * (_LEANING if self.leans else 1.0)
+        return covered * alike * (_LEANING if self.leans else 1.0)
 
     def repeats(self, other: _Candidate) -> bool:
         """Return whether it says what another says."""
@@ -176,18 +176,18 @@ def _candidates(
 ) -> Iterator[_Candidate]:
     weights = dict(zip(map(normalise, evidence.names), evidence.outline.weights, strict=True))
     seen: set[str] = set()
-    place = 0
+    index = 0
     for chunk in evidence.chunks:
         for text in cut(chunk.text):
             folded = normalise(text)
             if folded in seen or folded in weights:
                 continue
             seen.add(folded)
-            place += 1
+            index += 1
             named = {name: float(weight) for name, weight in weights.items() if name in folded}
             if named:
                 words, leans = frozenset(terms(text)), leans_on_others(text)
-                yield _Candidate(place, chunk, text, named, words, leans)
+                yield _Candidate(index, chunk, text, named, words, leans)
 
 
 def _fragments(text: str) -> Iterator[str]:
@@ -205,16 +205,16 @@ def _findings(evidence: CommunityEvidence) -> list[Finding]:
     A community without any of these, such as a list without sentences, falls back on its rows and, if
     those name no member, on the beginning of its best passage.
     """
-    said = facts(evidence)
+    statements = facts(evidence)
     described = [
         fact
-        for fact, (_, relation, _) in zip(said, evidence.relations, strict=True)
+        for fact, (_, relation, _) in zip(statements, evidence.relations, strict=True)
         if relation.description
     ]
     found = [*described[:_MOST_FACTS], *sentences(evidence)][:MOST_FINDINGS]
-    bare = [fact for fact in said if fact not in found]
-    told = [*found, *bare][:MOST_FINDINGS] or sentences(evidence, _fragments)
-    return told or [*islice(_openings(evidence), 1)]
+    bare = [fact for fact in statements if fact not in found]
+    findings = [*found, *bare][:MOST_FINDINGS] or sentences(evidence, _fragments)
+    return findings or [*islice(_openings(evidence), 1)]
 
 
 def _openings(evidence: CommunityEvidence) -> Iterator[Finding]:

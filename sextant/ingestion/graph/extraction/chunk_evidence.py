@@ -74,8 +74,8 @@ def table_facts(text: str, context: str = "") -> Iterator[RowFacts]:
     headings, rows = _headings(lines), lines[2:]
     if not headings:
         headings, rows = _headings(list(_lines(context))), lines
-    told = [heading for heading in headings if heading]
-    if len(headings) < 2 or len(set(told)) != len(told):
+    named = [heading for heading in headings if heading]
+    if len(headings) < 2 or len(set(named)) != len(named):
         return
     numbering = headings[0].rstrip(".").casefold() in _NUMBERING
     for line in rows:
@@ -97,8 +97,8 @@ def _row(headings: list[str], cells: list[TableCell], column: int) -> RowFacts:
         if cell.text != left or not _is_name(cell.text)
     ][:_MOST_COLUMNS]
     related = tuple(pair for pair in filled if _is_name(pair[1].text))
-    said = [f"{heading}: {cell.text}" for heading, cell in filled if not _is_name(cell.text)]
-    return RowFacts(subject, headings[column], related, "; ".join(said))
+    pairs = [f"{heading}: {cell.text}" for heading, cell in filled if not _is_name(cell.text)]
+    return RowFacts(subject, headings[column], related, "; ".join(pairs))
 
 
 def _headings(lines: list[TableCell]) -> list[str]:
@@ -171,10 +171,10 @@ def title_evidence(
     return aliases, mentions
 
 
-def name_trie(bearers: Iterable[Bearer]) -> Names:
+def name_trie(entities: Iterable[Bearer]) -> Names:
     """Return a trie of names that `links` searches texts for."""
     trie: Names = NameTrie({})
-    for bearer in bearers:
+    for bearer in entities:
         trie.add(bearer.name, [bearer])
     return trie
 
@@ -233,46 +233,46 @@ def term_evidence(
     statements = [_state(scope, chunk, known.get(chunk.id)) for chunk in chunks]
     if tagger is not None:
         _add_tags(statements, tagger.tag([chunk.text for chunk in chunks]))
-    mentions = [row for said in statements for row in said.mentions.values()]
-    return mentions, [row for said in statements for row in said.relations]
+    mentions = [row for statement in statements for row in statement.mentions.values()]
+    return mentions, [row for statement in statements for row in statement.relations]
 
 
 def _state(scope: Scope, chunk: Chunk, known: Sequence[Term] | None) -> _Statements:
     """Return what a chunk says by its terms, definitions, abbreviations and tables."""
     terms = extract_terms(chunk.text) if known is None else known
-    said = _Statements(scope, chunk)
+    statements = _Statements(scope, chunk)
     ids = [
-        said.mention(term.name, term.spans[0].start, _type_of_term(chunk.text, term))
+        statements.mention(term.name, term.spans[0].start, _type_of_term(chunk.text, term))
         for term in terms
     ]
-    _add_definitions(said, terms)
-    _add_abbreviations(said)
-    _add_table(said)
+    _add_definitions(statements, terms)
+    _add_abbreviations(statements)
+    _add_table(statements)
     for one, other, times in co_occurrences(chunk.text, terms):
-        said.relate_sharing(ids[one], ids[other], times)
-    return said
+        statements.relate_sharing(ids[one], ids[other], times)
+    return statements
 
 
 def _type_of_term(text: str, term: Term) -> str:
     """Return the type that stands beside a term anywhere in the text; what its name shows comes first."""
     if type_of_name(term.name) != UNTYPED:
         return UNTYPED
-    beside = (find_type_before(text, span.start, span.end) for span in term.spans)
-    return next((kind for kind in beside if kind != UNTYPED), UNTYPED)
+    types_before = (find_type_before(text, span.start, span.end) for span in term.spans)
+    return next((kind for kind in types_before if kind != UNTYPED), UNTYPED)
 
 
 def _add_tags(statements: Sequence[_Statements], tagged: Sequence[Sequence[Tag]]) -> None:
     """Add what a model calls the names of chunks, where the document itself does not show it."""
     shown = {
         entity
-        for said in statements
-        for entity, row in said.mentions.items()
+        for statement in statements
+        for entity, row in statement.mentions.items()
         if row.entity_type != UNTYPED
     }
-    for said, tags in zip(statements, tagged, strict=True):
+    for statement, tags in zip(statements, tagged, strict=True):
         for tag in tags:
-            is_shown = entity_id(said.scope, tag.text) in shown
-            said.mention(
+            is_shown = entity_id(statement.scope, tag.text) in shown
+            statement.mention(
                 tag.text,
                 tag.start,
                 UNTYPED if is_shown or type_of_name(tag.text) != UNTYPED else tag.entity_type,
@@ -302,8 +302,8 @@ class _Statements:
             )
         if row.entity_type in {UNTYPED, type_of_name(row.name)} and entity_type != UNTYPED:
             row = row._replace(entity_type=entity_type)
-        told = "; ".join(filter(None, (row.description, description)))
-        self.mentions[entity] = row._replace(description=told)
+        joined = "; ".join(filter(None, (row.description, description)))
+        self.mentions[entity] = row._replace(description=joined)
         return entity
 
     def relate(self, source: UUID, target: UUID, relation_type: str) -> None:
@@ -321,44 +321,44 @@ class _Statements:
             )
 
 
-def _add_definitions(said: _Statements, terms: Sequence[Term]) -> None:
+def _add_definitions(statements: _Statements, terms: Sequence[Term]) -> None:
     """Add what the chunk says that its terms, and what it is headed by, are and are part of."""
     ends = {span.end: term.name for term in terms for span in term.spans}
-    names = [*(term.name for term in terms), *map(bare_title, said.chunk.section_path)]
-    for found in find_defined(said.chunk.text, names):
-        entity = said.mention(found.name, found.start, found.entity_type, found.description)
+    names = [*(term.name for term in terms), *map(bare_title, statements.chunk.section_path)]
+    for found in find_defined(statements.chunk.text, names):
+        entity = statements.mention(found.name, found.start, found.entity_type, found.description)
         # A class that the passage has no term for ("film") would be a hub that parts nothing from anything.
         name = ends.get(found.kind.end)
         if name is not None:
-            said.relate(entity, said.mention(name, found.kind.end - len(name)), IS_A)
-    for one in find_parts(said.chunk.text, names):
+            statements.relate(entity, statements.mention(name, found.kind.end - len(name)), IS_A)
+    for one in find_parts(statements.chunk.text, names):
         part, whole = (
-            said.mention(one.part, one.part_start),
-            said.mention(one.whole, one.whole_start),
+            statements.mention(one.part, one.part_start),
+            statements.mention(one.whole, one.whole_start),
         )
-        said.relate(part, whole, PART_OF)
+        statements.relate(part, whole, PART_OF)
 
 
-def _add_abbreviations(said: _Statements) -> None:
+def _add_abbreviations(statements: _Statements) -> None:
     """Add the abbreviations that the chunk defines, from which `sextant.ingestion.graph.resolution.resolve` learns."""
-    for found in definitions(said.chunk.text):
-        short = entity_id(said.scope, found.short)
-        if short != entity_id(said.scope, found.full):
-            said.mention(found.short, found.short_start)
-            said.relate(short, said.mention(found.full, found.full_start), ABBREVIATES)
+    for found in definitions(statements.chunk.text):
+        short = entity_id(statements.scope, found.short)
+        if short != entity_id(statements.scope, found.full):
+            statements.mention(found.short, found.short_start)
+            statements.relate(short, statements.mention(found.full, found.full_start), ABBREVIATES)
 
 
-def _add_table(said: _Statements) -> None:
+def _add_table(statements: _Statements) -> None:
     """Add what the rows of a table state; values that name nothing describe what their row is about."""
-    if said.chunk.modality is not Modality.TABLE:
+    if statements.chunk.modality is not Modality.TABLE:
         return
 
     def mention(cell: TableCell, heading: str, description: str = "") -> UUID:
         name = type_of_name(cell.text)
         kind = type_of_column(heading) if name == UNTYPED else name
-        return said.mention(cell.text, cell.start, kind, description)
+        return statements.mention(cell.text, cell.start, kind, description)
 
-    for row in table_facts(said.chunk.text, said.chunk.context):
+    for row in table_facts(statements.chunk.text, statements.chunk.context):
         subject = mention(row.subject, row.heading, row.description)
         for heading, cell in row.related:
-            said.relate(subject, mention(cell, heading), heading)
+            statements.relate(subject, mention(cell, heading), heading)

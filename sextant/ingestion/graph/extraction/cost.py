@@ -38,13 +38,16 @@ class CostEstimate:
 
 def estimate_call(prompt: str, passage: str, settings: Settings) -> Usage:
     """About what reading one passage takes, gleaning included; `prompt` is all that is sent first."""
-    asked = estimate_tokens(prompt)
-    said = _ANSWER_BASE + _ANSWER_PER_TOKEN * estimate_tokens(passage)
-    said = min(said, settings.limits.answer_tokens)
+    prompt_tokens = estimate_tokens(prompt)
+    answer_tokens = _ANSWER_BASE + _ANSWER_PER_TOKEN * estimate_tokens(passage)
+    answer_tokens = min(answer_tokens, settings.limits.answer_tokens)
     rounds = settings.extraction.gleaning
     # A round of gleaning repeats the passage and what was found, and seldom finds much.
     return Usage(
-        1 + rounds, asked + rounds * (asked + said), said + rounds * said // 3, estimated=True
+        1 + rounds,
+        prompt_tokens + rounds * (prompt_tokens + answer_tokens),
+        answer_tokens + rounds * answer_tokens // 3,
+        estimated=True,
     )
 
 
@@ -52,8 +55,8 @@ def cost_of(usage: Usage, settings: ExtractionSettings) -> float | None:
     """Return what tokens cost at the configured prices; None when there are none."""
     if settings.input_price is None and settings.output_price is None:
         return None
-    asked = usage.prompt_tokens * (settings.input_price or 0)
-    return (asked + usage.completion_tokens * (settings.output_price or 0)) / _MILLION
+    prompt_cost = usage.prompt_tokens * (settings.input_price or 0)
+    return (prompt_cost + usage.completion_tokens * (settings.output_price or 0)) / _MILLION
 
 
 @dataclass(slots=True)
@@ -131,9 +134,9 @@ class CostBudget:
     def _within(self, cap: float | None, measure: Callable[[Usage], float], ahead: Usage) -> bool:
         if cap is None:
             return True
-        spent, expected = measure(self.spent), measure(self._expected)
-        excess = max(1.0, spent / expected) if expected else 1.0
-        return spent + excess * measure(ahead) <= cap
+        used, expected = measure(self.spent), measure(self._expected)
+        excess = max(1.0, used / expected) if expected else 1.0
+        return used + excess * measure(ahead) <= cap
 
 
 def _tokens(usage: Usage) -> int:

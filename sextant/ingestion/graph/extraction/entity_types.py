@@ -75,8 +75,8 @@ def type_of_column(heading: str) -> str:
     """Return the type of the things in a column: of its heading's class, else the heading itself."""
     kind = type_of_class(heading)
     words = normalise_name(heading).split()
-    says_class = _HEADING.fullmatch(heading) is not None and len(heading) <= _LONGEST_HEADING
-    if kind != UNTYPED or not says_class or is_generic(heading):
+    names_class = _HEADING.fullmatch(heading) is not None and len(heading) <= _LONGEST_HEADING
+    if kind != UNTYPED or not names_class or is_generic(heading):
         return kind
     if words[-1] in _NO_CLASS or any(word in ENGLISH_STOP_WORDS for word in words):
         return UNTYPED
@@ -255,8 +255,8 @@ def _define(text: str, name: str, at: int, sentence: tuple[int, int]) -> Defined
     entity_type = type_of_class(kind.text)
     if entity_type == UNTYPED and _is_concept(text, name, at, kind):
         entity_type = CONCEPT
-    said = one_line(text[start:end])[:_LONGEST_DESCRIPTION]
-    return Defined(name, at, kind, entity_type, said)
+    description = one_line(text[start:end])[:_LONGEST_DESCRIPTION]
+    return Defined(name, at, kind, entity_type, description)
 
 
 def find_parts(text: str, names: Iterable[str]) -> Iterator[NamePart]:
@@ -274,15 +274,15 @@ def find_parts(text: str, names: Iterable[str]) -> Iterator[NamePart]:
         at = next((one for one in starts if text[one : found.start()] in known), None)
         if at is None:
             continue
-        part, place = text[at : found.start()], found.end()
+        part, begin = text[at : found.start()], found.end()
         if found["whole"] is None:
-            whole = next((name for name in longest_first if text.startswith(name, place)), "")
+            whole = next((name for name in longest_first if text.startswith(name, begin)), "")
         else:
-            place = found.end("whole")
-            whole = next((name for name in longest_first if text.endswith(name, 0, place)), "")
-            place -= len(whole)
+            begin = found.end("whole")
+            whole = next((name for name in longest_first if text.endswith(name, 0, begin)), "")
+            begin -= len(whole)
         if whole and part not in {"", whole}:
-            yield NamePart(part, at, whole, place)
+            yield NamePart(part, at, whole, begin)
 
 
 def _openings(text: str, first: int, end: int) -> tuple[int, set[int]]:
@@ -322,12 +322,10 @@ def _is_concept(text: str, name: str, at: int, kind: EntityKind) -> bool:
     article = _ARTICLE.search(text, max(at - 4, 0), at)
     if article is not None and article.end() == at:  # "The film is a sequel" speaks of one
         return article["any"] is not None and name == name.lower()
-    is_said_of_all = _NOW.search(text, at, kind.start) is not None
+    is_general = _NOW.search(text, at, kind.start) is not None
     common = name.lower()
     return (
-        common != name
-        and is_said_of_all
-        and re.search(rf"\b{re.escape(common)}\b", text) is not None
+        common != name and is_general and re.search(rf"\b{re.escape(common)}\b", text) is not None
     )
 
 

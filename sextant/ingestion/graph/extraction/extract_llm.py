@@ -130,14 +130,14 @@ class ModelExtractor:
         total = before.waiting + before.failed
         budget = CostBudget.of(self._settings.extraction) if self._renewed else self.budget
         run = _ExtractionRun(scope, budget, total, on_progress or silent)
-        spent = budget.spent
+        usage_before = budget.spent
         attempts = self._settings.extraction.attempts
         async with aclosing(
             self._store.waiting(scope, document_id=document_id, attempts=attempts)
         ) as passages:
             await self._together(run, passages)
         after = await self._store.counts(scope, document_id)
-        usage = _difference(budget.spent, spent)
+        usage = _difference(budget.spent, usage_before)
         return ExtractionReport(
             run.done,
             run.failed,
@@ -196,8 +196,8 @@ class ModelExtractor:
         except SextantError as error:
             # Answers that did not fit are paid for all the same, refusals are not. Where nobody can
             # tell, the prompt was sent at least.
-            told = error.usage if isinstance(error, ModelOutputInvalid | ModelUnavailable) else None
-            usage = told or Usage(1, need.prompt_tokens, 0, estimated=True)
+            used = error.usage if isinstance(error, ModelOutputInvalid | ModelUnavailable) else None
+            usage = used or Usage(1, need.prompt_tokens, 0, estimated=True)
             outcome = _ChunkOutcome(passage, usage, error=error)
         finally:
             run.budget.settle(need, usage)
@@ -260,17 +260,17 @@ class ModelExtractor:
         run.on_progress(run.done + run.failed, run.total)
 
     def _warnings(self, run: _ExtractionRun, left: int) -> list[str]:
-        said = [f"{error} ({code})" for code, error in run.reasons.items()]
+        warnings = [f"{error} ({code})" for code, error in run.reasons.items()]
         if run.budget.exhausted and left:
-            said.append(
+            warnings.append(
                 f"The budget is used up; left unread: {count_noun(left, 'passage')}. Raise it, and run "
                 "`sextant entities extract` to go on."
             )
         elif run.stopped is not None:
-            said.append(
+            warnings.append(
                 f"Stopped, since the chat model does not answer; left unread: {count_noun(left, 'passage')}."
             )
-        return said
+        return warnings
 
 
 async def estimate_extraction(database: Database, scope: Scope, settings: Settings) -> CostEstimate:

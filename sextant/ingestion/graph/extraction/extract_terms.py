@@ -128,10 +128,10 @@ def extract_terms(text: str) -> list[Term]:
     spans: dict[tuple[int, int], TermSpan] = {}
     for span in sorted((*_chinese(text), *_latin(text)), key=lambda span: span.weight):
         spans[span[:2]] = span
-    places: dict[str, list[TermSpan]] = {}
+    indices: dict[str, list[TermSpan]] = {}
     for span in sorted(spans.values()):
-        places.setdefault(normalise_name(text[span.start : span.end]), []).append(span)
-    terms = [Term(text[s[0].start : s[0].end], tuple(s)) for s in places.values()]
+        indices.setdefault(normalise_name(text[span.start : span.end]), []).append(span)
+    terms = [Term(text[s[0].start : s[0].end], tuple(s)) for s in indices.values()]
     best = sorted(terms, key=lambda term: (-term.weight, term.spans[0].start))[:MOST_TERMS]
     return sorted(best, key=lambda term: term.spans[0].start)
 
@@ -144,14 +144,14 @@ def co_occurrences(text: str, terms: Sequence[Term]) -> list[tuple[int, int, int
     sentences = sentences_of(text)
     begins = [start for start, _ in sentences]
     inside: dict[int, dict[int, None]] = {}
-    for place, term in enumerate(terms):
+    for index, term in enumerate(terms):
         for span in term.spans:
             sentence = bisect_right(begins, span.start) - 1
             if sentence >= 0 and span.start < sentences[sentence][1]:
-                inside.setdefault(sentence, {})[place] = None
+                inside.setdefault(sentence, {})[index] = None
     counts: Counter[tuple[int, int]] = Counter()
-    for places in inside.values():
-        counts.update(combinations(places, 2))
+    for members in inside.values():
+        counts.update(combinations(members, 2))
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return [(first, second, times) for (first, second), times in ranked[:MOST_PAIRS]]
 
@@ -222,8 +222,8 @@ def _find_capitalised(
     sentence goes on in Chinese.
     """
     capitals = {
-        place
-        for place, (spelt, _, _) in enumerate(words)
+        index
+        for index, (spelt, _, _) in enumerate(words)
         if spelt[0].isupper() and not _is_contraction(spelt)
     }
     first, end = set(begins), 0
@@ -294,13 +294,13 @@ def _add_numbers(text: str, words: Sequence[_Word], named: Sequence[TermSpan]) -
         word, start, end = before.get(number.start(), ("", 0, 0))
         if not (word and _may_be_numbered(word)):
             continue
-        place = begins.get(end, start), number.end()
-        spelt = text[slice(*place)]
-        closed = end in begins and _is_closed(text, *place)
+        begin = begins.get(end, start), number.end()
+        spelt = text[slice(*begin)]
+        closed = end in begins and _is_closed(text, *begin)
         if spelt in seen or closed or _INNER_CAPITAL.fullmatch(word):
             telling.add(spelt)
         seen.add(spelt)
-        found.append((spelt, *place))
+        found.append((spelt, *begin))
     return [TermSpan(start, end, NAMED) for spelt, start, end in found if spelt in telling]
 
 
@@ -331,13 +331,13 @@ def _find_repeated(text: str, words: Sequence[_Word]) -> list[TermSpan]:
         if number > 1 and all(map(_is_content, pair))
     }
     found: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for place, pair in enumerate(pairs):
+    for index, pair in enumerate(pairs):
         if pair in often:
-            (_, begin, last), (_, start, end) = words[place : place + 2]
+            (_, begin, last), (_, start, end) = words[index : index + 2]
             if text[last:start] == " ":
                 found.setdefault(pair, []).append((begin, end))
-    places = [place for same in found.values() if len(same) > 1 for place in same]
-    return [TermSpan(*place, _PLAIN) for place in places]
+    positions = [index for same in found.values() if len(same) > 1 for index in same]
+    return [TermSpan(*index, _PLAIN) for index in positions]
 
 
 @lru_cache(maxsize=16_384)

@@ -146,8 +146,8 @@ class Gliner:
 
 def _decode(words: Sequence[_Word], scores: npt.NDArray[np.float32]) -> list[NameSpan]:
     """Take the best spans that do not overlap."""
-    places = np.argwhere(scores > _LEAST_SCORE)
-    best = places[np.argsort(-scores[tuple(places.T)], kind="stable")].tolist()
+    positions = np.argwhere(scores > _LEAST_SCORE)
+    best = positions[np.argsort(-scores[tuple(positions.T)], kind="stable")].tolist()
     taken: set[int] = set()
     found = []
     for first, width, label in best:

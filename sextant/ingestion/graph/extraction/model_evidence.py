@@ -137,23 +137,23 @@ def model_evidence(
     return GraphEvidence(mentions, list(stated.values()))
 
 
-def relation_type(said: str) -> str:
+def relation_type(name: str) -> str:
     """Return a relation's type in one form: "is part of" and "IS_PART_OF" are the same."""
-    words = re.split(r"[\s_-]+", normalise(said).strip())
+    words = re.split(r"[\s_-]+", normalise(name).strip())
     return "_".join(filter(None, words)).upper()[:_LONGEST_TYPE] or "RELATED"
 
 
 def _distinct(entities: Iterable[FoundEntity]) -> dict[str, FoundEntity]:
     """By normalised name; of several one with a type, then the one with most to say."""
-    kept: dict[str, FoundEntity] = {}
+    found: dict[str, FoundEntity] = {}
     for entity in entities:
         norm = normalise_name(entity.name)
         if not norm or len(entity.name) > LONGEST_NAME or not any(map(str.isalnum, norm)):
             continue
-        before = kept.get(norm)
+        before = found.get(norm)
         if before is None or _informativeness(entity) > _informativeness(before):
-            kept[norm] = entity
-    return kept
+            found[norm] = entity
+    return found
 
 
 def _informativeness(entity: FoundEntity) -> tuple[bool, int]:
@@ -184,10 +184,10 @@ def _mention(scope: Scope, chunk_id: UUID, text: str, entity: FoundEntity, kind:
     )
 
 
-def _type(said: str, types: Sequence[str]) -> str:
+def _type(name: str, types: Sequence[str]) -> str:
     """Return the type as it is configured; what is not configured says nothing."""
     known = {normalise(one): one for one in types}
-    return known.get(normalise(said), _UNTYPED)
+    return known.get(normalise(name), _UNTYPED)
 
 
 def find_name(name: str, text: str) -> tuple[int, int]:

@@ -27,13 +27,13 @@ def openings(text: str, sentences: Iterable[tuple[int, int]]) -> list[int]:
     An item or a cell that is one word may be a name; in the head of a table it is what a column is
     called, and counts as a beginning, too.
     """
-    places = {start for start, _ in sentences}
-    places |= {item.end() for item in _ITEM.finditer(text)}
+    starts = {start for start, _ in sentences}
+    starts |= {item.end() for item in _ITEM.finditer(text)}
     for row in _ROW.finditer(text):
         head = _RULE.match(text, row.end()) is not None
         cells = _CELL.finditer(text, row.start(), row.end())
-        places |= {cell.start() for cell in cells if head or " " in cell.group()}
-    return sorted(places)
+        starts |= {cell.start() for cell in cells if head or " " in cell.group()}
+    return sorted(starts)
 
 
 LONGEST_TITLE = 120  # characters; a longer heading is a sentence, which no text repeats

@@ -67,24 +67,24 @@ def _find_initials(before: str, letters: str) -> int | None:
             break
         words.append(word)
         end = word.start()
-    place = _match_letters([word.group() for word in words], letters.casefold(), _MOST_SKIPPED)
-    return None if place is None else words[place].start()
+    position = _match_letters([word.group() for word in words], letters.casefold(), _MOST_SKIPPED)
+    return None if position is None else words[position].start()
 
 
-def _match_letters(words: Sequence[str], letters: str, skips: int, place: int = 0) -> int | None:
+def _match_letters(words: Sequence[str], letters: str, skips: int, position: int = 0) -> int | None:
     """Return the place of the word (from the last on) that has the first letter; "of" may be left out."""
-    if place == len(words):
+    if position == len(words):
         return None
-    word = words[place]
+    word = words[position]
     if skips and word in _SKIPPED:
-        found = _match_letters(words, letters, skips - 1, place + 1)
+        found = _match_letters(words, letters, skips - 1, position + 1)
         if found is not None:
             return found
     if word[0].casefold() != letters[-1]:
         return None
     if len(letters) == 1:
-        return None if word in _SKIPPED else place
-    return _match_letters(words, letters[:-1], skips, place + 1)
+        return None if word in _SKIPPED else position
+    return _match_letters(words, letters[:-1], skips, position + 1)
 
 
 def _find_short_form(full: str, short: str) -> int | None:

@@ -58,8 +58,8 @@ def like_pairs(names: Sequence[str], is_new: npt.NDArray[np.bool_], most: int) -
         met = _met(band, is_new)
         agreed = _agreement(signatures, met)
         near = agreed >= _LEAST_AGREEMENT
-        pairs, places = np.unique(np.r_[best, met[near]], return_index=True)
-        agreed = np.r_[agreement, agreed[near]][places]
+        pairs, positions = np.unique(np.r_[best, met[near]], return_index=True)
+        agreed = np.r_[agreement, agreed[near]][positions]
         order = np.argsort(-agreed, kind="stable")[:most]
         best, agreement = pairs[order], agreed[order]
     return np.stack(np.divmod(best, len(names)), axis=1)
@@ -107,15 +107,15 @@ def _grams(
     """Return hashes of the n-grams that begin at each character, and whose they are; see `naming.grams`."""
     after = np.r_[codes[1:], np.zeros(1, np.uint64)]
     last = np.r_[codes[2:], np.zeros(2, np.uint64)][: len(codes)]
-    places = np.arange(len(codes))
+    positions = np.arange(len(codes))
     ideograph = (codes >= 0x3400) & (codes <= 0x9FFF) | (codes >= 0x20000) & (codes <= 0x3134F)
     mixed = codes * np.uint64(0x9E3779B97F4A7C15) ^ after * np.uint64(0xC2B2AE3D27D4EB4F)
     mixed = np.where(ideograph, mixed, mixed ^ last * np.uint64(0x165667B19E3779F9))
     mixed ^= mixed >> np.uint64(29)
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
-    whole = places + 2 < ends  # an ideograph before the closing space begins no pair
-    kept = whole | ((places + 3 == ends) & ~ideograph)
-    return mixed[kept], owners[kept]
+    whole = positions + 2 < ends  # an ideograph before the closing space begins no pair
+    grams = whole | ((positions + 3 == ends) & ~ideograph)
+    return mixed[grams], owners[grams]
 
 
 def _band_keys(signatures: _Hashes) -> Iterator[npt.NDArray[np.uint64]]:
@@ -166,8 +166,8 @@ def automatic_merges(scope: Scope, names: Names) -> list[Merge]:
 def _pairs(scope: Scope, names: Names) -> Iterator[tuple[UUID, UUID, str]]:
     for group in _by_key(names.named):
         # Each with all before it, so that one which may not be joined does not part the others.
-        for place, one in enumerate(group[1:], start=1):
-            yield from ((one, other, SAME_KEY) for other in group[:place])
+        for index, one in enumerate(group[1:], start=1):
+            yield from ((one, other, SAME_KEY) for other in group[:index])
     for one, other in _by_alias(scope, names):
         yield one, other, USER_ALIAS
     for pair in sorted(names.pairs, key=lambda pair: (-pair.score, pair.one_id, pair.other_id)):
@@ -182,20 +182,20 @@ def _by_key(named: Iterable[NamedEntity]) -> Iterator[list[UUID]]:
             groups[key].append((one.name, one.id))
     for key in sorted(groups):
         if len(groups[key]) > 1:
-            yield [own for _, own in sorted(groups[key])]
+            yield [id_ for _, id_ in sorted(groups[key])]
 
 
 def _by_alias(scope: Scope, names: Names) -> Iterator[tuple[UUID, UUID]]:
     """Yield entities that bear as their name what the user calls another, and only that one."""
-    bearers: dict[str, set[UUID]] = defaultdict(set)
+    entities: dict[str, set[UUID]] = defaultdict(set)
     for bearer, norm in names.user_aliases:
-        bearers[norm].add(bearer)
+        entities[norm].add(bearer)
     there = {one.id: one for one in names.named}
-    for norm in sorted(bearers):
+    for norm in sorted(entities):
         named = there.get(entity_id(scope, norm))
-        bearers[norm] -= {named.id} if named else set()  # its name is no alias
-        if named is not None and len(bearers[norm]) == 1 and named.external_id is None:
-            (bearer,) = bearers[norm]
+        entities[norm] -= {named.id} if named else set()  # its name is no alias
+        if named is not None and len(entities[norm]) == 1 and named.external_id is None:
+            (bearer,) = entities[norm]
             if bearer in there and bearer != named.id:
                 yield named.id, bearer
 
@@ -294,15 +294,15 @@ class _Groups:
         named = self._named.get(entity)
         if named is None:
             return False, False, 0, 0, "", entity.int
-        own, full = named.external_id is not None, entity not in self._abbreviations
-        return own, full, named.mentions, len(named.name), named.name, entity.int
+        is_named, full = named.external_id is not None, entity not in self._abbreviations
+        return is_named, full, named.mentions, len(named.name), named.name, entity.int
 
     def _group(self, root: UUID) -> _Group:
         if root not in self._groups:
             named = self._named.get(root)
             types = {named.entity_type} - {_UNTYPED} if named else set()
-            own = {named.external_id} if named and named.external_id else set[str]()
-            self._groups[root] = _Group({root}, types, own)
+            external_ids = {named.external_id} if named and named.external_id else set[str]()
+            self._groups[root] = _Group({root}, types, external_ids)
         return self._groups[root]
 
     def _fit(self, one: _Group, other: _Group) -> bool:
@@ -314,9 +314,9 @@ class _Groups:
     def _unite(self, first: UUID, second: UUID) -> None:
         if first == second:
             return
-        kept, gone = self._group(first), self._group(second)
+        target, gone = self._group(first), self._group(second)
         self._parents[second] = first
-        kept.members |= gone.members
-        kept.types |= gone.types
-        kept.own_ids |= gone.own_ids
+        target.members |= gone.members
+        target.types |= gone.types
+        target.own_ids |= gone.own_ids
         del self._groups[second]

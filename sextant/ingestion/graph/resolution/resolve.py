@@ -107,8 +107,8 @@ async def resolve(
     report("names", 0, len(names.named))
     compared = await asyncio.to_thread(_compare, names)
     judged = await _judge_pairs(chat, store, scope, names, compared.kept)
-    told = replace(names, pairs=judged.known)
-    wanted = await asyncio.to_thread(automatic_merges, scope, told)
+    judged_names = replace(names, pairs=judged.known)
+    wanted = await asyncio.to_thread(automatic_merges, scope, judged_names)
     old, new = _difference(names.merges, wanted)
     report("names", len(names.named), len(names.named))
     if new:
@@ -165,10 +165,10 @@ def _following(
     """Return those after a place; a pair that is still there is gone by itself, since cosines are taken anew."""
     if after is None or not after.near:
         return near
-    own = (after.first_id, after.second_id)
-    for place, one in enumerate(near, start=1):
-        if (one.first_id, one.second_id) == own:
-            return near[place:]
+    pair_ids = (after.first_id, after.second_id)
+    for index, one in enumerate(near, start=1):
+        if (one.first_id, one.second_id) == pair_ids:
+            return near[index:]
     return [one for one in near if CandidateCursor.of(one).follows(after)]
 
 
@@ -295,7 +295,7 @@ async def _judge_pairs(
     store: ResolutionStore,
     scope: Scope,
     names: Names,
-    kept: list[Pair],
+    pairs: list[Pair],
 ) -> _Judged:
     """Have the chat model judge pairs that are alike or near, the likeliest first.
 
@@ -303,9 +303,9 @@ async def _judge_pairs(
     and must not keep others from being judged. Others wait for their turn at the graph meanwhile.
     """
     if chat is None:
-        return _Judged(kept)
+        return _Judged(pairs)
     near = await _near(store, scope, both_owned=False)
-    known = _by_ids(map(_open, near)) | _by_ids(kept)
+    known = _by_ids(map(_open, near)) | _by_ids(pairs)
     named = {one.id: one for one in names.named}
     waiting = _waiting(named, known.values())
     judged, failures, refusals = list[Pair](), dict[str, None](), Refusals()
@@ -340,16 +340,16 @@ async def _verdicts(
     chat: ChatModel, named: Mapping[UUID, NamedEntity], batch: Sequence[Pair]
 ) -> list[Pair]:
     lines = [
-        f"{place}. {_display_name(named[pair.one_id])} | {_display_name(named[pair.other_id])}"
-        for place, pair in enumerate(batch, start=1)
+        f"{index}. {_display_name(named[pair.one_id])} | {_display_name(named[pair.other_id])}"
+        for index, pair in enumerate(batch, start=1)
     ]
     listed = as_data("\n".join(lines))
     prompt = SAME.messages(language_of(listed), pairs=listed)
     answer, _ = await chat.structured(prompt, SameNames, patient=False)
     same = set(answer.same)
     return [
-        replace(pair, verdict="same" if place in same else "different")
-        for place, pair in enumerate(batch, start=1)
+        replace(pair, verdict="same" if index in same else "different")
+        for index, pair in enumerate(batch, start=1)
     ]
 
 

@@ -87,10 +87,10 @@ def _series_of(plot: Element, axes: _Axes) -> Iterator[_Series]:
             columns.append(("size", sizes))
         if plot.tag in _SHARES and _shows(labels, "c:showPercent"):
             columns.append(("%", _shares(points, _number_format(labels))))
-        places = series.find(qn("c:cat"))
-        if places is None:
-            places = series.find(qn("c:xVal"))
-        yield _Series(_points(places, ""), tuple(columns))
+        categories = series.find(qn("c:cat"))
+        if categories is None:
+            categories = series.find(qn("c:xVal"))
+        yield _Series(_points(categories, ""), tuple(columns))
 
 
 def _table(group: Sequence[_Series], axes: _Axes, page: int | None) -> Table:
@@ -119,8 +119,8 @@ def _points(source: Element | None, code: str) -> _Values:
     shown = _Values()
     for point in source.iter(qn("c:pt")):
         text = (point.findtext(qn("c:v")) or "").strip()
-        own = code or point.get("formatCode") or common
-        shown[_index(point)] = _format_number(text, own) if is_numbers else text
+        code_of_point = code or point.get("formatCode") or common
+        shown[_index(point)] = _format_number(text, code_of_point) if is_numbers else text
     return shown
 
 
@@ -161,8 +161,8 @@ def _shares(points: Element | None, code: str) -> _Values:
 
 
 def _labels(series: Element, plot: Element) -> Element | None:
-    own = series.find(qn("c:dLbls"))
-    return own if own is not None else plot.find(qn("c:dLbls"))
+    labels = series.find(qn("c:dLbls"))
+    return labels if labels is not None else plot.find(qn("c:dLbls"))
 
 
 def _shows(labels: Element | None, what: str) -> bool:

@@ -161,18 +161,18 @@ class _StoryReader:
         """Yield what hangs on a paragraph: text boxes; pictures, charts and notes, which stand below a table that holds it."""
         for box in line.boxes:
             yield from self.blocks(box)
-        beside = list[Block]()
+        blocks = list[Block]()
         for one in line.objects:
             with self._context.omissions.survive("drawing"):
-                beside += self._drawings.blocks(one)
+                blocks += self._drawings.blocks(one)
         for mark, element in line.notes:
             reader = _StoryReader(self._context, self._context.note_parts[element.tag])
             if text := "\n".join(_lines_of(reader.blocks(element))):
-                beside.append(Paragraph(f"{note(mark)} {text}".strip()))
+                blocks.append(Paragraph(f"{note(mark)} {text}".strip()))
         if self._beside is None:
-            yield from beside
+            yield from blocks
         else:
-            self._beside += beside
+            self._beside += blocks
 
     def _table(self, element: Element) -> Iterator[Block]:
         lines = [line for line in _inside(element, qn("w:tr")) if not self._is_deleted(line)]
@@ -182,7 +182,7 @@ class _StoryReader:
             return
         outer, self._beside = self._beside, []
         cells = self._cells(lines)
-        beside, self._beside = self._beside, outer
+        blocks, self._beside = self._beside, outer
         rows = lay_out(cells, CellBudget(self._context.limits))
         marked = sum(is_on(line.find(qn("w:trPr")), "w:tblHeader") for line in lines)
         titles = 0 if marked else title_rows(rows)
@@ -192,9 +192,9 @@ class _StoryReader:
         body = rows[titles:]
         yield Table(body, marked or header_rows(body, across), repeated=repeated)
         if outer is None:
-            yield from beside
+            yield from blocks
         else:
-            outer += beside
+            outer += blocks
 
     def _is_deleted(self, row: Element) -> bool:
         properties = row.find(qn("w:trPr"))
@@ -261,8 +261,8 @@ def _furniture(context: _Context, main: PackagePart) -> Iterator[Block]:
 
 def _with_furniture(body: list[Block], furniture: list[Block]) -> list[Block]:
     """Return heads and feet below the first heading, where they do not stand in the way of the document's title."""
-    place = 1 if body and isinstance(body[0], HeadingBlock) else 0
-    return [*body[:place], *furniture, *body[place:]]
+    index = 1 if body and isinstance(body[0], HeadingBlock) else 0
+    return [*body[:index], *furniture, *body[index:]]
 
 
 def _lines_of(blocks: Iterable[Block]) -> Iterator[str]:

@@ -276,8 +276,8 @@ class Styles:
         name = value_of(element, "w:name") or ""
         parent = self._style(value_of(element, "w:basedOn") or "")
         level = heading_level(name) or parent.level
-        own = replace(parent, style_id=element.get(qn("w:styleId"), ""), name=name, level=level)
-        look = _with_look(own, element.find(qn("w:rPr")))
+        style = replace(parent, style_id=element.get(qn("w:styleId"), ""), name=name, level=level)
+        look = _with_look(style, element.find(qn("w:rPr")))
         properties = element.find(qn("w:pPr"))
         if properties is not None and properties.find(qn("w:numPr")) is not None:
             look = replace(look, list_depth=None)

@@ -122,7 +122,7 @@ class TextReader:
         elif tag == qn("w:fldSimple"):
             self._simple_field(element, style, line, address)
         elif tag in _FORMULAS:
-            self._add(read_omml(element), line, address, apart=True)
+            self._add(read_omml(element), line, address, spaced=True)
         elif tag in _DELETED:
             self._omissions.add_text(DELETED, plain_text(element))
         elif tag == qn("mc:AlternateContent"):
@@ -174,14 +174,14 @@ class TextReader:
         if self._fields and self._fields[-1].in_code:
             self._fields[-1].code += element.text or ""
 
-    def _add(self, text: str, line: DocxParagraph, address: str, *, apart: bool = False) -> None:
+    def _add(self, text: str, line: DocxParagraph, address: str, *, spaced: bool = False) -> None:
         if any(one.in_code for one in self._fields):
             return
         codes = [one.code for one in self._fields]
         link = next((found[1] for code in codes if (found := _LINK_FIELD.match(code))), "")
         if self._on_each_page and any(map(_PAGE_FIELD.match, codes)):
             text = _PAGE_MARK
-        line.text.add(text, address or link, apart=apart)
+        line.text.add(text, address or link, spaced=spaced)
 
     def _simple_field(
         self, element: Element, style: Style, line: DocxParagraph, address: str

@@ -57,9 +57,9 @@ class _MailReader:
         subject = _header(message, "Subject")
         if subject:
             yield HeadingBlock(subject, depth)
-        told = [f"{name}: {value}" for name in _TOLD if (value := _header(message, name))]
-        if told:
-            yield Paragraph("\n".join(told))
+        headers = [f"{name}: {value}" for name in _TOLD if (value := _header(message, name))]
+        if headers:
+            yield Paragraph("\n".join(headers))
         yield from self._part(message, depth)
 
     def _part(self, part: Part, depth: int) -> Iterator[Block]:

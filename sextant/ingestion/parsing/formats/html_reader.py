@@ -238,10 +238,10 @@ class Reader:
             return
         elif isinstance(block, Paragraph):
             length = len("".join(block.text.split()))
-            says_little = length + (_LETTERS - 1) * ideographs(block.text) <= _SHORT
+            is_short = length + (_LETTERS - 1) * ideographs(block.text) <= _SHORT
             if linked * 2 > length or not ends_sentence(block.text):
                 return
-            if says_little:
+            if is_short:
                 self._omissions.add_text("in short sentences beside the main part", block.text)
                 return
         self._found += [*self._aside, Prose(block, bold)]

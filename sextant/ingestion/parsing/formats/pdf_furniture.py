@@ -132,7 +132,7 @@ class _Judge:
 
 def _body(pages: Sequence[Sequence[Item]], heads: Mapping[int, str], others: set[int]) -> Body:
     """Return the pages without what was found; of a head that is a sentence the first one stays."""
-    kept, seen = list[list[Item]](), dict[str, None]()
+    bodies, seen = list[list[Item]](), dict[str, None]()
     for items in pages:
         page = list[Item]()
         for item in items:
@@ -142,8 +142,8 @@ def _body(pages: Sequence[Sequence[Item]], heads: Mapping[int, str], others: set
                 seen[words] = None
             if stays and id(item) not in others:
                 page.append(item)
-        kept.append(page)
-    return Body(kept, tuple(seen))
+        bodies.append(page)
+    return Body(bodies, tuple(seen))
 
 
 def _margins(items: Sequence[Item], frame: PdfBox) -> Iterator[_Margin]:

@@ -160,14 +160,14 @@ def _column(lines: Sequence[PdfLine], limits: Sequence[float], index: int) -> fl
     A title over both columns reaches beyond the first.
     """
     line = lines[index]
-    page, left, room = line.page, line.box.left, 4 * max(line.size, 1)
+    page, left, gap = line.page, line.box.left, 4 * max(line.size, 1)
     near = [
         at
         for at in range(max(0, index - 10), min(len(lines), index + 11))
-        if lines[at].page == page and abs(lines[at].box.left - left) < room and not lines[at].is_row
+        if lines[at].page == page and abs(lines[at].box.left - left) < gap and not lines[at].is_row
     ]
-    beside = sorted(limits[at] for at in near if limits[at] >= line.box.right)
-    limit = beside[_COLUMN_LINES - 1] if len(beside) >= _COLUMN_LINES else inf
+    lefts = sorted(limits[at] for at in near if limits[at] >= line.box.right)
+    limit = lefts[_COLUMN_LINES - 1] if len(lefts) >= _COLUMN_LINES else inf
     return max(lines[at].box.right for at in near if at == index or lines[at].box.right <= limit)
 
 
@@ -277,8 +277,8 @@ def mark_records(marked: Sequence[Marked]) -> list[Marked]:
     with_records = list[Marked]()
     for page, regions in pages:
         first, form = regions[0], forms[page]
-        beside = (forms.get(page - 1, frozenset()), forms.get(page + 1, frozenset()))
-        is_record = any(len(form & other) >= _ALIKE * len(form) for other in beside)
+        adjacent = (forms.get(page - 1, frozenset()), forms.get(page + 1, frozenset()))
+        is_record = any(len(form & other) >= _ALIKE * len(form) for other in adjacent)
         if form and is_record and isinstance(first, PageParagraph):
             title, rest = PageParagraph(first.lines[:1]), replace(first, lines=first.lines[1:])
             with_records.append(_heading(title, 1, HeadingSource.INFERRED))
@@ -319,11 +319,11 @@ def mark_outline(regions: Sequence[Region], outline: Sequence[OutlineEntry]) -> 
 def _mark_entry(marked: list[Marked], entry: OutlineEntry, start: int) -> int:
     """Mark one entry at or after `start`; returns where the next one is looked for."""
     title = _squash(entry.title)
-    place = len(marked)
+    first = len(marked)
     for index in range(start, len(marked)):
         region = marked[index]
         if _page(region) > entry.page:
-            place = min(place, index)
+            first = min(first, index)
             break
         if _page(region) < entry.page or not isinstance(region, PageParagraph):
             continue
@@ -335,9 +335,9 @@ def _mark_entry(marked: list[Marked], entry: OutlineEntry, start: int) -> int:
             marked[index : index + 1] = [heading, PageParagraph(rest)] if rest else [heading]
             return index + 1
         if region.first.box.bottom <= entry.top:
-            place = min(place, index)
-    marked.insert(place, HeadingBlock(entry.title, entry.level, HeadingSource.OUTLINE, entry.page))
-    return place + 1
+            first = min(first, index)
+    marked.insert(first, HeadingBlock(entry.title, entry.level, HeadingSource.OUTLINE, entry.page))
+    return first + 1
 
 
 def _matching_lines(paragraph: PageParagraph, title: str) -> int:

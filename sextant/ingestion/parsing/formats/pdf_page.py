@@ -132,8 +132,8 @@ class Page:
             self._draw_annotations(document)
         self._text = self._page.get_textpage()
         notes = [note for _, note in annotations if note]
-        said = "".join(self._text.get_text_range().split()) if notes else ""
-        self.notes = [note for note in notes if "".join(note.split()) not in said]
+        page_text = "".join(self._text.get_text_range().split()) if notes else ""
+        self.notes = [note for note in notes if "".join(note.split()) not in page_text]
         self._rectangle, self._matrix = raw.FS_RECTF(), raw.FS_MATRIX()
         self._box_address = ctypes.addressof(self._rectangle)
         self._text_address = ctypes.cast(self._text.raw, ctypes.c_void_p).value
@@ -237,8 +237,10 @@ class Page:
                 yield run.shift.write(run.text), *self._middle(run.start)
                 continue
             for offset, char in enumerate(run.text):
-                place = (math.nan, math.nan) if char.isspace() else self._middle(run.start + offset)
-                yield char, *place
+                middle = (
+                    (math.nan, math.nan) if char.isspace() else self._middle(run.start + offset)
+                )
+                yield char, *middle
 
     def _middle(self, index: int) -> tuple[float, float]:
         box = self._box(index)
@@ -407,9 +409,9 @@ def insert_fields(lines: Sequence[PdfLine], fields: Iterable[PdfLine]) -> list[P
     """Return what is filled in comes after its label: to the left of it, else above it; a tick before what it ticks."""
     placed = list(lines)
     for one in fields:
-        beside = [line for line in placed if abs(line.base - one.base) < _REACH * line.size]
-        left = [line for line in beside if line.box.left <= one.box.left]
-        right = [line for line in beside if line.box.left > one.box.left]
+        same_line = [line for line in placed if abs(line.base - one.base) < _REACH * line.size]
+        left = [line for line in same_line if line.box.left <= one.box.left]
+        right = [line for line in same_line if line.box.left > one.box.left]
         above = [
             line
             for line in placed
@@ -448,8 +450,8 @@ def _join_lines(line: PdfLine, piece: PdfLine) -> PdfLine | None:
     size = max(line.size, piece.size)
     gap = piece.box.left - line.box.right
     rise = piece.base - line.base
-    apart = not -_BACK * size <= gap <= _WORD_GAP * size or abs(rise) > _REACH * size
-    if apart or not (line.rightward and piece.rightward):
+    is_gap = not -_BACK * size <= gap <= _WORD_GAP * size or abs(rise) > _REACH * size
+    if is_gap or not (line.rightward and piece.rightward):
         return None
     small, large = sorted((line, piece), key=lambda one: one.size)
     shift = Shift.NONE

@@ -67,8 +67,8 @@ def _stand_side_by_side(left: PdfLine, right: PdfLine) -> bool:
 def _arrange_lines(lines: Sequence[PdfLine]) -> Iterator[PdfLine]:
     rows = [sorted(row, key=lambda line: line.box.left) for row in rows_of(_by_columns(lines))]
     for at, row in enumerate(rows):
-        beside = [rows[other] for other in (at - 1, at + 1) if 0 <= other < len(rows)]
-        yield _one_line(row, is_alone=not any(_go_on(row, other) for other in beside))
+        adjacent = [rows[other] for other in (at - 1, at + 1) if 0 <= other < len(rows)]
+        yield _one_line(row, is_alone=not any(_go_on(row, other) for other in adjacent))
 
 
 def _by_columns(lines: Sequence[PdfLine]) -> list[PdfLine]:

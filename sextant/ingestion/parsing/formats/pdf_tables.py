@@ -63,8 +63,8 @@ def find_ruled_tables(page: Page, lines: Sequence[PdfLine], budget: CellBudget) 
         if len(grid.columns) < 3 or len(grid.rows) < 3 or size > _MOST_CELLS:
             continue
         inside = [index for index, line in enumerate(lines) if _contains(grid.box, line.box)]
-        within = [lines[index] for index in inside]
-        cells = _cells(page, _with_rows_of_figures(page, grid, within), within)
+        lines_inside = [lines[index] for index in inside]
+        cells = _cells(page, _with_rows_of_figures(page, grid, lines_inside), lines_inside)
         if _is_table(cells):
             rows = lay_out(cells, budget)
             repeated = repeated_cells(cells)
@@ -114,10 +114,10 @@ def _group_strokes(strokes: Sequence[PdfBox]) -> list[list[PdfBox]]:
         first = bisect_left(heights, upright.bottom - _TOUCH)
         last = bisect_right(heights, upright.top + _TOUCH)
         met = {at for at in range(first, last) if _touches(upright, levels[at])}
-        apart = [group for group in groups if group[1].isdisjoint(met)]
+        separate = [group for group in groups if group[1].isdisjoint(met)]
         together = [group for group in groups if not group[1].isdisjoint(met)]
         members = [upright, *(one for group in together for one in group[0])]
-        groups = [*apart, (members, met.union(*(group[1] for group in together)))]
+        groups = [*separate, (members, met.union(*(group[1] for group in together)))]
     return [[*members, *(levels[at] for at in met)] for members, met in groups]
 
 
@@ -237,13 +237,13 @@ def _is_figure(text: str) -> bool:
 def _bounds(grid: _Grid, row: int) -> list[int]:
     """Return the columns at which cells of a row begin, and the last column's end: where an upright stands in the row."""
     middle = (grid.rows[row] + grid.rows[row + 1]) / 2
-    standing = [
+    vertical = [
         (one.left + one.right) / 2 for one in grid.uprights if one.bottom <= middle <= one.top
     ]
     inner = range(1, len(grid.columns) - 1)
     return [
         0,
-        *(at for at in inner if any(abs(x - grid.columns[at]) <= _TOUCH for x in standing)),
+        *(at for at in inner if any(abs(x - grid.columns[at]) <= _TOUCH for x in vertical)),
         len(grid.columns) - 1,
     ]
 

@@ -123,8 +123,10 @@ class _Slide:
             if _kind(element) in {"ftr", "hdr", "dt"} and element.find(f".//{qn('a:fld')}") is None:
                 yield from filter(None, [self._lines(element.find(qn("p:txBody")), self._part)])
         for part in self._inherited:
-            own = (shape for shape in _shapes(part.root.find(f"{qn('p:cSld')}/{qn('p:spTree')}")))
-            for shape in own:
+            shapes = (
+                shape for shape in _shapes(part.root.find(f"{qn('p:cSld')}/{qn('p:spTree')}"))
+            )
+            for shape in shapes:
                 for body in shape.iter(qn("p:txBody")):
                     if body.getparent().find(f".//{qn('p:ph')}") is None:
                         yield from filter(None, [self._lines(body, part)])
@@ -224,13 +226,13 @@ class _Slide:
 
     def _box(self, element: Element) -> Box:
         """Return where a shape stands, in the coordinates of what it is in; a placeholder may leave that to its layout."""
-        own = _shape_box(element)
-        place = element.find(f"*/{qn('p:nvPr')}/{qn('p:ph')}")
-        if own is not None or place is None:
-            return own or Box(0, 0, 0, 0)
+        shape_box = _shape_box(element)
+        placeholder = element.find(f"*/{qn('p:nvPr')}/{qn('p:ph')}")
+        if shape_box is not None or placeholder is None:
+            return shape_box or Box(0, 0, 0, 0)
         for part in self._inherited:
             for candidate in part.root.iter(qn("p:ph")):
-                if _is_same_placeholder(place, candidate):
+                if _is_same_placeholder(placeholder, candidate):
                     box = _shape_box(candidate.getparent().getparent().getparent())
                     if box is not None:
                         return box
@@ -276,8 +278,8 @@ def _shapes(tree: Element | None) -> Iterator[Element]:
 
 def _kind(element: Element) -> str | None:
     """Return the kind of a placeholder, None of any other shape."""
-    place = element.find(f"*/{qn('p:nvPr')}/{qn('p:ph')}")
-    return None if place is None else place.get("type", "obj")
+    placeholder = element.find(f"*/{qn('p:nvPr')}/{qn('p:ph')}")
+    return None if placeholder is None else placeholder.get("type", "obj")
 
 
 def _is_same_placeholder(one: Element, other: Element) -> bool:
@@ -295,10 +297,10 @@ def _shape_box(element: Element) -> Box | None:
     frame = frame if frame is not None else element.find(qn("p:xfrm"))
     if frame is None:
         return None
-    place, size = frame.find(qn("a:off")), frame.find(qn("a:ext"))
-    if place is None or size is None:
+    offset, size = frame.find(qn("a:off")), frame.find(qn("a:ext"))
+    if offset is None or size is None:
         return None
-    numbers = [place.get("x"), place.get("y"), size.get("cx"), size.get("cy")]
+    numbers = [offset.get("x"), offset.get("y"), size.get("cx"), size.get("cy")]
     try:
         left, top, width, height = (int(number) for number in numbers)
     except (TypeError, ValueError):

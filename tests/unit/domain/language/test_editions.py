@@ -51,8 +51,8 @@ def test_other_things_and_other_series_are_no_editions_of_each_other(one: str, o
 
 
 def test_an_edition_that_is_asked_for_gives_way_to_none() -> None:
-    assert not newer(["policy-v3"], ["policy-v2"], asked={2})
-    assert newer(["policy-v3"], ["policy-v2"], asked={3, 30})
+    assert not newer(["policy-v3"], ["policy-v2"], years_asked={2})
+    assert newer(["policy-v3"], ["policy-v2"], years_asked={3, 30})
 
 
 def test_a_title_tells_where_the_name_of_a_file_does_not() -> None:

@@ -96,14 +96,14 @@ def test_a_thought_that_only_ends_is_taken_back_wherever_the_stream_is_cut(
 def test_of_a_model_that_never_opens_its_thoughts_nothing_is_shown_before_they_end(
     points: list[int],
 ) -> None:
-    thoughts = ThoughtFilter(begins_within=True)
+    thoughts = ThoughtFilter(starts_in_thought=True)
     pieces = cut("Hm. </think>It is [1].", points)
     assert streamed_by(thoughts, pieces) == "It is [1]."
     assert (thoughts.restarts, thoughts.ended_unopened) == (0, True)
 
 
 def test_where_such_a_model_did_not_think_its_answer_is_whole() -> None:
-    thoughts = ThoughtFilter(begins_within=True)
+    thoughts = ThoughtFilter(starts_in_thought=True)
     assert streamed_by(thoughts, list(" It is [1].")) == "It is [1]."
     assert not thoughts.ended_unopened
 
