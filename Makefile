@@ -2,11 +2,13 @@
 # and console scripts both stumble over a folder with spaces in its name, `python -m` does not.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types unit integration neo4j e2e fuzz dev bench eval eval-tables format clean
+.PHONY: help setup demo serve test check lint types unit integration neo4j e2e fuzz dev bench eval eval-tables format clean
 
 PY := .venv/bin/python
 # Where `make demo` keeps its database and model; a caller's own setting wins.
 SEXTANT_DATA_DIR ?= .sextant
+# Where `make serve` listens.
+PORT ?= 8000
 # Folders with corpus.jsonl.gz and queries.jsonl.gz each.
 EVAL_SETS ?= $(or $(SEXTANT_EVAL_DIR),../shared/eval)
 # The tests run on the long-term release; `make neo4j` on this one, whose vector index is searched within a graph.
@@ -21,7 +23,12 @@ setup: .venv/.all .cache/neo4j/.ready .cache/chromium/.ready ## Create .venv wit
 demo: .venv/.base ## Ingest the sample documents, ask three questions, show cited answers (no key needed)
 	@SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m sextant demo
 	@printf '\n%s\n%s\n' "Ask on: SEXTANT_DATA_DIR='$(SEXTANT_DATA_DIR)' $(PY) -m sextant ask '…' --graph demo" \
-		"In a browser: SEXTANT_DATA_DIR='$(SEXTANT_DATA_DIR)' $(PY) -m sextant serve, then http://127.0.0.1:8000/"
+		"In a browser: make serve"
+
+serve: .venv/.base ## Serve the sample documents: the web page, HTTP, OpenAI's API and MCP (PORT=8000)
+	@SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m sextant ingest sextant/samples/documents --graph demo >/dev/null
+	@echo "Open http://127.0.0.1:$(PORT)/ (Ctrl-C stops it)"
+	@SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m sextant serve --port $(PORT) --log warning
 
 # Both wait more than they work, so that two cores do them in the time of one; each tells of all its failures.
 test: lint types unit ## Run everything: lint, types, all tests

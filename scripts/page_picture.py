@@ -1,4 +1,4 @@
-"""Takes `docs/page.png` and `docs/graph.png` anew: `page_picture.py ADDRESS`.
+"""Take the pictures of the web page in `docs/` anew: `page_picture.py ADDRESS`.
 
 The server's knowledge base `demo` holds the samples and nothing else; CONTRIBUTING.md has the commands.
 """
@@ -12,54 +12,66 @@ from io import BytesIO
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 DOCS = Path(__file__).parents[1] / "docs"
-# The last one is the one that is seen; the others stand at the side.
-QUESTIONS = (
-    "糖尿病患者的主要症状是什么？",
-    "How does Rust keep memory safe without a garbage collector?",
-    "What should I do when the Heron 3 shows error E47?",
-)
+# By the name of the picture: the browser's language, and the question whose citation is opened.
+CITATIONS = {
+    "citation.png": ("en-GB", "How does Rust keep memory safe without a garbage collector?"),
+    "citation.zh-CN.png": ("zh-CN", "糖尿病患者的主要症状是什么？"),
+}
 ENTITY = "BM-40"
 
 
-def keep(page: Page, name: str) -> None:
-    """Save what is seen, in 256 colours: a third of the size, and nobody sees the difference."""
+def save_picture(page: Page, name: str) -> None:
+    """Save the window in 256 colours: a third of the size, and nobody sees the difference."""
     taken = Image.open(BytesIO(page.screenshot())).convert("RGB")
     taken.quantize(256, dither=Image.Dither.NONE).save(DOCS / name, optimize=True)
 
 
+def picture_citation(browser: Browser, address: str, name: str, locale: str, question: str) -> None:
+    """Show the answer, and over it the passage that its first citation opens."""
+    page = browser.new_page(
+        bypass_csp=True,  # for the place of the dialog
+        device_scale_factor=1.5,
+        locale=locale,
+        viewport={"width": 1000, "height": 720},
+    )
+    page.goto(address)
+    page.locator("#base").select_option("demo")
+    page.locator("#question").fill(question)
+    page.keyboard.press("Enter")
+    page.locator(".sources").wait_for()
+    page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
+    page.locator(".cite").first.click()
+    page.locator("#passage-text mark").first.wait_for()
+    page.add_style_tag(
+        content="#passage { height: 25rem; margin-block-start: 18rem } dialog::backdrop { background: #0003 }"
+    )
+    page.locator("#passage-text mark").first.evaluate(
+        "(mark) => mark.scrollIntoView({ block: 'center' })"
+    )
+    save_picture(page, name)
+
+
 def main(address: str) -> None:
-    """Ask the questions on the page, fold everything out, and keep what is seen."""
+    """Ask the questions on the page, and keep what is seen."""
     program = os.environ.get("SEXTANT_CHROMIUM") or shutil.which("chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        context = browser.new_context(
-            locale="en-GB", viewport={"width": 1140, "height": 1120}, device_scale_factor=1.5
+        for name, (locale, question) in CITATIONS.items():
+            picture_citation(browser, address, name, locale, question)
+        page = browser.new_page(
+            device_scale_factor=1.5, locale="en-GB", viewport={"width": 1140, "height": 800}
         )
-        page = context.new_page()
         page.goto(address)
         page.locator("#base").select_option("demo")
-        for question in QUESTIONS:
-            page.locator("#fresh").click()
-            page.locator("#question").fill(question)
-            page.keyboard.press("Enter")
-            page.get_by_role("heading", name=question).wait_for()
-            page.get_by_text("Answered in").last.wait_for()
-        for folded in ("What was done when", "Entities around"):
-            page.get_by_text(folded).click()
-        page.locator("svg.graph").wait_for()
-        page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
-        page.locator("#threads a").nth(len(QUESTIONS) - 1).wait_for()
-        keep(page, "page.png")
-        page.set_viewport_size({"width": 1140, "height": 800})
         page.goto(f"{address}#graph")
         page.locator("#entity").fill(ENTITY)
         page.keyboard.press("Enter")
         page.get_by_role("heading", name=ENTITY).wait_for()
         page.locator("#picture").get_by_role("button", name=ENTITY).hover()
-        keep(page, "graph.png")
+        save_picture(page, "graph.png")
         browser.close()
 
 

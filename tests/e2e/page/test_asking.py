@@ -49,7 +49,7 @@ def test_a_question_is_answered_with_citations_that_open_their_passage(page: Pag
     assert len(dialog.locator("blockquote").text_content() or "") > len(quote.text_content() or "")
     dialog.get_by_role("button", name="Close").click()
     expect(dialog).to_be_hidden()
-    expect(turn.get_by_text("Sentences of the documents are quoted")).to_be_visible()
+    expect(turn.get_by_text("Quoted word for word from the documents.")).to_be_visible()
     expect(turn.get_by_text("Sources (1)")).to_be_visible()
     expect(turn.get_by_role("button", name=GUIDE)).to_be_visible()
 

@@ -42,7 +42,7 @@ async def test_an_answer_shows_its_text_then_each_source_with_place_and_quote(
     assert lines[0] == "Thirst.[1]"
     assert lines[2] == "[1] guide.pdf · 2 Signs › 2.1 Early · page 7"
     assert lines[3] == "    “Thirst is an early sign.”"
-    assert lines[-1].startswith("mode naive · extractive · every sentence supported")
+    assert lines[-1].startswith("mode naive · extractive · quoted word for word")
 
 
 async def test_the_last_line_is_in_the_answers_language(
@@ -50,7 +50,7 @@ async def test_the_last_line_is_in_the_answers_language(
 ) -> None:
     await print_answer(told(Done(replace(ANSWER, answer="口渴是早期症状。[1]"))))
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last.startswith("模式 naive · extractive · 每句都有依据")
+    assert last.startswith("模式 naive · extractive · 逐字引自文档")
 
 
 async def test_the_last_line_is_not_in_the_language_of_what_is_quoted(

@@ -2,7 +2,7 @@
 
 import * as bases from "./bases.js";
 import * as conversation from "./conversation.js";
-import { byId, tell } from "./dom.js";
+import { byId, element, tell } from "./dom.js";
 import * as documents from "./documents.js";
 import * as explore from "./explore.js";
 import * as reading from "./reading.js";
@@ -69,6 +69,13 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   document.querySelector("main > :not([hidden]) :is(textarea, input, [tabindex])").focus();
 });
 byId("language").addEventListener("click", switchLanguage);
+byId("open-help").addEventListener("click", () => {
+  byId("help-text").replaceChildren(...say("helpTexts").flatMap(([title, entries]) => [
+    element("h3", { textContent: title }),
+    element("dl", {}, entries.flatMap(([term, text]) => [element("dt", { textContent: term }), element("dd", { textContent: text })])),
+  ]));
+  byId("help").showModal();
+});
 bases.onChange(() => {
   conversation.welcome();
   const [view, opened] = location.hash.split("/");

@@ -27,7 +27,7 @@ export const WORDS = {
     stepFound: (step, passages) => `${step}: ${passages}`, found: (count) => `${count} passages found.`, answered: (seconds, mode) => `Answered in ${seconds} s, mode ${mode}.`,
     grounded: "Every statement is supported by a citation.", ungrounded: "Not every statement is supported by a citation.",
     declined: "The documents do not say; what is quoted is only the nearest.",
-    quoted: "Sentences of the documents are quoted as they stand.",
+    quoted: "Quoted word for word from the documents.",
     sameAs: (mode) => `The same answer as ${mode}`, compared: (modes, answers) => `${many(modes, "mode")} asked, ${answers === 1 ? "all give the same answer" : `${answers} different answers`}.`,
     retry: "Try again", sources: (count) => `Sources (${count})`, page: (number) => `page ${number}`,
     cite: (marker) => `Citation ${marker}: open the passage`, opening: "Opening…", noText: "The document is not there any more.",
@@ -63,6 +63,34 @@ export const WORDS = {
     relationsOf: { CO_OCCURS: "appears with" },
     lanes: { keyword: "words", vector: "meaning", walk: "graph", reports: "reports", local: "entities", global: "topics", mix: "words, meaning, graph", rerank: "rerank" },
     rank: (lane, place) => `${lane} #${place}`, rankHint: "Found by this lane, at this place",
+    help: "Help", helpHint: "What modes, citations and the words below an answer mean",
+    helpTexts: [
+      ["Ask", [
+        ["Knowledge base", "The documents that are searched together. Choose one at the top."],
+        ["Conversation", "A question may lean on those before it: “And for XL?” New conversation starts afresh."],
+        ["Attach", "An image or a table that belongs to the question. To search a document, add it under Documents."],
+      ]],
+      ["Modes", [
+        ["auto", "Takes mix; takes global where the question is about the documents as a whole. The best choice for nearly all questions."],
+        ["mix", "Words, meaning and the knowledge graph in one ranking. Finds answers that need several passages."],
+        ["hybrid", "Passages about the entities named, with reports on their topics."],
+        ["local", "Passages about the entities that the question names, and about what is related to them."],
+        ["global", "Reports on groups of related entities. For questions about the whole: “What are the main topics?”"],
+        ["naive", "The passages whose meaning is nearest to the question."],
+        ["bypass", "No search: the chat model answers alone, without citations."],
+        ["compare", "Asks several modes at once and shows their answers side by side."],
+      ]],
+      ["Citations", [
+        ["[1]", "A number leads to the passage behind the sentence. Open it: the quote is marked in the document's own text. Every quote has been found in the stored document, character by character."],
+        ["words #2, graph #1", "How a source was found: second by its words, first by the knowledge graph."],
+      ]],
+      ["What stands below an answer", [
+        ["Quoted word for word", "The sentences are copied from the documents, and no chat model wrote or changed them. Whether they answer the question is for you to judge."],
+        ["Every statement is supported", "A chat model wrote the answer, and each of its sentences was compared with the passages that it cites. The words stand behind it; read the quote where it matters."],
+        ["Not every statement is supported", "For at least one sentence no passage was found that supports it."],
+        ["The documents do not say", "Nothing found answers the question. What is quoted is only the nearest."],
+      ]],
+    ],
   },
   zh: {
     skip: "跳到正文", views: "视图", base: "知识库", key: "API 密钥或令牌", enter: "登录",
@@ -88,7 +116,7 @@ export const WORDS = {
     stepFound: (step, passages) => `${step}：${passages}`, found: (count) => `找到 ${count} 个段落。`, answered: (seconds, mode) => `用时 ${seconds} 秒，模式 ${mode}。`,
     grounded: "每个陈述都有引用支持。", ungrounded: "并非每个陈述都有引用支持。",
     declined: "文档中没有提到，所引只是最接近的段落。",
-    quoted: "按文档原文引用。",
+    quoted: "逐字引自文档。",
     sameAs: (mode) => `与 ${mode} 的回答相同`, compared: (modes, answers) => `问了 ${modes} 种模式，${answers === 1 ? "回答都相同" : `得到 ${answers} 种不同的回答`}。`,
     retry: "重试", sources: (count) => `来源（${count}）`, page: (number) => `第 ${number} 页`,
     cite: (marker) => `引用 ${marker}：打开原文`, opening: "正在打开…", noText: "这个文档已经不在了。",
@@ -124,6 +152,34 @@ export const WORDS = {
     relationsOf: { CO_OCCURS: "同时出现于" },
     lanes: { keyword: "词语", vector: "语义", walk: "图谱", reports: "报告", local: "实体", global: "主题", mix: "词语、语义、图谱", rerank: "重排" },
     rank: (lane, place) => `${lane} #${place}`, rankHint: "由此通道找到，及其名次",
+    help: "帮助", helpHint: "模式、引用以及回答下方说明的含义",
+    helpTexts: [
+      ["提问", [
+        ["知识库", "一起检索的一组文档，在页面上方选择。"],
+        ["对话", "后面的问题可以承接前面的内容，例如“那 XL 型呢？”。“新对话”则从头开始。"],
+        ["附件", "属于这个问题的图片或表格。要检索一份文档，请到“文档”中添加。"],
+      ]],
+      ["模式", [
+        ["auto", "采用 mix；问题针对全部文档时采用 global。几乎所有问题都适合用它。"],
+        ["mix", "把词语、语义和知识图谱合成一个排序，能找到需要几个段落才能回答的内容。"],
+        ["hybrid", "关于所提实体的段落，加上相关主题的报告。"],
+        ["local", "关于问题所提实体、以及与之相关的事物的段落。"],
+        ["global", "关于各组相关实体的报告，适合关于整体的问题，例如“主要讲了哪些主题？”"],
+        ["naive", "与问题意思最接近的段落。"],
+        ["bypass", "不检索，由聊天模型单独回答，没有引用。"],
+        ["compare", "同时用几种模式提问，并排显示各自的回答。"],
+      ]],
+      ["引用", [
+        ["[1]", "编号指向句子所依据的段落。点开后，引文在文档原文中高亮显示。每段引文都已在存储的文档中逐字找到。"],
+        ["词语 #2、图谱 #1", "来源是怎样找到的：按词语排第二，按知识图谱排第一。"],
+      ]],
+      ["回答下方的说明", [
+        ["逐字引自文档", "句子照抄自文档，没有经过聊天模型撰写或改动。是否回答了问题，请自行判断。"],
+        ["每个陈述都有引用支持", "回答由聊天模型撰写，每句话都与所引段落核对过，背后有原文的词句。重要之处请点开引文。"],
+        ["并非每个陈述都有引用支持", "至少有一句话没有找到支持它的段落。"],
+        ["文档中没有提到", "找到的内容都不能回答问题，所引只是最接近的段落。"],
+      ]],
+    ],
   },
 };
 
