@@ -35,7 +35,7 @@ from sextant.nodes.question.conversation import (
 )
 from sextant.nodes.question.names import is_arithmetic, names_in, telling_words
 from sextant.nodes.question.parts import MOST_PARTS, clauses_of, sides_of
-from sextant.nodes.state import Complexity, State, forgotten
+from sextant.nodes.state import Complexity, State, per_turn_defaults
 from sextant.retrievers.lanes.keywords import extract_keywords
 from sextant.retrievers.modes import resolve_mode
 from sextant.text.characters import clean_text, language_of, normalise
@@ -178,7 +178,7 @@ def _new_turn(state: State, requested: TurnQuestion, run: RunContext) -> dict[st
     """Return the state as a turn finds it; a checkpointer would carry over the last turn's."""
     language, limits = run.choices.language, run.deps.settings.limits
     question = check_question(requested.query, limits.question_chars)
-    return forgotten() | {
+    return per_turn_defaults() | {
         **opening(requested),
         "asked": "" if requested.message else question,
         "before": history_of(state, requested, limits),
@@ -241,7 +241,7 @@ def _by_rule(state: State, longest: int) -> dict[str, Any]:
     subject = "the documents as a whole" if is_broad(state.question) else "particular passages"
     clauses = clauses_of(question)
     return _read(question, clauses or sides_of(question)) | {
-        "beside": clauses,
+        "extra_queries": clauses,
         "reason": f"by rule: a question for {subject}",
         "entities": names,
         "keywords": extract_keywords(question),
@@ -258,7 +258,7 @@ def _read(question: str, parts: Sequence[str]) -> dict[str, Any]:
         "search": question,
         "subquestions": several,
         "unanswered": several,
-        "beside": several,
+        "extra_queries": several,
     }
 
 

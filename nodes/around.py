@@ -44,7 +44,7 @@ class PromptLines:
         self._lines: list[str] = []
         self._is_worth = is_worth
         self._left = tokens
-        self._said = "\n".join(map(_plain, texts))
+        self._plain_texts = "\n".join(map(_plain, texts))
 
     @property
     def text(self) -> str:
@@ -75,10 +75,10 @@ class PromptLines:
             for start, end in sentence_spans(text):
                 sentence, plain = _on_one_line(text[start:end]), _plain(text[start:end])
                 cost = estimate_tokens(f"{sentence} ")
-                new_to_it = plain not in self._said
+                new_to_it = plain not in self._plain_texts
                 if new_to_it and cost <= left and self._is_worth(sentence):
                     new.append(sentence)
-                    self._said += f"\n{plain}"
+                    self._plain_texts += f"\n{plain}"
                     left -= cost
         if new:
             self.add(f"{title}: {' '.join(new)}" if whole else " ".join(new))

@@ -32,7 +32,7 @@ class Backpressure:
     """Lets `ahead` events be written before the first of them is read."""
 
     def __init__(self, ahead: int) -> None:
-        self._room = asyncio.Semaphore(ahead)
+        self._slots = asyncio.Semaphore(ahead)
 
     def set(self) -> None:
         """Make this the pace of runs begun in the current context."""
@@ -40,11 +40,11 @@ class Backpressure:
 
     def read(self) -> None:
         """Say that one paced event was read."""
-        self._room.release()
+        self._slots.release()
 
     async def wait(self) -> None:
         """Wait for room for one more event."""
-        await self._room.acquire()
+        await self._slots.acquire()
 
 
 _pace: ContextVar[Backpressure | None] = ContextVar("pace", default=None)

@@ -112,7 +112,7 @@ async def generate(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
         "before": [],
         "attachments": [],
         "items": [],
-        "around": [],
+        "graph_items": [],
         "found_for": {},
     }
 
@@ -264,7 +264,7 @@ class _AnswerWriter:
         share = budget.prompt_tokens // (3 if reads else 2)
         tokens = max(_LEAST_CONTEXT, min(limits.context_tokens, share))
         items = with_computed(state.items, self.tables)
-        found = [*self.attached, *items, *state.around]
+        found = [*self.attached, *items, *state.graph_items]
 
         def writer(usage: Usage) -> AnswerGenerator:
             return AnswerGenerator(

@@ -82,7 +82,7 @@ def _in_one_hop(state: State) -> bool:
     if state.attempts or state.subquestions or state.attachments or not state.items:
         return True
     alone = wording_of(state.items[0]).covers(claim_of(state.question))
-    return alone >= _ONE_HOP or not bridges(state.question, state.items, state.around)
+    return alone >= _ONE_HOP or not bridges(state.question, state.items, state.graph_items)
 
 
 async def _by_model(state: State, run: RunContext) -> dict[str, Any]:

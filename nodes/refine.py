@@ -49,13 +49,18 @@ async def refine(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]:
         queries, hops = by_rule(state, longest)
     translated = in_other_language(state)
     first, *rest = queries[:_MOST_QUERIES] or [""]
-    due = {"search": first, "beside": rest, "bridges": hops, "abroad": translated}
+    due = {
+        "search": first,
+        "extra_queries": rest,
+        "next_hop_queries": hops,
+        "cross_lingual_queries": translated,
+    }
     return due | {"attempts": state.attempts + any(due.values())} | costs
 
 
 def after_refine(state: State) -> Literal["another query", "nothing new"]:
     """Return whether anything is due to be searched."""
-    due = (state.search, state.beside, state.bridges, state.abroad)
+    due = (state.search, state.extra_queries, state.next_hop_queries, state.cross_lingual_queries)
     return "another query" if any(due) else "nothing new"
 
 
@@ -72,7 +77,9 @@ def by_rule(state: State, longest: int) -> tuple[list[str], list[str]]:
     parts = _drop_searched(state, [*new, *state.unanswered], longest)
     hops: list[str] = []
     if state.strategy in _OF_THE_GRAPH:
-        hops = _drop_searched(state, bridges(state.question, state.items, state.around), longest)
+        hops = _drop_searched(
+            state, bridges(state.question, state.items, state.graph_items), longest
+        )
     if parts or hops or state.strategy == Mode.MIX:
         return parts, hops
     half = state.keywords[: (len(state.keywords) + 1) // 2]

@@ -33,7 +33,7 @@ _BY_WORDS_TOO = (VECTOR, KEYWORD)
 _WIDENING = (Mode.LOCAL, Mode.HYBRID, Mode.MIX)
 # How many of the first round's passages keep their places before those of later rounds (two lose
 # twowiki 6 points of all-gold@5, four gain nothing), and how far a bridge's ranking is read.
-_KEPT = 3
+_LEADING = 3
 _BRIDGE_DEPTH = 5
 # Documents are tagged with their language; of one in English some passages are in Chinese all the same.
 _OTHER_LANGUAGE = {"en": "zh", "zh": "en"}
@@ -73,13 +73,15 @@ async def retrieve(state: State, runtime: Runtime[RunContext]) -> dict[str, Any]
     runtime.stream_writer(as_values(_retrieved_event(mode, found.values(), warnings)))
     passages = {query: _passages(one) for query, one in found.items()}
     tabular = [item for query in due.tabular for item in passages.pop(query, ())]
-    around = _once([*(item for one in found.values() for item in one.graph_items), *state.around])
+    around = _once(
+        [*(item for one in found.values() for item in one.graph_items), *state.graph_items]
+    )
     ids = {query: _ids(items) for query, items in passages.items()}
     return {
         "searched": [*state.searched, *due.queries],
         "items": with_tables(merge_evidence(state, passages, top_k), tabular, top_k),
         "found_for": state.found_for | ids,
-        "around": around,
+        "graph_items": around,
         "graph_context": assemble_graph_context(around),
         "warnings": merge_warnings(state.warnings, *warnings),
     }
@@ -128,21 +130,21 @@ class _PendingQueries:
 
     wide: tuple[str, ...]
     near: tuple[str, ...]
-    abroad: tuple[str, ...]
+    cross_lingual: tuple[str, ...]
     tabular: tuple[str, ...]
 
     @classmethod
     def of(cls, state: State) -> _PendingQueries:
-        wide = tuple(dict.fromkeys(filter(None, [state.search, *state.beside])))
-        near = tuple(query for query in state.bridges if query not in wide)
+        wide = tuple(dict.fromkeys(filter(None, [state.search, *state.extra_queries])))
+        near = tuple(query for query in state.next_hop_queries if query not in wide)
         bounded = state.attempts or (state.filters or {}).get("tags")
         may_ask_tables = may_compute(state.question) or find_question_quantity(state.question)
         tabular = as_tables_say(state.question) if may_ask_tables and not bounded else ""
-        return cls(wide, near, tuple(state.abroad), tuple(filter(None, [tabular])))
+        return cls(wide, near, tuple(state.cross_lingual_queries), tuple(filter(None, [tabular])))
 
     @property
     def queries(self) -> tuple[str, ...]:
-        return (*self.wide, *self.near, *self.abroad, *self.tabular)
+        return (*self.wide, *self.near, *self.cross_lingual, *self.tabular)
 
 
 async def _search_queries(
@@ -187,7 +189,7 @@ def _searches(
     return [
         *map(wide, due.wide),
         *map(near, due.near),
-        *(_search_cross_lingual(state, runtime, top_k) for _ in due.abroad),
+        *(_search_cross_lingual(state, runtime, top_k) for _ in due.cross_lingual),
         *(tabular(query[:most]) for query in due.tabular),
     ]
 
@@ -249,14 +251,16 @@ def merge_evidence(
     if len(found) == 1 and not state.items:
         return next(iter(found.values()))
     unique = {item.id: item for items in [*found.values(), state.items] for item in items}
-    bridged = [item for query in state.bridges for item in found.get(query, ())]
-    cross_lingual = [item.id for query in state.abroad for item in found.get(query, ())]
-    extra = {*state.bridges, *state.abroad}
+    bridged = [item for query in state.next_hop_queries for item in found.get(query, ())]
+    cross_lingual = [
+        item.id for query in state.cross_lingual_queries for item in found.get(query, ())
+    ]
+    extra = {*state.next_hop_queries, *state.cross_lingual_queries}
     wide = [_ids(items) for query, items in found.items() if query not in extra]
     before = _ids(state.items) if state.items else wide.pop(0)
     new = interleave(cross_lingual, interleave(_ids(_once(bridged)), fuse_ids(wide), 0), 0)
     evidence = [id_ for id_ in state.evidence if id_ in unique]
-    order = dict.fromkeys([*evidence, *interleave(before, new, _KEPT)])
+    order = dict.fromkeys([*evidence, *interleave(before, new, _LEADING)])
     return [unique[id_] for id_ in list(order)[: max(top_k, len(evidence))]]
 
 
@@ -266,7 +270,7 @@ def with_tables(
     """Return `items`, whose last give way to passages of tables that are not among them; of these what has room."""
     known = set(_ids(items))
     new = [item for item in tabular if item.id not in known]
-    leading = items[: max(_KEPT, len(items) - len(new))]
+    leading = items[: max(_LEADING, len(items) - len(new))]
     return [*leading, *new][: max(top_k, len(items))]
 
 

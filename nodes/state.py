@@ -93,17 +93,17 @@ class OutputState:
 class State(InputState, OutputState):
     """Everything the nodes pass on.
 
-    `analyze` begins each turn with the fields of the loop `forgotten`. `asked` is the query as it was
-    given (empty: the last of `messages` asks), `before` what was said before it, as much as fits.
+    `analyze` begins each turn with the fields of the loop as `per_turn_defaults` has them. `asked` is the
+    query as it was given (empty: the last of `messages` asks), `before` what was said before it, as much as fits.
     `question` is the query made to stand alone; `strategy` the mode in use, `reason` why. `entities` are
     the question's names, `linked` those of them that the graph knows, with ids. `keywords` holds both
     levels: names and terms (low), and what the question is about (high). `subquestions` are its parts,
     `unanswered` those that the passages do not answer.
 
-    `search` is the query to run next, `beside` others that run with it, and `bridges` others that are
-    searched by meaning alone, `abroad` the question as it is searched in documents of the other
+    `search` is the query to run next, `extra_queries` others that run with it, and `next_hop_queries` others that are
+    searched by meaning alone, `cross_lingual_queries` the question as it is searched in documents of the other
     language; `searched` those already run; `found_for` what each had found. `items` are the passages
-    found, best first; `around` the entities, relations and reports that go with them; `attachments`
+    found, best first; `graph_items` the entities, relations and reports that go with them; `attachments`
     what came with the question, as `sextant.domain.attachments` has it; `tables` those that later turns of a
     conversation may ask about (`sextant.nodes.multimodal.stored_tables`); `evidence` the ids of passages judged
     relevant; `missing` what the grader did not find. `attempts` counts refinement rounds (0..3), of which
@@ -131,13 +131,13 @@ class State(InputState, OutputState):
     subquestions: list[str] = field(default_factory=list[str])
     unanswered: list[str] = field(default_factory=list[str])
     search: str = ""
-    beside: list[str] = field(default_factory=list[str])
-    bridges: list[str] = field(default_factory=list[str])
-    abroad: list[str] = field(default_factory=list[str])
+    extra_queries: list[str] = field(default_factory=list[str])
+    next_hop_queries: list[str] = field(default_factory=list[str])
+    cross_lingual_queries: list[str] = field(default_factory=list[str])
     searched: list[str] = field(default_factory=list[str])
     found_for: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     items: Items = field(default_factory=list[RetrievedItem])
-    around: Items = field(default_factory=list[RetrievedItem])
+    graph_items: Items = field(default_factory=list[RetrievedItem])
     attachments: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     tables: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     evidence: list[str] = field(default_factory=list[str])
@@ -151,12 +151,12 @@ class State(InputState, OutputState):
 
 
 # What a conversation goes on with: whatever a caller may leave out, and the tables at hand.
-_KEPT = {one.name for one in fields(InputState)} | {"tables"}
+_CARRIED_OVER = {one.name for one in fields(InputState)} | {"tables"}
 
 
-def forgotten() -> dict[str, Any]:
+def per_turn_defaults() -> dict[str, Any]:
     """Return all other fields as they are before a turn, which a checkpointer carries over from the last one."""
-    return {name: value for name, value in vars(State()).items() if name not in _KEPT}
+    return {name: value for name, value in vars(State()).items() if name not in _CARRIED_OVER}
 
 
 def reports_of(state: State) -> list[RetrievedItem]:
@@ -164,13 +164,13 @@ def reports_of(state: State) -> list[RetrievedItem]:
     by_reports = state.strategy == Mode.GLOBAL or (
         state.strategy == Mode.HYBRID and asks_account(state.question)
     )
-    return [item for item in state.around if by_reports and item.kind is ItemKind.COMMUNITY]
+    return [item for item in state.graph_items if by_reports and item.kind is ItemKind.COMMUNITY]
 
 
 _Fits = Callable[[object], bool]
 
 # LangGraph holds these to their types as they are written (`add_messages`, `sextant.domain.retrieval.items_of`).
-_HELD = {"messages", "items", "around"}
+_TYPED_BY_LANGGRAPH = {"messages", "items", "graph_items"}
 _IN_WORDS = {str: "text", bool: "true or false", int: "a whole number", float: "a number"}
 
 
@@ -199,7 +199,9 @@ def _fields() -> Mapping[str, tuple[_Fits, str]]:
     """For each field whether a value fits it, and what does in words."""
     hints = get_type_hints(State)
     return {
-        name: (_of(hint), _describe_hint(hint)) for name, hint in hints.items() if name not in _HELD
+        name: (_of(hint), _describe_hint(hint))
+        for name, hint in hints.items()
+        if name not in _TYPED_BY_LANGGRAPH
     }
 
 

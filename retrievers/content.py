@@ -23,7 +23,7 @@ from sextant.domain.retrieval import (
 )
 from sextant.stores.postgresql.values import Scored
 
-_OF_THEIR_OWN = frozenset({"id", "text", "document_id", "external_id"})
+_OTHER_FIELDS = frozenset({"id", "text", "document_id", "external_id"})
 
 
 class PassageContent(NamedTuple):
@@ -37,7 +37,7 @@ class PassageContent(NamedTuple):
 
 def of_passage(row: Mapping[str, Any]) -> PassageContent:
     """Return the content of a passage, from a row of `ChunkStore.contents`."""
-    metadata = {name: value for name, value in row.items() if name not in _OF_THEIR_OWN}
+    metadata = {name: value for name, value in row.items() if name not in _OTHER_FIELDS}
     metadata["section_path"] = tuple(row["section_path"])
     return PassageContent(row["text"], row["document_id"], row["external_id"], metadata)
 

@@ -65,7 +65,7 @@ class WithoutModel:
         reports = reports_of(self.state)
         topic = not reports and is_summary_of_topic(question, items)
         if topic:
-            reports = [item for item in self.state.around if item.kind is ItemKind.COMMUNITY]
+            reports = [item for item in self.state.graph_items if item.kind is ItemKind.COMMUNITY]
         if reports and not computed:
             async for event in answer_from_reports(
                 question, reports, items, language, answerer.name, topic=topic
@@ -74,7 +74,7 @@ class WithoutModel:
                 yield event
         if not begun:
             plain_question = await asyncio.to_thread(
-                replace_aliases, question, items, self.state.around
+                replace_aliases, question, items, self.state.graph_items
             )
             async for event in quote_sentences(answerer, plain_question, items, language, tables):
                 yield event

@@ -49,11 +49,11 @@ _LATE = {
     "zh": "它未能及时回答。请调高 SEXTANT_MULTIMODAL__SECONDS，或检查其负载。",
 }
 # Calls of the answer's budget that looking leaves to analysis and answer.
-_CALLS_KEPT = 3
+_CALLS_RESERVED = 3
 # What attachments add to a query: more would drown the question in its vector.
 _SEARCHED_CHARS = 600
 # What tables of one turn may weigh to be kept for the next: they are written with every turn.
-_KEPT_CHARS = 100_000
+_STORED_CHARS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class _Looking:
         if vision is None:
             self.warnings.append(NO_VISION[language].format(labels=", ".join(labels)))
             return [""] * len(labels)
-        spare = self._settings.limits.model_calls - usage_of(self._state).calls - _CALLS_KEPT
+        spare = self._settings.limits.model_calls - usage_of(self._state).calls - _CALLS_RESERVED
         shown = [part for part in parts if part.label in pictures]
         for part in shown[max(spare, 1) :]:
             self._lost(part.label, _TOO_MANY[language])
@@ -222,7 +222,7 @@ def _storable_tables(
         storable.append(
             {"type": part.kind.value, "table_data": data, "table_caption": part.caption}
         )
-    return storable if weight <= _KEPT_CHARS else []
+    return storable if weight <= _STORED_CHARS else []
 
 
 def attachments_of(state: State) -> list[Attachment]:

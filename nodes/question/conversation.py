@@ -103,7 +103,7 @@ _ROLES = {"human": "user", "ai": "assistant", "system": "system"}
 ROLES = frozenset(_ROLES.values())
 _IMAGES = frozenset({"image", "image_url"})
 # What a conversation keeps of a source: its text is in the documents, its lanes are of that search.
-_NOT_KEPT = frozenset({"text", "lanes"})
+_NOT_STORED = frozenset({"text", "lanes"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +225,7 @@ def _turn(turn: Mapping[str, Any]) -> Turn:
 
 
 def _stored_source(source: Source) -> dict[str, Any]:
-    values = {name: value for name, value in asdict(source).items() if name not in _NOT_KEPT}
+    values = {name: value for name, value in asdict(source).items() if name not in _NOT_STORED}
     return values | {"section_path": list(source.section_path)}
 
 

@@ -90,7 +90,7 @@ class ChunkRanker:
         self._chunks = ChunkStore(database)
         self._lanes = lanes
         self._reranker = reranker
-        self._settings, self._own = settings.retrieval, settings.chunk_search
+        self._settings, self._options = settings.retrieval, settings.chunk_search
         self._traits = traits
 
     async def rank(
@@ -120,7 +120,7 @@ class ChunkRanker:
         timings = {run.name: run.milliseconds for run in runs}
         started = time.perf_counter()
         traits = await self._described(query, runs)
-        signals = QuestionSignals(query.text, now, self._own.half_life)
+        signals = QuestionSignals(query.text, now, self._options.half_life)
         ranking = rank_by_metadata(signals, traits, scores_of(runs), weights)
         if index is not None:
             ranking = self._by_bm25(index, query, ranking)
@@ -176,7 +176,7 @@ class ChunkRanker:
         judgement = await judge(reranker, query.text, texts, limits)
         if not judgement.scores:
             return ranking, judgement.warning
-        return with_rerank(ranking, judgement.scores, self._own.rerank_share), None
+        return with_rerank(ranking, judgement.scores, self._options.rerank_share), None
 
 
 async def _no_index() -> None:

@@ -52,7 +52,7 @@ MOST = 1000
 # Seed 000: each lane returns twice what is wanted; and enough to choose from when few are.
 _OVERFETCH, _FEWEST = 2, 50
 # For the next page: five minutes; 0.3 KB a chunk, so 20 MB at the very most.
-_KEPT_SECONDS, _KEPT, _KEPT_PER_USER, _KEPT_CHUNKS = 300.0, 64, 8, 1000
+_CACHE_SECONDS, _CACHED_RANKINGS, _CACHED_PER_USER, _CACHED_CHUNKS = 300.0, 64, 8, 1000
 
 
 class ChunkSearchResponse(HitModel):
@@ -161,7 +161,9 @@ class ChunkSearch:
         lanes = (VectorLane(chunks, embedder, whole=False), KeywordLane(chunks, whole=False))
         traits = HotTraits(database, hot.room) if hot else None
         self._ranker = ChunkRanker(database, lanes, reranker, self._settings, traits)
-        self._kept: HotRankings[ChunkRanking] = HotRankings(_KEPT_SECONDS, _KEPT, _KEPT_PER_USER)
+        self._rankings: HotRankings[ChunkRanking] = HotRankings(
+            _CACHE_SECONDS, _CACHED_RANKINGS, _CACHED_PER_USER
+        )
 
     @property
     def hits(self) -> ChunkHits:
@@ -200,8 +202,8 @@ class ChunkSearch:
     ) -> tuple[ChunkSearchResponse, Mapping[str, float]]:
         """Return the response, and the milliseconds of each lane that ran for it."""
         started = time.perf_counter()
-        checked = self._asked(scope, request, now, hot)
-        ranking, is_kept = await self._ranking(checked)
+        checked = self._check(scope, request, now, hot)
+        ranking, is_cached = await self._ranking(checked)
         page, more = ranking.page(checked.position, request.limit)
         warnings = list(ranking.warnings)
         # At the same moment, so that being sure of what is in memory costs no trip of its own.
@@ -217,8 +219,8 @@ class ChunkSearch:
         warnings += checked.query.warnings
         if not len(ranking):
             await KnowledgeBases(self._database).require(scope)
-        if not is_kept and len(ranking) <= _KEPT_CHUNKS:
-            self._kept.keep(scope.user_id, checked.key, ranking, "", checked.moment)
+        if not is_cached and len(ranking) <= _CACHED_CHUNKS:
+            self._rankings.keep(scope.user_id, checked.key, ranking, "", checked.moment)
         elapsed = milliseconds_since(started)
         found = ChunkSearchResponse(
             results=hits,
@@ -229,7 +231,7 @@ class ChunkSearch:
             debug=self._debug(checked, ranking, elapsed) if request.debug else None,
         )
         self._log(checked.query, ranking, hits, elapsed)
-        return found, {} if is_kept else ranking.timings
+        return found, {} if is_cached else ranking.timings
 
     def _log(
         self, query: LaneQuery, ranking: ChunkRanking, hits: Sequence[SearchHit], elapsed: float
@@ -241,7 +243,7 @@ class ChunkSearch:
         if elapsed > self._settings.retrieval.slow_ms:
             logger.warning("chunk search took %.0f ms", elapsed)
 
-    def _asked(
+    def _check(
         self, scope: Scope, request: SearchRequest, now: datetime, hot: ScopeCache | None
     ) -> _CheckedRequest:
         balanced = MetadataWeights.of(self._settings.chunk_search)
@@ -258,7 +260,7 @@ class ChunkSearch:
     async def _ranking(self, checked: _CheckedRequest) -> tuple[ChunkRanking, bool]:
         """Return the ranking that the page before came from, or a new one; and whether it was kept."""
         user = checked.query.scope.user_id
-        if checked.position and (known := self._kept.of(user, checked.key, checked.moment)):
+        if checked.position and (known := self._rankings.of(user, checked.key, checked.moment)):
             return known.ranking, True
         ranking = await self._ranker.rank(
             checked.query,

@@ -133,7 +133,7 @@ def _fuse_lanes(found: EntityHits, weights: FusionWeights, bonus: float) -> list
 
 
 # Rankings kept over all users, and of one.
-_KEPT, _KEPT_PER_USER = 512, 64
+_CACHED_RANKINGS, _CACHED_PER_USER = 512, 64
 # Entities with many relations whose heaviest are kept, 8 KB each.
 _NEIGHBOURHOODS = 1024
 
@@ -196,7 +196,7 @@ class EntitySearch:
         lanes = EntityLanes(graph, embedder, self._around, options, deadline)
         self._ranker = EntityRanker(lanes, settings, reranker)
         self._hot: HotRankings[EntityRanking] = HotRankings(
-            options.cache_seconds, _KEPT, _KEPT_PER_USER, clock
+            options.cache_seconds, _CACHED_RANKINGS, _CACHED_PER_USER, clock
         )
 
     async def search(

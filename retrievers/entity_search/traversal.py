@@ -47,7 +47,7 @@ class Neighbourhoods:
     def __init__(self, graph: GraphStore, entries: int) -> None:
         self._graph = graph
         self._entries = entries
-        self._kept: OrderedDict[tuple[Scope, str, UUID, int], tuple[Hop, ...]] = OrderedDict()
+        self._cache: OrderedDict[tuple[Scope, str, UUID, int], tuple[Hop, ...]] = OrderedDict()
 
     async def of(
         self, scope: Scope, version: str, ids: Sequence[UUID], read: int = _READ
@@ -56,9 +56,9 @@ class Neighbourhoods:
         known: dict[UUID, tuple[Hop, ...]] = {}
         for one in ids:
             key = (scope, version, one, read)
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                known[one] = self._kept[key]
+            if key in self._cache:
+                self._cache.move_to_end(key)
+                known[one] = self._cache[key]
         missing = [one for one in dict.fromkeys(ids) if one not in known]
         if missing:
             hops = await self._graph.neighbourhood(scope, missing, depth=1, per_node=read)
@@ -72,9 +72,9 @@ class Neighbourhoods:
     ) -> None:
         for one, hops in fresh.items():
             if len(hops) == read:
-                self._kept[(scope, version, one, read)] = hops
-        while len(self._kept) > self._entries:
-            self._kept.popitem(last=False)
+                self._cache[(scope, version, one, read)] = hops
+        while len(self._cache) > self._entries:
+            self._cache.popitem(last=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from sextant.stores.graph.ids import id_text, relation_text
 # The walk's best entities start the neighbourhood; with its ends, so many are shown in all.
 _STARTS = 8
 _MET = 16
-_TOLD = 24
+_MOST_LISTED = 24
 _PER_NODE = 10
 _DEPTH = 2
 # An entity without relations is still worth naming when the question is about it.
@@ -133,7 +133,7 @@ def _around(index: ScopeIndex, met: Places, relevance: Floats) -> Surroundings:
     here = np.zeros(index.walk.entities, np.bool_)
     here[met] = here[hops.neighbour] = True
     rows = true_at(here)
-    best = rows[highest(relevance[rows], _TOLD)]
+    best = rows[highest(relevance[rows], _MOST_LISTED)]
     central = relations.centrality(best)
     central /= central.max(initial=0.0) or 1.0
     scores = np.maximum(importance(relevance[best], central), LEAST_SCORE)

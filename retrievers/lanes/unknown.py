@@ -24,7 +24,7 @@ _MEANT = {"zh": "是否指 {}？", "en": "Did you mean {}?"}
 _THERE_ARE = {"zh": "已有类型：{}", "en": "Its types: {}."}
 _NO_TYPES = {"zh": "它没有任何实体", "en": "It has no entities."}
 # Names that are told, and characters of each.
-_TOLD, _LENGTH = 5, 100
+_MOST_LISTED, _LENGTH = 5, 100
 
 
 async def warn_of_unknown(chunks: ChunkStore, request: LaneQuery) -> None:
@@ -60,6 +60,6 @@ def _way_out(unknown: Sequence[str], known: Sequence[str], language: str) -> str
 
 
 def _join_names(names: Sequence[str]) -> str:
-    quoted = [f"{name[:_LENGTH]!r}" for name in names[:_TOLD]]
-    more = f" (+{len(names) - _TOLD})" if len(names) > _TOLD else ""
+    quoted = [f"{name[:_LENGTH]!r}" for name in names[:_MOST_LISTED]]
+    more = f" (+{len(names) - _MOST_LISTED})" if len(names) > _MOST_LISTED else ""
     return ", ".join(quoted) + more

@@ -49,23 +49,23 @@ class Wrapping:
         self._indent = indent
         self._column = 0
         self._gap = ""
-        self._held = ""
+        self._pending = ""
 
     def add(self, text: str) -> None:
         """Write what is whole of `text` and what was held before it; its last word may go on."""
         if not self._width:
             self._write(text)
             return
-        *whole, self._held = _PIECE.findall(self._held + text) or [""]
+        *whole, self._pending = _PIECE.findall(self._pending + text) or [""]
         for piece in whole:
-            self._place(piece)
+            self._put(piece)
 
     def end(self) -> None:
         """Write what is held."""
-        self._place(self._held)
-        self._held = self._gap = ""
+        self._put(self._pending)
+        self._pending = self._gap = ""
 
-    def _place(self, piece: str) -> None:
+    def _put(self, piece: str) -> None:
         if piece == "\n":
             self._break("")
         elif not piece.strip():

@@ -64,15 +64,15 @@ class FairSemaphore:
             self._line.enter(slot)
             if slot.state is not _State.HERE:
                 await patience(slot.wait(self._seconds))
-            token = _held.set(slot)
+            token = _current_slot.set(slot)
             try:
                 yield
             finally:
-                _held.reset(token)
+                _current_slot.reset(token)
         finally:
             slot.leave()
 
-    def require_room(self, caller: str | None) -> None:
+    def require_capacity(self, caller: str | None) -> None:
         """Refuse whom those who wait leave no chance, before anything else is done for it.
 
         Args:
@@ -87,7 +87,7 @@ class FairSemaphore:
 class _State(Enum):
     WAITING = auto()
     HERE = auto()
-    AWAY = auto()
+    OUT = auto()
     OVER = auto()
 
 
@@ -158,10 +158,10 @@ class _Slot:
 
     def __init__(self, line: _Queue, caller: str) -> None:
         self.caller = caller
-        self.state = _State.AWAY
+        self.state = _State.OUT
         self.was_here = False
         self._line = line
-        self._away = 0
+        self._steps_out = 0
         self._turn = asyncio.Event()
 
     async def wait(self, seconds: float) -> None:
@@ -188,27 +188,27 @@ class _Slot:
 
     def step_out(self) -> None:
         """Let somebody else have it for a while."""
-        self._away += 1
+        self._steps_out += 1
         if self.state is not _State.OVER:
-            self._line.leave(self, _State.AWAY)
+            self._line.leave(self, _State.OUT)
 
     def step_in(self) -> asyncio.Event:
         """Want it again, when the last who stepped out is back; set when it is there."""
-        self._away -= 1
-        if not self._away and self.state is _State.AWAY:
+        self._steps_out -= 1
+        if not self._steps_out and self.state is _State.OUT:
             self._turn.clear()
             self._line.enter(self)
         return self._turn
 
 
 # The place of this context.
-_held: ContextVar[_Slot | None] = ContextVar("held", default=None)
+_current_slot: ContextVar[_Slot | None] = ContextVar("held", default=None)
 
 
 @asynccontextmanager
 async def release_slot() -> AsyncIterator[None]:
     """Let somebody else have this context's place, if it has one, while a model works elsewhere."""
-    slot = _held.get()
+    slot = _current_slot.get()
     if slot is None:
         yield
         return

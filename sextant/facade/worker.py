@@ -65,7 +65,7 @@ class Worker:
         self._refresh_graph = refresh
         self._reembed = reembed
         self._concurrency = concurrency
-        self._places = TurnsInHand(max(1, concurrency - 1))
+        self._user_slots = TurnsInHand(max(1, concurrency - 1))
         self._ingestor: Ingestor | None = None
         self._opening = asyncio.Lock()
         self._stopping = asyncio.Event()
@@ -137,7 +137,7 @@ class Worker:
 
     async def _take_turn(self, user_id: str) -> None:
         """Do the next documents of a user; that user's next turn waits behind everybody else's."""
-        with self._places.take(user_id) as taken:
+        with self._user_slots.take(user_id) as taken:
             if not taken:
                 return  # whichever of the user's turns ends first offers it again
             try:
@@ -171,7 +171,7 @@ class Worker:
         """Bring a graph up to date, once for all documents that are on their way now."""
         scope = Scope(user_id, graph_id)
         late = time.time() - since > self._settings.worker.settle
-        with self._places.take(user_id) as taken:
+        with self._user_slots.take(user_id) as taken:
             if not taken or (not late and await self._jobs.waiting(scope)):
                 await self._turns.offer_refresh(scope, since=since, wait=_QUIET_SECONDS)
                 return

@@ -72,7 +72,7 @@ class BatchCoordinator:
         return answer
 
     @contextmanager
-    def away(self) -> Iterator[None]:
+    def detached(self) -> Iterator[None]:
         """Let nobody wait for a member that waits for something else meanwhile."""
         self.leave()
         try:

@@ -40,7 +40,7 @@ from sextant.stores.graph.record import GraphCounts, GraphRecord
 
 _BATCH = 20  # documents at a time: two groups of small ones
 # A file of nothing but bad lines is a wrong file: the first so many say so.
-_PROBLEMS_KEPT = 1000
+_MOST_PROBLEMS = 1000
 _OVERTAKEN = (
     "The document was replaced or deleted by somebody else, or its ingestion cancelled, while it was stored "
     "from here. If this is what it shall be, import it again."
@@ -222,7 +222,7 @@ class _ImportRun:
                 )
         self.report.problem_count += len(problems)
         self.report.left_out += sum(not problem.kept for problem in problems)
-        left = _PROBLEMS_KEPT - len(self.report.problems)
+        left = _MOST_PROBLEMS - len(self.report.problems)
         self.report.problems.extend(problems[: max(0, left)])
 
 

@@ -292,7 +292,7 @@ class Ingestor:
         """
         user_id = together.scope.user_id
         claimed = await together.ask(self._jobs.claim_all, (self._worker, job_id))
-        with nullcontext() if claimed else together.away():
+        with nullcontext() if claimed else together.detached():
             while claimed is None:
                 job = await self._jobs.get(user_id, job_id)
                 if job is None:

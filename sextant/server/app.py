@@ -70,7 +70,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.include_router(router)
     openapi.install(app, {PREFIX: describe_failure})
     require_guards(app)
-    app.state.own_routes = tuple(app.routes)
+    app.state.sextant_routes = tuple(app.routes)
     return app
 
 

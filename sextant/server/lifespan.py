@@ -61,8 +61,8 @@ class Following:
     def __init__(self, work: Work) -> None:
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
-        self._told: dict[str, object] = {}
-        self.task = asyncio.create_task(work(self._tell))
+        self._stage: dict[str, object] = {}
+        self.task = asyncio.create_task(work(self._report))
         self.task.add_done_callback(lambda _: self._news.set())
 
     async def events(self, ping_seconds: float) -> AsyncIterator[bytes]:
@@ -76,9 +76,9 @@ class Following:
                 yield PING
                 continue
             self._news.clear()
-            if self._told and not self.task.done():
+            if self._stage and not self.task.done():
                 number += 1
-                yield frame("progress", self._told, str(number))
+                yield frame("progress", self._stage, str(number))
                 await asyncio.wait({self.task}, timeout=_PACE_SECONDS)
         yield self._last(str(number + 1))
 
@@ -95,9 +95,9 @@ class Following:
             return frame("done", report.model_dump(mode="json", by_alias=True), event_id)
         return frame("error", on_wire(failed) | problem_fields(failed), event_id)
 
-    def _tell(self, stage: str, done: int, total: int) -> None:
+    def _report(self, stage: str, done: int, total: int) -> None:
         """May be called from any thread."""
-        self._told = {"stage": stage, "done": done, "total": total}
+        self._stage = {"stage": stage, "done": done, "total": total}
         self._loop.call_soon_threadsafe(self._news.set)
 
 

@@ -270,8 +270,8 @@ class Runs:
         self._live: dict[str, AnswerRun] = {}
         self._of_caller = Counter[str]()
         # By the time of their end, the oldest first.
-        self._kept: dict[str, AnswerRun] = {}
-        self._kept_bytes = 0
+        self._finished: dict[str, AnswerRun] = {}
+        self._finished_bytes = 0
 
     @property
     def live(self) -> int:
@@ -299,11 +299,11 @@ class Runs:
             Limited: the caller has none left.
         """
         if principal is None:
-            self._check_room(self.expected + self._strange.total())
+            self._check_capacity(self.expected + self._strange.total())
             if brought is not None and self._strange[brought] >= self.settings.per_user:
                 raise self._too_many("on their way")
             return self._expect(self._strange, brought)
-        self._check_room(self.expected)
+        self._check_capacity(self.expected)
         # Those, too, that came before it was known whose they are.
         strange = 0 if brought is None else self._strange[brought]
         self._check_share(principal, self._expected_of[principal.quota_key] + strange)
@@ -333,7 +333,7 @@ class Runs:
         """
         if (expected := _expected.get()) is not None:
             expected.give_up()
-        self._check_room(self.expected)
+        self._check_capacity(self.expected)
         self._check_share(principal)
         run = AnswerRun(
             principal.user_id, ask(), encode, self.settings.seconds, self._turns, language=language
@@ -350,7 +350,7 @@ class Runs:
             RunNotFound: there is none, or it is somebody else's.
         """
         self._forget_old()
-        run = self._live.get(run_id) or self._kept.get(run_id)
+        run = self._live.get(run_id) or self._finished.get(run_id)
         if run is None or run.user_id != user_id:
             raise RunNotFound(
                 "No answer of that id is under way or kept in this process.",
@@ -365,14 +365,14 @@ class Runs:
         for run in live:
             run.stop()
         await asyncio.gather(*(run.over() for run in live))
-        self._kept.clear()
+        self._finished.clear()
 
     def _expect(self, callers: Counter[Hashable], caller: Hashable) -> Expected:
         expected = Expected(callers, caller)
         _expected.set(expected)
         return expected
 
-    def _check_room(self, expected: int) -> None:
+    def _check_capacity(self, expected: int) -> None:
         if len(self._live) + expected >= self.settings.concurrent:
             raise Overloaded(
                 f"All {self.settings.concurrent} slots of this server are taken.",
@@ -397,17 +397,17 @@ class Runs:
         del self._live[run.run_id]
         self._of_caller -= Counter([principal.quota_key])  # drops what comes to 0
         if keep:
-            self._kept[run.run_id] = run
-            self._kept_bytes += _size(run)
+            self._finished[run.run_id] = run
+            self._finished_bytes += _size(run)
         self._forget_old()
 
     def _forget_old(self) -> None:
         latest = time.monotonic() - self.settings.keep_seconds
-        for run in list(self._kept.values()):
-            if run.ended_at > latest and self._kept_bytes <= self.settings.keep_bytes:
+        for run in list(self._finished.values()):
+            if run.ended_at > latest and self._finished_bytes <= self.settings.keep_bytes:
                 return
-            del self._kept[run.run_id]
-            self._kept_bytes -= _size(run)
+            del self._finished[run.run_id]
+            self._finished_bytes -= _size(run)
 
 
 def _size(run: AnswerRun) -> int:

@@ -95,7 +95,7 @@ class ScopeRows:
         self, keywords: Sequence[str], k: int
     ) -> Sequence[tuple[Document, float]]:
         """Search the gram index; return the documents that the vector store would."""
-        if self._is_foreign:
+        if self._is_elsewhere:
             return []
         hits = await self._chunks.keyword_search(self.scope, keywords, k)
         return [(as_document(hit.chunk, self.scope), hit.score) for hit in hits]
@@ -106,17 +106,17 @@ class ScopeRows:
 
     async def stamp(self) -> str:
         """Return the stamp of the scope's passages."""
-        return "" if self._is_foreign else (await self._chunks.stamp(self.scope)).passages
+        return "" if self._is_elsewhere else (await self._chunks.stamp(self.scope)).passages
 
     async def states(self) -> Mapping[Hashable, str]:
         """Return the state of each document."""
-        found = {} if self._is_foreign else await self._chunks.documents(self.scope)
+        found = {} if self._is_elsewhere else await self._chunks.documents(self.scope)
         return dict[Hashable, str](found.items())
 
     async def texts(self, parts: Sequence[Hashable]) -> Sequence[StoredText]:
         """Return titles, table header and text of every chunk of these documents."""
         documents = [part for part in parts if isinstance(part, UUID)]
-        if self._is_foreign or not documents:
+        if self._is_elsewhere or not documents:
             return []
         passages = await self._chunks.passages(self.scope, documents)
         return [StoredText(one.document_id, str(one.id), one.searched) for one in passages]
@@ -126,7 +126,7 @@ class ScopeRows:
         return ChunkStore(self.database)
 
     @property
-    def _is_foreign(self) -> bool:
+    def _is_elsewhere(self) -> bool:
         return self.user_id != self.scope.user_id
 
 

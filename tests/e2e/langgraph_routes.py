@@ -42,7 +42,7 @@ def _print_routes() -> None:
     ):
         app = import_module("langgraph_api.server").app
 
-        json.dump(list(foreign_routes(app.routes, app.state.own_routes)), sys.stdout)
+        json.dump(list(foreign_routes(app.routes, app.state.sextant_routes)), sys.stdout)
 
 
 if __name__ == "__main__":

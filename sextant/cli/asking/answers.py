@@ -14,7 +14,7 @@ from sextant.text.characters import language_of
 
 _SHOWN_CHARS = 300
 _EXTRACTIVE = "extractive"  # what answers call their model where none wrote them
-_SAID = {
+_WORDINGS = {
     "en": {
         "mode": "mode {mode}",
         "search": "{count} refined search",
@@ -114,7 +114,7 @@ def _opening(source: Source) -> str:
 
 def _summary(answer: Answer) -> str:
     """Return how the answer came about, in the language it begins in; what it quotes may be in another."""
-    wordings, count = _SAID[language_of(answer.answer.partition("\n")[0])], answer.attempts
+    wordings, count = _WORDINGS[language_of(answer.answer.partition("\n")[0])], answer.attempts
     parts = [wordings["mode"].format(mode=answer.mode), answer.model]
     if count:
         parts.append(wordings["search" if count == 1 else "searches"].format(count=count))

@@ -222,7 +222,9 @@ class Entities:
                 field="into",
             )
         decision = Merge(
-            await self._own_id(entity, one), await self._own_id(into, other), reason or "by hand"
+            await self._resolve_id(entity, one),
+            await self._resolve_id(into, other),
+            reason or "by hand",
         )
         async with self._record.writing(self._scope) as writer:
             await decide_one(writer, [decision])
@@ -246,7 +248,7 @@ class Entities:
             OptionInvalid: it is not merged into another.
         """
         found = await self._find(entity, "entity")
-        external_id = await self._own_id(entity, found)
+        external_id = await self._resolve_id(entity, found)
         async with self._record.writing(self._scope) as writer:
             done = await decide_two(writer, external_id)
         if not done:
@@ -309,7 +311,7 @@ class Entities:
         except ValueError:
             hits = await self._graph.entities_by_alias(self._scope, [named])
             found = list({hit.entity.id: hit.entity for hit in hits}.values())
-            found = found or await self._of_own_id(named)
+            found = found or await self._by_external_id(named)
         if len(found) == 1:
             return found[0]
         if found:
@@ -329,12 +331,12 @@ class Entities:
             field=field,
         )
 
-    async def _of_own_id(self, external_id: str) -> list[Entity]:
+    async def _by_external_id(self, external_id: str) -> list[Entity]:
         async with self._record.reading(self._scope) as graph:
             known = await entities_by_external_id(graph, [external_id])
         return await self._graph.get_entities(self._scope, [one.id for one in known.values()])
 
-    async def _own_id(self, named: str, found: Entity) -> UUID:
+    async def _resolve_id(self, named: str, found: Entity) -> UUID:
         """Return the entity that bears the name itself, which may be merged into `found`."""
         try:
             given_id = UUID(named)

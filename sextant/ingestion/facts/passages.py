@@ -196,7 +196,7 @@ class Subject:
 
     key: str
     name: str
-    own_id: str = ""
+    external_id: str = ""
     description: str = ""
     plain: bool = True
 
@@ -229,7 +229,7 @@ def document_of(subject: Subject) -> DocumentLine:
         id=f"facts of {key}",
         title=subject.name[:LONGEST_TITLE],
         filename=f"{name}（图谱）" if has_cjk(name) else f"{name} (graph)",
-        metadata={"tags": [TAG], FACTS_OF: (subject.own_id or subject.name)[:_LONGEST_KEY]},
+        metadata={"tags": [TAG], FACTS_OF: (subject.external_id or subject.name)[:_LONGEST_KEY]},
     )
 
 

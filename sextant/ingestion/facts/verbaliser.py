@@ -182,7 +182,7 @@ class FactVerbaliser:
     def _documents_of(self, subject: Subject) -> list[str]:
         """Return the name of its document; and that of the one which it had before the user gave it an id."""
         names = [document_of(subject).id]
-        if subject.own_id and subject.plain:
+        if subject.external_id and subject.plain:
             names.append(document_of(Subject(_key_of("", subject.name), subject.name)).id)
         return names
 

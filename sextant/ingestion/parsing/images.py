@@ -42,14 +42,14 @@ class LinkedText:
 
     def __init__(self) -> None:
         self._pieces: list[tuple[str, str]] = []
-        self._is_apart = False
+        self._is_spaced = False
 
     def add(self, text: str, address: str = "", *, spaced: bool = False) -> None:
         """Add a piece, with its link's address; `spaced`: with a blank between it and letters beside it."""
         before = self._pieces[-1][0][-1:] if self._pieces else ""
-        if (spaced or self._is_apart) and _is_letter(before) and _is_letter(text[:1]):
+        if (spaced or self._is_spaced) and _is_letter(before) and _is_letter(text[:1]):
             text = f" {text}"
-        self._is_apart = spaced
+        self._is_spaced = spaced
         self._pieces.append((text, address))
 
     def __str__(self) -> str:

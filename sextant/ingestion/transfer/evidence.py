@@ -144,7 +144,7 @@ class EvidenceWriter:
         self.relations = 0
         self._known: set[Bearer] | None = None
         self._fresh: list[Bearer] = []
-        self._own: list[AliasRow] = []
+        self._alias_rows: list[AliasRow] = []
         self._ends = Ends(scope, writer, lines)
 
     async def write_all(self) -> AsyncIterator[tuple[list[LineProblem], int]]:
@@ -159,7 +159,7 @@ class EvidenceWriter:
         relations = self._lines.relations()
         while batch := await next_of(relations, _BATCH):
             yield await self._add_relations(batch), len(batch)
-        await self._name_own()
+        await self._write_aliases()
         if self._fresh:
             await link_names(self._writer, self._fresh)
         decisions = self._lines.decisions()
@@ -167,12 +167,12 @@ class EvidenceWriter:
             yield await self._decide(decided), len(decided)
 
     async def _add_chunks(self, chunks: Sequence[ChunkLine]) -> None:
-        evidence = await asyncio.to_thread(self._said, chunks)
+        evidence = await asyncio.to_thread(self._evidence_of, chunks)
         self.relations += len(evidence.relations)
         await self._note(row.source_id for row in evidence.relations)
         await self._writer.add(evidence)
 
-    def _said(self, chunks: Sequence[ChunkLine]) -> GraphEvidence:
+    def _evidence_of(self, chunks: Sequence[ChunkLine]) -> GraphEvidence:
         mentions, relations = list[MentionRow](), list[RelationRow]()
         for line in chunks:
             chunk = self._lines.chunk(line.id)
@@ -192,14 +192,14 @@ class EvidenceWriter:
         known = await entities_by_external_id(self._writer, external)
         plain = await asyncio.to_thread(self._plain, groups)
         owners = await find_user_entities(self._writer, plain)
-        before = len(self._own)
+        before = len(self._alias_rows)
         evidence, whole, problems = await asyncio.to_thread(
             self._entities, groups, plain, owners, known
         )
         self.entities += len(evidence.mentions)
         await self._note_entities(evidence.mentions)
         await self._note_names(evidence.aliases)
-        await self._writer.keep_aliases(whole, [*evidence.aliases, *self._own[before:]])
+        await self._writer.keep_aliases(whole, [*evidence.aliases, *self._alias_rows[before:]])
         await self._writer.add(evidence)
         return problems
 
@@ -229,7 +229,7 @@ class EvidenceWriter:
                 ids.append((number, entity))
                 mentions.append(_entity_mention(entity, line))
                 aliases += [AliasRow(entity, alias, "import") for alias in line.aliases]
-                self._own.append(AliasRow(entity, line_of.name, "import"))
+                self._alias_rows.append(AliasRow(entity, line_of.name, "import"))
                 self._lines.note_aliases(
                     (normalise_name(one), entity, line.name) for one in line.aliases
                 )
@@ -237,15 +237,15 @@ class EvidenceWriter:
         self._lines.note_entities(ids)
         return GraphEvidence(mentions, (), aliases), whole, problems
 
-    async def _name_own(self) -> None:
+    async def _write_aliases(self) -> None:
         """Let entities be found by their own names, in passages too.
 
         This comes last, since a graph of assertions alone is stored in a fraction of the time.
         """
-        if self._own:
+        if self._alias_rows:
             await self._writer.derive()
-        for start in range(0, len(self._own), _NAMES):
-            names = self._own[start : start + _NAMES]
+        for start in range(0, len(self._alias_rows), _NAMES):
+            names = self._alias_rows[start : start + _NAMES]
             await self._note_names(names)
             await self._writer.add(GraphEvidence((), (), names))
 

@@ -56,64 +56,68 @@ class ThoughtFilter:
     def __init__(self, *, starts_in_thought: bool = False, watches: bool = True) -> None:
         self.restarts = 0
         self.ended_unopened = False
-        self._begins_within = starts_in_thought
+        self._starts_in_thought = starts_in_thought
         self._watches = watches
-        self._held = ""
+        self._pending = ""
         self._end = ""
         self._answering = False
 
     def add(self, piece: str) -> str:
         """Return the part of the text up to the end of `piece` that is now known to be answer."""
-        self._held += piece
+        self._pending += piece
         if self._answering:
             return self._answered()
         if self._end and not self._thoughts_end():
             return ""
-        opening = self._held.lstrip()
+        opening = self._pending.lstrip()
         if begun := _BEGIN.match(opening):
-            self._held, self._end = opening[begun.end() :], _ENDS[begun[0]]
-            self._begins_within = False
+            self._pending, self._end = opening[begun.end() :], _ENDS[begun[0]]
+            self._starts_in_thought = False
             return self.add("")
         if any(begin.startswith(opening) for begin in _ENDS):
             return ""
-        if self._begins_within:
+        if self._starts_in_thought:
             return self._after_unopened()
-        self._held, self._answering = opening, True
+        self._pending, self._answering = opening, True
         return self._answered()
 
     def finish(self) -> str:
         """Return what is still held when the text ends; thoughts that never ended are dropped."""
-        return "" if self._end else (self._held if self._answering else self._held.lstrip())
+        return "" if self._end else (self._pending if self._answering else self._pending.lstrip())
 
     def _answered(self) -> str:
         """Pass on what is held, but for what may be the beginning of an end."""
-        text, self._held = self._held, ""
+        text, self._pending = self._pending, ""
         if not self._watches:
             return text
         if (ended := _END.search(text)) and not _BEGIN.search(text[: ended.start()]):
             self.restarts += 1
-            self._answering, self._held = False, text
+            self._answering, self._pending = False, text
             return self._after_unopened()
         if _BEGIN.search(text):
             self._watches = False  # the answer speaks of thoughts
             return text
         for length in range(min(_LONGEST_END, len(text)), 0, -1):
             if text[-length:] in _END_BEGINS:
-                self._held = text[-length:]
+                self._pending = text[-length:]
                 return text[:-length]
         return text
 
     def _after_unopened(self) -> str:
         """Return what follows the thought that the text began with; nothing as long as that goes on."""
-        *_, last = [None, *_END.finditer(self._held)]
+        *_, last = [None, *_END.finditer(self._pending)]
         if last is None:
             return ""
-        self._held, self._begins_within, self.ended_unopened = self._held[last.end() :], False, True
+        self._pending, self._starts_in_thought, self.ended_unopened = (
+            self._pending[last.end() :],
+            False,
+            True,
+        )
         return self.add("")
 
     def _thoughts_end(self) -> bool:
-        _, ended, rest = self._held.partition(self._end)
-        self._held = rest if ended else self._held[-len(self._end) :]
+        _, ended, rest = self._pending.partition(self._end)
+        self._pending = rest if ended else self._pending[-len(self._end) :]
         self._end = "" if ended else self._end
         return bool(ended)
 
@@ -183,12 +187,12 @@ class Tally:
         self.ended = _reason_of_end(message) or self.ended
         self.truncated |= self.ended in {"length", "max_tokens"}
         before = self.restarts
-        piece = self._thoughts.add(clean_text(self._within(message.text)))
+        piece = self._thoughts.add(clean_text(self._inside(message.text)))
         if self.restarts > before:
             self._pieces.clear()
         return self._keep(piece)
 
-    def _within(self, raw: str) -> str:
+    def _inside(self, raw: str) -> str:
         """Return what of a chunk is not beyond the limit: an endpoint that ignores limits may send any amount at once."""
         self._chars += len(raw)
         if self._most_chars is None or self._chars <= self._most_chars:

@@ -86,7 +86,7 @@ class Rates:
     def __init__(self, per_second: float, burst: int, what: str) -> None:
         self._gap = 1 / per_second
         self._tolerance = self._gap * (burst - 1)
-        self._said = f"{what}: more than {burst} at once, or {per_second:g} a second."
+        self._message = f"{what}: more than {burst} at once, or {per_second:g} a second."
         # The one counted longest ago comes first.
         self._whole_at: OrderedDict[str, float] = OrderedDict()
 
@@ -105,7 +105,7 @@ class Rates:
         wait = whole_at - now - self._tolerance
         if wait > 0:
             raise Limited(
-                self._said,
+                self._message,
                 next_step="Ask again in a moment; Retry-After says when.",
                 retry_after=math.ceil(wait),
             )
@@ -129,7 +129,7 @@ class Rates:
 
 
 # Keys, and as many tokens, remembered between requests, about 0.5 KB each.
-_KEPT = 4096
+_CACHED = 4096
 # Seconds for which "no key was ever made" is believed.
 _OPEN_SECONDS = 2.0
 # Keys that this server does not know are looked up so many at a time: a flood of them shall not take
@@ -164,8 +164,8 @@ class Authenticator:
         self._tokens = tokens_of(settings.auth)
         self._known: OrderedDict[bytes, _CachedKey] = OrderedDict()
         # Whom tokens stood for when they last held, by digest.
-        self._bearers: OrderedDict[bytes, Principal] = OrderedDict()
-        self._wrong = ExpiringSet(most=_KEPT)
+        self._principals: OrderedDict[bytes, Principal] = OrderedDict()
+        self._wrong = ExpiringSet(most=_CACHED)
         self._strangers = asyncio.Semaphore(_STRANGERS_AT_ONCE)
         self._tries = Rates(1.0, settings.auth.wrong_keys, "Too many wrong keys from this address")
         self._login = settings.auth.required or self._tokens is not None
@@ -219,7 +219,7 @@ class Authenticator:
                 return self._nobody()
             credential = _credential(connection)
             digest = digest_of(credential)
-            if (bearer := self._bearers.get(digest)) is not None:
+            if (bearer := self._principals.get(digest)) is not None:
                 return bearer
             if self._tokens is not None and not is_api_key(credential):
                 return self._tokens.principal_at_once(credential)
@@ -253,12 +253,12 @@ class Authenticator:
         try:
             principal = await tokens.principal(token)
         except Unauthorised:
-            self._bearers.pop(digest, None)
+            self._principals.pop(digest, None)
             raise
-        self._bearers[digest] = principal
-        self._bearers.move_to_end(digest)
-        if len(self._bearers) > _KEPT:
-            self._bearers.popitem(last=False)
+        self._principals[digest] = principal
+        self._principals.move_to_end(digest)
+        if len(self._principals) > _CACHED:
+            self._principals.popitem(last=False)
         return principal
 
     def _nobody(self) -> Principal:
@@ -307,7 +307,7 @@ class Authenticator:
         known = _CachedKey(until, asyncio.create_task(use), before.held if before else None)
         self._known[digest] = known
         self._known.move_to_end(digest)
-        if len(self._known) > _KEPT:
+        if len(self._known) > _CACHED:
             self._known.popitem(last=False)
         return known
 

@@ -147,7 +147,7 @@ _ASYMMETRIC = frozenset({
 })  # fmt: skip
 _LONGEST = 8192  # characters, as much as proxies let a header have
 # Tokens that did not hold, remembered for a minute, 0.2 KB each.
-_KEPT = 4096
+_CACHED = 4096
 _REQUIRED = ["exp", "iss", "aud", "sub"]
 # Not only InvalidTokenError: hostile headers and claims reach libraries below.
 _NOT_HOLDING = (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError)
@@ -168,7 +168,7 @@ class Tokens:
         self._settings = settings
         self._algorithms = tuple(algorithms)
         self._keys = keys
-        self._refused = ExpiringSet(most=_KEPT)
+        self._refused = ExpiringSet(most=_CACHED)
 
     async def principal(self, token: str) -> Principal:
         """Return whom a token stands for.

@@ -72,7 +72,7 @@ async def _require_allowed(scope: Scope) -> None:
         HTTPException: the route is not listed, or ours takes other methods.
         Unauthorised, Forbidden, Limited, DependencyError: as `Authenticator.authenticate`.
     """
-    id_: Sequence[BaseRoute] = scope["app"].state.own_routes
+    id_: Sequence[BaseRoute] = scope["app"].state.sextant_routes
     routes: Sequence[BaseRoute] = scope["app"].router.routes
     if len(routes) == len(id_) or scope.get("root_path") == _IN_PROCESS or _is_preflight(scope):
         return

@@ -72,7 +72,7 @@ class Slots:
         path = _path(scope)
         if path in self._searches:
             serving, principal = _asking(scope)
-            serving.searches.require_room(principal.quota_key if principal else None)
+            serving.searches.require_capacity(principal.quota_key if principal else None)
         # Whoever comes back to an answer takes no slot.
         elif path in self._questions and "last-event-id" not in Headers(scope=scope):
             serving, principal = _asking(scope)

@@ -62,9 +62,9 @@ class RequestMeasurements:
                 raise
             finally:
                 span.end(request.route, request.status or CLIENT_LEFT)
-                self._tell(request)
+                self._log_request(request)
 
-    def _tell(self, request: _Request) -> None:
+    def _log_request(self, request: _Request) -> None:
         status, seconds = request.status or CLIENT_LEFT, request.seconds
         self._metrics.requests.labels(request.method, request.route, status).observe(seconds)
         level = logging.DEBUG if request.route in _QUIET else logging.INFO

@@ -26,9 +26,9 @@ _log = logging.getLogger(__name__)
 _WAITED = 2.0
 # A dependency that says nothing for so long is down.
 _PATIENCE = 10.0
-_KEPT_SECONDS = 1.0
+_CACHE_SECONDS = 1.0
 # Others' servers are not knocked at every second.
-_KEPT_OUTSIDE = 10.0
+_OUTSIDE_CACHE_SECONDS = 10.0
 # Nobody takes a document for so long: no worker runs.
 _STUCK_SECONDS = 60.0
 
@@ -80,7 +80,7 @@ class ReadinessProbe:
         self._settings = settings
         self._database = database
         self._embedder = embedder
-        near, far = _KEPT_SECONDS, _KEPT_OUTSIDE
+        near, far = _CACHE_SECONDS, _OUTSIDE_CACHE_SECONDS
         self._known = {
             "database": _RememberedState(self._postgres, required=True, seconds=near),
             "migrations": _RememberedState(self._migrations, required=True, seconds=near),
@@ -93,7 +93,7 @@ class ReadinessProbe:
     async def dependencies(self) -> list[Dependency]:
         """Return how each is now, or was a moment ago."""
         now = time.monotonic()
-        pending = [self._asked(*one) for one in self._known.items() if now >= one[1].until]
+        pending = [self._probe(*one) for one in self._known.items() if now >= one[1].until]
         if pending:
             answered, _ = await asyncio.wait(pending, timeout=_WAITED)
             for one in answered:
@@ -103,7 +103,7 @@ class ReadinessProbe:
             for name, known in self._known.items()
         ]
 
-    def _asked(self, name: str, known: _RememberedState) -> asyncio.Task[None]:
+    def _probe(self, name: str, known: _RememberedState) -> asyncio.Task[None]:
         """Return one question at a time, however many wait for its answer."""
         if known.asking is None or known.asking.done():
             known.asking = asyncio.create_task(self._ask(name, known))

@@ -128,7 +128,7 @@ class _Chunks:
     def __init__(self, completion: CompletionWriter) -> None:
         self._completion = completion
         self._begun = False
-        self._sent = self._held = ""
+        self._sent = self._pending = ""
         self._doubtful = False
         # A chunk of text is this with its text in between: nothing else in it changes.
         around = _data(completion.chunk({"content": "\0"}))
@@ -138,28 +138,28 @@ class _Chunks:
         """Return the event as it is sent, if at all."""
         match event:
             case Token(text=text):
-                self._held += text
-                self._doubtful |= any(note in self._held for note in UNVERIFIED.values())
+                self._pending += text
+                self._doubtful |= any(note in self._pending for note in UNVERIFIED.values())
                 return self._begin()
             case Cited(citation=citation) if citation.support >= SUPPORTED and not self._doubtful:
-                return self._send(self._held)
+                return self._send(self._pending)
             case Reset():
-                self._held, self._doubtful = "", bool(self._sent)
+                self._pending, self._doubtful = "", bool(self._sent)
             case Done(answer=answer):
                 whole = answer.answer
                 rest = whole[len(self._sent) :] if whole.startswith(self._sent) else ""
                 return self._begin() + self._send(rest) + self._completion.end(answer)
             case Failed(code=code, message=message):
                 error = _data(error_body(code, message, error_of(code, message).status))
-                return self._send(self._held) + error
+                return self._send(self._pending) + error
             case _:
                 pass
         return b""
 
     def _send(self, text: str) -> bytes:
-        self._held = ""
+        self._pending = ""
         self._sent += text
-        return self._said(text) if text else b""
+        return self._chunk(text) if text else b""
 
     def _begin(self) -> bytes:
         if self._begun:
@@ -167,7 +167,7 @@ class _Chunks:
         self._begun = True
         return _data(self._completion.chunk({"role": "assistant", "content": ""}))
 
-    def _said(self, text: str) -> bytes:
+    def _chunk(self, text: str) -> bytes:
         return b"".join((self._before, orjson.dumps(text), self._after))
 
 

@@ -25,7 +25,7 @@ _TEXTS = {
 _VERSION = hashlib.sha256("".join(_TEXTS[name] for name in sorted(_TEXTS)).encode()).hexdigest()[
     :16
 ]
-_KEPT = {"Cache-Control": "public, max-age=31536000, immutable"}
+_IMMUTABLE = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
 def _page() -> str:
@@ -58,7 +58,7 @@ async def part(request: Request, version: str, name: str) -> Response:
     media_type = _TYPES.get(name.rpartition(".")[2])
     if name not in _PACKED or media_type is None:
         raise HTTPException(404, "There is no such part of the page.")
-    return _send_file(request, name, media_type, _KEPT if version == _VERSION else {})
+    return _send_file(request, name, media_type, _IMMUTABLE if version == _VERSION else {})
 
 
 def _send_file(request: Request, name: str, media_type: str, headers: dict[str, str]) -> Response:

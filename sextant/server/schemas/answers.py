@@ -217,7 +217,7 @@ class TurnBody(Wire):
     warnings: tuple[str, ...]
 
 
-_NOT_KEPT = ("text", "lanes")
+_NOT_SHOWN = ("text", "lanes")
 
 
 class TurnsBody(Wire):
@@ -231,7 +231,7 @@ class TurnsBody(Wire):
         """Return the body for the turns of a conversation."""
         bodies = [on_wire(turn) for turn in turns]
         for source in (source for body in bodies for source in body["sources"]):
-            for name in _NOT_KEPT:
+            for name in _NOT_SHOWN:
                 del source[name]
         return cls.model_validate({"threadId": thread_id, "turns": bodies})
 

@@ -66,7 +66,7 @@ class _Above:
         return mean.quantize(exponent, context=_EXACT) == number
 
 
-_Own = Sequence[tuple[Decimal, _Above]]
+_Totals = Sequence[tuple[Decimal, _Above]]
 
 
 def repeats_names(names: Sequence[str], cells: Sequence[str]) -> bool:
@@ -119,20 +119,20 @@ def _sums_up(cells: Sequence[str]) -> bool:
     return _SUMS_UP.fullmatch(first[:_LONGEST_LABEL]) is not None
 
 
-def _sums_or_means(totals: _Own) -> bool:
+def _sums_or_means(totals: _Totals) -> bool:
     return bool(totals) and all(
         sums.count > 1 and (sums.adds_up_to(number) or sums.has_mean(number))
         for number, sums in totals
     )
 
 
-def _are_outermost(totals: _Own) -> bool:
+def _are_outermost(totals: _Totals) -> bool:
     return bool(totals) and all(
         number in (sums.least, sums.most) for number, sums in totals if sums.count
     )
 
 
-def _digits_summed(totals: _Own) -> int:
+def _digits_summed(totals: _Totals) -> int:
     """Return how many digits a row's numbers have together, if each is the sum of several above it; else 0."""
     several = any(sums.filled > 1 for _, sums in totals)
     sums_all = all(number == sums.total for number, sums in totals)
@@ -342,7 +342,7 @@ class DataTable:
         cells = (cell for row in self.rows for cell in row)
         return read_with_comma if has_decimal_commas(cells) else read_value
 
-    def _units_beside(self, index: int) -> int | None:
+    def _units_after(self, index: int) -> int | None:
         """Return the next column on the right that says what each row is counted in, if the rows differ there."""
         columns_after = range(index + 1, self.width)
         at = next(
@@ -353,7 +353,7 @@ class DataTable:
 
     def _read(self, index: int) -> Column:
         shown = with_local_dates([self._read_cell(cells[index]) for cells in self.rows])
-        if (of_units := self._units_beside(index)) is not None:
+        if (of_units := self._units_after(index)) is not None:
             shown = tuple(
                 replace(value, suffix=cells[of_units].strip()) if value.unit == ("", "") else value
                 for value, cells in zip(shown, self.rows, strict=True)

@@ -207,7 +207,7 @@ class QueryChooser(QuestionParts):
             if self._counts_rows(column):
                 return None
             subject = next(iter(dates), subject)  # "which year"
-        if subject is not None and self._is_besides(subject, end):
+        if subject is not None and self._is_exception(subject, end):
             subject = next(iter(self.words), subject)
         order = Order(column, end is Operation.MAX)
         if not over and self._is_of_each(column):
@@ -261,7 +261,7 @@ class QueryChooser(QuestionParts):
             column not in self.named and (others or persons is not None)
         )
 
-    def _is_besides(self, column: int, end: Operation) -> bool:
+    def _is_exception(self, column: int, end: Operation) -> bool:
         """Return whether a column is first named in a clause behind the one that asks for the most or least."""
         word = self.grammar.operations[end].search(self.text)
         behind = _CLAUSE.search(self.text, word.end()) if word else None

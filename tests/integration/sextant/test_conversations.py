@@ -74,7 +74,7 @@ async def test_no_text_of_a_passage_is_kept_with_a_conversation(rag: Sextant) ->
     kept = await threads.aget_tuple(threads.config_of("texts"))
     assert kept is not None
     values = kept.checkpoint["channel_values"]
-    assert not [values[name] for name in ("items", "around", "sources") if values.get(name)]
+    assert not [values[name] for name in ("items", "graph_items", "sources") if values.get(name)]
 
 
 async def test_each_turn_begins_afresh(rag: Sextant) -> None:

@@ -90,9 +90,9 @@ async def test_where_too_many_wait_the_last_is_refused_at_once() -> None:
     places = FairSemaphore(1, _LONG, 2)
     first, second, third = await began(places, "ann", "ann", "ann")
     for without_a_place in ("bob", None):
-        places.require_room(without_a_place)
+        places.require_capacity(without_a_place)
     with pytest.raises(Overloaded):
-        places.require_room("ann")
+        places.require_capacity("ann")
     [late] = await began(places, "ann")
     with pytest.raises(Overloaded):
         await late.task

@@ -249,7 +249,7 @@ ROUND = ["refine", "retrieve", "grade"]
         ("grade", {"rounds": 0}, ["generate"]),
         ("grade", {"missing": "体重"}, [*ROUND, "generate"]),
         ("refine", {"search": "多饮"}, ["retrieve", "grade", "generate"]),
-        ("refine", {"search": "", "beside": [], "bridges": [], "abroad": []}, ["generate"]),
+        ("refine", {"search": "", "extra_queries": [], "next_hop_queries": [], "cross_lingual_queries": []}, ["generate"]),
         ("generate", {"answer": "Edited."}, []),
     ],
 )  # fmt: skip
@@ -289,7 +289,7 @@ async def test_passages_that_are_none_cannot_be_edited_in(bench: Build, edited: 
         ("retrieve", {"found_for": {"x": "y"}}, "must be an object"),
         ("grade", {"sufficient": "no"}, "must be true or false"),
         ("grade", {"rounds": "three"}, "must be a whole number"),
-        ("refine", {"beside": "x"}, "must be a list"),
+        ("refine", {"extra_queries": "x"}, "must be a list"),
     ],
 )
 async def test_an_edit_of_another_type_is_named(

@@ -52,7 +52,7 @@ async def test_nobody_waits_for_one_who_left_or_is_away() -> None:
     work = Doubling()
     async with BatchCoordinator(SCOPE, 4) as together:
         together.leave()
-        with together.away():
+        with together.detached():
             assert await asyncio.gather(*(together.ask(work.double, n) for n in (1, 3))) == [2, 6]
         assert await asyncio.gather(*(together.ask(work.double, n) for n in (1, 2, 3))) == [2, 4, 6]
     assert work.calls == [[1, 3], [1, 2, 3]]

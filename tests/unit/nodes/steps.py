@@ -30,7 +30,7 @@ HOPS = State(
     strategy="mix",
     searched=["x"],
     items=[MOUNDS],
-    around=[
+    graph_items=[
         RetrievedItem(ItemKind.ENTITY, name, name, 0.5, metadata={"name": name, "type": "PLACE"})
         for name in ("Pocahontas Mounds", "Mississippi", "London")
     ],

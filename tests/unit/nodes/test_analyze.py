@@ -282,7 +282,7 @@ async def test_parts_are_searched_beside_the_whole_question(bench: Build) -> Non
     question = "Who founded Acme Corp, and when was it sold?"
     update = await analyze(State(query=question), bench().runtime)
     assert update["search"] == question
-    assert update["beside"] == update["subquestions"] == update["unanswered"]
+    assert update["extra_queries"] == update["subquestions"] == update["unanswered"]
     assert len(update["subquestions"]) == 2
 
 

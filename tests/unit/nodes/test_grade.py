@@ -71,7 +71,7 @@ async def test_a_passage_that_answers_by_itself_leads_nowhere(bench: Build) -> N
 
 
 @pytest.mark.parametrize(
-    "known", [{"around": []}, {"attempts": 1}], ids=["nothing leads on", "a hop was made"]
+    "known", [{"graph_items": []}, {"attempts": 1}], ids=["nothing leads on", "a hop was made"]
 )
 async def test_passages_that_lead_no_further_need_not_answer_by_themselves(
     bench: Build, known: dict[str, Any]
@@ -95,7 +95,7 @@ async def test_reports_are_what_was_looked_for_in_global_and_nothing_else_around
     bench: Build, strategy: str, kind: ItemKind, goes_to: str
 ) -> None:
     around = [RetrievedItem(kind, "1", SYMPTOMS.text, 0.5)]
-    state = after(QUESTION, items=[WEATHER], around=around, strategy=strategy)
+    state = after(QUESTION, items=[WEATHER], graph_items=around, strategy=strategy)
     assert after_grade(await graded(state, bench().runtime)) == goes_to
 
 

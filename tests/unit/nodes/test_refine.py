@@ -32,23 +32,23 @@ async def test_refining_asks_for_all_that_is_missing_at_once(bench: Build) -> No
     state = after(QUESTION, searched=[QUESTION.search], unanswered=PARTS)
     written = '{"queries": ["就医 时机", "体重 下降", "就医时机"]}'
     update = await refine(state, bench(chat=chat(written)).runtime)
-    assert (update["search"], update["beside"]) == ("就医 时机", ["体重 下降"])
-    assert update["bridges"] == []
+    assert (update["search"], update["extra_queries"]) == ("就医 时机", ["体重 下降"])
+    assert update["next_hop_queries"] == []
 
 
 async def test_one_hop_of_several_leads_on_to_what_it_names_by_rule(bench: Build) -> None:
     """The rule by which musique gains ten points of all-gold@10 (docs/evaluation.md)."""
     assert after_grade(await graded(HOPS, bench().runtime)) == "weak"
     update = await refine(HOPS, bench().runtime)
-    assert update["bridges"] == ["Mississippi state located become part Union"]
-    assert (update["search"], update["beside"]) == ("", [])
+    assert update["next_hop_queries"] == ["Mississippi state located become part Union"]
+    assert (update["search"], update["extra_queries"]) == ("", [])
     retriever = ScriptedRetriever([[STATE, MOUNDS]], lanes=ALL)
     state = after(HOPS, **update, top_k=10)
     found = await retrieve(state, bench(retriever=retriever).runtime)
     assert [one.id for one in found["items"]] == ["mounds", "state"]
     assert retriever.searches[0]["mode"] == "naive"
     again = await refine(after(state, **found), bench().runtime)
-    assert update["bridges"][0] not in again["bridges"]
+    assert update["next_hop_queries"][0] not in again["next_hop_queries"]
 
 
 async def test_what_no_passage_says_is_looked_for_in_the_other_language_once(bench: Build) -> None:
@@ -56,17 +56,19 @@ async def test_what_no_passage_says_is_looked_for_in_the_other_language_once(ben
         QUESTION, searched=[QUESTION.search], items=[WEATHER], missing="症状", filters={"tags": []}
     )
     update = await refine(state, bench().runtime)
-    [abroad] = update["abroad"]
+    [abroad] = update["cross_lingual_queries"]
     english = item("Thirst and weight loss are the symptoms of diabetes.", "leaflet")
     names = item("Price list: blood sugar meter 血糖仪 120, test strips 血糖试纸 60.", "prices")
     retriever = ScriptedRetriever([[names, english]], lanes=ALL)
-    due = after(state, **update | {"search": "", "beside": [], "bridges": []}, top_k=10)
+    due = after(
+        state, **update | {"search": "", "extra_queries": [], "next_hop_queries": []}, top_k=10
+    )
     found = await retrieve(due, bench(retriever=retriever).runtime)
     assert retriever.searches[0]["filters"] == {"tags": ["en"]}
     assert [one.id for one in found["items"]] == ["weather.md", "leaflet"]
     assert found["searched"] == [QUESTION.search, abroad]
     again = await refine(after(due, **found), bench().runtime)
-    assert again["abroad"] == []
+    assert again["cross_lingual_queries"] == []
 
 
 @pytest.mark.parametrize(("language", "other"), [("zh", "English"), ("en", "Chinese")])
@@ -77,13 +79,13 @@ async def test_where_nothing_else_is_new_the_other_language_alone_is_searched(
     due = await refined(after(state, searched=["Why?", "why"]), bench().runtime)
     assert after_refine(due) == "another query"
     assert due.search == ""
-    assert due.abroad == [f"Why? (in {other} documents)"]
+    assert due.cross_lingual_queries == [f"Why? (in {other} documents)"]
 
 
 async def test_a_round_runs_at_most_three_queries_of_the_models(bench: Build) -> None:
     written = '{"queries": ["一", "二", "三", "四"]}'
     update = await refine(QUESTION, bench(chat=chat(written)).runtime)
-    assert [update["search"], *update["beside"]] == ["一", "二", "三"]
+    assert [update["search"], *update["extra_queries"]] == ["一", "二", "三"]
 
 
 @pytest.mark.parametrize("strategy", ["local", "hybrid", "mix"])
@@ -92,8 +94,8 @@ async def test_in_the_graphs_modes_another_hop_is_tried_before_other_words(
 ) -> None:
     state = after(HOPS, strategy=strategy, missing="Union", keywords=["Mounds"])
     update = await refine(state, bench().runtime)
-    assert (update["search"], update["beside"]) == ("", [])
-    assert update["bridges"]
+    assert (update["search"], update["extra_queries"]) == ("", [])
+    assert update["next_hop_queries"]
 
 
 async def test_by_words_what_is_missing_is_tried_first_then_all_keywords_then_their_first_half(
@@ -123,7 +125,7 @@ async def test_the_other_language_is_left_alone(
     bench: Build, missing: str, filters: dict[str, Any] | None
 ) -> None:
     state = after(QUESTION, items=[WEATHER], missing=missing, filters=filters)
-    assert (await refine(state, bench().runtime))["abroad"] == []
+    assert (await refine(state, bench().runtime))["cross_lingual_queries"] == []
 
 
 @pytest.mark.parametrize("strategy", ["mix", "naive"])
@@ -135,11 +137,13 @@ async def test_no_query_is_longer_than_a_question_may_be(bench: Build, strategy:
     )
     passage = item(f"Pocahontas Mounds is located in {name}.", "mounds")
     state = after(
-        HOPS, strategy=strategy, items=[passage], around=[named], entities=[name], missing=name
+        HOPS, strategy=strategy, items=[passage], graph_items=[named], entities=[name], missing=name
     )
     runtime = bench().runtime
     update = await refine(state, runtime)
-    asked = list(filter(None, [update["search"], *update["beside"], *update["bridges"]]))
+    asked = list(
+        filter(None, [update["search"], *update["extra_queries"], *update["next_hop_queries"]])
+    )
     assert asked
     assert max(map(len, asked)) == runtime.context.deps.settings.limits.question_chars
 
@@ -165,13 +169,17 @@ async def test_a_side_of_which_too_little_is_said_is_searched_by_itself(bench: B
         question="Which is older, Acme Corp or Beta Ltd?",
         items=[acme],
         subquestions=sides,
-        around=[],
+        graph_items=[],
     )
     judged = await graded(state, bench().runtime)
     assert after_grade(judged) == "weak"
     assert judged.unanswered == sides[1:]
     update = await refine(judged, bench().runtime)
-    assert (update["search"], update["beside"], update["bridges"]) == (sides[1], [], [])
+    assert (update["search"], update["extra_queries"], update["next_hop_queries"]) == (
+        sides[1],
+        [],
+        [],
+    )
 
 
 async def test_a_new_query_goes_back_to_retrieval_as_one_more_round(bench: Build) -> None:

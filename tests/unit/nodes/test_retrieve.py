@@ -79,10 +79,10 @@ async def test_what_the_graph_knows_is_kept_beside_the_passages(bench: Build) ->
     entity = RetrievedItem(ItemKind.ENTITY, "e1", "糖尿病", 0.5, metadata=named)
     earlier = replace(entity, id="e0", score=0.7)
     retriever = ScriptedRetriever([[report, SYMPTOMS]], around=(report, entity), lanes=ALL)
-    state = after(QUESTION, strategy="global", around=[earlier])
+    state = after(QUESTION, strategy="global", graph_items=[earlier])
     update = await retrieve(state, bench(retriever=retriever).runtime)
     assert [found.id for found in update["items"]] == ["guide.md"]
-    assert [found.id for found in update["around"]] == ["r", "e0", "e1"]
+    assert [found.id for found in update["graph_items"]] == ["r", "e0", "e1"]
     assert update["graph_context"]["entities"][1] == {"id": "e1", **named}
 
 
@@ -149,7 +149,7 @@ async def test_parts_are_searched_at_once_with_the_question_which_keeps_three_pl
         "two": [item("y", "y"), item("x", "x")],
     }
     retriever = Meeting(found)
-    state = after(QUESTION, beside=["one", "two"], top_k=6)
+    state = after(QUESTION, extra_queries=["one", "two"], top_k=6)
     update = await retrieve(state, bench(retriever=retriever).runtime)
     assert [found.id for found in update["items"]] == ["a", "b", "c", "x", "d", "y"]
     assert update["searched"][:3] == [QUESTION.search, "one", "two"]
@@ -180,7 +180,7 @@ class Meeting(ScriptedRetriever):
 async def test_a_part_whose_search_fails_costs_only_itself(bench: Build) -> None:
     failed = RetrievalError({"vector": OSError("gone")})
     retriever = Meeting({QUESTION.search: [SYMPTOMS], "one": failed})
-    state = after(QUESTION, beside=["one"])
+    state = after(QUESTION, extra_queries=["one"])
     update = await retrieve(state, bench(retriever=retriever).runtime)
     assert [found.id for found in update["items"]] == ["guide.md"]
     assert any("知识库检索失败" in warning for warning in update["warnings"])
@@ -193,7 +193,7 @@ async def test_an_unknown_graph_is_no_warning_among_several_searches(bench: Buil
     unknown = GraphNotFound("There is no graph.")
     retriever = Meeting({QUESTION.search: [SYMPTOMS], "one": unknown})
     with pytest.raises(GraphNotFound):
-        await retrieve(after(QUESTION, beside=["one"]), bench(retriever=retriever).runtime)
+        await retrieve(after(QUESTION, extra_queries=["one"]), bench(retriever=retriever).runtime)
 
 
 async def test_when_the_time_for_searching_is_over_what_was_found_stays(bench: Build) -> None:

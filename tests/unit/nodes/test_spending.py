@@ -55,13 +55,13 @@ LONG = [
 @pytest.mark.parametrize(
     ("state", "limits", "kept"),
     [
-        (State(strategy="mix", around=SHORT), {}, (1, 7500)),
+        (State(strategy="mix", graph_items=SHORT), {}, (1, 7500)),
         (State(strategy="global"), {}, (1, 7500)),
-        (State(strategy="global", around=SHORT), {}, (2, 15_000)),
-        (State(strategy="global", around=LONG), {}, (4, 15_000)),
-        (State(strategy="global", around=LONG), {"report_calls": 16}, (4, 15_000)),
-        (State(strategy="global", around=LONG), {"model_calls": 3}, (1, 15_000)),
-        (State(strategy="global", around=LONG), {"prompt_tokens": 4000}, (4, 2000)),
+        (State(strategy="global", graph_items=SHORT), {}, (2, 15_000)),
+        (State(strategy="global", graph_items=LONG), {}, (4, 15_000)),
+        (State(strategy="global", graph_items=LONG), {"report_calls": 16}, (4, 15_000)),
+        (State(strategy="global", graph_items=LONG), {"model_calls": 3}, (1, 15_000)),
+        (State(strategy="global", graph_items=LONG), {"prompt_tokens": 4000}, (4, 2000)),
     ],
     ids=[
         "no reports to be read",

@@ -226,7 +226,7 @@ class _Group:
 
     members: set[UUID] = field(default_factory=set[UUID])
     types: set[str] = field(default_factory=set[str])
-    own_ids: set[str] = field(default_factory=set[str])
+    external_ids: set[str] = field(default_factory=set[str])
 
 
 class _Groups:
@@ -236,10 +236,10 @@ class _Groups:
         self._named = {one.id: one for one in names.named}
         self._abbreviations = {short for short, _ in names.definitions}
         self._into = {one.from_id: one.into_id for one in names.merges if not one.automatic}
-        self._apart: dict[UUID, set[UUID]] = defaultdict(set)
+        self._distinct: dict[UUID, set[UUID]] = defaultdict(set)
         for one, other in names.distinctions:
-            self._apart[one].add(other)
-            self._apart[other].add(one)
+            self._distinct[one].add(other)
+            self._distinct[other].add(one)
         self._parents: dict[UUID, UUID] = {}
         self._groups: dict[UUID, _Group] = {}
         self._reasons: dict[UUID, str] = {}
@@ -306,10 +306,10 @@ class _Groups:
         return self._groups[root]
 
     def _fit(self, one: _Group, other: _Group) -> bool:
-        if len(one.types | other.types) > 1 or len(one.own_ids | other.own_ids) > 1:
+        if len(one.types | other.types) > 1 or len(one.external_ids | other.external_ids) > 1:
             return False
         fewer, more = sorted((one.members, other.members), key=len)
-        return not any(self._apart.get(member, set()) & more for member in fewer)
+        return not any(self._distinct.get(member, set()) & more for member in fewer)
 
     def _unite(self, first: UUID, second: UUID) -> None:
         if first == second:
@@ -318,5 +318,5 @@ class _Groups:
         self._parents[second] = first
         target.members |= gone.members
         target.types |= gone.types
-        target.own_ids |= gone.own_ids
+        target.external_ids |= gone.external_ids
         del self._groups[second]

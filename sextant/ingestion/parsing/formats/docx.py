@@ -102,7 +102,7 @@ class _StoryReader:
         self._unfinished: DocxParagraph | None = (
             None  # whose end is deleted, so that it goes on in the next
         )
-        self._beside: list[Block] | None = (
+        self._anchored: list[Block] | None = (
             None  # what will stand below the table that is being read
         )
 
@@ -169,10 +169,10 @@ class _StoryReader:
             reader = _StoryReader(self._context, self._context.note_parts[element.tag])
             if text := "\n".join(_lines_of(reader.blocks(element))):
                 blocks.append(Paragraph(f"{note(mark)} {text}".strip()))
-        if self._beside is None:
+        if self._anchored is None:
             yield from blocks
         else:
-            self._beside += blocks
+            self._anchored += blocks
 
     def _table(self, element: Element) -> Iterator[Block]:
         lines = [line for line in _inside(element, qn("w:tr")) if not self._is_deleted(line)]
@@ -180,9 +180,9 @@ class _StoryReader:
         if len(inner) == 1:  # a box around text
             yield from self.blocks(inner[0])
             return
-        outer, self._beside = self._beside, []
+        outer, self._anchored = self._anchored, []
         cells = self._cells(lines)
-        blocks, self._beside = self._beside, outer
+        blocks, self._anchored = self._anchored, outer
         rows = lay_out(cells, CellBudget(self._context.limits))
         marked = sum(is_on(line.find(qn("w:trPr")), "w:tblHeader") for line in lines)
         titles = 0 if marked else title_rows(rows)

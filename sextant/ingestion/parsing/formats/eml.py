@@ -22,7 +22,7 @@ from sextant.ingestion.parsing.structure import build_structure
 from sextant.text.characters import clean_text
 
 _TEXTS = {"text/plain", "text/html"}
-_TOLD = ("From", "To", "Cc", "Date")
+_SHOWN_HEADERS = ("From", "To", "Cc", "Date")
 _DEEPEST = 8  # messages forwarded inside each other
 # A plain text with less than this share of the words of its HTML says only that there is one.
 _WHOLE = 0.5
@@ -57,7 +57,9 @@ class _MailReader:
         subject = _header(message, "Subject")
         if subject:
             yield HeadingBlock(subject, depth)
-        headers = [f"{name}: {value}" for name in _TOLD if (value := _header(message, name))]
+        headers = [
+            f"{name}: {value}" for name in _SHOWN_HEADERS if (value := _header(message, name))
+        ]
         if headers:
             yield Paragraph("\n".join(headers))
         yield from self._part(message, depth)

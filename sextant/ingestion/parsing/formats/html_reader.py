@@ -136,7 +136,7 @@ class Reader:
         elif tag == "q":
             self._inline.append("“")
         elif tag in _LISTS:
-            self._place_term()
+            self._add_term()
             start = _number(attributes.get("start"))
             self._lists.append((tag, 0 if start is None else start - 1))
         elif tag == "li" and self._lists:
@@ -185,17 +185,17 @@ class Reader:
             self._emit(HeadingBlock(text, int(tag[1:])), 0)
         elif tag == "dt" and self._lists:
             term = self._take().rstrip(":：")
-            self._place_term()
+            self._add_term()
             self._marker = f"{term}: " if term else ""
         else:
             self._flush()
         if tag in _LISTS and self._lists:
-            self._place_term()
+            self._add_term()
             self._lists.pop()
             if not self._lists:
                 self._flush_list()
 
-    def _place_term(self) -> None:
+    def _add_term(self) -> None:
         """Keep a term that nothing explains, or a list."""
         if self._marker.endswith(": "):
             self._items.append("  " * (len(self._lists) - 1) + self._marker.rstrip())

@@ -15,7 +15,7 @@ from sextant.ingestion.parsing.lines import ends_sentence, width
 _MARGIN = 0.15  # of the page's height, above and below
 _EDGE_ROWS = 4  # in which heads and feet stand
 _PAGES = 3  # on which a head stands, at least
-_APART = 0.8  # of the letters' size: the gap between a head and the text
+_LEAST_GAP = 0.8  # of the letters' size: the gap between a head and the text
 _LARGER, _SMALLER = 1.12, 0.93  # times the body's size: a title; small print
 _STAMP = 2.0  # times the body's size
 _SENTENCE_WIDTH = 24  # columns
@@ -110,7 +110,7 @@ class _Judge:
             if len(heads) < len(row):
                 inner = row[0]
                 break
-        if inner is None or (found and self._is_apart(found[-1], inner)):
+        if inner is None or (found and self._has_gap(found[-1], inner)):
             return found
         return [line for line in found if not self._labels[id(line)].words]
 
@@ -123,11 +123,11 @@ class _Judge:
         is_small = line.size <= self._usual * _LARGER
         return is_small and is_steady and self._pages_of[label.key] >= _PAGES
 
-    def _is_apart(self, head: PdfLine, inner: PdfLine) -> bool:
+    def _has_gap(self, head: PdfLine, inner: PdfLine) -> bool:
         if head.size < self._usual * _SMALLER:
             return True
         above, below = sorted((head.box, inner.box), key=lambda box: -box.top)
-        return above.bottom - below.top > _APART * self._usual
+        return above.bottom - below.top > _LEAST_GAP * self._usual
 
 
 def _body(pages: Sequence[Sequence[Item]], heads: Mapping[int, str], others: set[int]) -> Body:

@@ -46,7 +46,7 @@ MONEY = report("付款", ("合同签订后支付百分之三十。", "合同.md"
 
 def asked(question: str, **changes: Any) -> State:
     state: dict[str, Any] = {"query": question, "question": question, "language": "zh"}
-    state |= {"strategy": "global", "items": [SYMPTOMS, PAYMENT], "around": [HEALTH, MONEY]}
+    state |= {"strategy": "global", "items": [SYMPTOMS, PAYMENT], "graph_items": [HEALTH, MONEY]}
     return State(**state | changes)
 
 
@@ -78,7 +78,9 @@ async def test_without_a_chat_model_each_report_gives_its_best_finding_with_its_
 async def test_a_row_that_a_report_found_is_told_with_its_columns(bench: Build) -> None:
     table = item("| Site | Manager |\n| --- | --- |\n| Graz | Mara |\n", "sites.csv")
     rows = report("Sites", ("Graz | Mara", "sites.csv"))
-    state = asked("What are these documents about?", items=[table], around=[rows], language="en")
+    state = asked(
+        "What are these documents about?", items=[table], graph_items=[rows], language="en"
+    )
     update = await generate(state, bench(answerer=ExtractiveAnswerer()).runtime)
     assert "Sites: Site: Graz; Manager: Mara[1]" in update["answer"]
     assert "Graz | Mara" in update["citations"][0]["quote"]
@@ -93,7 +95,7 @@ async def test_the_finding_that_the_question_asks_for_comes_first_and_no_other_s
         ("合同签订后支付百分之三十。", "合同.md"),
         ("终验合格后支付尾款。", "合同.md"),
     )
-    state = asked("何时支付尾款？", items=[PAYMENT, WEATHER], around=[both, HEALTH])
+    state = asked("何时支付尾款？", items=[PAYMENT, WEATHER], graph_items=[both, HEALTH])
     update = await generate(state, bench(answerer=ExtractiveAnswerer()).runtime)
     _, first, second = update["answer"].splitlines()
     assert "支付尾款" in first
@@ -104,7 +106,7 @@ async def test_a_part_of_a_compound_is_enough_for_a_finding(bench: Build) -> Non
     """付款条件 is one word, 付款 a part of it."""
     terms = item("付款条件见下表。本合同分五个付款节点支付。今天天气很好。", "合同.md")
     told = report("其他", *((f"{one}。", "合同.md") for one in terms.text.rstrip("。").split("。")))
-    state = asked("总结付款条件", items=[terms], around=[told])
+    state = asked("总结付款条件", items=[terms], graph_items=[told])
     update = await generate(state, bench(answerer=ExtractiveAnswerer()).runtime)
     assert "付款条件见下表" in update["answer"]
     assert "五个付款节点" in update["answer"]
@@ -124,7 +126,7 @@ async def test_a_summary_of_a_topic_is_told_from_the_reports_that_speak_of_it(
 
 async def test_a_finding_without_its_passage_is_not_told(bench: Build) -> None:
     loose = report("其他", ("没有依据的话。", "不在其中"))
-    state = asked("这些文档讲了什么？", around=[loose, MONEY])
+    state = asked("这些文档讲了什么？", graph_items=[loose, MONEY])
     update = await generate(state, bench(answerer=ExtractiveAnswerer()).runtime)
     assert "没有依据" not in update["answer"]
     assert len(update["citations"]) == 1
@@ -166,7 +168,7 @@ async def test_what_no_report_speaks_of_is_not_answered_from_reports(
 
 
 async def test_without_reports_sentences_are_quoted(bench: Build) -> None:
-    state = asked("糖尿病的主要症状是什么？", around=[])
+    state = asked("糖尿病的主要症状是什么？", graph_items=[])
     update = await generate(state, bench(answerer=ExtractiveAnswerer()).runtime)
     assert "多饮、多尿和体重下降。[1]" in update["answer"]
 
@@ -201,7 +203,7 @@ async def test_a_chat_model_reads_reports_in_calls_of_their_own_then_answers_onc
     )
     settings = Settings(_env_file=None, limits=LimitSettings(report_calls=3))
     at = bench(chat=model, answerer=ExtractiveAnswerer(), settings=settings)
-    update = await generate(asked("这些文档讲了什么？", around=reports), at.runtime)
+    update = await generate(asked("这些文档讲了什么？", graph_items=reports), at.runtime)
     assert update["answer"] == "糖尿病的主要症状是多饮、多尿 [1]。合同签订后支付百分之三十 [2]。"
     assert [citation["source"] for citation in update["citations"]] == ["指南.md", "合同.md"]
     assert update["usage"]["calls"] == len(notes) + 1
@@ -215,7 +217,7 @@ async def test_calls_that_read_reports_are_bounded_by_what_is_left_of_the_budget
     model = chat(noting(("多饮", 9, [1])), "主要症状是多饮、多尿和体重下降 [1]。")
     at = bench(chat=model, answerer=ExtractiveAnswerer(), settings=settings)
     reports = [report(f"健康{place}", (long(place), "指南.md"), score=0.9) for place in range(3)]
-    state = asked("这些文档讲了什么？", usage={"calls": 1}, around=reports)
+    state = asked("这些文档讲了什么？", usage={"calls": 1}, graph_items=reports)
     update = await generate(state, at.runtime)
     assert update["usage"]["calls"] == 3
     assert update["citations"]
@@ -247,7 +249,7 @@ async def test_reports_that_were_not_read_are_counted(bench: Build) -> None:
     model = chat(noting(("多饮", 9, [1])), "no JSON", "still no JSON", answer)
     settings = Settings(_env_file=None, limits=LimitSettings(report_calls=2, context_tokens=20_000))
     at = bench(chat=model, answerer=ExtractiveAnswerer(), settings=settings)
-    update = await generate(asked("主要症状是什么？", around=reports), at.runtime)
+    update = await generate(asked("主要症状是什么？", graph_items=reports), at.runtime)
     [warning] = update["warnings"]
     assert "未能读取 2/5 的主题报告" in warning, "the other call read three"
 
@@ -259,7 +261,7 @@ async def test_a_report_is_not_read_of_which_no_passage_is_shown(bench: Build) -
     ]
     model = listening(noting(("多饮", 9, [1])), "主要症状是多饮、多尿和体重下降 [1]。")
     at = bench(chat=as_chat_model(model), answerer=ExtractiveAnswerer())
-    state = asked("主要症状是什么？", around=[*elsewhere, HEALTH])
+    state = asked("主要症状是什么？", graph_items=[*elsewhere, HEALTH])
     update = await generate(state, at.runtime)
     assert (update["usage"]["calls"], update["warnings"]) == (2, [])
     assert "健康" in model.asked[0]
@@ -317,7 +319,7 @@ async def test_a_point_rests_on_passages_that_its_call_was_shown(bench: Build) -
     notes = [noting(("火星上有人", 9, [2]), ("多饮", 8, [1, 2])), noting(("付三成", 7, [1]))]
     model = listening(*notes, "主要症状是多饮、多尿和体重下降 [1]。")
     at = bench(chat=as_chat_model(model), answerer=ExtractiveAnswerer())
-    await generate(asked("这些文档讲了什么？", around=reports), at.runtime)
+    await generate(asked("这些文档讲了什么？", graph_items=reports), at.runtime)
     assert "<knowledge>\n- 多饮 [1]\n</knowledge>" in model.asked[-1]
 
 
