@@ -8,13 +8,16 @@ when a node first asks for them, and closed by whoever ends the loop (a server's
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 from weakref import WeakKeyDictionary
 
+from sextant.domain.answers import Answer
 from sextant.domain.configuration import load_settings
 from sextant.domain.errors import ModelUnavailable, TimedOut, Wording
+from sextant.domain.events import answer_of
 from sextant.domain.settings import Settings
 from sextant.models.chat.factory import open_chat_model
 from sextant.models.chat.vision import build_vision_model
@@ -24,7 +27,8 @@ from sextant.models.offline.extractive import ExtractiveAnswerer
 from sextant.models.protocols import Embedder, Reranker
 from sextant.models.reranker import HttpReranker, open_judge
 from sextant.nodes.context import Dependencies
-from sextant.retrievers.graph_retriever import GraphRetriever
+from sextant.nodes.multimodal.local_files import with_local_images
+from sextant.retrievers.graph_retriever import Answerer, GraphRetriever
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.memory.hot import ScopeCache
 from sextant.retrievers.memory.room import MemoryBoundedCache
@@ -89,9 +93,13 @@ async def _open_over(database: Database, embedder: Embedder, stack: AsyncExitSta
     vision = await asyncio.to_thread(build_vision_model, settings)
     if vision is not None:
         stack.push_async_callback(vision.close)
-    return Dependencies(
+
+    async def answer(question: Mapping[str, Any]) -> Answer:
+        return await _answer_with(opened, question)
+
+    opened = Dependencies(
         settings,
-        _retriever(database, embedder, reranker, stack),
+        _retriever(database, embedder, reranker, answer, stack),
         ExtractiveAnswerer(embedder),
         chat,
         QuoteStore(database),
@@ -100,10 +108,25 @@ async def _open_over(database: Database, embedder: Embedder, stack: AsyncExitSta
         documents=DocumentReader(database),
         tables=TableStore(database),
     )
+    return opened
+
+
+async def _answer_with(opened: Dependencies, question: Mapping[str, Any]) -> Answer:
+    """Answer a question of this process's own, whose images may be files of this machine."""
+    from sextant.graph.streaming import stream_answer  # which is built upon this module
+    from sextant.graph.workflow import create_query_workflow
+
+    content = await with_local_images(question["multimodal_content"], opened.settings)
+    workflow = create_query_workflow(dependencies=opened)
+    return await answer_of(stream_answer(workflow, {**question, "multimodal_content": content}))
 
 
 def _retriever(
-    database: Database, embedder: Embedder, reranker: Reranker | None, stack: AsyncExitStack
+    database: Database,
+    embedder: Embedder,
+    reranker: Reranker | None,
+    answerer: Answerer,
+    stack: AsyncExitStack,
 ) -> GraphRetriever:
     settings, retrieval = database.settings, database.settings.retrieval
     chunks, record, cache = (
@@ -135,6 +158,7 @@ def _retriever(
         reranker=reranker,
         hot=ScopeCache(database, cache),
         texts=Texts(chunks, indexes, cache),
+        answerer=answerer,
     )
 
 

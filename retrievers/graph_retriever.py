@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypedDict, Unpack, cast
 
 from langchain_core.callbacks import (
@@ -16,6 +16,7 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field, SkipValidation
 
+from sextant.domain.answers import Answer
 from sextant.domain.breadth import is_broad
 from sextant.domain.errors import OptionInvalid, SextantError
 from sextant.domain.filters import ChunkFilters
@@ -76,6 +77,20 @@ class GraphSearchOptions(TypedDict, total=False):
     rerank: bool
 
 
+class MultimodalOptions(TypedDict, total=False):
+    """What `aquery_with_multimodal` takes by keyword."""
+
+    graph_id: str
+    user_id: str | None
+    top_k: int | None
+    history: Sequence[Mapping[str, str]]
+    filters: Mapping[str, Any] | None
+
+
+Answerer = Callable[[Mapping[str, Any]], Awaitable[Answer]]
+"""Answers a question, given as the keys of the workflow's input; it may read images of the caller's machine."""
+
+
 class RetrieveOptions(GraphSearchOptions, total=False):
     """What `retrieve` and a LangChain caller take by keyword: whose data, and how to search it."""
 
@@ -101,6 +116,7 @@ class GraphRetriever(BaseRetriever):
         reranker: orders the best passages of `hybrid` and `mix` anew.
         hot: when given, what is searched often is searched in memory.
         texts: when given, what results tell is told from memory where the graph modes are asked often.
+        answerer: when given, questions about images and tables are answered, too.
         bound: options of `retrieve` for LangChain callers who give none.
     """
 
@@ -115,6 +131,7 @@ class GraphRetriever(BaseRetriever):
     reranker: SkipValidation[Reranker | None] = None
     hot: SkipValidation[ScopeCache | None] = None
     texts: SkipValidation[Texts | None] = None
+    answerer: SkipValidation[Answerer | None] = None
     bound: Mapping[str, Any] = Field(default_factory=dict[str, Any])
 
     def bind(self, **options: Any) -> GraphRetriever:  # noqa: ANN401 - LangChain's signature
@@ -283,6 +300,50 @@ class GraphRetriever(BaseRetriever):
         Works with and without a running event loop in the calling thread, which it blocks.
         """
         return run_sync(lambda: self.aretrieve(query, **options))
+
+    async def aquery_with_multimodal(
+        self,
+        query: str,
+        multimodal_content: Sequence[Mapping[str, Any]],
+        mode: str = AUTO,
+        **options: Unpack[MultimodalOptions],
+    ) -> Answer:
+        """Answer a question about images and tables, together with the documents (docs/multimodal.md).
+
+        As `Sextant.aquery_with_multimodal`: images are looked at and tables read, and both are searched with.
+        What `bind` has bound holds where a call gives nothing else.
+
+        Raises:
+            OptionInvalid: this retriever was made without what answers.
+            SextantError: what went wrong; an image or table that cannot be used is named by its field.
+        """
+        if self.answerer is None:
+            raise OptionInvalid(
+                "This retriever searches, and answers nothing.",
+                next_step="Take the one of an open Sextant: `(await rag.dependencies()).retriever`.",
+            )
+        bound = {
+            name: value
+            for name, value in self.bound.items()
+            if name in MultimodalOptions.__annotations__
+        }
+        given = {"user_id": None, **bound, **options}
+        if given["user_id"] is None:
+            given["user_id"] = self.settings.user_id
+        asked = {"query": query, "multimodal_content": multimodal_content, "mode": mode}
+        return await self.answerer(given | asked)
+
+    def query_with_multimodal(
+        self,
+        query: str,
+        multimodal_content: Sequence[Mapping[str, Any]],
+        mode: str = AUTO,
+        **options: Unpack[MultimodalOptions],
+    ) -> Answer:
+        """Return the twin of `aquery_with_multimodal` for synchronous callers."""
+        return run_sync(
+            lambda: self.aquery_with_multimodal(query, multimodal_content, mode, **options)
+        )
 
     async def _aget_relevant_documents(
         self,

@@ -20,6 +20,7 @@ from sextant.ingestion.graph.extraction.taggers import build_tagger
 from sextant.models.chat.factory import build_chat_model
 from sextant.models.embedding.cache import WARM_UP, CachedEmbedder
 from sextant.models.embedding.choice import build_embedder
+from sextant.models.embedding.prefixes import lacks_prefixes
 from sextant.retrievers.ranking.chat_reranker import CHAT, open_reranker
 from sextant.stores.documents.embedding_space import check_space, has_all_vectors
 from sextant.stores.postgresql.database import Database, RoleRights
@@ -65,7 +66,7 @@ async def examine(settings: Settings) -> AsyncIterator[Examination]:
     except SextantError as error:
         yield _failed_examination("database", error)
     yield await _examine_safely("graph store", examine_graph_store(settings))
-    yield await _examine_safely("embedding model", _embedding(embedder))
+    yield await _examine_safely("embedding model", _embedding(settings, embedder))
     yield await _examine_safely("chat model", _chat(settings))
     yield await _examine_safely("reranker", _reranker(settings))
     yield await examine_named_entities(settings)
@@ -198,10 +199,20 @@ async def examine_graph_store(settings: Settings) -> Examination:
     return Examination("graph store", Health.OK, f"Neo4j {version}, vectors searched {search}")
 
 
-async def _embedding(opened: Callable[[], CachedEmbedder]) -> Examination:
+async def _embedding(settings: Settings, opened: Callable[[], CachedEmbedder]) -> Examination:
     embedder = opened()
     vector = await embedder.embed_query(WARM_UP)
-    return Examination("embedding model", Health.OK, f"{embedder.name}, {len(vector)} dimensions")
+    detail = f"{embedder.name}, {len(vector)} dimensions"
+    folder = Path(settings.embedding.partition(":")[2])
+    if any(embedder.prefixes or ()) or not await asyncio.to_thread(lacks_prefixes, folder):
+        return Examination("embedding model", Health.OK, detail)
+    return Examination(
+        "embedding model",
+        Health.OK,  # many models want nothing
+        f"{detail}. Nothing in its folder says what to write before questions and passages, so nothing is.",
+        "If its card asks for something (E5: `query: ` and `passage: `), write that as `prompts` of `query` and "
+        "`document` into the folder's config_sentence_transformers.json, and run `sextant reembed`.",
+    )
 
 
 async def _chat(settings: Settings) -> Examination:

@@ -71,7 +71,7 @@ async def _ask(
     import asyncio
 
     from sextant.cli.asking.answers import print_answer
-    from sextant.facade.attachments import read_attachments
+    from sextant.nodes.multimodal.local_files import read_attachments
 
     options["graph_id"] = await chosen_graph(rag, options.get("graph_id", GRAPH))
     options["multimodal_content"] = await asyncio.to_thread(

@@ -39,6 +39,17 @@ class CachedEmbedder:
         """Return length of one vector."""
         return self._embedder.dimension
 
+    @property
+    def prefixes(self) -> tuple[str, str] | None:
+        """Return what is written before questions and passages; None: nothing, or nobody knows what."""
+        return getattr(self._embedder, "prefixes", None)
+
+    def use_prefixes(self, query: str, passage: str) -> None:
+        """Write these, if it is a model that anything may be written for; forget vectors made with others."""
+        if self.prefixes != (query, passage) and hasattr(self._embedder, "use_prefixes"):
+            self._embedder.use_prefixes(query, passage)
+            self._vectors.clear()
+
     async def warm_up(self) -> None:
         """Load the embedder behind the cache."""
         await self._embedder.warm_up()

@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sextant.models.embedding.remote import LearnedDimension, prefixes_of
+from sextant.models.embedding.prefixes import Prefixes, prefixes_in, prefixes_of
+from sextant.models.embedding.remote import LearnedDimension
 from sextant.models.protocols import Vectors
 from sextant.models.reranker import LocalModel, is_on_accelerator
 
@@ -28,7 +29,8 @@ class LocalEmbedder(LearnedDimension):
     """A sentence-transformers model by name or path (the `[local]` extra, which brings torch).
 
     It loads on first use, or by `warm_up`, and runs in a thread of its own. Prefixes are those of
-    the model's own configuration (`prompts`), or else those known for its name.
+    the model's own configuration (`prompts`), or else those known for its name; of a folder, for the names
+    that it says itself.
 
     Args:
         model: a name at the model hub, which names the vector space, or a path: a folder is known by what is
@@ -43,6 +45,16 @@ class LocalEmbedder(LearnedDimension):
         """Name of the vector space."""
         folder = Path(self._local.name)
         return f"folder:{_fingerprint(folder)}" if folder.is_dir() else self._local.name
+
+    @cached_property
+    def prefixes(self) -> Prefixes | None:
+        """Return what is written before questions and passages; None where nothing says what to write."""
+        folder = Path(self._local.name)
+        return prefixes_in(folder) if folder.is_dir() else prefixes_of(self._local.name)
+
+    def use_prefixes(self, query: str, passage: str) -> None:
+        """Write what the stored vectors were made with, whatever the folder is called today."""
+        self.prefixes = Prefixes(query, passage)
 
     async def embed_query(self, text: str) -> Vectors:
         """Return the vector of a question, shape (dimension,).
@@ -64,9 +76,8 @@ class LocalEmbedder(LearnedDimension):
         return await self._embed(texts, "passage")
 
     async def _embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
-        vectors = await self._local.run(
-            lambda model: _encode_texts(model, self._local.name, texts, kind)
-        )
+        prefix = getattr(self.prefixes or Prefixes(), kind)
+        vectors = await self._local.run(lambda model: _encode_texts(model, prefix, texts, kind))
         self._dimension = vectors.shape[1]
         return vectors
 
@@ -85,13 +96,12 @@ def _fingerprint(folder: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def _encode_texts(model: Any, name: str, texts: Sequence[str], kind: Kind) -> Vectors:  # noqa: ANN401
+def _encode_texts(model: Any, prefix: str, texts: Sequence[str], kind: Kind) -> Vectors:  # noqa: ANN401
     batch = _BATCH_ON_ACCELERATOR if is_on_accelerator(model) else _BATCH
     options = {"batch_size": batch, "normalize_embeddings": True, "show_progress_bar": False}
     if any(model.prompts.values()):
         encode = model.encode_query if kind == "query" else model.encode_document
         vectors = encode(list(texts), **options)
     else:
-        prefix = getattr(prefixes_of(name), kind)
         vectors = model.encode([prefix + text for text in texts], **options)
     return np.asarray(vectors, np.float32)

@@ -1,24 +1,23 @@
 """Embeddings from an OpenAI-compatible endpoint.
 
-Also here: the length of vectors, where only the model itself knows it; the words that some
-embedding models want before a question or a passage.
+Also here: the length of vectors, where only the model itself knows it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from sextant.domain.errors import ModelUnavailable, SettingsInvalid
 from sextant.domain.settings import Settings
 from sextant.models import wordings
+from sextant.models.embedding.prefixes import Prefixes, prefixes_of
 from sextant.models.endpoint import Endpoint
 from sextant.models.failures import Retries, Service
 from sextant.models.protocols import Vectors, in_batches
@@ -59,39 +58,6 @@ class LearnedDimension(ABC):
         return np.empty((0, self.dimension), np.float32)
 
 
-class Prefixes(NamedTuple):
-    """What to write before each kind of text."""
-
-    query: str = ""
-    passage: str = ""
-
-
-_TASK = (
-    "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: "
-)
-
-# By name, as each model's card says; the first match counts.
-_KNOWN: tuple[tuple[re.Pattern[str], Prefixes], ...] = (
-    (re.compile(r"e5-.*instruct|qwen3-embedding"), Prefixes(query=_TASK)),
-    (re.compile(r"(^|[/_-])e5([/_.-]|$)"), Prefixes("query: ", "passage: ")),
-    (re.compile(r"nomic-embed"), Prefixes("search_query: ", "search_document: ")),
-    (
-        re.compile(r"bge-(small|base|large)-en"),
-        Prefixes(query="Represent this sentence for searching relevant passages: "),
-    ),
-    (
-        re.compile(r"bge-(small|base|large)-zh"),
-        Prefixes(query="为这个句子生成表示以用于检索相关文章："),
-    ),
-)
-
-
-def prefixes_of(model: str) -> Prefixes:
-    """Return the prefixes that the model of this name or path was trained with; empty where none is known."""
-    name = model.casefold()
-    return next((prefixes for pattern, prefixes in _KNOWN if pattern.search(name)), Prefixes())
-
-
 OPENAI = "https://api.openai.com/v1"
 """Where OpenAI's API is, which OPENAI_BASE_URL may name another for."""
 # The lowest limit in common use: text-embeddings-inference takes 32 inputs a request by default.
@@ -127,7 +93,7 @@ class RemoteEmbedder(LearnedDimension):
                 field="embedding",
             )
         self._model = model
-        self._prefixes = prefixes_of(model)
+        self.prefixes: Prefixes = prefixes_of(model)
         self._patience = settings.retrieval.lane_timeout / 2
         self._silent_until = 0.0
         self._endpoint = Endpoint(
@@ -149,6 +115,10 @@ class RemoteEmbedder(LearnedDimension):
         """Name of the vector space."""
         return self._model
 
+    def use_prefixes(self, query: str, passage: str) -> None:
+        """Write what the stored vectors were made with, whatever the name says today."""
+        self.prefixes = Prefixes(query, passage)
+
     async def embed_query(self, text: str) -> Vectors:
         """Return the vector of a question, shape (dimension,).
 
@@ -159,7 +129,7 @@ class RemoteEmbedder(LearnedDimension):
             raise self._silence()
         try:
             async with asyncio.timeout(self._patience) as limit:
-                vector: Vectors = (await self._embed([self._prefixes.query + text]))[0]
+                vector: Vectors = (await self._embed([self.prefixes.query + text]))[0]
         except TimeoutError as error:
             if not limit.expired():
                 raise
@@ -175,7 +145,7 @@ class RemoteEmbedder(LearnedDimension):
         """
         if not texts:
             return await self._no_vectors()
-        prefixed = [self._prefixes.passage + text for text in texts]
+        prefixed = [self.prefixes.passage + text for text in texts]
         batches = await in_batches(self._embed, prefixed, size=_BATCH, at_once=_CONCURRENT)
         return np.concatenate(batches)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
@@ -45,25 +45,55 @@ class VectorSpace(Protocol):
         ...
 
 
+@runtime_checkable
+class PrefixedSpace(VectorSpace, Protocol):
+    """An embedder that writes something before questions and passages."""
+
+    @property
+    def prefixes(self) -> tuple[str, str] | None:
+        """Return what it writes before each; None where nobody knows what to write."""
+        ...
+
+    def use_prefixes(self, query: str, passage: str) -> None:
+        """Write these from here on."""
+        ...
+
+
+class _RecordedSpace(NamedTuple):
+    name: str
+    dimension: int
+    query_prefix: str | None
+    passage_prefix: str | None
+
+    def is_of(self, embedder: VectorSpace) -> bool:
+        return (self.name, self.dimension) == (embedder.name, embedder.dimension)
+
+
 async def check_space(database: Database, embedder: VectorSpace) -> None:
     """Check that the stored vectors come from this embedder; a database without chunks records it.
+
+    What the vectors were made with is written before further texts, too, whatever the model is called now.
 
     Raises:
         EmbeddingModelChanged: the stored vectors come from another model or have another length.
     """
     async with database.transaction(database.settings.user_id) as connection:
-        if await _read_recorded(connection) == (embedder.name, embedder.dimension):
+        recorded = await _read_recorded(connection)
+        if recorded is not None and recorded.is_of(embedder):
             if not await _is_whole(connection):
                 _incomplete.setdefault(database, 0.0)
-            return
+            if _use_recorded(recorded, embedder):
+                return
     async with database.owner() as owner:
         await owner.execute(_SQL["lock"], {"key": _LOCK})
         recorded = await _read_recorded(owner)
-        if recorded == (embedder.name, embedder.dimension):
+        if recorded is not None and recorded.is_of(embedder):
+            if not _use_recorded(recorded, embedder):
+                await owner.execute(_SQL["note_prefixes"], _prefixes_of(embedder))
             return
         if recorded is not None and await _has_chunks(owner):
             raise EmbeddingModelChanged(
-                f"The stored vectors come from {recorded[0]} ({recorded[1]} dimensions), "
+                f"The stored vectors come from {recorded.name} ({recorded.dimension} dimensions), "
                 f"but the configured model is {embedder.name} ({embedder.dimension} dimensions).",
                 next_step="Run `sextant reembed` to embed all documents with the new model, "
                 "or set SEXTANT_EMBEDDING back.",
@@ -80,7 +110,8 @@ async def start_reembedding(database: Database, embedder: VectorSpace) -> list[S
     """
     async with database.owner() as owner:
         await owner.execute(_SQL["lock"], {"key": _LOCK})
-        if await _read_recorded(owner) != (embedder.name, embedder.dimension):
+        recorded = await _read_recorded(owner)
+        if recorded is None or not recorded.is_of(embedder):
             await _reset(owner, embedder)
     return await list_scopes(database)
 
@@ -165,9 +196,25 @@ async def store_vectors(
             await cursor.executemany(_SQL["add_vector"], rows)
 
 
-async def _read_recorded(connection: Connection) -> tuple[str, int] | None:
+async def _read_recorded(connection: Connection) -> _RecordedSpace | None:
     row = await (await connection.execute(_SQL["recorded"])).fetchone()
-    return None if row is None else (row[0], row[1])
+    return None if row is None else _RecordedSpace(*row)
+
+
+def _use_recorded(recorded: _RecordedSpace, embedder: VectorSpace) -> bool:
+    """Have the embedder write what was recorded; return False if it is the record that lacks it."""
+    if not isinstance(embedder, PrefixedSpace):
+        return True
+    if recorded.query_prefix is None or recorded.passage_prefix is None:
+        return embedder.prefixes is None
+    embedder.use_prefixes(recorded.query_prefix, recorded.passage_prefix)
+    return True
+
+
+def _prefixes_of(embedder: VectorSpace) -> dict[str, str]:
+    known = embedder.prefixes if isinstance(embedder, PrefixedSpace) else None
+    query, passage = known or ("", "")  # where nobody knows what to write, nothing is written
+    return {"query": query, "passage": passage}
 
 
 async def _is_whole(connection: Connection) -> bool:
@@ -182,3 +229,4 @@ async def _has_chunks(owner: Connection) -> bool:
 
 async def _reset(owner: Connection, embedder: VectorSpace) -> None:
     await owner.execute(_SQL["reset"], {"name": embedder.name, "dimension": embedder.dimension})
+    await owner.execute(_SQL["note_prefixes"], _prefixes_of(embedder))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from sextant.domain.errors import OptionInvalid, SextantError
 from sextant.domain.settings import MultimodalSettings, Settings
 from sextant.facade import Sextant
-from sextant.facade.attachments import read_attachments
 from sextant.models.embedding.cache import CachedEmbedder
+from sextant.nodes.multimodal.local_files import read_attachments
+from sextant.retrievers.graph_retriever import GraphRetriever
+from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.postgresql.database import Database
 from sextant.testing.hash_embedder import HashEmbedder
 from sextant.testing.openai_server import ApiRequest, ScriptedOpenAI
@@ -46,6 +49,53 @@ async def test_a_python_caller_may_ask_about_files_of_their_own(
         with pytest.raises(OptionInvalid) as caught:
             await rag.query("Which?", mode="bypass", multimodal_content=[part])
         assert caught.value.field == "multimodal_content[0].img_path"
+
+
+async def test_the_retriever_answers_about_an_image_and_a_table_together_with_the_documents(
+    database: Database, settings: Settings, tmp_path: Path
+) -> None:
+    path = tmp_path / "xray.png"
+    path.write_bytes(picture())
+    (tmp_path / "signs.md").write_text("# Signs\n\nA red field means that the valve is shut.\n")
+    content = [
+        {"type": "image", "img_path": str(path)},
+        {"type": "table", "table_data": "valve,pressure\nV1,3\nV2,5"},
+    ]
+    async with (
+        ScriptedOpenAI(eyes) as endpoint,
+        Sextant.open(
+            settings.model_copy(
+                update={"vision_model": "eyes", "openai_base_url": endpoint.base_url}
+            ),
+            embedder=CachedEmbedder(HashEmbedder(384), 0),
+        ) as rag,
+    ):
+        graph = f"signs {uuid4()}"
+        await rag.ingest([tmp_path / "signs.md"], graph)
+        retriever = (await rag.dependencies()).retriever
+        about_the_image = await retriever.aquery_with_multimodal(
+            query="What does this image mean?",
+            multimodal_content=content,
+            mode="hybrid",
+            graph_id=graph,
+        )
+        assert "signs.md" in {source.filename for source in about_the_image.sources}
+        bound = retriever.bind(graph_id=graph, rerank=False)
+        about_the_table = await bound.aquery_with_multimodal(
+            "Which valve has the largest pressure?", content, mode="hybrid"
+        )
+        assert "the largest pressure is 5 (V2)[T1:r2c2]" in about_the_table.answer
+        with pytest.raises(SextantError) as caught:
+            await bound.aquery_with_multimodal(
+                "Which?", [{"type": "image", "img_path": "gone.png"}]
+            )
+        assert caught.value.field == "multimodal_content[0].img_path"
+
+
+async def test_a_retriever_of_ones_own_says_that_it_only_searches(database: Database) -> None:
+    retriever = GraphRetriever(chunks=ChunkStore(database), embedder=HashEmbedder(384))
+    with pytest.raises(OptionInvalid, match="answers nothing"):
+        await retriever.aquery_with_multimodal("Which?", [])
 
 
 async def test_a_file_that_is_no_image_is_named_as_the_caller_named_it(

@@ -115,3 +115,45 @@ async def test_vectors_too_long_for_an_index_of_floats_have_one_of_halves(
     hits = await ChunkStore(own_database).vector_search(scope, vectors[7], 5)
     nearest = np.argsort(-(vectors @ vectors[7]))[:5]
     assert [hit.chunk.text for hit in hits] == [f"text {n}" for n in nearest]
+
+
+class Prefixed:
+    """An embedder that writes something before its texts, or does not know what."""
+
+    name, dimension = "folder:0a1b", 384
+
+    def __init__(self, *prefixes: str) -> None:
+        self.prefixes = prefixes or None
+
+    def use_prefixes(self, query: str, passage: str) -> None:
+        self.prefixes = (query, passage)
+
+
+async def test_a_model_writes_before_texts_what_the_stored_vectors_were_made_with(
+    own_database: Database, scope: Scope
+) -> None:
+    first, renamed = Prefixed("query: ", "passage: "), Prefixed()
+    await check_space(own_database, first)
+    await store(own_database, scope, ["alpha"], unit(1, 384))
+    await check_space(own_database, renamed)
+    assert renamed.prefixes == ("query: ", "passage: ")
+
+    another = Prefixed("search_query: ", "search_document: ")
+    await check_space(own_database, another)
+    assert another.prefixes == ("query: ", "passage: ")
+
+    async with own_database.owner() as owner:  # as versions before left it
+        await owner.execute("update embedding_space set query_prefix = null, passage_prefix = null")
+    unknown = Prefixed()
+    await check_space(own_database, unknown)
+    assert unknown.prefixes is None
+    await check_space(own_database, first)
+    await check_space(own_database, unknown)
+    assert unknown.prefixes == ("query: ", "passage: ")
+
+
+async def test_what_was_embedded_with_nothing_before_it_stays_so(own_database: Database) -> None:
+    await start_reembedding(own_database, Prefixed())
+    named = Prefixed("query: ", "passage: ")
+    await check_space(own_database, named)
+    assert named.prefixes == ("", "")

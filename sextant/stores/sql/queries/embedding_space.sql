@@ -1,6 +1,10 @@
 -- name: recorded
--- The space that the stored vectors come from.
-select name, dimension from embedding_space;
+-- The space that the stored vectors come from, and what was written before questions and passages.
+select name, dimension, query_prefix, passage_prefix from embedding_space;
+
+-- name: note_prefixes
+-- What is written before questions and passages from here on; run as owner.
+update embedding_space set query_prefix = %(query)s, passage_prefix = %(passage)s;
 
 -- name: is_whole
 -- Whether every passage has its vector.

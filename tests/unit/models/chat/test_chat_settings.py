@@ -12,7 +12,7 @@ from sextant.domain.errors import SettingsInvalid
 from sextant.domain.settings import AnswerSettings, Settings
 from sextant.models.chat.chat_model import as_chat_model
 from sextant.models.chat.factory import build_chat_model
-from sextant.models.embedding.remote import prefixes_of
+from sextant.models.embedding.prefixes import prefixes_of
 from sextant.models.reranker import HttpReranker, LocalReranker, build_reranker, open_judge
 
 
