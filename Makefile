@@ -11,6 +11,7 @@ SEXTANT_DATA_DIR ?= .sextant
 PORT ?= 8000
 # Folders with corpus.jsonl.gz and queries.jsonl.gz each.
 EVAL_SETS ?= $(or $(SEXTANT_EVAL_DIR),../shared/eval)
+EVAL_MODES ?= naive local global hybrid mix
 # The tests run on the long-term release; `make neo4j` on this one, whose vector index is searched within a graph.
 NEWEST_NEO4J ?= 2026.08.1
 
@@ -68,12 +69,15 @@ dev: .venv/.all ## Start `langgraph dev` on the workflow, offline
 	LANGGRAPH_CLI_NO_ANALYTICS=1 LANGGRAPH_NO_VERSION_CHECK=true LANGSMITH_TRACING=false \
 	SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m langgraph_cli dev --no-browser --n-jobs-per-worker 10
 
-bench: .venv/.all ## Measure speed and memory (docs/performance.md)
+bench: .venv/.all ## Measure speed and memory, and write docs/speed.md
 	$(PY) -m benchmarks
 
-eval: .venv/.all ## Measure retrieval on question sets (EVAL_SETS: folders of corpus and queries)
-	@for set in $(EVAL_SETS)/*/; do echo "== $$set"; SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m sextant eval \
-		--corpus "$${set}corpus.jsonl.gz" --queries "$${set}queries.jsonl.gz" --mode mix || exit 1; done
+eval: .venv/.all ## Measure retrieval on question sets, and write docs/quality.md (EVAL_SETS: folders of corpus and queries)
+	@folder=$$(mktemp -d) && for set in $(EVAL_SETS)/*/; do [ ! -f "$${set}queries.jsonl.gz" ] || for mode in $(EVAL_MODES); do \
+		name=$$(basename "$$set"); echo "== $$name, $$mode"; SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m sextant eval \
+		--corpus "$${set}corpus.jsonl.gz" --queries "$${set}queries.jsonl.gz" --mode $$mode --out "$$folder/$$name.$$mode.json" \
+		$$([ ! -f "$${set}triples.jsonl.gz" ] || echo --triples "$${set}triples.jsonl.gz") || exit 1; \
+		done || exit 1; done && $(PY) -m sextant.evals.pages --collect "$$folder"
 
 eval-tables: .venv/.all ## Measure what is computed over TAT-QA's tables (EVAL_SETS has the folder tatqa)
 	$(PY) -m sextant.evals.tables $(EVAL_SETS)

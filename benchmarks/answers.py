@@ -20,6 +20,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from benchmarks.figures import record
 from benchmarks.workflow import InstantChat, passages, stream_once, workflow_over
 from sextant.domain.answers import Quoted, Usage
 from sextant.domain.events import Token
@@ -83,8 +84,8 @@ async def first_tokens() -> None:
         workflow = workflow_over(text, chat)
         times = [await first_token(workflow, question, chat) for _ in range(RUNS)][10:]
         whole, after = (min(values) for values in zip(*times, strict=True))
-        print(f"first token, {name:13} {whole:6.1f} ms CPU, {after:4.1f} of them after the model was asked "
-              f"(limit {limit})")  # fmt: skip
+        record(f"our time to the first token, {name}", whole, "ms CPU", most=limit)
+        record(f"of it after the model was asked, {name}", after, "ms CPU")
 
 
 def checks() -> None:
@@ -92,8 +93,8 @@ def checks() -> None:
     for language, (text, statement) in STATEMENTS.items():
         items = list(passages(text * 2))
         for name, marker in (("cited", "[{n}]"), ("not cited", "")):
-            print(f"checks of a sentence, {language}, {name:10} {sentence_ms(items, statement, marker):5.2f} ms "
-                  "(limit 5)")  # fmt: skip
+            taken = sentence_ms(items, statement, marker)
+            record(f"checks of a sentence, {language}, {name}", taken, "ms", most=5)
 
 
 def sentence_ms(
@@ -169,9 +170,8 @@ async def tokens() -> None:
     await stream_once(workflow)
     started = time.process_time()
     count = sum([await stream_once(workflow) for _ in range(5)])
-    print(
-        f"streamed tokens a CPU-second           {count / (time.process_time() - started):6.0f} (limit 2000)"
-    )
+    rate = count / (time.process_time() - started)
+    record("tokens streamed, checked and cited", rate, "a CPU-second", least=2000)
 
 
 async def store() -> None:

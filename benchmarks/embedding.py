@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.figures import record
 from sextant.evals.dataset import EvalQuestion, read_passages, read_questions
 from sextant.evals.metrics import recall
 from sextant.evals.sets import parser_of
@@ -47,11 +48,6 @@ def passages(text: str) -> list[str]:
     return [long[start : start + PASSAGE_BYTES].decode(errors="ignore") for start in starts]
 
 
-def report(what: str, value: float, unit: str, limit: str = "") -> None:
-    """Print one line."""
-    print(f"{what:<42}{value:9.3f} {unit:<22}{limit and f'(limit {limit})'}")
-
-
 def measure_start() -> None:
     """Time a fresh process until the model is loaded."""
     started = time.perf_counter()
@@ -59,24 +55,26 @@ def measure_start() -> None:
         [sys.executable, "-c", START], capture_output=True, text=True, check=True
     ).stdout
     cpu, resident = map(float, out.split())
-    report("ready after start", time.perf_counter() - started, "s wall", "1.5")
-    report("ready after start", cpu, "s CPU")
-    report("resident when ready", resident, "MB", "350")
+    record("model ready after start", time.perf_counter() - started, "s", most=1.5)
+    record("model ready after start, CPU", cpu, "s")
+    record("memory with the model loaded", resident, "MB", most=350)
 
 
 async def measure_speed(embedder: PackagedEmbedder) -> None:
-    """Passages per CPU-second and milliseconds per question."""
+    """Passages a CPU-second and milliseconds per question."""
     for language, text in (("English", ENGLISH), ("Chinese", CHINESE)):
         texts = passages(text)
         started = time.process_time()
         await embedder.embed_passages(texts)
         rate = len(texts) / (time.process_time() - started)
-        report(f"{language} passages of {PASSAGE_BYTES} bytes", rate, "per CPU-second", "10")
+        record(
+            f"{language} passages of {PASSAGE_BYTES} bytes embedded", rate, "a CPU-second", least=10
+        )
     for question in ("糖尿病患者的主要症状是什么？", "Who owns a value in Rust, and until when?"):
         started = time.process_time()
         for _ in range(20):
             await embedder.embed_query(question)
-        report(question, (time.process_time() - started) / 20 * 1000, "ms CPU", "15")
+        record(question, (time.process_time() - started) / 20 * 1000, "ms CPU", most=15)
 
 
 async def measure_agreement(embedder: PackagedEmbedder, engine: Callable[..., Vectors]) -> None:
@@ -84,9 +82,9 @@ async def measure_agreement(embedder: PackagedEmbedder, engine: Callable[..., Ve
     texts = [*passages(ENGLISH)[:4], *passages(CHINESE)[:4]]
     started = time.process_time()
     expected = engine(texts, is_query=False)
-    report("the engine itself", len(texts) / (time.process_time() - started), "per CPU-second")
+    record("the engine itself", len(texts) / (time.process_time() - started), "a CPU-second")
     cosines = (await embedder.embed_passages(texts) * expected).sum(axis=1)
-    report("lowest cosine to the engine", cosines.min(), "", "0.99")
+    record("lowest cosine to the engine", cosines.min(), "", least=0.99)
 
 
 async def measure_recall(
@@ -101,8 +99,8 @@ async def measure_recall(
     vectors = np.stack([await embedder.embed_query(question) for question in asked])
     fast = recall_at_5(ids, ours, questions, vectors)
     exact = recall_at_5(ids, engine(texts, is_query=False), questions, engine(asked, is_query=True))
-    report(f"{folder.name}: recall@5", 100 * fast, "points")
-    report(f"{folder.name}: recall@5 of the engine", 100 * exact, "points")
+    record(f"{folder.name}: recall@5", 100 * fast, "points")
+    record(f"{folder.name}: recall@5 of the engine", 100 * exact, "points")
 
 
 def recall_at_5(

@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.figures import record
 from benchmarks.peer.corpus import Question, make_corpus
 from benchmarks.versus_lightrag import MODES, InstantEmbedder
 from sextant.domain.retrieval import Mode
@@ -150,6 +151,13 @@ def report(small: Asked, large: Asked) -> None:
         ):
             one, other = of(getattr(small, times), mode), of(getattr(large, times), mode)
             told.append(f"{name} {one:.2f} -> {other:.2f} ms: {other / one:.2f}x")
+            if name == "least":
+                record(
+                    f"growth of `{mode.value}` to {large.chunks:,} chunks",
+                    other / one,
+                    "times",
+                    most=limit,
+                )
         print(f"  {mode.value:<7} {'; '.join(told)}")
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.figures import record
 from sextant.domain.documents import JobStage
 from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
@@ -79,11 +80,6 @@ def book(pages: int) -> bytes:
     return write_pdf(drawn, outline=outline)
 
 
-def report(what: str, value: float, unit: str, limit: str = "") -> None:
-    """Print one line."""
-    print(f"{what:<48}{value:9.2f} {unit:<12}{limit and f'(limit {limit})'}")
-
-
 def peak_mb(who: int = resource.RUSAGE_SELF) -> float:
     """Return highest resident memory so far, in MB."""
     return resource.getrusage(who).ru_maxrss / 1024
@@ -106,7 +102,7 @@ async def measure_parsing(settings: Settings) -> None:
         wall = time.perf_counter() - started
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        report(f"parse {file.name} ({len(parsed.chunks)} chunks)", cpu, f"CPU-s, {wall:.2f} s")
+        record(f"parse {file.name} ({len(parsed.chunks)} chunks)", cpu, f"CPU-s, {wall:.2f} s")
 
 
 async def measure_book(ingestor: Ingestor, pages: int) -> None:
@@ -123,11 +119,10 @@ async def measure_book(ingestor: Ingestor, pages: int) -> None:
         Scope("bench", f"book-{pages}"), content, "book.pdf", on_progress=watch
     )
     total = time.perf_counter() - started
-    limits = ("≤ 5 s", "≤ 30 s") if pages == 300 else ("", "")
-    report(
-        f"{pages} pages, {result.chunks} chunks: first chunk searchable", first[0], "s", limits[0]
-    )
-    report(f"{pages} pages: all searchable", total, "s", limits[1])
+    limits = (5, 30) if pages == 300 else (None, None)
+    print(f"a PDF of {pages} pages has {result.chunks} chunks")
+    record(f"PDF of {pages} pages: first chunk searchable", first[0], "s", most=limits[0])
+    record(f"PDF of {pages} pages: all searchable", total, "s", most=limits[1])
 
 
 async def measure_many(ingestor: Ingestor, folder: Path) -> None:
@@ -139,8 +134,8 @@ async def measure_many(ingestor: Ingestor, folder: Path) -> None:
         file.write_bytes(content + b"\n%" + str(number).encode())
         await ingestor.ingest(Scope("bench", "many"), [file])
         resident.append(resident_mb())
-    report(f"resident after {MANY // 4} documents", resident[MANY // 4 - 1], "MB")
-    report(f"resident after {MANY} documents", resident[-1], "MB", "flat")
+    record(f"resident after {MANY // 4} documents", resident[MANY // 4 - 1], "MB")
+    record(f"resident after {MANY} documents", resident[-1], "MB")
 
 
 async def main() -> None:
@@ -153,13 +148,16 @@ async def main() -> None:
             ingestor = Ingestor(DocumentStore(database), JobStore(database), Instant(), settings)
             for pages in (300, 1000):
                 await measure_book(ingestor, pages)
-                report("  peak of the ingesting process so far", peak_mb(), "MB", "≤ 1,500 MB")
-                report(
-                    "  peak of any parser process so far", peak_mb(resource.RUSAGE_CHILDREN), "MB"
+                record(f"peak memory after {pages} pages", peak_mb(), "MB", most=1500)
+                record(
+                    f"peak memory of the parser after {pages} pages",
+                    peak_mb(resource.RUSAGE_CHILDREN),
+                    "MB",
+                    most=1000,
                 )
             await measure_many(ingestor, folder)
             stored = await ChunkStore(database).count(Scope("bench", "many"))
-            report("chunks stored of the many", stored, "")
+            record("chunks stored of the many", stored, "")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

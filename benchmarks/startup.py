@@ -18,6 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.figures import record
 from sextant.facade import Sextant
 
 RUNS = 5
@@ -45,10 +46,11 @@ def first_output(arguments: list[str], data_dir: str) -> tuple[float, float]:
 
 
 def report(name: str, arguments: list[str], data_dir: str, limit: float) -> None:
-    """Measure one command and print its medians beside the limit."""
+    """Measure one command and record its medians."""
     runs = [first_output(arguments, data_dir) for _ in range(RUNS + 1)][1:]
     wall, cpu = (statistics.median(values) for values in zip(*runs, strict=True))
-    print(f"{name:28} first output {wall:5.2f} s (limit {limit} s)   process CPU {cpu:5.2f} s")
+    record(f"`{name}`, first output", wall, "s", most=limit)
+    record(f"`{name}`, CPU of the process", cpu, "s")
 
 
 async def main() -> None:

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 
+from benchmarks.figures import record
 from sextant.domain.answers import Usage
 from sextant.domain.errors import ModelOutputInvalid
 from sextant.domain.events import Token
@@ -122,17 +123,14 @@ async def main() -> None:
     looped = await cpu_ms(lambda: weak.ainvoke(QUESTION))
     rounds = (await weak.ainvoke(QUESTION))["attempts"]
     bypass = await cpu_ms(lambda: enough.ainvoke({"query": "Hi", "mode": "bypass"}))
-    print(f"analyze-route-retrieve-grade-generate  {straight:6.2f} ms CPU  (limit 5)")
-    print(
-        f"each refining round                    {(looped - straight) / rounds:6.2f} ms CPU  (limit 1.5)"
-    )
-    print(f"bypass                                 {bypass:6.2f} ms CPU")
+    record("workflow of six nodes, without models and search", straight, "ms CPU", most=5)
+    record("each refining round", (looped - straight) / rounds, "ms CPU", most=1.5)
+    record("workflow, bypass", bypass, "ms CPU")
     chatty = workflow_over(SENTENCE, InstantChat())
     started = time.process_time()
     tokens = sum([await stream_once(chatty) for _ in range(3)])
-    print(
-        f"streamed tokens per CPU-second         {tokens / (time.process_time() - started):6.0f}     (limit 2000)"
-    )
+    rate = tokens / (time.process_time() - started)
+    record("tokens streamed through the workflow", rate, "a CPU-second", least=2000)
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ def by_rule(state: State, longest: int) -> tuple[list[str], list[str]]:
 
     Parts that no passage answers are searched by themselves, and so is the question without what seems
     misspelt in it. In the graph's modes another hop finds
-    what other words do not, and a query of keywords costs more than it finds (docs/evaluation.md).
+    what other words do not, and a query of keywords costs more than it finds (docs/quality.md).
     Otherwise: what no passage holds, the keywords, the more telling half.
     """
     spelled = respell(state.question, [item.text for item in state.items])

@@ -123,7 +123,7 @@ class _PendingQueries:
     """Queries to be searched as the mode says, by meaning alone, in the other language's documents, and in tables.
 
     The third is the question once more: nothing in its own language holds it, and passages in the
-    question's language stand before all others in any ranking by meaning (docs/evaluation.md). The last, with
+    question's language stand before all others in any ranking by meaning (docs/quality.md). The last, with
     the first search of what tables may tell (a quantity, or what is computed), has what columns are called:
     tables are read whole once one of their passages is found.
     """

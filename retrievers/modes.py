@@ -92,7 +92,7 @@ def resolve_mode(
 
     Args:
         mode: one of the six names, or `auto`: `mix`, the best ranking on every set
-            (docs/evaluation.md), `naive` where there is no graph.
+            (docs/quality.md), `naive` where there is no graph.
         known_lanes: the lanes that this retriever has.
         broad: whether the question is about the documents as a whole, which `auto` answers from the
             reports of `global`.

@@ -1,6 +1,6 @@
 """The words of a knowledge base as arrays, so that another process need not cut its texts again.
 
-Cutting is two thirds of what an index costs (docs/performance.md). With the words go the states of the
+Cutting is two thirds of what an index costs (docs/speed.md). With the words go the states of the
 documents that they are from, so whoever reads them reads only those again that have changed.
 """
 

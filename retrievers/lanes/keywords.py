@@ -37,7 +37,7 @@ def extract_keywords(query: str, limit: int = 10) -> list[str]:
     mixes scripts, the lists take turns.
 
     Which ten are taken decides what the lane can find: words of the segmenter first, then joined neighbours,
-    then bigrams, then longer grams (docs/evaluation.md, "Keywords").
+    then bigrams, then longer grams (docs/experiments/lanes.md).
 
     Args:
         query: the question, any script.

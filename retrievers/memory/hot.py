@@ -157,7 +157,7 @@ class HotTraits(ScopeRowCache[PackedTraits]):
 # Compared in a thread from so many vectors on: 1 ms. The way to a thread and back takes 0.1 to 0.3.
 _MANY = 50_000
 # Bytes a chunk, times its vector and its text: row, vector and its steps, text, and two bytes for each gram
-# (docs/performance.md).
+# (docs/speed.md).
 _EACH, _VECTOR, _TIMES = 170, 1.25, 2
 
 

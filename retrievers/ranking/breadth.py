@@ -9,7 +9,7 @@ from sextant.domain.breadth import asks_account
 from sextant.domain.retrieval import LEAST_SCORE, ItemKind, RetrievedItem, rescore
 
 # What global counts at most where a fact is asked for, and as much less as the question's names vouch for what local
-# found (docs/evaluation.md, "Hybrid").
+# found (docs/experiments/hybrid-mode.md).
 _OF_FACTS = 0.4
 # And where an account is asked for, which reports give.
 _OF_ACCOUNTS = 0.9

@@ -51,7 +51,7 @@ def give_back() -> None:
     """Return what was freed and is kept for the next allocation; some milliseconds, without the GIL.
 
     glibc keeps it for each thread that ever allocated, and beside small things that stay: packing fifty
-    knowledge bases left as much as they take (docs/performance.md).
+    knowledge bases left as much as they take (docs/speed.md).
     """
     if _TRIM is not None:
         _TRIM(0)

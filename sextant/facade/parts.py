@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 # Python looks for cycles among young objects whenever 700 more were made than freed. A document or a
 # question makes tens of thousands, and next to no cycle: at 20,000 ingestion takes a tenth less CPU
-# (docs/performance.md), and no more memory.
+# (docs/speed.md), and no more memory.
 _YOUNG_OBJECTS = 20_000
 
 

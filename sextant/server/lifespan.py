@@ -102,7 +102,7 @@ class Following:
 
 
 # At 100,000 one collection of a burst's objects stopped the event loop for 70 to 210 ms; at so many for
-# 17, seldom 80, and took no more CPU in all (docs/performance.md).
+# 17, seldom 80, and took no more CPU in all (docs/speed.md).
 _YOUNG_OBJECTS = 10_000
 
 

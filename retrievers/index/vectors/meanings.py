@@ -96,7 +96,7 @@ _CHINESE = (
 GENERIC_QUESTIONS = _ENGLISH + _CHINESE
 
 
-# Half of what all questions have in common is taken out: docs/evaluation.md, "Centred questions".
+# Half of what all questions have in common is taken out: docs/experiments/ranking.md.
 _CENTRING = np.float32(0.5)
 _PATIENCE_SECONDS = 2.0
 _AT_ONCE = 4

@@ -10,7 +10,7 @@ from sextant.domain.retrieval import MOST_PASSAGES
 from sextant.domain.settings.group import Group, Weight
 from sextant.domain.system import usable_memory
 
-# A search out of memory takes half the CPU (docs/performance.md); several processes, PostgreSQL and
+# A search out of memory takes half the CPU (docs/speed.md); several processes, PostgreSQL and
 # whatever else runs there shall fit beside it.
 _HOT_PART = 32
 

@@ -211,7 +211,7 @@ async def parse_file(
     """Parse one file into text, sections and chunks.
 
     The work is done by a forked process, for small texts one that has read others before (cost measured in
-    docs/performance.md), under limits of memory, CPU and wall time; it is killed with all its descendants when
+    docs/speed.md), under limits of memory, CPU and wall time; it is killed with all its descendants when
     it passes them.
 
     Args:

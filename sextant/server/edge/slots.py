@@ -17,7 +17,7 @@ from sextant.server.problems import answer_to
 from sextant.server.runs import Expected
 
 # Seconds until a search is refused: of 24 clients who ask at once again half of the server's time was
-# refusing them (docs/performance.md), and 100 ms are allowed.
+# refusing them (docs/speed.md), and 100 ms are allowed.
 _MOMENT = 0.03
 
 

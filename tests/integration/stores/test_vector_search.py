@@ -204,7 +204,7 @@ async def test_a_partition_with_an_index_of_floats_is_searched_by_it_until_the_n
 async def test_a_graph_has_few_neighbours_that_were_looked_for_with_care(
     database: Database, ingest: Ingest, scope: Scope
 ) -> None:
-    """What the figures of docs/performance.md were taken with; a walk costs a third more with 16 and 64."""
+    """What the figures of docs/speed.md were taken with; a walk costs a third more with 16 and 64."""
     await ingest(scope, ["x"] * LARGE, clustered(LARGE, 19))
     assert await graph_options(database, scope) == ["m=8", "ef_construction=128"]
 

@@ -37,7 +37,7 @@ async def test_refining_asks_for_all_that_is_missing_at_once(bench: Build) -> No
 
 
 async def test_one_hop_of_several_leads_on_to_what_it_names_by_rule(bench: Build) -> None:
-    """The rule by which musique gains ten points of all-gold@10 (docs/evaluation.md)."""
+    """The rule by which musique gains ten points of all-gold@10 (docs/quality.md)."""
     assert after_grade(await graded(HOPS, bench().runtime)) == "weak"
     update = await refine(HOPS, bench().runtime)
     assert update["next_hop_queries"] == ["Mississippi state located become part Union"]
