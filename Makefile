@@ -2,7 +2,7 @@
 # and console scripts both stumble over a folder with spaces in its name, `python -m` does not.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check lint types unit integration neo4j e2e fuzz dev bench eval eval-tables format clean
+.PHONY: help setup demo serve test check lint types unit integration neo4j e2e local fuzz dev bench eval eval-tables format clean
 
 PY := .venv/bin/python
 # Where `make demo` keeps its database and model; a caller's own setting wins.
@@ -19,7 +19,7 @@ help: ## List the targets
 	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
 		printf '  make %-12s %s\n' "$$name" "$$text"; done
 
-setup: .venv/.all .cache/neo4j/.ready .cache/chromium/.ready ## Create .venv with all that the demo, the tests and `make dev` need
+setup: .venv/.all .cache/neo4j/.ready .cache/chromium/.ready .cache/local/.ready ## Create .venv with all that the demo, the tests and `make dev` need
 
 demo: .venv/.base ## Ingest the sample documents, ask three questions, show cited answers (no key needed)
 	@SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m sextant demo
@@ -31,9 +31,9 @@ serve: .venv/.base ## Serve the sample documents: the web page, HTTP, OpenAI's A
 	@echo "Open http://127.0.0.1:$(PORT)/ (Ctrl-C stops it)"
 	@SEXTANT_DATA_DIR="$(SEXTANT_DATA_DIR)" $(PY) -m sextant serve --port $(PORT) --log warning
 
-# Both wait more than they work, so that two cores do them in the time of one; each tells of all its failures.
+# They wait more than they work, so that two cores do them in the time of one; each tells of all its failures.
 test: lint types unit ## Run everything: lint, types, all tests
-	@$(MAKE) --no-print-directory --jobs --keep-going --output-sync=target integration e2e
+	@$(MAKE) --no-print-directory --jobs --keep-going --output-sync=target integration e2e local
 
 check: .venv/.all ## Format check, lint, types and unit tests side by side, in under a minute
 	@$(MAKE) --no-print-directory --jobs --output-sync=target lint types unit
@@ -60,6 +60,9 @@ neo4j: .venv/.all ## Test the graph store on the newest Neo4j, too (Java 21 or n
 
 e2e: .venv/.all .cache/chromium/.ready
 	$(PY) -m pytest -q tests/e2e
+
+local: .venv/.all .cache/local/.ready ## Test the models of sentence-transformers, on torch without a GPU
+	PYTHONPATH=.cache/local $(PY) -m pytest -q tests/local
 
 fuzz: .venv/.all ## Call every route with 200 generated requests; then many callers at once (twelve minutes)
 	SEXTANT_FUZZ_EXAMPLES=200 $(PY) -m pytest -q tests/e2e/test_generated_requests.py
@@ -108,3 +111,8 @@ clean: ## Remove .venv, the demo's data and every cache
 .cache/chromium/.ready: scripts/chromium.sh
 	@sh scripts/chromium.sh
 	@mkdir -p $(@D) && touch $@
+
+# The [local] extra, apart from .venv: everything else is tested without torch, as it is installed by default.
+.cache/local/.ready: .venv/.all scripts/local_models.sh
+	@sh scripts/local_models.sh .cache/local
+	@touch $@
