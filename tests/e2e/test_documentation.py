@@ -179,14 +179,17 @@ async def test_the_python_of_every_page_runs(
         if address in block:
             here = here.replace(address, request.getfixturevalue(fixture))
     looks = "img_path" in block
+    asks = looks or "ChatOpenAI(" in block
     async with ScriptedOpenAI(described) as model:
         given = environment | {"PYTHONPATH": str(ROOT)}
+        if asks:
+            given |= {"OPENAI_BASE_URL": model.base_url, "OPENAI_API_KEY": "any"}
         if looks:
-            given |= {"SEXTANT_VISION_MODEL": "eyes", "OPENAI_BASE_URL": model.base_url}
+            given |= {"SEXTANT_VISION_MODEL": "eyes"}
         printed = await asyncio.to_thread(
             run, [sys.executable, "-c", _AWAITING, here], block, desk, given
         )
-    assert bool(model.chat_requests) == looks
+    assert bool(model.chat_requests) == asks
     assert "'type': 'error'" not in printed  # how a run of LangGraph's server fails
 
 
