@@ -31,7 +31,7 @@ from sextant.nodes.multimodal.local_files import with_local_images
 from sextant.retrievers.graph_retriever import Answerer, GraphRetriever
 from sextant.retrievers.index.scope_index import ScopeIndexes
 from sextant.retrievers.memory.hot import ScopeCache
-from sextant.retrievers.memory.room import MemoryBoundedCache
+from sextant.retrievers.memory.scope_memory import ScopeMemory
 from sextant.retrievers.memory.texts import Texts
 from sextant.retrievers.ranking.chat_reranker import open_reranker
 from sextant.stores.array_files import index_files
@@ -129,12 +129,12 @@ def _retriever(
     stack: AsyncExitStack,
 ) -> GraphRetriever:
     settings, retrieval = database.settings, database.settings.retrieval
-    chunks, record, cache = (
+    chunks, record, memory = (
         ChunkStore(database),
         GraphRecord(database),
-        MemoryBoundedCache(retrieval.hot_memory),
+        ScopeMemory(retrieval.hot_memory),
     )
-    stack.push_async_callback(cache.close)
+    stack.push_async_callback(memory.close)
     graph = graph_store(settings, database, stack)
     indexes = ScopeIndexes(
         chunks,
@@ -156,8 +156,8 @@ def _retriever(
         indexes=indexes,
         graph=graph,
         reranker=reranker,
-        hot=ScopeCache(database, cache),
-        texts=Texts(chunks, indexes, cache),
+        hot=ScopeCache(database, memory),
+        texts=Texts(chunks, indexes, memory),
         answerer=answerer,
     )
 

@@ -52,14 +52,14 @@ class InMemory:
         for tenant in dict.fromkeys(question.tenant for question in self._questions):
             scope = self._scope_of(tenant)
             while (hot := self._scopes.of(scope)) is None:
-                await self._scopes.room.settled()
+                await self._scopes.memory.settle()
             while self._scopes.texts.of(scope, hot.packed) is None:
-                await self._scopes.room.settled()
+                await self._scopes.memory.settle()
         client, served = time.process_time() - client, server.seconds() - before
-        chunks = sum([await self._cold.chunks.count(scope) for scope in self._scopes.memory])
-        octets = sum(self._scopes.room.memory.values())
+        chunks = sum([await self._cold.chunks.count(scope) for scope in self._scopes.sizes])
+        octets = sum(self._scopes.memory.sizes.values())
         return (
-            f"{chunks} chunks of {len(self._scopes.memory)} tenants in memory: "
+            f"{chunks} chunks of {len(self._scopes.sizes)} tenants in memory: "
             f"{octets / chunks:.0f} bytes a chunk, packed in "
             f"{client / chunks * 1000:.3f} + {served / chunks * 1000:.3f} ms CPU a chunk"
         )

@@ -33,6 +33,7 @@ from sextant.domain.questions import check_question, in_range, of_type
 from sextant.domain.scope import Scope
 from sextant.domain.system import milliseconds_since
 from sextant.domain.telemetry import searching
+from sextant.domain.versioned_cache import VersionedCache
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.chunk_search.hits import ChunkHits, HitModel, SearchHit
 from sextant.retrievers.chunk_search.ranker import ChunkRanker, ChunkRanking
@@ -41,7 +42,7 @@ from sextant.retrievers.lanes.constants import of_passages
 from sextant.retrievers.lanes.lane import KeywordLane, LaneQuery, VectorLane, log_found
 from sextant.retrievers.lanes.unknown import warn_of_unknown
 from sextant.retrievers.memory.hot import HotTraits, ScopeCache
-from sextant.retrievers.pages.cursor import HotRankings, Position, decode, encode, identity
+from sextant.retrievers.pages.cursor import Position, decode, encode, identity
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.postgresql.database import Database
 from sextant.stores.scopes import KnowledgeBases
@@ -159,10 +160,16 @@ class ChunkSearch:
         self._chunks = chunks = ChunkStore(database)
         # By id: what both lanes found is then read once, and of what is not shown no text.
         lanes = (VectorLane(chunks, embedder, whole=False), KeywordLane(chunks, whole=False))
-        traits = HotTraits(database, hot.room) if hot else None
+        traits = HotTraits(database, hot.memory) if hot else None
         self._ranker = ChunkRanker(database, lanes, reranker, self._settings, traits)
-        self._rankings: HotRankings[ChunkRanking] = HotRankings(
-            _CACHE_SECONDS, _CACHED_RANKINGS, _CACHED_PER_USER
+        # By user, search and moment; a ranking is of its moment, whatever is written later.
+        self._rankings: VersionedCache[tuple[str, bytes, datetime], None, ChunkRanking] = (
+            VersionedCache(
+                _CACHED_RANKINGS,
+                idle=_CACHE_SECONDS,
+                owner=lambda key: key[0],
+                most_per_owner=_CACHED_PER_USER,
+            )
         )
 
     @property
@@ -220,7 +227,7 @@ class ChunkSearch:
         if not len(ranking):
             await KnowledgeBases(self._database).require(scope)
         if not is_cached and len(ranking) <= _CACHED_CHUNKS:
-            self._rankings.keep(scope.user_id, checked.key, ranking, "", checked.moment)
+            self._rankings.put((scope.user_id, checked.key, checked.moment), None, ranking)
         elapsed = milliseconds_since(started)
         found = ChunkSearchResponse(
             results=hits,
@@ -259,9 +266,9 @@ class ChunkSearch:
 
     async def _ranking(self, checked: _CheckedRequest) -> tuple[ChunkRanking, bool]:
         """Return the ranking that the page before came from, or a new one; and whether it was kept."""
-        user = checked.query.scope.user_id
-        if checked.position and (known := self._rankings.of(user, checked.key, checked.moment)):
-            return known.ranking, True
+        key = (checked.query.scope.user_id, checked.key, checked.moment)
+        if checked.position and (known := self._rankings.at(key, None)):
+            return known, True
         ranking = await self._ranker.rank(
             checked.query,
             checked.weights,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from uuid import UUID
 
 from sextant.domain.graph import Entity
@@ -17,6 +18,7 @@ from sextant.domain.scope import Scope
 from sextant.domain.settings import Settings
 from sextant.domain.system import milliseconds_since
 from sextant.domain.telemetry import searching
+from sextant.domain.versioned_cache import VersionedCache
 from sextant.models.protocols import Embedder, Reranker
 from sextant.retrievers.entity_search.lanes import LANES, EntityHits, EntityLanes, EntityQuestion
 from sextant.retrievers.entity_search.options import FusionWeights, SearchOptions
@@ -29,14 +31,7 @@ from sextant.retrievers.entity_search.response import (
 )
 from sextant.retrievers.entity_search.traversal import Neighbourhoods
 from sextant.retrievers.lanes.unknown import of_unknown_types
-from sextant.retrievers.pages.cursor import (
-    CachedRanking,
-    HotRankings,
-    Position,
-    decode,
-    encode,
-    identity,
-)
+from sextant.retrievers.pages.cursor import Position, decode, encode, identity
 from sextant.retrievers.ranking.reranking import RerankLimits, judge, reorder
 from sextant.retrievers.ranking.signals import blend
 from sextant.stores.chunks.chunk_store import ChunkStore
@@ -132,10 +127,18 @@ def _fuse_lanes(found: EntityHits, weights: FusionWeights, bonus: float) -> list
     ]
 
 
-# Rankings kept over all users, and of one.
-_CACHED_RANKINGS, _CACHED_PER_USER = 512, 64
+# Rankings kept over all users, and of one; those of the newest version twice.
+_CACHED_RANKINGS, _CACHED_PER_USER = 1024, 128
 # Entities with many relations whose heaviest are kept, 8 KB each.
 _NEIGHBOURHOODS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class TimedRanking:
+    """A ranking, and when it was taken."""
+
+    ranking: EntityRanking
+    taken_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +157,7 @@ class _Page:
     """A page of a ranking, and where it ends if there are more."""
 
     hits: Sequence[Hit]
-    kept: CachedRanking[EntityRanking]
+    kept: TimedRanking
     end: Hit | None
     cached: bool
 
@@ -195,8 +198,15 @@ class EntitySearch:
         deadline = settings.retrieval.lane_timeout
         lanes = EntityLanes(graph, embedder, self._around, options, deadline)
         self._ranker = EntityRanker(lanes, settings, reranker)
-        self._hot: HotRankings[EntityRanking] = HotRankings(
-            options.cache_seconds, _CACHED_RANKINGS, _CACHED_PER_USER, clock
+        # By user, search and moment, and once more as the latest of the search, without a moment.
+        self._rankings: VersionedCache[tuple[str, bytes, datetime | None], str, TimedRanking] = (
+            VersionedCache(
+                _CACHED_RANKINGS,
+                idle=options.cache_seconds,
+                owner=lambda key: key[0],
+                most_per_owner=_CACHED_PER_USER,
+                clock=clock,
+            )
         )
 
     async def search(
@@ -258,37 +268,37 @@ class EntitySearch:
         return await self._stamp(scope)  # it was made meanwhile
 
     async def _page(self, search: _CheckedEntitySearch) -> _Page:
-        ranking, cached = await self._ranking(search)
+        version, ranking, cached = await self._ranking(search)
         rest, size = ranking.ranking.after(search.position), search.options.top_k
         end = rest[size - 1] if len(rest) > size else None
-        return _Page(await self._as_now(search.asked, rest[:size], ranking), ranking, end, cached)
+        hits = rest[:size]
+        if version != search.asked.stamp.version:
+            hits = await self._as_now(search.asked, hits)
+        return _Page(hits, ranking, end, cached)
 
-    async def _ranking(
-        self, search: _CheckedEntitySearch
-    ) -> tuple[CachedRanking[EntityRanking], bool]:
-        """Return the ranking that the page before came from, or the present one; and whether it was kept."""
-        question, position = search.asked, search.position
-        user, stamp = question.scope.user_id, question.stamp
+    async def _ranking(self, search: _CheckedEntitySearch) -> tuple[str, TimedRanking, bool]:
+        """Return the ranking that the page before came from, or the present one, with its version; and whether it was kept."""
+        question, position, stamp = search.asked, search.position, search.asked.stamp
+        latest = (question.scope.user_id, search.key, None)
         if position is None:
-            known = self._hot.latest(user, search.key, stamp.version)
-            taken_at = stamp.taken_at
+            taken_at, known = stamp.taken_at, self._rankings.peek(latest)
+            if known is not None and known[0] == stamp.version:
+                return *known, True
         else:
-            known = self._hot.of(user, search.key, position.taken_at)
             taken_at = position.taken_at
+            if (known := self._rankings.peek((*latest[:2], taken_at))) is not None:
+                return *known, True
             question = replace(question, only=replace(question.only, known_at=taken_at))
-        if known is not None:
-            return known, True
-        rerank = search.options.rerank
-        ranking = await self._ranker.rank(question, search.weights, rerank=rerank)
+        ranking = await self._ranker.rank(question, search.weights, rerank=search.options.rerank)
+        kept = TimedRanking(ranking, taken_at)
         if not ranking.warnings:
-            self._hot.keep(user, search.key, ranking, stamp.version, taken_at)
-        return CachedRanking(ranking, stamp.version, taken_at, until=0.0), False
+            self._rankings.put((*latest[:2], taken_at), stamp.version, kept)
+            self._rankings.put(latest, stamp.version, kept)
+        return stamp.version, kept, False
 
-    async def _as_now(
-        self, question: EntityQuestion, hits: Sequence[Hit], ranking: CachedRanking[EntityRanking]
-    ) -> Sequence[Hit]:
+    async def _as_now(self, question: EntityQuestion, hits: Sequence[Hit]) -> Sequence[Hit]:
         """Return hits of an older ranking with the entities as they are now; without those that are gone."""
-        if ranking.stamp == question.stamp.version or not hits:
+        if not hits:
             return hits
         ids = [hit.entity.id for hit in hits]
         there = {one.id: one for one in await self._graph.get_entities(question.scope, ids)}

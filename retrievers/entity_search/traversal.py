@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from sextant.domain.scope import Scope
+from sextant.domain.versioned_cache import VersionedCache
 from sextant.stores.graph.protocol import GraphStore, Hop
 
 # Relations read of an entity at first; enough for ten new neighbours but for entities that share
@@ -36,8 +36,7 @@ class Reached:
 class Neighbourhoods:
     """The heaviest relations of entities; those of high-degree entities are kept in memory.
 
-    What is kept belongs to one version of a graph, so a change of the graph is never missed. Bounded:
-    the least recently used goes first.
+    What is kept belongs to one version of a graph, so a change of the graph is never missed.
 
     Args:
         graph: asked for what is not kept.
@@ -46,35 +45,25 @@ class Neighbourhoods:
 
     def __init__(self, graph: GraphStore, entries: int) -> None:
         self._graph = graph
-        self._entries = entries
-        self._cache: OrderedDict[tuple[Scope, str, UUID, int], tuple[Hop, ...]] = OrderedDict()
+        self._cache: VersionedCache[tuple[Scope, UUID, int], str, tuple[Hop, ...]] = VersionedCache(
+            entries
+        )
 
     async def of(
         self, scope: Scope, version: str, ids: Sequence[UUID], read: int = _READ
     ) -> dict[UUID, tuple[Hop, ...]]:
         """Return the `read` heaviest relations of each entity, heaviest first, then by id."""
-        known: dict[UUID, tuple[Hop, ...]] = {}
-        for one in ids:
-            key = (scope, version, one, read)
-            if key in self._cache:
-                self._cache.move_to_end(key)
-                known[one] = self._cache[key]
+        kept = ((one, self._cache.at((scope, one, read), version)) for one in ids)
+        known = {one: there for one, there in kept if there is not None}
         missing = [one for one in dict.fromkeys(ids) if one not in known]
         if missing:
             hops = await self._graph.neighbourhood(scope, missing, depth=1, per_node=read)
             fresh = _by_end(hops, missing, read)
-            self._keep(scope, version, fresh, read)
+            for one, its_hops in fresh.items():
+                if len(its_hops) == read:
+                    self._cache.put((scope, one, read), version, its_hops)
             known |= fresh
         return known
-
-    def _keep(
-        self, scope: Scope, version: str, fresh: Mapping[UUID, tuple[Hop, ...]], read: int
-    ) -> None:
-        for one, hops in fresh.items():
-            if len(hops) == read:
-                self._cache[(scope, version, one, read)] = hops
-        while len(self._cache) > self._entries:
-            self._cache.popitem(last=False)
 
 
 @dataclass(frozen=True, slots=True)

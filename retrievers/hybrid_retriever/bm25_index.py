@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from rpds import HashTrieMap
 
-from sextant.retrievers.index.index_cache import VersionedCache
+from sextant.domain.versioned_cache import VersionedCache
 from sextant.retrievers.numeric.sparse import BM25, idf
 from sextant.stores.rows import StoredText, StoredTexts
 from sextant.text.analysis import SEGMENTED

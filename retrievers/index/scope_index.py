@@ -20,11 +20,11 @@ import numpy as np
 from sextant.domain.errors import GraphStoreUnavailable
 from sextant.domain.graph import MentionKind
 from sextant.domain.scope import Scope
+from sextant.domain.versioned_cache import VersionedCache
 from sextant.models.protocols import Embedder
 from sextant.retrievers.index import kept_words
 from sextant.retrievers.index.graph.relations import Ints, RelationTypes
 from sextant.retrievers.index.graph.walk import ScopeGraph, WalkIndex
-from sextant.retrievers.index.index_cache import VersionedCache
 from sextant.retrievers.index.passages import PassageIndex
 from sextant.retrievers.index.report_index import IndexedReport, ReportIndex, ReportRows
 from sextant.retrievers.index.vectors.meanings import QueryVectors
@@ -209,7 +209,7 @@ class ScopeIndexes:
 
         What another loop's callers began ends there.
         """
-        await self._kept.end(_LINGER if self._files is not None else 0)
+        await self._kept.close(_LINGER if self._files is not None else 0)
         here = asyncio.get_running_loop()
         await asyncio.gather(*(task for task in list(self._saving) if task.get_loop() is here))
 

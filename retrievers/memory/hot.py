@@ -22,10 +22,11 @@ import numpy as np
 
 from sextant.domain.scope import Scope
 from sextant.domain.system import give_back
+from sextant.domain.versioned_cache import Fits
 from sextant.models.protocols import Vectors
 from sextant.retrievers.content import LazyHits, PassageContent
 from sextant.retrievers.memory.packed import PackedScope, Packing
-from sextant.retrievers.memory.room import Fits, MemoryBoundedCache
+from sextant.retrievers.memory.scope_memory import ScopeMemory
 from sextant.retrievers.memory.texts import (
     ContentRows,
     JsonRows,
@@ -61,36 +62,31 @@ Read = Callable[[Scope, Sequence[str]], Awaitable[tuple[bytes, Sequence[int]]]]
 
 
 class ScopeRowCache(Generic[P]):
-    """What of it the scopes searched most have in memory, in the room of what they are searched in.
+    """What of it the scopes searched most have in memory, in the memory of what they are searched in.
 
     Args:
         database: where it is.
-        room: bounds it.
+        memory: bounds it.
         kind: how it is kept.
         read: what is told of some chunks of a scope as JSON, and the bytes of each.
         at_once: so many chunks are read in one trip.
     """
 
     def __init__(
-        self,
-        database: Database,
-        memory: MemoryBoundedCache,
-        kind: type[P],
-        read: Read,
-        at_once: int,
+        self, database: Database, memory: ScopeMemory, kind: type[P], read: Read, at_once: int
     ) -> None:
         self._database = database
-        self._room = memory
+        self._memory = memory
         self._kind = kind
         self._read = read
         self._at_once = at_once
 
     def of(self, scope: Scope, packed: PackedScope) -> P | None:
         """Return what is told of a scope in memory, if it is at hand and of its moment; counts as a search."""
-        known = self._room.ask(self._kind, scope, partial(self._make, scope, packed))
+        known = self._memory.part(self._kind, scope, partial(self._make, scope, packed))
         if known is None or known.stamp == packed.stamp:
             return known
-        self._room.drop(scope, known)
+        self._memory.release(scope, known)
         return None
 
     async def _make(self, scope: Scope, packed: PackedScope, fits: Fits) -> P | None:
@@ -121,7 +117,7 @@ class PackedTexts(PackedRows):
 class HotTexts(ScopeRowCache[PackedTexts]):
     """The texts of the scopes searched most."""
 
-    def __init__(self, database: Database, memory: MemoryBoundedCache) -> None:
+    def __init__(self, database: Database, memory: ScopeMemory) -> None:
         chunks = ChunkStore(database)
 
         async def read(scope: Scope, ids: Sequence[str]) -> tuple[bytes, list[int]]:
@@ -148,7 +144,7 @@ class PackedTraits(PackedRows):
 class HotTraits(ScopeRowCache[PackedTraits]):
     """The traits of the scopes searched most."""
 
-    def __init__(self, database: Database, memory: MemoryBoundedCache) -> None:
+    def __init__(self, database: Database, memory: ScopeMemory) -> None:
         super().__init__(
             database, memory, PackedTraits, partial(read_packed_metadata, database), _TRAIT_AT_ONCE
         )
@@ -168,18 +164,18 @@ class ScopeCache:
 
     Args:
         database: where they are.
-        room: what they share with others; of their own without.
+        memory: what they share with others; of their own without.
     """
 
-    def __init__(self, database: Database, memory: MemoryBoundedCache | None = None) -> None:
+    def __init__(self, database: Database, memory: ScopeMemory | None = None) -> None:
         self._database = database
         self._chunks = ChunkStore(database)
-        self.room = memory or MemoryBoundedCache(database.settings.retrieval.hot_memory)
-        self.texts = HotTexts(database, self.room)
+        self.memory = memory or ScopeMemory(database.settings.retrieval.hot_memory)
+        self.texts = HotTexts(database, self.memory)
 
     def of(self, scope: Scope) -> CachedScope | None:
         """Return the scope in memory as it was packed, to be asked if it `is_current`; counts as a search."""
-        packed = self.room.ask(PackedScope, scope, partial(self._read, scope))
+        packed = self.memory.part(PackedScope, scope, partial(self._read, scope))
         return CachedScope(scope, packed, self, self._chunks) if packed is not None else None
 
     async def is_current(
@@ -201,15 +197,13 @@ class ScopeCache:
         )
         if now == packed.stamp:
             return True
-        self.room.drop(scope, packed)
+        self.memory.release(scope, packed)
         return False
 
     @property
-    def memory(self) -> dict[Scope, int]:
+    def sizes(self) -> dict[Scope, float]:
         """Return bytes of each scope in memory."""
-        return {
-            scope: size for (kind, scope), size in self.room.memory.items() if kind is PackedScope
-        }
+        return self.memory.sizes_of(PackedScope)
 
     async def _stamp_of(self, scope: Scope, answer: StampAnswer) -> str | None:
         """Return the stamp that was asked for before; None if PostgreSQL does not answer in time."""

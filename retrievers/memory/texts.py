@@ -19,9 +19,10 @@ import orjson
 
 from sextant.domain.scope import Scope
 from sextant.domain.system import give_back
+from sextant.domain.versioned_cache import Fits, together
 from sextant.retrievers.content import PassageContent, of_entity, of_passage
 from sextant.retrievers.index.scope_index import ScopeIndex, ScopeIndexes
-from sextant.retrievers.memory.room import Fits, MemoryBoundedCache, together
+from sextant.retrievers.memory.scope_memory import ScopeMemory
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.graph.arrays import IdTable, halves_of_texts, index_of
 from sextant.stores.graph.protocol import entity_of
@@ -168,20 +169,18 @@ class ScopeTexts:
 
 
 class Texts:
-    """The texts of the scopes asked most, in a room that they share with others.
+    """The texts of the scopes asked most, in memory that they share with others.
 
     Args:
         chunks: where passages are.
         indexes: whose passages and entities they are; it knows where a graph is.
-        room: bounds them.
+        memory: bounds them.
     """
 
-    def __init__(
-        self, chunks: ChunkStore, indexes: ScopeIndexes, memory: MemoryBoundedCache
-    ) -> None:
+    def __init__(self, chunks: ChunkStore, indexes: ScopeIndexes, memory: ScopeMemory) -> None:
         self._chunks = chunks
         self._indexes = indexes
-        self._room = memory
+        self._memory = memory
 
     def of(self, scope: Scope, stamp: Stamp, index: ScopeIndex) -> ScopeTexts | None:
         """Return the texts of all that an index can find, if they are at hand; counts as a question.
@@ -192,11 +191,11 @@ class Texts:
             index: whose passages and entities.
         """
         read = partial(self._read, scope, stamp, index)
-        texts = self._room.ask(ScopeTexts, scope, read)
+        texts = self._memory.part(ScopeTexts, scope, read)
         if texts is None or texts.stamp == stamp:
             return texts
-        self._room.drop(scope, texts)
-        return self._room.ask(ScopeTexts, scope, read)
+        self._memory.release(scope, texts)
+        return self._memory.part(ScopeTexts, scope, read)
 
     async def _read(
         self, scope: Scope, stamp: Stamp, index: ScopeIndex, fits: Fits

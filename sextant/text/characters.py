@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import ParamSpec, TypeVar, cast
 
 # PostgreSQL text cannot hold NUL, and UTF-8 cannot encode lone surrogates.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -18,6 +20,27 @@ MARKS = "".join(
     char for char in map(chr, range(0x300, 0xE00)) if unicodedata.category(char) in {"Mn", "Mc"}
 )
 _CJK = re.compile(f"[{IDEOGRAPHS}]")
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def remember_short(entries: int, longest: int = 256) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Return a decorator that remembers results as `lru_cache` does, but for texts of more characters: memory is bounded."""
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        remembered = cast("Callable[P, T]", lru_cache(maxsize=entries)(function))
+
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            for one in args:
+                if isinstance(one, str) and len(one) > longest:
+                    return function(*args, **kwargs)
+            return remembered(*args, **kwargs)
+
+        return call
+
+    return decorate
 
 
 def clean_text(text: str) -> str:
@@ -72,7 +95,7 @@ _QUOTES = " \"'`“”‘’«»《》〈〉「」『』,;:，；：、。·–�
 _START, _END = _QUOTES + "•*", _QUOTES + ".!?！？…"
 
 
-@lru_cache(maxsize=16_384)
+@remember_short(16_384)
 def normalise_name(name: str) -> str:
     """Return the form in which names of entities are compared: idempotent, and never empty for a real name.
 
@@ -89,7 +112,9 @@ _DIGIT = re.compile(r"\d")
 _MARK = re.compile(r"[^\w\s|]|_")
 
 
-@lru_cache(maxsize=256)  # whoever cuts a text asks about a part twice, before and after
+@remember_short(
+    256, longest=10_000
+)  # whoever cuts a text asks about a part twice, before and after
 def estimate_tokens(text: str) -> int:
     """About how many tokens a model makes of `text`, without loading any model's tokeniser.
 

@@ -11,11 +11,10 @@ import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import lru_cache
 from typing import Generic, TypeVar
 
 from sextant.text.analysis import NAMES, TermToken
-from sextant.text.characters import has_cjk
+from sextant.text.characters import has_cjk, remember_short
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 
 T = TypeVar("T", bound=Hashable)
@@ -46,7 +45,7 @@ class _Case(IntEnum):
     UPPER = 2  # "WHO" is not "who"
 
 
-@lru_cache(maxsize=65_536)
+@remember_short(65_536)
 def _keys(name: str) -> tuple[str, ...]:
     """Return a name's tokens; kept, as building an index asks five times for those of each name."""
     return tuple(NAMES.terms(name))

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-from collections import OrderedDict
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from sextant.domain.errors import SextantError
+from sextant.domain.versioned_cache import VersionedCache
 from sextant.models.protocols import Embedder, Vectors
 from sextant.retrievers.index.graph.relations import RelationTypes
 from sextant.retrievers.numeric.sparse import Floats, dot
@@ -103,8 +103,6 @@ _AT_ONCE = 4
 _KNOWN_TYPES = 4096
 _KNOWN_SETS = 16
 
-_Key = tuple[asyncio.AbstractEventLoop, tuple[str, ...]]
-
 
 class QueryVectors:
     """Vectors of one embedder that many questions share.
@@ -118,9 +116,9 @@ class QueryVectors:
         self._embedder = embedder
         self._folder = folder
         self._common: Vectors | None = None
-        self._types: OrderedDict[str, Vectors] = OrderedDict()
-        self._sets: OrderedDict[tuple[str, ...], Vectors] = OrderedDict()
-        self._pending: dict[_Key, asyncio.Task[Vectors]] = {}
+        self._types: VersionedCache[str, None, Vectors] = VersionedCache(_KNOWN_TYPES)
+        # Of sets of types; of none, what all questions have in common.
+        self._sets: VersionedCache[tuple[str, ...], None, Vectors] = VersionedCache(_KNOWN_SETS)
 
     async def centred(self, question: Vectors) -> Vectors:
         """Return the question's vector without half of what all questions have in common, normalised.
@@ -148,43 +146,33 @@ class QueryVectors:
         key = types.common
         if not key:
             return None
-        vectors = self._sets.get(key)
+        vectors = self._sets.at(key, None)
         if vectors is None:
             vectors = await self._patiently(key, lambda: self._embed_types(key))
-        else:
-            self._sets.move_to_end(key)
         return None if vectors is None else types.similarity(dot(vectors, question))
 
     async def _patiently(
         self, key: tuple[str, ...], compute: Callable[[], Coroutine[None, None, Vectors]]
     ) -> Vectors | None:
         """Wait a little for what is computed once for all who ask; the computing goes on."""
-        slot = (asyncio.get_running_loop(), key)
-        task = self._pending.get(slot)
-        if task is None:
-            task = self._pending[slot] = asyncio.create_task(compute())
-            task.add_done_callback(lambda done: self._settle(slot, done))
         try:
-            return await asyncio.wait_for(asyncio.shield(task), _PATIENCE_SECONDS)
+            vectors, _ = await asyncio.wait_for(
+                self._sets.get(key, None, lambda _: compute()), _PATIENCE_SECONDS
+            )
         except (TimeoutError, SextantError):
             return None
-
-    def _settle(self, slot: _Key, done: asyncio.Task[Vectors]) -> None:
-        del self._pending[slot]
-        if not done.cancelled():
-            done.exception()  # whoever still waits gets it; nobody else need know
+        return vectors
 
     async def _embed_types(self, types: tuple[str, ...]) -> Vectors:
-        unknown = [one for one in types if one not in self._types]
+        kept = ((one, self._types.at(one, None)) for one in types)
+        known = {one: vector for one, vector in kept if vector is not None}
+        unknown = [one for one in types if one not in known]
         texts = [one.replace("_", " ") for one in unknown]
         fresh = await self._embedder.embed_passages(texts) if texts else ()
-        self._types.update(zip(unknown, fresh, strict=True))
-        vectors = self._sets[types] = np.stack([self._types[one] for one in types])
-        while len(self._types) > _KNOWN_TYPES:
-            self._types.popitem(last=False)
-        while len(self._sets) > _KNOWN_SETS:
-            self._sets.popitem(last=False)
-        return vectors
+        known.update(zip(unknown, fresh, strict=True))
+        for one in unknown:
+            self._types.put(one, None, known[one])
+        return np.stack([known[one] for one in types])
 
     async def _read_common(self) -> Vectors:
         stored = await asyncio.to_thread(_load, self._file)

@@ -17,7 +17,7 @@ from uuid import UUID
 from sextant.domain.graph import FACTS_OF
 from sextant.ingestion.transfer.lines import LONGEST_TITLE, ChunkLine, DocumentLine
 from sextant.stores.graph.ids import NIL
-from sextant.text.characters import has_cjk, normalise
+from sextant.text.characters import has_cjk, normalise, remember_short
 from sextant.text.segmenter import cut_tagged_words
 from sextant.text.sentences import end_sentence, is_ended, sentence_spans
 
@@ -93,7 +93,7 @@ def describe_entity(name: str, description: str) -> str:
     return end_sentence(f"{name}{'：' if chinese else ': '}{description}", chinese=chinese)
 
 
-@lru_cache(maxsize=4096)
+@remember_short(4096)
 def readable(relation_type: str) -> str:
     """Return a relation's type as one would say it: `ACTED_IN` is "acted in", `birthPlace` "birth place".
 
@@ -123,7 +123,7 @@ def _clause(subject: str, verb: str, objects: str) -> str:
     return f"{subject}，{verb}：{objects}" if has_cjk(subject) else f"{subject}, {verb}: {objects}"
 
 
-@lru_cache(maxsize=4096)
+@remember_short(4096)
 def _predicate(verb: str) -> str:
     """Return an English type as it stands between subject and object; empty for a noun."""
     words = verb.lower().split()

@@ -10,7 +10,6 @@ depend on the order in which documents came. Removing a document's evidence is t
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -18,6 +17,7 @@ from uuid import UUID
 from sextant.domain.documents import ParsedDocument
 from sextant.domain.graph import FACTS_OF
 from sextant.domain.scope import Scope
+from sextant.domain.versioned_cache import VersionedCache
 from sextant.ingestion.graph.extraction.chunk_evidence import (
     Bearer,
     Names,
@@ -84,7 +84,7 @@ class GraphIndexer:
         self._record = GraphRecord(database)
         self._tagger = build_tagger(database.settings)
         # By the scope's number: one that is deleted and made again has another, and begins anew with its versions.
-        self._names: OrderedDict[int, tuple[int, _GraphNames]] = OrderedDict()
+        self._names: VersionedCache[int, int, _GraphNames] = VersionedCache(_SCOPES)
 
     async def index_document(
         self, scope: Scope, document_id: UUID, version: int, parsed: ParsedDocument
@@ -121,21 +121,17 @@ class GraphIndexer:
             mentions += await asyncio.to_thread(_links, known.trie, texts(chunks))
             await writer.add(GraphEvidence(mentions, relations, named))
             await _link_others(writer, known, fresh, live_now)
-        self._remember(writer, known)
+        self._names.put(writer.scope_id, writer.version, known)
         return [None] * len(documents)
 
     async def _known(self, writer: GraphWriter) -> _GraphNames:
         """Return the names as the writer sees them, removed from the cache, since a failure would leave them wrong."""
-        version, known = self._names.pop(writer.scope_id, (-1, None))
-        if known is not None and version == writer.version:
+        known = self._names.at(writer.scope_id, writer.version)
+        self._names.drop(writer.scope_id)
+        if known is not None:
             return known
         rows = await read_names(writer)
         return await asyncio.to_thread(_GraphNames.of, (Bearer(*row) for row in rows))
-
-    def _remember(self, writer: GraphWriter, known: _GraphNames) -> None:
-        self._names[writer.scope_id] = (writer.version, known)
-        while len(self._names) > _SCOPES:
-            self._names.popitem(last=False)
 
 
 def _document_evidence(

@@ -10,7 +10,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from sextant.domain.scope import Scope
 from sextant.text.analysis import Analyzer, Tokenizer, drop_stop_word
-from sextant.text.characters import normalise_name
+from sextant.text.characters import normalise_name, remember_short
 from sextant.text.stopwords import CHINESE_STOP_WORDS
 
 NIL = UUID(int=0)
@@ -19,7 +19,7 @@ _ENTITIES = uuid5(NAMESPACE_URL, "sextant:entity")
 _GRAPHS = uuid5(NAMESPACE_URL, "sextant:graph")
 
 
-@lru_cache(maxsize=65_536)  # a term is asked for by each of its mentions
+@remember_short(65_536)  # a term is asked for by each of its mentions
 def entity_id(scope: Scope, name: str, homonym: str = "") -> UUID:
     """Return the id of the entity with this name, in any spelling, in a knowledge base.
 
@@ -73,7 +73,7 @@ def name_tokens(text: str, scope_id: int) -> list[int]:
     return [_token(word, salt) for word in sorted({*_WORDS.terms(normalise_name(text))})]
 
 
-@lru_cache(maxsize=100_000)  # names share their words
+@remember_short(100_000)  # names share their words
 def _token(word: str, salt: bytes) -> int:
     digest = hashlib.blake2b(word.encode(), digest_size=8, salt=salt).digest()
     return int.from_bytes(digest, "big", signed=True)

@@ -7,7 +7,7 @@ from random import Random
 
 from sextant.domain.scope import Scope
 from sextant.retrievers.memory.hot import CachedScope, ScopeCache
-from sextant.retrievers.memory.room import MemoryBoundedCache
+from sextant.retrievers.memory.scope_memory import ScopeMemory
 from sextant.stores.postgresql.database import Database
 from tests.clock import Clock
 
@@ -36,14 +36,14 @@ Write = Callable[[Scope, str, list[str]], Awaitable[None]]
 
 def timed(database: Database, clock: Clock) -> ScopeCache:
     """Return scopes in memory that go by a clock of their own."""
-    return ScopeCache(database, MemoryBoundedCache(database.settings.retrieval.hot_memory, clock))
+    return ScopeCache(database, ScopeMemory(database.settings.retrieval.hot_memory, clock))
 
 
 async def packed(hots: ScopeCache, scope: Scope) -> CachedScope:
     """Return the scope once it has been searched often enough."""
     for _ in range(3):
         hots.of(scope)
-    await hots.room.settled()
+    await hots.memory.settle()
     hot = hots.of(scope)
     assert hot is not None
     return hot

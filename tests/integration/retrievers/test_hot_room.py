@@ -24,9 +24,9 @@ async def test_what_is_searched_seldom_or_filtered_is_left_to_the_store(
     hots = timed(database, clock)
     for _ in range(5):
         assert hots.of(scope) is None
-        await hots.room.settled()
+        await hots.memory.settle()
         clock.now += 120
-    assert not hots.memory
+    assert not hots.sizes
 
 
 async def test_nothing_is_kept_when_the_memory_is_set_to_none(
@@ -37,8 +37,8 @@ async def test_nothing_is_kept_when_the_memory_is_set_to_none(
         hots = ScopeCache(database)
         for _ in range(10):
             assert hots.of(scope) is None
-        await hots.room.settled()
-        assert not hots.memory
+        await hots.memory.settle()
+        assert not hots.sizes
 
 
 def with_memory(settings: Settings, hot_memory: int) -> Settings:
@@ -61,17 +61,17 @@ async def test_memory_stays_within_its_bound_and_goes_to_those_searched_clearly_
         await packed(hots, second)
         for _ in range(4):
             hots.of(third)
-            await hots.room.settled()
-        assert set(hots.memory) == {first, second}
+            await hots.memory.settle()
+        assert set(hots.sizes) == {first, second}
         clock.now += 200
         await packed(hots, second)
         await packed(hots, third)
-        assert set(hots.memory) == {second, third}
-        assert sum(hots.memory.values()) <= bound
+        assert set(hots.sizes) == {second, third}
+        assert sum(hots.sizes.values()) <= bound
         clock.now += 900
-        hots.room.release_idle()
-        assert not hots.memory
-        await hots.room.close()
+        hots.memory.release_idle()
+        assert not hots.sizes
+        await hots.memory.close()
 
 
 async def test_a_scope_that_is_larger_than_the_memory_stays_in_the_store(
@@ -82,8 +82,8 @@ async def test_a_scope_that_is_larger_than_the_memory_stays_in_the_store(
         hots = ScopeCache(database)
         for _ in range(6):
             assert hots.of(scope) is None
-            await hots.room.settled()
-        assert not hots.memory
+            await hots.memory.settle()
+        assert not hots.sizes
 
 
 async def test_closing_while_a_scope_is_being_packed_leaves_nothing_behind(
@@ -93,8 +93,8 @@ async def test_closing_while_a_scope_is_being_packed_leaves_nothing_behind(
     for _ in range(3):
         hots.of(scope)
     await asyncio.sleep(0)
-    await hots.room.close()
-    assert not hots.memory
+    await hots.memory.close()
+    assert not hots.sizes
 
 
 async def test_memory_freed_by_packing_goes_back_to_the_system() -> None:

@@ -160,8 +160,8 @@ async def test_searches_find_a_new_text_at_once_and_never_one_that_is_gone(
             assert set(await ask(retriever, scope, request.query)) == set(texts)
             response = await search.search(scope, request)
             assert {hit.text for hit in response.results} == set(texts)
-        await hots.room.settled()
-    assert set(hots.memory) <= {scope}
+        await hots.memory.settle()
+    assert set(hots.sizes) <= {scope}
 
 
 @pytest.mark.parametrize("limit", [3, 7])

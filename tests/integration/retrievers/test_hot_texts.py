@@ -50,8 +50,8 @@ async def warm(retriever: GraphRetriever, hots: ScopeCache, scope: Scope) -> Non
     """Search until chunks and texts are in memory."""
     for _ in range(8):
         await ask(retriever, scope)
-        await hots.room.settled()
-    assert set(hots.room.memory) == {(PackedScope, scope), (PackedTexts, scope)}
+        await hots.memory.settle()
+    assert set(hots.memory.sizes) == {(PackedScope, scope), (PackedTexts, scope)}
 
 
 @pytest.mark.parametrize("lanes", LANES)

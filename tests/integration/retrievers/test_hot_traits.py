@@ -82,8 +82,8 @@ async def warm(search: ChunkSearch, hots: ScopeCache, scope: Scope) -> None:
     """Search until chunks and traits are in memory."""
     for _ in range(8):
         await ask(search, scope)
-        await hots.room.settled()
-    assert set(hots.room.memory) == {(PackedScope, scope), (PackedTraits, scope)}
+        await hots.memory.settle()
+    assert set(hots.memory.sizes) == {(PackedScope, scope), (PackedTraits, scope)}
 
 
 async def test_a_search_in_memory_tells_what_one_of_the_store_tells(
@@ -130,7 +130,7 @@ async def test_of_chunks_that_are_not_all_in_memory_the_store_is_asked(
     await warm(hot, hots, scope)
     packed = hots.of(scope)
     assert packed is not None
-    traits = HotTraits(database, hots.room).of(scope, packed.packed)
+    traits = HotTraits(database, hots.memory).of(scope, packed.packed)
     assert traits is not None
     here = packed.packed.ids
     own = [str(UUID(int=(int(high) << 64) | int(low))) for high, low in here.tolist()]

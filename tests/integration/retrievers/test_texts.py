@@ -15,7 +15,7 @@ from sextant.domain.scope import Scope
 from sextant.ingestion.pipeline import Ingestor
 from sextant.retrievers import GraphRetriever
 from sextant.retrievers.index.scope_index import ScopeIndexes
-from sextant.retrievers.memory.room import MemoryBoundedCache
+from sextant.retrievers.memory.scope_memory import ScopeMemory
 from sextant.retrievers.memory.texts import ScopeTexts, Texts
 from sextant.stores.chunks.chunk_store import ChunkStore
 from sextant.stores.documents.document_store import DocumentStore
@@ -42,16 +42,16 @@ def clock() -> Clock:
     return Clock(1000.0)
 
 
-Warm = Callable[[int], tuple[GraphRetriever, MemoryBoundedCache]]
+Warm = Callable[[int], tuple[GraphRetriever, ScopeMemory]]
 
 
 @pytest.fixture
 def warm(database: Database, clock: Clock) -> Warm:
-    """Return a retriever that keeps texts in a room of so many bytes."""
+    """Return a retriever that keeps texts in a memory of so many bytes."""
 
-    def made(size: int) -> tuple[GraphRetriever, MemoryBoundedCache]:
-        room, chunks, record = (
-            MemoryBoundedCache(size, clock),
+    def made(size: int) -> tuple[GraphRetriever, ScopeMemory]:
+        memory, chunks, record = (
+            ScopeMemory(size, clock),
             ChunkStore(database),
             GraphRecord(database),
         )
@@ -62,9 +62,9 @@ def warm(database: Database, clock: Clock) -> Warm:
             settings=database.settings,
             indexes=indexes,
             graph=PostgresGraph(database),
-            texts=Texts(chunks, indexes, room),
+            texts=Texts(chunks, indexes, memory),
         )
-        return retriever, room
+        return retriever, memory
 
     return made
 
@@ -109,7 +109,7 @@ async def test_after_every_change_memory_tells_what_the_store_tells(  # noqa: PL
 ) -> None:
     """While it is cold, in memory, changed since, and in memory again; nobody tells of the change."""
     rng = Random(seed)  # noqa: S311 - nothing is kept secret by it
-    retriever, room = warm(10_000_000)
+    retriever, memory = warm(10_000_000)
     store = retriever.model_copy(update={"texts": None})
     for word in WORDS[:4]:
         await write(graphed, scope, word, rng)
@@ -119,8 +119,8 @@ async def test_after_every_change_memory_tells_what_the_store_tells(  # noqa: PL
                 here = await retriever.search(scope, question, mode=mode, top_k=4)
                 there = await store.search(scope, question, mode=mode, top_k=4)
                 assert told(here) == told(there), (question, mode)
-            await room.settled()
-        assert set(room.memory) == {(ScopeTexts, scope)}
+            await memory.settle()
+        assert set(memory.sizes) == {(ScopeTexts, scope)}
         await change(database, graphed, scope, rng)
         clock.now += 500
 
@@ -132,11 +132,11 @@ async def test_in_memory_a_question_asks_the_store_for_the_stamp_only(
     scope: Scope,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    retriever, room = warm(10_000_000)
+    retriever, memory = warm(10_000_000)
     await write(graphed, scope, "Chess", Random(1))  # noqa: S311 - as above
     for _ in range(4):
         await retriever.search(scope, QUESTIONS[0], mode="mix")
-        await room.settled()
+        await memory.settle()
     asked = recorded(database, monkeypatch)
     for mode in MODES:
         asked.clear()
@@ -152,15 +152,15 @@ async def test_what_has_changed_is_in_memory_again_after_the_question_that_met_t
     scope: Scope,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    retriever, room = warm(10_000_000)
+    retriever, memory = warm(10_000_000)
     for word in WORDS[:3]:
         await write(ingestor, scope, word, Random(word))  # noqa: S311 - as above
         for _ in range(4):
             await retriever.search(scope, QUESTIONS[0], mode="mix")
-            await room.settled()
+            await memory.settle()
     await write(ingestor, scope, WORDS[3], Random(3))  # noqa: S311 - as above
     await retriever.search(scope, QUESTIONS[0], mode="mix")
-    await room.settled()
+    await memory.settle()
     asked = recorded(database, monkeypatch)
     found = await retriever.search(scope, QUESTIONS[0], mode="mix")
     assert f"{WORDS[3]}.md" in {item.metadata["filename"] for item in found.results}
@@ -171,7 +171,7 @@ async def test_of_the_same_question_every_tenant_is_told_its_own_passages(
     graphed: Ingestor, warm: Warm
 ) -> None:
     """Two users with a knowledge base of the same name, in memory at once."""
-    retriever, room = warm(10_000_000)
+    retriever, memory = warm(10_000_000)
     first, second, stranger = (Scope(f"user-{uuid4()}", "same") for _ in range(3))
     await write(graphed, first, "Chess", Random(1))  # noqa: S311 - as above
     await write(graphed, second, "Tide", Random(2))  # noqa: S311 - as above
@@ -179,10 +179,10 @@ async def test_of_the_same_question_every_tenant_is_told_its_own_passages(
         for scope, word in ((first, "Chess"), (second, "Tide")):
             found = await retriever.search(scope, QUESTIONS[0], mode="hybrid", top_k=9)
             assert {item.metadata["filename"] for item in found.results} == {f"{word}.md"}
-            await room.settled()
+            await memory.settle()
         assert not (await retriever.search(stranger, QUESTIONS[0], mode="hybrid")).results
-        await room.settled()
-    assert set(room.memory) >= {(ScopeTexts, first), (ScopeTexts, second)}
+        await memory.settle()
+    assert set(memory.sizes) >= {(ScopeTexts, first), (ScopeTexts, second)}
 
 
 async def test_texts_that_have_no_room_are_told_by_the_store(
@@ -191,9 +191,9 @@ async def test_texts_that_have_no_room_are_told_by_the_store(
     for word in WORDS:
         await write(graphed, scope, word, Random(word))  # noqa: S311 - as above
     for size in (0, 4_000):
-        retriever, room = warm(size)
+        retriever, memory = warm(size)
         for _ in range(4):
             found = await retriever.search(scope, QUESTIONS[0], mode="mix", top_k=3)
             assert all(item.text for item in found.results)
-            await room.settled()
-        assert not room.memory
+            await memory.settle()
+        assert not memory.sizes

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import NamedTuple
 from uuid import UUID
 
@@ -35,7 +34,7 @@ from sextant.stores.graph.evidence import AliasRow, MentionRow, RelationRow
 from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.resolution.comparison import ABBREVIATES
 from sextant.text.analysis import NAMES
-from sextant.text.characters import normalise_name
+from sextant.text.characters import normalise_name, remember_short
 from sextant.text.name_linker import NameTrie, is_linkable
 
 _LONGEST_NAME, _LONGEST_HEADING, _LONGEST_VALUE = 60, 40, 120  # characters; what is longer is prose
@@ -202,7 +201,7 @@ def _mention(bearer: Bearer, chunk_id: UUID, start: int, end: int) -> MentionRow
     )
 
 
-@lru_cache(maxsize=65_536)
+@remember_short(65_536)
 def core(name: str) -> str:
     """Return the name from its first word to its last, as it must stand in a text."""
     words = NAMES.tokens(name)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from sextant.ingestion.graph.extraction.model_evidence import relation_type
 from sextant.ingestion.graph.extraction.titles import is_generic
 from sextant.stores.graph.evidence import one_line
 from sextant.tables.cells.values import CellValue, ValueKind, read_value
-from sextant.text.characters import has_cjk, normalise_name
+from sextant.text.characters import has_cjk, normalise_name, remember_short
 from sextant.text.name_linker import is_linkable
 from sextant.text.persons import SURNAMES
 from sextant.text.segmenter import cut_tagged_words, is_known_word
@@ -51,7 +51,7 @@ name names value values status state type kind unit date time size color colour 
 _NO_CLASS = frozenset(_UNCLASSED.split())
 
 
-@lru_cache(maxsize=65_536)
+@remember_short(65_536)
 def type_of_name(name: str) -> str:
     """Return the type that a name shows by itself: a value, a code, a known place, "… Ltd", 何静."""
     value = read_value(name)
@@ -64,13 +64,13 @@ def type_of_name(name: str) -> str:
     return _chinese_name(name) if has_cjk(name) else _latin_name(name)
 
 
-@lru_cache(maxsize=65_536)
+@remember_short(65_536)
 def type_of_class(noun: str) -> str:
     """Return the type of what is called by `noun`, whose head is its end: "build tool", 慢性疾病."""
     return _class_behind(noun, 0)
 
 
-@lru_cache(maxsize=4096)
+@remember_short(4096)
 def type_of_column(heading: str) -> str:
     """Return the type of the things in a column: of its heading's class, else the heading itself."""
     kind = type_of_class(heading)

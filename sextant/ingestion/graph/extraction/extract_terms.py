@@ -18,7 +18,14 @@ from itertools import accumulate, combinations, groupby, pairwise
 from typing import NamedTuple
 
 from sextant.ingestion.graph.extraction.titles import openings
-from sextant.text.characters import CJK_LETTERS, IDEOGRAPHS, MARKS, has_cjk, normalise_name
+from sextant.text.characters import (
+    CJK_LETTERS,
+    IDEOGRAPHS,
+    MARKS,
+    has_cjk,
+    normalise_name,
+    remember_short,
+)
 from sextant.text.segmenter import cut_tagged_words
 from sextant.text.sentences import TITLES, sentence_spans
 from sextant.text.stopwords import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
@@ -340,7 +347,7 @@ def _find_repeated(text: str, words: Sequence[_Word]) -> list[TermSpan]:
     return [TermSpan(*index, _PLAIN) for index in positions]
 
 
-@lru_cache(maxsize=16_384)
+@remember_short(16_384)
 def _is_content(word: str) -> bool:
     return len(word) > 2 and word not in ENGLISH_STOP_WORDS and not _is_contraction(word)
 

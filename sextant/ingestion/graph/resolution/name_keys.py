@@ -13,10 +13,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
-from sextant.text.characters import CJK_LETTERS, IDEOGRAPHS, MARKS, has_cjk, normalise_name
+from sextant.text.characters import (
+    CJK_LETTERS,
+    IDEOGRAPHS,
+    MARKS,
+    has_cjk,
+    normalise_name,
+    remember_short,
+)
 from sextant.text.number_words import CARDINALS, ORDINALS
 from sextant.text.segmenter import words_of
 
@@ -167,7 +173,7 @@ _OPPOSING = frozenset(
 )
 
 
-@lru_cache(maxsize=262_144)
+@remember_short(262_144)
 def spelling_key(name: str) -> str:
     """Return what spellings of one name share; empty for names without letters, which share nothing."""
     norm = _plainly(name)

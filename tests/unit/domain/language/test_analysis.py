@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.text.analysis import NAMES, SEGMENTED, Analyzer, Tokenizer, fold, pairs, terms
+from sextant.text.characters import remember_short
 
 
 def test_chinese_is_cut_into_pairs_and_english_into_stems() -> None:
@@ -79,3 +80,16 @@ def test_a_word_of_any_length_is_filtered() -> None:
 
 def test_words_of_the_segmenter_take_the_place_of_pairs() -> None:
     assert SEGMENTED.terms("糖尿病患者 waited") == ["糖尿病", "患者", "wait"]
+
+
+def test_only_short_texts_are_remembered() -> None:
+    asked = list[str]()
+
+    @remember_short(2, longest=3)
+    def length(text: str) -> int:
+        asked.append(text)
+        return len(text)
+
+    for _ in range(2):
+        assert [length("abc"), length("abcd")] == [3, 4]
+    assert asked == ["abc", "abcd", "abcd"]

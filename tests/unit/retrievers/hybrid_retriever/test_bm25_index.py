@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 import sys
-import weakref
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sextant.retrievers.hybrid_retriever.bm25_index import BM25Index, BM25Indexes
-from sextant.retrievers.index.index_cache import VersionedCache
 from sextant.retrievers.numeric.sparse import BM25
 from sextant.stores.rows import StoredText
 from sextant.text.analysis import SEGMENTED
@@ -248,28 +246,6 @@ async def test_who_comes_while_an_index_is_built_shares_the_next_build_with_all_
     assert await indexes.get(rows) is others[0]
 
 
-async def test_a_build_that_fails_fails_for_those_who_wait_for_it_alone() -> None:
-    kept: VersionedCache[str, int, int] = VersionedCache(1e9, lambda value: value)
-    begun, failing = asyncio.Event(), asyncio.Event()
-
-    async def fail(before: object) -> int:
-        begun.set()
-        await failing.wait()
-        raise OSError("gone")
-
-    async def make(before: object) -> int:
-        return 2
-
-    first = asyncio.create_task(kept.get("a", 1, fail))
-    await begun.wait()
-    second = asyncio.create_task(kept.get("a", 2, make))
-    await asyncio.sleep(0)
-    failing.set()
-    with pytest.raises(OSError, match="gone"):
-        await first
-    assert await second == (2, True)
-
-
 async def test_the_users_asked_longest_ago_make_room() -> None:
     """Seed 003, 风险: 大量用户时内存占用增长."""
     text = " ".join(f"word{n}" for n in range(200))
@@ -280,37 +256,3 @@ async def test_the_users_asked_longest_ago_make_room() -> None:
     assert indexes.keys == ["one", "three"]
     await indexes.get(Changing({"a": text + " ".join(f"more{n}" for n in range(999))}, "huge"))
     assert indexes.keys == ["huge"]
-
-
-async def test_an_index_that_nobody_asks_is_let_go() -> None:
-    """Seed 003, 内存占用: 空闲超时自动释放."""
-    now = [0.0]
-    kept: VersionedCache[str, int, set[str]] = VersionedCache(
-        1e9, len, idle=10, clock=lambda: now[0]
-    )
-
-    async def make(before: object) -> set[str]:
-        return set()
-
-    await kept.get("old", 1, make)
-    now[0] = 6
-    await kept.get("new", 1, make)
-    now[0] = 11
-    kept.release_idle()
-    assert kept.keys == ["new"]
-
-
-async def test_and_nobody_has_to_ask_for_that() -> None:
-    """The loop's own timer sees to it, and then looks no more."""
-    kept: VersionedCache[str, int, set[str]] = VersionedCache(1e9, len, idle=0.001)
-    gone = asyncio.Event()
-
-    async def make(before: object) -> set[str]:
-        return set[str]()
-
-    value, _ = await kept.get("a", 1, make)
-    weakref.finalize(value, gone.set)
-    del value
-    async with asyncio.timeout(5):
-        await gone.wait()
-    assert kept.keys == []

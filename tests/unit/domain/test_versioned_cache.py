@@ -1,0 +1,355 @@
+"""Values in memory: built once for all who wait, at a version, evicted by size, share and idle time."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import random
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from sextant.domain.versioned_cache import Fits, VersionedCache, together
+from tests.clock import Clock
+
+Cache = VersionedCache[str, int, int]
+
+
+async def never(_: object) -> int:
+    raise AssertionError("nothing had to be built")
+
+
+async def test_all_who_wait_share_one_build() -> None:
+    cache: Cache = VersionedCache(10)
+    made, may_end = list[object](), asyncio.Event()
+
+    async def make(before: object) -> int:
+        made.append(before)
+        await may_end.wait()
+        return 7
+
+    asking = [asyncio.create_task(cache.get("a", 1, make)) for _ in range(5)]
+    await asyncio.sleep(0)
+    asking[0].cancel()
+    may_end.set()
+    assert await asyncio.gather(*asking[1:]) == [(7, True)] * 4
+    assert made == [None]
+    assert await cache.get("a", 1, never) == (7, True)
+
+
+async def test_another_version_is_built_from_the_one_before() -> None:
+    cache: Cache = VersionedCache(10)
+
+    async def make(before: tuple[int, int] | None) -> int:
+        return 10 * before[1] if before else 1
+
+    assert await cache.get("a", 1, make) == (1, True)
+    assert await cache.get("a", 2, make) == (10, True)
+    assert cache.at("a", 1) is None
+    assert cache.at("a", 2) == 10
+
+
+async def test_whoever_is_impatient_gets_the_version_before() -> None:
+    cache: Cache = VersionedCache(10)
+    cache.put("a", 1, 5)
+    may_end = asyncio.Event()
+
+    async def make(_: object) -> int:
+        await may_end.wait()
+        return 6
+
+    assert await cache.get("a", 2, make, patience=0) == (5, False)
+    may_end.set()
+    assert await cache.get("a", 2, never) == (6, True)
+
+
+def test_what_was_asked_for_longest_ago_goes_when_bytes_do_not_suffice() -> None:
+    cache: VersionedCache[str, None, bytes] = VersionedCache(10, len)
+    for key in ("one", "two"):
+        cache.put(key, None, b"12345")
+    assert cache.at("one", None) is not None
+    cache.put("three", None, b"1")
+    assert cache.keys == ["one", "three"]
+    cache.put("huge", None, bytes(99))
+    assert cache.keys == ["huge"]
+    assert cache.sizes == {"huge": 99}
+
+
+def test_nobody_takes_more_than_their_share() -> None:
+    cache: VersionedCache[tuple[str, int], int, int] = VersionedCache(
+        5, owner=lambda key: key[0], most_per_owner=2
+    )
+    for number in range(10):
+        cache.put(("greedy", number), 1, number)
+    cache.put(("modest", 0), 1, 0)
+    assert cache.keys == [("greedy", 8), ("greedy", 9), ("modest", 0)]
+    for number in range(6):
+        cache.put((f"user {number}", 0), 1, 0)
+    assert len(cache.keys) == 5
+
+
+def test_what_is_idle_is_gone_before_anybody_looks_for_it() -> None:
+    clock = Clock()
+    cache: Cache = VersionedCache(10, idle=300, clock=clock)
+    cache.put("a", 1, 1)
+    clock.now = 299.0
+    assert cache.at("a", 1) == 1
+    clock.now = 600.0
+    assert cache.peek("a") is None
+    assert cache.sizes == {}
+
+
+@pytest.mark.parametrize(("most", "idle"), [(0, 300.0), (10, 0.0)])
+def test_nothing_is_kept_where_nothing_may_be(most: int, idle: float) -> None:
+    cache: Cache = VersionedCache(most, idle=idle)
+    cache.put("a", 1, 1)
+    assert cache.keys == []
+
+
+def test_a_value_is_dropped_only_as_long_as_it_is_the_one_meant() -> None:
+    cache: VersionedCache[str, int, list[int]] = VersionedCache(10)
+    old, new = [1], [1]
+    cache.put("a", 1, old)
+    cache.put("a", 2, new)
+    cache.drop("a", old)
+    assert cache.at("a", 2) is new
+    cache.drop("a", new)
+    assert cache.keys == []
+
+
+async def test_a_build_that_fails_fails_for_those_who_wait_for_it_alone() -> None:
+    kept: VersionedCache[str, int, int] = VersionedCache(1e9, lambda value: value)
+    begun, failing = asyncio.Event(), asyncio.Event()
+
+    async def fail(before: object) -> int:
+        begun.set()
+        await failing.wait()
+        raise OSError("gone")
+
+    async def make(before: object) -> int:
+        return 2
+
+    first = asyncio.create_task(kept.get("a", 1, fail))
+    await begun.wait()
+    second = asyncio.create_task(kept.get("a", 2, make))
+    await asyncio.sleep(0)
+    failing.set()
+    with pytest.raises(OSError, match="gone"):
+        await first
+    assert await second == (2, True)
+
+
+async def test_what_nobody_asks_for_goes() -> None:
+    now = [0.0]
+    kept: VersionedCache[str, int, set[str]] = VersionedCache(
+        1e9, len, idle=10, clock=lambda: now[0]
+    )
+
+    async def make(before: object) -> set[str]:
+        return set()
+
+    await kept.get("old", 1, make)
+    now[0] = 6
+    await kept.get("new", 1, make)
+    now[0] = 11
+    kept.release_idle()
+    assert kept.keys == ["new"]
+
+
+async def test_and_nobody_has_to_see_to_that() -> None:
+    """The loop's own timer sees to it, and then looks no more."""
+    kept: VersionedCache[str, int, set[str]] = VersionedCache(1e9, len, idle=0.001)
+    gone = asyncio.Event()
+
+    async def make(before: object) -> set[str]:
+        return set[str]()
+
+    value, _ = await kept.get("a", 1, make)
+    weakref.finalize(value, gone.set)
+    del value
+    async with asyncio.timeout(5):
+        await gone.wait()
+    assert kept.keys == []
+
+
+@pytest.mark.usefixtures("switching_often")
+def test_callers_of_two_loops_all_get_a_value() -> None:
+    """A synchronous caller brings a thread and a loop of its own; one of both was told that it was cancelled."""
+    kept: VersionedCache[int, int, float] = VersionedCache(200, lambda _: 1.0)
+
+    async def asking(seed: int) -> None:
+        dice = random.Random(seed)  # noqa: S311 - nothing is kept secret by it
+
+        async def make(_: object) -> float:
+            return dice.random()
+
+        for _ in range(20_000):
+            _, current = await kept.get(dice.randrange(600), dice.randrange(3), make)
+            assert current
+
+    with ThreadPoolExecutor(2) as threads:
+        for done in [threads.submit(asyncio.run, asking(seed)) for seed in range(2)]:
+            done.result(timeout=60)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def cache(clock: Clock) -> Cache:
+    return VersionedCache(100, lambda size: size, idle=600, clock=clock)
+
+
+async def ask(cache: Cache, name: str, size: int, times: int = 3) -> None:
+    """Ask for a value of this size as often, and wait until it has been made or not."""
+
+    async def make(_: Fits) -> tuple[int, int]:
+        return 1, size
+
+    for _ in range(times):
+        cache.get_or_schedule(name, make)
+        await cache.settle()
+
+
+def kept(cache: Cache) -> set[str]:
+    return set(cache.keys)
+
+
+async def test_what_is_asked_clearly_more_takes_the_place_of_what_is_asked_least(
+    cache: Cache, clock: Clock
+) -> None:
+    await ask(cache, "seldom", 50)
+    await ask(cache, "sometimes", 50, times=5)
+    clock.now += 61
+    await ask(cache, "often", 50, times=9)
+    assert kept(cache) == {"sometimes", "often"}
+
+
+async def test_for_what_has_no_room_even_so_nothing_goes(cache: Cache, clock: Clock) -> None:
+    await ask(cache, "seldom", 50)
+    await ask(cache, "often", 50, times=40)
+    for _ in range(3):
+        await ask(cache, "too large beside what is asked often", 60, times=30)
+        await ask(cache, "too large for any room", 101, times=30)
+        clock.now += 61
+        await ask(cache, "often", 50, times=40)
+    assert kept(cache) == {"seldom", "often"}
+
+
+async def test_what_keeps_changing_is_made_again_at_once_until_that_has_taken_a_second(
+    cache: Cache, clock: Clock
+) -> None:
+    made = 0
+
+    async def make(_: Fits) -> tuple[int, int]:
+        nonlocal made
+        made += 1
+        clock.now += 0.4
+        return 1, 1
+
+    async def changes(times: int) -> None:
+        for _ in range(times):
+            value = cache.get_or_schedule("written to", make)
+            if value is not None:
+                cache.drop("written to", value)
+            await cache.settle()
+
+    await changes(30)
+    assert made == 3
+    for _ in range(5):  # from then on a twentieth of the time
+        clock.now += 8
+        await changes(30)
+    assert made == 8
+
+
+async def test_what_cannot_be_made_is_told_of_and_tried_again(
+    cache: Cache, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    failures = [ValueError("unreadable")]
+
+    async def make(_: Fits) -> tuple[int, int]:
+        if failures:
+            raise failures.pop()
+        return 1, 1
+
+    for _ in range(6):
+        assert cache.get_or_schedule("broken", make) is None
+        await cache.settle()
+    [told] = caplog.records
+    assert told.levelno == logging.ERROR
+    assert told.exc_info is not None
+    assert "unreadable" in str(told.exc_info[1])
+
+    clock.now += 61
+    for _ in range(3):
+        cache.get_or_schedule("broken", make)
+        await cache.settle()
+    assert kept(cache) == {"broken"}
+
+
+async def test_two_are_made_at_once_and_none_twice(cache: Cache) -> None:
+    made, may_end = list[str](), asyncio.Event()
+
+    def asked(name: str) -> None:
+        async def make(_: Fits) -> tuple[int, int]:
+            made.append(name)
+            await may_end.wait()
+            return 1, 10
+
+        for _ in range(3):
+            cache.get_or_schedule(name, make)
+
+    for name in ("first", "first", "second", "third"):
+        asked(name)
+    await asyncio.sleep(0)
+    assert made == ["first", "second"]
+    may_end.set()
+    await cache.settle()
+    asked("third")
+    await cache.settle()
+    assert kept(cache) == {"first", "second", "third"}
+
+
+def test_what_is_made_at_once_has_room_only_as_far_as_all_of_it_has() -> None:
+    one, other = together(lambda size: size <= 100, 2)
+    assert one(60)
+    assert not other(50)
+    assert one(50)
+    assert other(50)
+    assert not one(51)
+
+
+@pytest.mark.usefixtures("switching_often")
+def test_what_two_loops_schedule_does_not_disturb_the_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A synchronous caller brings a thread and a loop of its own."""
+    for name, value in {"_REST": 0.0, "_SHARE": 1e9, "_COUNTED": 200}.items():
+        monkeypatch.setattr(f"sextant.domain.versioned_cache.{name}", value)
+    cache: Cache = VersionedCache(100)
+    faults = list[object]()
+
+    async def make(_: Fits) -> tuple[int, int]:
+        return 1, 1
+
+    async def asking(seed: int) -> None:
+        dice = random.Random(seed)  # noqa: S311 - nothing is kept secret by it
+        asyncio.get_running_loop().set_exception_handler(lambda _, fault: faults.append(fault))
+        for turn in range(5_000):
+            key = str(dice.randrange(300))
+            value = cache.get_or_schedule(key, make)
+            if value is not None and dice.random() < 0.1:
+                cache.drop(key, value)
+            if turn % 10 == 0:
+                await asyncio.sleep(0)
+        await cache.close()
+
+    with ThreadPoolExecutor(2) as threads:
+        for done in [threads.submit(asyncio.run, asking(seed)) for seed in range(2)]:
+            done.result()
+    gc.collect()  # an error that nobody waited for is told by then
+    assert faults == []
