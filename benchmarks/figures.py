@@ -34,9 +34,14 @@ def record(
     print(f"{name:<58}{value:10.3f} {unit:<20}{limit}", flush=True)
     if file := os.environ.get(VARIABLE):
         is_met = (most is None or value <= most) and (least is None or value >= least)
-        figure = {"name": name, "value": f"{value:.3g} {unit}".strip(), "met": is_met}
+        figure = {"name": name, "value": f"{format_figure(value)} {unit}".strip(), "met": is_met}
         with Path(file).open("ab") as lines:
             lines.write(orjson.dumps(figure) + b"\n")
+
+
+def format_figure(value: float) -> str:
+    """Return a figure with three digits, and thousands apart."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def update_rows(

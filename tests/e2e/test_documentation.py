@@ -29,9 +29,14 @@ pytestmark = pytest.mark.e2e
 
 ROOT = Path(__file__).parents[2]
 README = [ROOT / "README.md", ROOT / "README.zh-CN.md"]
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("**/*.md"))]
 # Typed as they stand they install, ask a person, serve for ever, or measure for hours.
 _NOT_HERE = re.compile(r"^make |\bsextant (?:serve|chat)\b|\bID\b|export SEXTANT_DATA_DIR")
+# On other pages: what names a machine of the reader's, or runs until it is stopped.
+_ELSEWHERE = re.compile(
+    r"HOST|/opt/|/backups/|=…|\bsextant (?:serve|chat|worker|mcp|graph rebuild)\b"
+)
+_RUN_ID = re.compile(r"\b[0-9a-f]{32}\b")
 RUST = [
     {"type": "document", "id": "d1", "title": "Rust", "text": "所有权系统保证内存安全。"},
     {"type": "chunk", "id": "c1", "documentId": "d1", "text": "所有权系统保证内存安全。"},
@@ -96,6 +101,15 @@ def python_blocks() -> list[Any]:
     ]
 
 
+def typed_elsewhere(page: Path) -> list[str]:
+    """Return the commands of a page but the front page that run here, continued lines joined."""
+    shown = "".join(blocks(page, "sh")).replace("\\\n", " ")
+    lines = [re.sub(r"(^|\s+)#.*", "", line).strip() for line in shown.splitlines()]
+    return [
+        line for line in lines if re.match(r"curl |sextant ", line) and not _ELSEWHERE.search(line)
+    ]
+
+
 def curls(page: Path) -> list[str]:
     """Return the curl lines of a page's tables, those that delete last."""
     told = re.findall(r"`(curl [^`]*)`", page.read_text())
@@ -115,6 +129,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory, sextant: Sextant) -> Path:
         shutil.copy(handbook, folder / place)
     (folder / "rust.jsonl").write_text("\n".join(map(json.dumps, RUST)))
     (folder / "xray.jpg").write_bytes(picture(kind="JPEG"))
+    (folder / "chart.png").write_bytes(picture())
+    (folder / "sales.csv").write_text("product,sold\nA,900\nB,1200\n")
     sextant("ingest", documents, "--graph", "demo", "--json").json()
     for graph, name in _ASKED_OF.items():
         sextant("ingest", documents / name, "--graph", graph, "--json").json()
@@ -223,6 +239,23 @@ def test_every_curl_line_is_answered(desk: Path, environment: dict[str, str], se
         for line in lines:
             known |= _ids(line, known, client)
             run_shell(line, desk, environment | known)
+
+
+def test_the_commands_of_the_other_pages_run(
+    desk: Path, environment: dict[str, str], server: str
+) -> None:
+    lines = [line for page in PAGES if page not in README for line in typed_elsewhere(page)]
+    assert len(lines) > 10
+    with httpx.Client(base_url=server, timeout=120) as client:
+        known = {"S": server, "J": "content-type: application/json"}
+        for line in lines:
+            here = re.sub(r"^sextant ", f"{shlex.quote(sys.executable)} -m sextant ", line)
+            here = here.replace("http://localhost:8000", server).replace("localhost:8000", server)
+            here = _RUN_ID.sub("$R", here).replace(
+                "'Last-Event-ID: $R-19'", '"Last-Event-ID: $R-19"'
+            )
+            known |= _ids(here, known, client)
+            run_shell(here, desk, environment | known)
 
 
 def _ids(line: str, known: dict[str, str], client: httpx.Client) -> dict[str, str]:
