@@ -59,9 +59,9 @@ export const WORDS = {
     lost: "The server cannot be reached. Check that it runs, then try again.", broke: "The answer broke off. Ask again.",
     cutOff: "The upload broke off: the server is gone, or the file is larger than it takes.",
     later: (seconds) => `Try again in ${seconds} seconds.`, forbidden: "Ask whoever runs the server for a key with this permission.",
-    kindsOf: { TERM: "term", PERSON: "person", ORGANIZATION: "organisation", LOCATION: "place", EVENT: "event", PRODUCT: "product", WORK: "work", DISEASE: "disease", SUBSTANCE: "substance", CONCEPT: "concept" },
-    relationsOf: { CO_OCCURS: "appears with" },
-    lanes: { keyword: "words", vector: "meaning", walk: "graph", reports: "reports", local: "entities", global: "topics", mix: "words, meaning, graph", rerank: "rerank" },
+    kindsOf: { TERM: "term", PERSON: "person", ORGANIZATION: "organisation", LOCATION: "place", EVENT: "event", PRODUCT: "product", WORK: "work", DISEASE: "disease", SUBSTANCE: "substance", CONCEPT: "concept", DATE: "date", AMOUNT: "amount", CODE: "code", GROUP: "group" },
+    relationsOf: { CO_OCCURS: "appears with", IS_A: "is a", PART_OF: "is part of", ABBREVIATES: "is short for" },
+    lanes: { keyword: "words", vector: "meaning", walk: "graph", reports: "reports", local: "entities", global: "topics", mix: "words, meaning, graph", rerank: "rerank", restating: "restated" },
     rank: (lane, place) => `${lane} #${place}`, rankHint: "Found by this lane, at this place",
     help: "Help", helpHint: "What modes, citations and the words below an answer mean",
     helpTexts: [
@@ -148,9 +148,9 @@ export const WORDS = {
     lost: "无法连接服务器。请确认它在运行，然后重试。", broke: "回答中断了。请重新提问。",
     cutOff: "上传中断：服务器已断开，或文件超过上限。",
     later: (seconds) => `请在 ${seconds} 秒后重试。`, forbidden: "请向服务器的管理者索取有此权限的密钥。",
-    kindsOf: { TERM: "术语", PERSON: "人物", ORGANIZATION: "组织", LOCATION: "地点", EVENT: "事件", PRODUCT: "产品", WORK: "作品", DISEASE: "疾病", SUBSTANCE: "物质", CONCEPT: "概念" },
-    relationsOf: { CO_OCCURS: "同时出现于" },
-    lanes: { keyword: "词语", vector: "语义", walk: "图谱", reports: "报告", local: "实体", global: "主题", mix: "词语、语义、图谱", rerank: "重排" },
+    kindsOf: { TERM: "术语", PERSON: "人物", ORGANIZATION: "组织", LOCATION: "地点", EVENT: "事件", PRODUCT: "产品", WORK: "作品", DISEASE: "疾病", SUBSTANCE: "物质", CONCEPT: "概念", DATE: "日期", AMOUNT: "数量", CODE: "编号", GROUP: "群体" },
+    relationsOf: { CO_OCCURS: "同时出现于", IS_A: "是一种", PART_OF: "属于", ABBREVIATES: "缩写自" },
+    lanes: { keyword: "词语", vector: "语义", walk: "图谱", reports: "报告", local: "实体", global: "主题", mix: "词语、语义、图谱", rerank: "重排", restating: "复述" },
     rank: (lane, place) => `${lane} #${place}`, rankHint: "由此通道找到，及其名次",
     help: "帮助", helpHint: "模式、引用以及回答下方说明的含义",
     helpTexts: [
@@ -188,16 +188,20 @@ export const PROBLEMS = {
   file_empty: "文件里没有可读的文字。", file_encrypted: "文件有密码保护，请另存一份没有密码的。",
   file_type_unknown: "不支持这种文件，请另存为支持的格式。", file_broken: "文件已损坏或不完整，请打开后重新保存再试。",
   file_unsafe: "处理这个文件会超出服务器的限度，请拆分或简化。", file_too_large: "文件太大。", cancelled: "已被取消。",
-  question_invalid: "问题为空或过长。", conversation_busy: "这个对话的上一个问题还在回答。",
+  file_rejected: "这个文件不能处理。", question_invalid: "问题为空或过长。", input_invalid: "请求有误。", option_invalid: "有一个选项不对。", settings_invalid: "服务器的设置有误。",
+  not_found: "没有找到。", graph_not_found: "没有这个知识库。", document_not_found: "没有这个文档，可能已被删除。", chunk_not_found: "没有这个段落，可能已被删除。",
+  entity_not_found: "没有这个实体，可能已被合并或删除。", conversation_not_found: "没有这个对话，可能已被删除。", run_not_found: "这次回答已经不在了，请重新提问。",
+  unauthorised: "需要密钥，或密钥无效。", forbidden: "这个密钥没有此权限。", conflict: "与正在进行的操作冲突。", superseded: "其间已有更新的版本。", mode_not_available: "现在不能使用这种模式。", conversation_busy: "这个对话的上一个问题还在回答。",
   conversation_unreadable: "这个对话的存档无法读取，请删除它或另开一个。",
   embedding_model_changed: "已有的向量来自另一个模型，请管理者运行 sextant reembed。",
   overloaded: "服务器现在太忙。", limited: "请求过多，或额度已用完。", timed_out: "等待过久，已放弃。",
   database_unavailable: "数据库无法连接。", graph_store_unavailable: "图数据库无法连接。", retrieval_failed: "检索失败。",
+  dependency_unavailable: "有一项依赖不可用。", model_output_invalid: "模型没有给出可用的回答。", context_too_long: "内容超过了模型能读的长度。",
   model_unavailable: "模型没有响应。", model_rejected: "模型拒绝了请求。", internal_error: "服务器内部出错。",
 };
 
 // What may be missing of a document, by the code of the warning.
-const MISSING = {
+export const MISSING = {
   unreadable_characters: "有无法识别的字符", pages_of_images: "有些页只有图像，没有文字",
   pages_unreadable: "有些页的字体没有说明所画的是哪些字，未读取；请用文字识别（OCR）处理后重新添加",
   running_heads: "页眉页脚已略去",
