@@ -32,6 +32,7 @@ from sextant.ingestion.graph.extraction.extract_terms import Term
 from sextant.ingestion.graph.extraction.taggers import EntityTagger, build_tagger
 from sextant.stores.graph.evidence import AliasRow, GraphEvidence, MentionRow
 from sextant.stores.graph.graph_writer import GraphWriter
+from sextant.stores.graph.ids import entity_id
 from sextant.stores.graph.names import chunks_containing, has_chunks, live, read_names
 from sextant.stores.graph.record import GraphRecord
 from sextant.stores.postgresql.database import Database
@@ -145,8 +146,12 @@ def _document_evidence(
     aliases, titled = title_evidence(scope, document.document_id, document.parsed)
     if FACTS_OF in document.parsed.metadata:
         return GraphEvidence(titled, (), aliases)
-    terms, relations = term_evidence(scope, document.parsed.chunks, document.terms, tagger)
-    return GraphEvidence([*titled, *terms], relations, aliases)
+    said = term_evidence(scope, document.parsed.chunks, document.terms, tagger)
+    aliases += [
+        AliasRow(entity_id(scope, name), name, "statement", document.document_id)
+        for name in dict.fromkeys(said.names)
+    ]
+    return GraphEvidence([*titled, *said.mentions], said.relations, aliases)
 
 
 async def _link_others(

@@ -43,6 +43,11 @@ Brenner Antriebstechnik sends BM-40 in time.
 USED = "# Used\n\nFor the BM-40 call Brenner Antriebstechnik; the Wheel Foo is of Halden Works.\n"
 
 
+@pytest.fixture
+def opened(graphed: Ingestor, database: Database, scope: Scope) -> tuple[Ingestor, Database, Scope]:
+    return graphed, database, scope
+
+
 async def entities(database: Database, scope: Scope) -> dict[str, tuple[str, str]]:
     """Return types and descriptions of the entities that readers see, by name."""
     query = """select name, entity_type, description from entities join graphs g using (scope_id)
@@ -94,6 +99,55 @@ async def test_entities_are_found_by_the_types_that_passages_give_them(
     options = SearchOptions(filters={"entityTypes": types})
     found = await search.search("Borrow Check, Cargo Build and Rust Lang", scope, options)
     assert {one.entity.name for one in found.results} == {"Borrow Check", "Cargo Build"}
+
+
+@pytest.mark.parametrize(
+    ("said", "part", "whole", "elsewhere"),
+    [
+        (
+            "借用检查器是所有权系统的一部分。",
+            "借用检查器",
+            "所有权系统",
+            "借用检查器在编译时运行。",
+        ),
+        ("The Gripper is part of the Heron Mark.", "Gripper", "Heron Mark", "Oil the Gripper."),
+    ],
+)
+async def test_readers_see_what_a_sentence_says_to_be_part_of_what(
+    opened: tuple[Ingestor, Database, Scope], said: str, part: str, whole: str, elsewhere: str
+) -> None:
+    graphed, database, scope = opened
+    await ingest(graphed, scope, one=said, other=elsewhere)
+    found = await entities(database, scope)
+    assert {part, whole} <= found.keys()
+    [hop] = await PostgresGraph(database).neighbourhood(scope, [entity_id(scope, part)])
+    assert (hop.source_id, hop.relation_type, hop.target_id) == (
+        entity_id(scope, part),
+        "PART_OF",
+        entity_id(scope, whole),
+    )
+    mentioning = """select distinct d.source from mentions m join graphs g using (scope_id)
+      join entities e on e.scope_id = m.scope_id and e.id = m.entity_id
+      join documents d on d.id = m.document_id where g.graph_id = %s and e.name = '{}'"""
+    sources = await rows(database, scope, mentioning.format(part))
+    assert sorted(sources) == [("one.md",), ("other.md",)]
+
+
+async def test_dates_and_amounts_describe_what_they_are_of_and_are_no_entities(
+    graphed: Ingestor, database: Database, scope: Scope
+) -> None:
+    table = """# Plan
+
+| Step | Due | Budget |
+| --- | --- | --- |
+| Kickoff Round | March 2025 | EUR 1,200 |
+
+Kickoff Round comes first.
+"""
+    await ingest(graphed, scope, plan=table, used="# Used\n\nKickoff Round: March 2025.\n")
+    found = await entities(database, scope)
+    assert found["Kickoff Round"] == ("STEP", "Due: March 2025; Budget: EUR 1,200")
+    assert found.keys().isdisjoint({"March 2025", "EUR 1,200"})
 
 
 async def test_a_table_says_what_its_things_are_and_how_they_are_related(

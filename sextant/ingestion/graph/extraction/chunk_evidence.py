@@ -36,6 +36,7 @@ from sextant.stores.graph.resolution.comparison import ABBREVIATES
 from sextant.text.analysis import NAMES
 from sextant.text.characters import normalise_name, remember_short
 from sextant.text.name_linker import NameTrie, is_linkable
+from sextant.text.values import DATE, normalise_values
 
 _LONGEST_NAME, _LONGEST_HEADING, _LONGEST_VALUE = 60, 40, 120  # characters; what is longer is prose
 _MOST_COLUMNS = 16  # that a row tells facts of
@@ -47,6 +48,7 @@ _NUMBERING = frozenset(
         *("序", "序号", "序號", "编号", "編號", "项次", "排名", "名次"),
     ]
 )
+_CURRENCY = 3  # letters of its code
 _CELL = re.compile(r"((?:[^|\\]|\\.)*)\|")
 
 
@@ -127,14 +129,26 @@ def _cells(line: TableCell) -> list[TableCell]:
 
 
 def _is_name(text: str) -> bool:
-    """Return a value that names something: short, no number at its head, no sentence."""
+    """Return a value that names something: short, no number at its head, no sentence, no date or amount."""
     return (
         len(text) <= _LONGEST_NAME
         and is_linkable(text)
         and not text[0].isdigit()
         and not re.search(r"[。；;!?！？]|\. ", text)
         and len(text.split()) <= 6
+        and not _is_value(text)
     )
+
+
+@remember_short(65_536)
+def _is_value(text: str) -> bool:
+    """Return whether it is a date or an amount of money: what happened then, or costs that, is the thing."""
+    found = normalise_values(text)
+    if len(found) != 1 or found[0].end < len(text.rstrip()):
+        return False
+    currency = text[: found[0].start].strip()
+    kind = found[0].value.dimension
+    return (kind == DATE and not currency) or (kind == "money" and len(currency) <= _CURRENCY)
 
 
 class Bearer(NamedTuple):
@@ -213,12 +227,20 @@ def texts(chunks: Sequence[Chunk]) -> list[tuple[UUID, str]]:
     return [(chunk.id, chunk.text) for chunk in chunks]
 
 
+class TermEvidence(NamedTuple):
+    """What passages say by themselves: `names` are those that a sentence vouches for, to be looked for elsewhere."""
+
+    mentions: list[MentionRow]
+    relations: list[RelationRow]
+    names: list[str]
+
+
 def term_evidence(
     scope: Scope,
     chunks: Sequence[Chunk],
     known: Mapping[UUID, Sequence[Term]],
     tagger: EntityTagger | None = None,
-) -> tuple[list[MentionRow], list[RelationRow]]:
+) -> TermEvidence:
     """Return the entities that chunks mention, and how these are related.
 
     What names, columns and definitions of the document show comes before the types that a model gives.
@@ -232,8 +254,11 @@ def term_evidence(
     statements = [_state(scope, chunk, known.get(chunk.id)) for chunk in chunks]
     if tagger is not None:
         _add_tags(statements, tagger.tag([chunk.text for chunk in chunks]))
-    mentions = [row for statement in statements for row in statement.mentions.values()]
-    return mentions, [row for statement in statements for row in statement.relations]
+    return TermEvidence(
+        [row for statement in statements for row in statement.mentions.values()],
+        [row for statement in statements for row in statement.relations],
+        [name for statement in statements for name in statement.names],
+    )
 
 
 def _state(scope: Scope, chunk: Chunk, known: Sequence[Term] | None) -> _Statements:
@@ -286,6 +311,7 @@ class _Statements:
     chunk: Chunk
     mentions: dict[UUID, MentionRow] = field(default_factory=dict[UUID, MentionRow])
     relations: list[RelationRow] = field(default_factory=list[RelationRow])
+    names: list[str] = field(default_factory=list[str])
     _related: set[frozenset[UUID]] = field(default_factory=set[frozenset[UUID]])
 
     def mention(
@@ -336,6 +362,8 @@ def _add_definitions(statements: _Statements, terms: Sequence[Term]) -> None:
             statements.mention(one.whole, one.whole_start),
         )
         statements.relate(part, whole, PART_OF)
+        # A word of a part may be none that a segmenter knows (借用/检查/器是), so other passages would not have it.
+        statements.names += [one.part, one.whole]
 
 
 def _add_abbreviations(statements: _Statements) -> None:

@@ -1,7 +1,7 @@
 """The type of an entity that its name, its class or its column shows without doubt; TERM for all others.
 
 Types are those that a chat model is told of by default (`sextant.domain.settings.ExtractionSettings`), with TOOL,
-LANGUAGE, DATE, AMOUNT and CODE besides. A name's type follows from the name alone, so it does not depend on
+LANGUAGE and CODE besides. A name's type follows from the name alone, so it does not depend on
 the passages that mention it, nor on their order.
 
 Also here: what a passage says that something is.
@@ -20,7 +20,6 @@ from sextant.ingestion.graph.extraction.extract_terms import sentences_of
 from sextant.ingestion.graph.extraction.model_evidence import relation_type
 from sextant.ingestion.graph.extraction.titles import is_generic
 from sextant.stores.graph.evidence import one_line
-from sextant.tables.cells.values import CellValue, ValueKind, read_value
 from sextant.text.characters import has_cjk, normalise_name, remember_short
 from sextant.text.name_linker import is_linkable
 from sextant.text.persons import SURNAMES
@@ -29,10 +28,9 @@ from sextant.text.simplified import simplify
 from sextant.text.stopwords import ENGLISH_STOP_WORDS
 
 PERSON, ORGANIZATION, LOCATION, CONCEPT = "PERSON", "ORGANIZATION", "LOCATION", "CONCEPT"
-DATE, AMOUNT, CODE = "DATE", "AMOUNT", "CODE"
+CODE = "CODE"
 # Capital letters in short groups, and two digits: INC-2025-017, BM-40, E47. Not HbA1c, COVID-19 or Q3.
 _CODE = re.compile(r"(?=(?:\D*\d){2})[A-Z]{1,4}(?![A-Z])(?:[-_.]?(?:[A-Z]{1,4}(?![A-Z])|\d+))*")
-_MONEY = re.compile(r"[$¢£¤¥₠-⃀元]|[A-Z]{3}")
 _LONGEST_CLASS = 4  # Chinese characters
 # What is said right before a name: a label that begins something ("Owner: "), a title or a role ("Dr. ", "manager ").
 _LABEL = re.compile(
@@ -53,12 +51,7 @@ _NO_CLASS = frozenset(_UNCLASSED.split())
 
 @remember_short(65_536)
 def type_of_name(name: str) -> str:
-    """Return the type that a name shows by itself: a value, a code, a known place, "… Ltd", 何静."""
-    value = read_value(name)
-    if value.kind is ValueKind.DATE:
-        return DATE
-    if _is_amount(value):
-        return AMOUNT
+    """Return the type that a name shows by itself: a code, a known place, "… Ltd", 何静."""
     if _CODE.fullmatch(name):
         return CODE
     return _chinese_name(name) if has_cjk(name) else _latin_name(name)
@@ -94,11 +87,6 @@ def find_type_before(text: str, start: int, end: int) -> str:
         return UNTYPED
     is_role = role["role"].islower() and " " in text[start:end]
     return PERSON if role["dot"] or is_role else UNTYPED
-
-
-def _is_amount(value: CellValue) -> bool:
-    units = f"{value.prefix}{value.suffix}"
-    return value.kind is ValueKind.NUMBER and _MONEY.fullmatch(units) is not None
 
 
 def _chinese_name(name: str) -> str:

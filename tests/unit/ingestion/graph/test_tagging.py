@@ -57,7 +57,7 @@ def test_names_and_types_are_those_of_the_pipeline(pipeline: str) -> None:
 @needs_extra
 def test_tagged_names_are_mentioned_once_with_their_types(pipeline: str) -> None:
     chunk = Chunk(UUID(int=1), UUID(int=2), 0, 0, len(TEXT), TEXT)
-    mentions, _ = term_evidence(Scope("u"), [chunk], {}, SpacyTagger(pipeline))
+    mentions = term_evidence(Scope("u"), [chunk], {}, SpacyTagger(pipeline)).mentions
     types = [(row.name, row.entity_type) for row in mentions]
     assert len(types) == len(set(types))
     assert {("Ada Marsh", "PERSON"), ("Cork", "LOCATION")} <= set(types)
@@ -114,7 +114,7 @@ def test_what_a_document_shows_comes_before_what_a_model_says(tmp_path: Path) ->
         Chunk(UUID(int=n), UUID(int=9), n, 0, len(text), text, modality=modality)
         for n, (text, modality) in enumerate(texts)
     ]
-    mentions, _ = term_evidence(Scope("u"), chunks, {}, SpacyTagger(str(tmp_path / "wrong")))
+    mentions = term_evidence(Scope("u"), chunks, {}, SpacyTagger(str(tmp_path / "wrong"))).mentions
     types = {(row.name, row.entity_type) for row in mentions}
     assert {("BM-40", "CODE"), ("Ines Okafor", "PERSON"), ("Fern Ltd.", "ORGANIZATION")} <= types
     assert ("Ines Okafor", "LOCATION") not in types
