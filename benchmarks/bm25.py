@@ -167,7 +167,7 @@ async def rerank(library: Sequence[str], asked: Sequence[Asked]) -> tuple[Group,
     built = time.process_time() - started
     print(
         f"{len(texts):,} texts: built in {1000 * built / len(texts):.3f} ms CPU a text, "
-        f"{index.memory / len(texts):.0f} bytes a text",
+        f"{index.nbytes / len(texts):.0f} bytes a text",
         flush=True,
     )
     order = np.random.default_rng(len(texts)).permutation(len(texts)).tolist()
