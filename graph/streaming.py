@@ -23,7 +23,7 @@ from sextant.domain.events import Cited, Done, Event, Failed, Reset, Sources, To
 from sextant.domain.tasks import end
 from sextant.graph.failures import as_failed
 from sextant.graph.workflow import Workflow
-from sextant.nodes.budget import Backpressure
+from sextant.nodes.backpressure import Backpressure
 from sextant.nodes.context import Context
 from sextant.text.characters import language_of
 

@@ -25,6 +25,7 @@ from sextant.nodes.context import RunContext, scope_of
 from sextant.nodes.judgements import ask, conversation
 from sextant.nodes.multimodal.attachments import look_at, open_attachments, with_attachments
 from sextant.nodes.multimodal.stored_tables import look_again
+from sextant.nodes.question.arithmetic import is_arithmetic
 from sextant.nodes.question.conversation import (
     ROLES,
     TurnQuestion,
@@ -33,7 +34,7 @@ from sextant.nodes.question.conversation import (
     opening,
     read_question,
 )
-from sextant.nodes.question.names import is_arithmetic, names_in, telling_words
+from sextant.nodes.question.names import names_in, telling_words
 from sextant.nodes.question.parts import MOST_PARTS, clauses_of, sides_of
 from sextant.nodes.state import Complexity, State, per_turn_defaults
 from sextant.retrievers.lanes.keywords import extract_keywords

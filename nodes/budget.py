@@ -4,16 +4,12 @@ Whoever asks the chat model looks here first. Judgements (analyze, grade, refine
 `reserve_for_answer` says; when they can afford no more, rules judge, and when the time for searching is
 over, the answer is written from what there is. Each limit that was reached is said once in the state's
 `warnings`.
-
-Also here: keeps a run from getting far ahead of its reader.
 """
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Iterable, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil
@@ -26,35 +22,6 @@ from sextant.nodes.context import RunContext
 from sextant.nodes.state import State, reports_of
 from sextant.prompts import Messages
 from sextant.text.characters import estimate_tokens
-
-
-class Backpressure:
-    """Lets `ahead` events be written before the first of them is read."""
-
-    def __init__(self, ahead: int) -> None:
-        self._slots = asyncio.Semaphore(ahead)
-
-    def set(self) -> None:
-        """Make this the pace of runs begun in the current context."""
-        _pace.set(self)
-
-    def read(self) -> None:
-        """Say that one paced event was read."""
-        self._slots.release()
-
-    async def wait(self) -> None:
-        """Wait for room for one more event."""
-        await self._slots.acquire()
-
-
-_pace: ContextVar[Backpressure | None] = ContextVar("pace", default=None)
-
-
-async def wait_for_reader() -> None:
-    """Wait, where a pace is set, until one more event of the answer may be written."""
-    if (pace := _pace.get()) is not None:
-        await pace.wait()
-
 
 # What the answer keeps of the seconds, and at most of the calls and prompt tokens.
 _ANSWERS_SHARE = 1 / 3

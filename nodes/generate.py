@@ -32,6 +32,7 @@ from sextant.nodes.answers.model_answer import Writing, write_answer
 from sextant.nodes.answers.report_answers import ReportReader, map_reports
 from sextant.nodes.answers.revision import Review
 from sextant.nodes.answers.without_model import WithoutModel
+from sextant.nodes.backpressure import wait_for_reader
 from sextant.nodes.budget import (
     AnswerBudget,
     budget_of,
@@ -39,7 +40,6 @@ from sextant.nodes.budget import (
     limit_warning,
     merge_warnings,
     usage_of,
-    wait_for_reader,
 )
 from sextant.nodes.citing.attached import attachment_items
 from sextant.nodes.citing.checker import checks_of

@@ -18,7 +18,7 @@ from sextant.domain.events import Cited, Done, Reset, Sources, Token
 from sextant.domain.retrieval import RetrievedItem
 from sextant.domain.scope import Scope
 from sextant.nodes.citing.citations import Citations
-from sextant.nodes.question.names import compute_term
+from sextant.nodes.question.arithmetic import compute_term
 from sextant.stores.documents.document_reader import DocumentReader
 from sextant.tables.cells.stored import cells_of
 from sextant.text.characters import language_of

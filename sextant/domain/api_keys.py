@@ -1,36 +1,14 @@
-"""API keys: what one may do, how it is made, and what is kept of it.
-
-Also here: which names and addresses can only mean this machine.
-"""
+"""API keys: what one may do, how it is made, and what is kept of it."""
 
 from __future__ import annotations
 
 import hashlib
-import ipaddress
 import re
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from functools import lru_cache
-
-_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
-
-
-@lru_cache(1024)
-def is_loopback(host: str) -> bool:
-    """Return whether a host name or address, without port, is one of this machine's own.
-
-    A name that has to be looked up is none, whatever it resolves to: that may change (DNS rebinding).
-    """
-    try:
-        address = ipaddress.ip_address(host.strip("[]"))
-    except ValueError:
-        return host.lower().rstrip(".") in _NAMES
-    mapped = getattr(address, "ipv4_mapped", None)
-    return (mapped or address).is_loopback
-
 
 # 256 random bits: no guessing, and a plain SHA-256 of them is as good as a slow hash, which exists to
 # protect secrets that people make up (OWASP Password Storage Cheat Sheet).

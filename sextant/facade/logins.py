@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from sextant.domain.api_keys import is_loopback
 from sextant.domain.errors import SettingsInvalid
+from sextant.domain.loopback import is_loopback
 from sextant.domain.settings import Settings
 from sextant.stores.api_keys import ApiKeyStore
 from sextant.stores.postgresql.database import Database

@@ -20,8 +20,9 @@ from langchain_core.cross_encoders import BaseCrossEncoder
 from sextant.domain.errors import ModelUnavailable, OptionInvalid, SettingsInvalid
 from sextant.domain.extras import install_extra
 from sextant.domain.settings import Settings
+from sextant.models.batches import in_batches
 from sextant.models.failures import Retries, Service
-from sextant.models.protocols import Reranker, in_batches
+from sextant.models.protocols import Reranker
 
 if TYPE_CHECKING:
     from sextant.models.endpoint import Endpoint

@@ -29,7 +29,8 @@ from sextant.domain.events import Done, Event, Failed, Status
 from sextant.domain.settings import RunSettings
 from sextant.graph.failures import as_failed
 from sextant.server.auth.caller import Principal
-from sextant.server.sse import PING, ExpiringSet
+from sextant.server.expiring_set import ExpiringSet
+from sextant.server.sse import PING
 
 log = logging.getLogger(__name__)
 

@@ -1,39 +1,14 @@
-"""Server-sent events: their bytes, and a response that notices when nobody reads it any more.
-
-Also here: what was so a moment ago, and need not be found out again.
-"""
+"""Server-sent events: their bytes, and a response that notices when nobody reads it any more."""
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterable, Callable, Coroutine, Hashable
+from collections.abc import AsyncIterable, Callable, Coroutine
 from typing import Any, TypeVar
 
 import orjson
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
-
-_SECONDS = 60.0  # for which it counts as so
-
-
-class ExpiringSet:
-    """Things noted not long ago; of more than `most`, those noted longest ago are forgotten."""
-
-    def __init__(self, most: int = 10_000) -> None:
-        self._most = most
-        self._until: dict[Hashable, float] = {}
-
-    def __contains__(self, thing: Hashable) -> bool:
-        return self._until.get(thing, 0.0) > time.monotonic()
-
-    def add(self, thing: Hashable) -> None:
-        """Note a thing."""
-        self._until.pop(thing, None)
-        self._until[thing] = time.monotonic() + _SECONDS
-        if len(self._until) > self._most:
-            del self._until[next(iter(self._until))]
-
 
 T = TypeVar("T")
 

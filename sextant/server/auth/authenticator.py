@@ -18,12 +18,13 @@ from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
 
-from sextant.domain.api_keys import Permission, digest_of, is_api_key, is_loopback, with_lesser
+from sextant.domain.api_keys import Permission, digest_of, is_api_key, with_lesser
 from sextant.domain.errors import DatabaseUnavailable, Forbidden, Limited, Unauthorised
+from sextant.domain.loopback import is_loopback
 from sextant.domain.settings import Settings
 from sextant.server.auth.caller import Principal, unauthorized_error
 from sextant.server.auth.tokens import Tokens, tokens_of
-from sextant.server.sse import ExpiringSet
+from sextant.server.expiring_set import ExpiringSet
 from sextant.stores.api_keys import ApiKeyStore, KeyInUse
 from sextant.stores.postgresql.database import Database
 

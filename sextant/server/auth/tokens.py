@@ -20,12 +20,13 @@ import httpx
 import jwt
 import orjson
 
-from sextant.domain.api_keys import Permission, digest_of, is_loopback, with_lesser
+from sextant.domain.api_keys import Permission, digest_of, with_lesser
 from sextant.domain.errors import DependencyError, OptionInvalid, SettingsInvalid, Unauthorised
+from sextant.domain.loopback import is_loopback
 from sextant.domain.scope import Scope
 from sextant.domain.settings import AuthSettings
 from sextant.server.auth.caller import Principal, unauthorized_error
-from sextant.server.sse import ExpiringSet
+from sextant.server.expiring_set import ExpiringSet
 
 _log = logging.getLogger(__name__)
 

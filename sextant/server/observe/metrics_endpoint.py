@@ -14,8 +14,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from sextant.domain.api_keys import is_loopback
 from sextant.domain.errors import OptionInvalid, SettingsInvalid
+from sextant.domain.loopback import is_loopback
 from sextant.domain.settings import Settings
 from sextant.facade import Sextant
 from sextant.server.connections import BoundedHead

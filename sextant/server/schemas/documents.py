@@ -13,7 +13,8 @@ from uuid import UUID
 from pydantic import AfterValidator, Field, StringConstraints
 
 from sextant.domain.documents import LONGEST_FILENAME, Document, DocumentStatus, JobStage, code_of
-from sextant.domain.scope import DEFAULT_GRAPH, storable
+from sextant.domain.json_values import storable
+from sextant.domain.scope import DEFAULT_GRAPH
 from sextant.facade.knowledge.chunks import StructureNode
 from sextant.server.pages import Cursor
 from sextant.server.schemas.wire import GraphName, Problem, Wire
