@@ -92,12 +92,12 @@ def _loop(
 
     from sextant.cli.progress import stage_bars
     from sextant.domain.configuration import load_settings
-    from sextant.evals import loop_grader as loop
+    from sextant.evals import loop_grader
 
-    knowing = loop.is_knowing(graded)
+    knowing = loop_grader.is_knowing(graded)
     with stage_bars(quiet=as_json) as on_progress:
         report = asyncio.run(
-            loop.measure(
+            loop_grader.measure(
                 files, load_settings(), mode, knowing=knowing, limit=limit, on_progress=on_progress
             )
         )
@@ -106,7 +106,7 @@ def _loop(
     if as_json:
         terminal.emit(report)
     else:
-        terminal.table(tuple(map(str.upper, loop.COLUMNS)), [tuple(report.cells())])
+        terminal.table(tuple(map(str.upper, loop_grader.COLUMNS)), [tuple(report.cells())])
 
 
 def _compare(options: EvalOptions, plot: Path, out: Path | None, *, as_json: bool) -> None:
