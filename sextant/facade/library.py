@@ -138,14 +138,18 @@ class Library:
         """
         await self._uploads.cancel(await self._scope_of(document_id), document_id)
 
-    async def delete(self, document_id: UUID) -> str | None:
+    async def delete(self, document_id: UUID, name: str | None = None) -> str | None:
         """Remove a document with everything that came from it; a worker then refreshes the graph.
+
+        Args:
+            document_id: the document.
+            name: which of its names goes, where copies of its file have others; by default its own.
 
         Returns:
             The name under which it stays, that of another file of the same bytes; None where it is gone.
         """
         scope = await self._scope_of(document_id)
-        stays_as = await self._documents.delete(scope, document_id)
+        stays_as = await self._documents.delete(scope, document_id, name)
         await self._turns.offer_refresh(scope, since=time.time(), wait=_QUIET_SECONDS)
         return stays_as
 

@@ -11,8 +11,10 @@ from uuid import UUID
 
 from fastapi import Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
+from pydantic import AfterValidator
 
 from sextant.domain.errors import DocumentNotFound
+from sextant.domain.scope import storable
 from sextant.facade.library import Library
 from sextant.retrievers.pages.cursor import ListingKey, not_a_cursor
 from sextant.server.auth.caller import Principal
@@ -49,6 +51,15 @@ IdempotencyKey = Annotated[
         max_length=200,
         pattern=r"^[\x21-\x7e]+$",
         description="Made by you for this upload: sent again with it, it gets the same answer.",
+    ),
+]
+DocumentName = Annotated[
+    str | None,
+    AfterValidator(storable),
+    Query(
+        min_length=1,
+        max_length=1000,
+        description="Which of its names goes: its `source` (the default), or one of its `copies`.",
     ),
 ]
 _EVENTS: dict[int | str, dict[str, Any]] = {
@@ -162,14 +173,18 @@ async def get_document(
     },
 )
 async def delete_document(
-    request: Request, response: Response, principal: Writer, document_id: DocumentId
+    request: Request,
+    response: Response,
+    principal: Writer,
+    document_id: DocumentId,
+    name: DocumentName = None,
 ) -> DocumentBody | Response:
     """Remove a document with everything that came from it, also while it is being ingested.
 
-    One with `copies` loses its name instead (200), and stays under that of the oldest copy.
+    One with `copies` loses a name instead (200), by default its own, and stays under that of the oldest copy.
     """
     library = _library(request, principal)
-    if await library.delete(document_id) is None:
+    if await library.delete(document_id, name) is None:
         return Response(status_code=204)
     document, status = await library.get(document_id)
     response.status_code = 200

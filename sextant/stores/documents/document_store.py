@@ -19,7 +19,7 @@ from sextant.stores.array_files import forget_words
 from sextant.stores.chunks.chunk_store import Vectors
 from sextant.stores.chunks.partitions import maintain_indexes
 from sextant.stores.documents.document_reader import DocumentReader, not_found
-from sextant.stores.documents.registration import Registered, Upload, register, release_document
+from sextant.stores.documents.registration import Registered, Upload, register, remove_name
 from sextant.stores.documents.versions import (
     ReadyVersion,
     copy_chunks,
@@ -196,16 +196,21 @@ class DocumentStore(DocumentReader):
             await withdraw_version(connection, opened)
             await end_job(connection, opened, JobStage.FAILED, error)
 
-    async def delete(self, scope: Scope, document_id: UUID) -> str | None:
+    async def delete(self, scope: Scope, document_id: UUID, name: str | None = None) -> str | None:
         """Delete a document with everything derived from it.
 
+        Args:
+            scope: where it is.
+            document_id: the document.
+            name: which of its names goes, where copies of its file have others; by default its own.
+
         Returns:
-            The name of the oldest copy, which takes the document over; None if there is no copy.
+            The name under which the document stays, that of its oldest copy; None if it has no other.
 
         Raises:
-            DocumentNotFound: no such document in this scope.
+            DocumentNotFound: no such document in this scope, or none of that name.
         """
-        if not await self._remove(scope, document_id, give_back=False):
+        if not await self._remove(scope, document_id, name, give_back=False):
             raise not_found(document_id)
         with suppress(DocumentNotFound):
             return (await self.get(scope, document_id)).source
@@ -215,9 +220,11 @@ class DocumentStore(DocumentReader):
         """Delete a document, but keep the facts that it states in the user's stead."""
         await self._remove(scope, document_id, give_back=True)
 
-    async def _remove(self, scope: Scope, document_id: UUID, *, give_back: bool) -> bool:
+    async def _remove(
+        self, scope: Scope, document_id: UUID, name: str | None = None, *, give_back: bool
+    ) -> bool:
         async with self._database.transaction(scope.user_id) as connection:
             row = require_scope(await share_scope(connection, scope), document_id)
-            existed = await release_document(connection, row, document_id, give_back=give_back)
+            existed = await remove_name(connection, row, document_id, name, give_back=give_back)
         await forget_words(self._database.settings, scope)
         return existed

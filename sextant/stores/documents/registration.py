@@ -155,7 +155,8 @@ class _Intake:
     async def take(self) -> Registered:
         """Store the upload under its name, or under a new name if a document has this one."""
         named, same = await self._find()
-        if self.upload.replaces or named is None:
+        is_there = named is not None and same is not None and named["id"] == same["id"]
+        if self.upload.replaces or named is None or is_there:
             return await self._store(named, same)
         if same is not None and same["filename"] == self.upload.filename:
             again = replace(self, upload=replace(self.upload, source=same["source"]))
@@ -179,9 +180,8 @@ class _Intake:
 
     def _alternative(self, number: int) -> str:
         """Return an alternative name for the upload, determined by its bytes and `number`."""
-        name = PurePosixPath(self.upload.source)
         parts = [self.sha256[:8]] + [str(number)] * (number > 1)
-        return f"{name.stem} ({' '.join(parts)}){name.suffix}"
+        return " ".join(parts).join(_around_alternative(self.upload.source))
 
     async def _store(self, named: dict[str, Any] | None, same: dict[str, Any] | None) -> Registered:
         """Store the upload, given the documents that have its name and its bytes."""
@@ -229,6 +229,49 @@ class _Intake:
         await self.connection.execute(_SQL["add_version"], key | version)
         jobs = await _queue(self.connection, self.scope, self.row, [document_id])
         return Registered(document_id, jobs[document_id], unchanged=False)
+
+
+def _around_alternative(source: str) -> tuple[str, str]:
+    """Return what stands before and behind the digest in a file's alternative names."""
+    name = PurePosixPath(source)
+    return f"{name.stem} (", f"){name.suffix}"
+
+
+async def remove_name(
+    connection: Connection,
+    row: ScopeRow,
+    document_id: UUID,
+    name: str | None = None,
+    *,
+    give_back: bool = False,
+) -> bool:
+    """Take a name from a document, by default its own; the document is deleted with its last name.
+
+    The oldest other file of that name, which was kept beside it, is then the one that a later upload replaces.
+
+    Returns:
+        Whether the document had that name.
+    """
+    key = {"scope_id": row.scope_id, "document_id": document_id}
+    known = await fetch_one(connection, "name_of", key)
+    if known is None:
+        return False
+    source = name or known["source"]
+    if source == known["source"]:
+        existed = await release_document(connection, row, document_id, give_back=give_back)
+    else:
+        copy = await fetch_one(connection, "drop_copy_of", {**key, "source": source})
+        existed = copy is not None
+    head, tail = _around_alternative(source)
+    freed = {
+        "scope_id": row.scope_id,
+        "source": source,
+        "filename": source,
+        "head": head,
+        "tail": tail,
+    }
+    await connection.execute(_SQL["promote_namesake"], freed)
+    return existed
 
 
 async def release_document(

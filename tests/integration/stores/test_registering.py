@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
+import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from sextant.domain.errors import DocumentNotFound
 from sextant.domain.scope import Scope
 from sextant.stores.documents.document_store import DocumentStore
 from sextant.stores.documents.registration import Registered, Upload
@@ -140,6 +142,63 @@ async def test_every_name_has_what_was_given_last_under_it(
         assert digest in has.values()
         assert {name: has.get(name) for name in expected} == expected
         assert len({one.sha256 for one in there}) == len(there)
+
+
+@settings(
+    max_examples=60,
+    database=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(st.lists(st.one_of(GIVEN, st.integers(0, 5)), max_size=10))
+@example([("a", "X", False), ("a", "Y", False), 0, ("a", "Z", True)])
+@example([("a", "X", False), ("b", "X", False), 1, ("a", "Y", True), ("b", "X", True)])
+@example([("b", "Y", False), ("a", "X", False), ("a", "Y", False), 1, ("a", "Z", True)])
+async def test_what_was_given_stays_under_its_name_until_it_is_deleted_or_replaced(
+    documents: DocumentStore, steps: Sequence[tuple[str, str, bool] | int]
+) -> None:
+    scope = await prepared(documents, [])
+    expected = list[tuple[str, str]]()
+    for step in steps:
+        named = await names(documents, scope)
+        if isinstance(step, int):
+            if not named:
+                continue
+            source = sorted(named)[step % len(named)]
+            document_id, digest = named[source]
+            await documents.delete(scope, document_id, source)
+            expected.remove((source[0], digest))
+        else:
+            name, content, replaces = step
+            digest = upload(name, content).digest
+            await documents.register_all(scope, [upload(name, content, replaces)])
+            if replaces and name in named:
+                expected.remove((name, named[name][1]))
+                expected.append((name, digest))
+            elif (name, digest) not in expected:
+                expected.append((name, digest))
+        has = await names(documents, scope)
+        assert sorted((source[0], digest) for source, (_, digest) in has.items()) == sorted(
+            expected
+        ), steps
+        assert {name for name, _ in expected} <= has.keys()
+
+
+async def names(documents: DocumentStore, scope: Scope) -> dict[str, tuple[UUID, str]]:
+    """Return each name of a document with its id and the digest of its file."""
+    there = await documents.list(scope)
+    return {name: (one.id, one.sha256) for one in there for name in (one.source, *one.copies)}
+
+
+async def test_a_name_that_a_document_has_not_cannot_be_taken_from_it(
+    documents: DocumentStore, scope: Scope
+) -> None:
+    [first, _] = await documents.register_all(scope, [upload("a", "X"), upload("b", "Y")])
+
+    with pytest.raises(DocumentNotFound):
+        await documents.delete(scope, first.document_id, "b")
+
+    assert (await listed(documents, scope)).keys() == {"a", "b"}
 
 
 async def test_a_file_of_the_same_name_is_kept_beside_the_old_one(

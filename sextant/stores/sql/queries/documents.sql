@@ -33,6 +33,40 @@ delete from document_copies where scope_id = %(scope_id)s and source = (
   where scope_id = %(scope_id)s and document_id = %(document_id)s order by created_at, source limit 1)
 returning source, filename, external_id;
 
+-- name: name_of
+-- The name by which a document is known.
+select source from documents where scope_id = %(scope_id)s and id = %(document_id)s;
+
+-- name: drop_copy_of
+-- One of the names that a document has beside its own.
+delete from document_copies
+where scope_id = %(scope_id)s and source = %(source)s and document_id = %(document_id)s returning source;
+
+-- name: promote_namesake
+-- A file name that has become free goes to the oldest file that was kept beside the one that had it: those have
+-- the name with a part of their digest in it, and their file name says the one they were given under.
+with namesakes as (
+  select d.source, d.created_at from documents d join document_versions v on v.document_id = d.id
+    and v.version = coalesce(d.pending_version, d.live_version)
+  where d.scope_id = %(scope_id)s and v.filename = %(filename)s
+  union all
+  select source, created_at from document_copies
+  where scope_id = %(scope_id)s and filename = %(filename)s
+), oldest as (
+  select source from namesakes
+  where starts_with(source, %(head)s) and right(source, length(%(tail)s)) = %(tail)s
+    and substr(source, length(%(head)s) + 1, length(source) - length(%(head)s) - length(%(tail)s))
+      ~ '^[0-9a-f]{8}( [0-9]+)?$'
+    and not exists (select from documents where scope_id = %(scope_id)s and source = %(source)s)
+    and not exists (select from document_copies where scope_id = %(scope_id)s and source = %(source)s)
+  order by created_at, source limit 1
+), promoted as (
+  update documents d set source = %(source)s, updated_at = now() from oldest
+  where d.scope_id = %(scope_id)s and d.source = oldest.source
+)
+update document_copies c set source = %(source)s from oldest
+where c.scope_id = %(scope_id)s and c.source = oldest.source;
+
 -- name: rename_versions
 -- The file name and the user's own id that a document is shown with.
 update document_versions set filename = %(filename)s, external_id = %(external_id)s

@@ -137,6 +137,49 @@ async def test_a_document_of_two_files_is_gone_once_both_are_deleted(
     assert (await client.get(path)).status_code == 404
 
 
+async def test_the_next_of_a_name_is_replaced_once_the_first_is_deleted(
+    client: httpx.AsyncClient, graph_id: str, settled: Settled
+) -> None:
+    first, second = await add(
+        client, graph_id, ("rules.md", b"# A\n\nOne."), ("rules.md", LOAN.encode())
+    )
+    for one in (first, second):
+        await settled(one["documentId"])
+    await client.delete(f"/documents/{first['documentId']}")
+
+    form = {"graphId": graph_id, "replace": "true"}
+    files = {"files": ("rules.md", b"# Rules\n\nCups go back on the shelf.")}
+    [replaced] = (await client.post("/documents", data=form, files=files)).json()["documents"]
+
+    assert replaced["documentId"] == second["documentId"]
+    document = await settled(second["documentId"])
+    assert (document["source"], document["filename"]) == ("rules.md", "rules.md")
+    listed = (await client.get("/documents", params={"graphId": graph_id})).json()["documents"]
+    assert [one["documentId"] for one in listed] == [second["documentId"]]
+
+
+async def test_one_name_of_a_document_of_two_files_is_taken_away(
+    client: httpx.AsyncClient, graph_id: str, settled: Settled
+) -> None:
+    [first] = await add(client, graph_id, ("loans.md", LOAN.encode()))
+    await add(client, graph_id, ("copy.md", LOAN.encode()))
+    path = f"/documents/{first['documentId']}"
+    await settled(first["documentId"])
+
+    assert (await client.delete(path, params={"name": "other.md"})).status_code == 404
+    stays = await client.delete(path, params={"name": "copy.md"})
+
+    assert (stays.status_code, stays.json()["source"], stays.json()["copies"]) == (
+        200,
+        "loans.md",
+        [],
+    )
+    found = await client.post(
+        "/search", json={"query": "How long may a lens be kept?", "graphId": graph_id}
+    )
+    assert [one["source"] for one in found.json()["results"][:1]] == ["loans.md"]
+
+
 async def test_a_deleted_document_is_gone_everywhere(
     client: httpx.AsyncClient, graph_id: str, settled: Settled
 ) -> None:
