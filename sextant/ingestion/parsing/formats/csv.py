@@ -6,7 +6,7 @@ import csv
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -15,6 +15,7 @@ from sextant.ingestion.parsing.blocks import Block, Blocks, Table
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.grids import Merged, sheet_blocks
 from sextant.ingestion.parsing.limits import CellBudget, Limits
+from sextant.ingestion.parsing.records import Columns, table_blocks
 from sextant.ingestion.parsing.tables import header_rows
 from sextant.text.characters import count_noun
 
@@ -58,9 +59,16 @@ def parse(content: bytes, limits: Limits) -> Blocks:
 
 def _blocks(rows: dict[int, list[str]]) -> Sequence[Block]:
     if len(rows) > 1 and max(map(len, rows.values())) > 1:
-        return list(sheet_blocks(rows, Merged()))
+        return [part for block in sheet_blocks(rows, Merged()) for part in _with_prose(block)]
     table = list(rows.values())
     return [Table(table, header_rows(table))]
+
+
+def _with_prose(block: Block) -> Iterable[Block]:
+    """Return a table's columns of prose as paragraphs beside it."""
+    if isinstance(block, Table) and block.header_rows == 1 and Columns.of(block.rows).prose:
+        return table_blocks(block.rows, 1)
+    return [block]
 
 
 def _lines(text: str) -> Iterator[str]:

@@ -8,12 +8,18 @@ from typing import Any
 
 from sextant.domain.documents import Missing
 from sextant.domain.errors import FileBroken, FileUnsafe
-from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph, Table
+from sextant.ingestion.parsing.blocks import Block, Blocks, HeadingBlock, Paragraph
 from sextant.ingestion.parsing.encodings import decode
 from sextant.ingestion.parsing.limits import CellBudget, Limits
+from sextant.ingestion.parsing.records import (
+    Columns,
+    is_prose,
+    record_blocks,
+    table_blocks,
+    title_key,
+)
 from sextant.text.characters import clean_text
 
-_TITLES = ("title", "name", "question", "标题", "名称", "问题", "heading", "label", "id")
 Json = Any  # objects, lists, strings, booleans and null; numbers are read as strings
 
 # The kinds of lines of an import, and what each needs (docs/import.md).
@@ -27,7 +33,7 @@ _LINES = {
 
 _MAX_DEPTH = 6  # levels of headings, as HTML has them
 _MAX_LINE = 200  # characters of a list in one line
-_MAX_CELL = 80  # longer members read better as a section of their own
+_MAX_CELL = 80  # longer members are no cells
 
 
 def parse(content: bytes, limits: Limits) -> Blocks:
@@ -102,40 +108,58 @@ class _JsonReader:
         else:
             yield Paragraph(_plain(value))
 
-    def _object(self, value: dict[str, Json], depth: int) -> Iterator[Block]:
-        lines = [f"{key}: {_line(member)}" for key, member in value.items() if _is_line(member)]
-        if lines:
-            yield Paragraph("\n".join(lines))
+    def _object(self, value: dict[str, Json], depth: int, title: str = "") -> Iterator[Block]:
+        """Yield an object's members; `title`: the key of what stands in the heading above it."""
+        members = {key: _line(member) for key, member in value.items() if _is_text(member)}
+        question = "" if title else title_key([*members])
+        if question and is_prose(members[question]):
+            yield HeadingBlock(members[question], depth)
+            title, depth = question, depth + 1
+        if any(map(is_prose, members.values())):
+            yield from record_blocks(members, title, depth)
+        elif members:
+            yield Paragraph("\n".join(f"{key}: {text}" for key, text in members.items()))
         for key, member in value.items():
-            if not _is_line(member):
+            if key not in members:
                 yield HeadingBlock(key, depth)
                 yield from self.blocks(member, depth + 1)
 
     def _list(self, values: list[Json], depth: int) -> Iterator[Block]:
         if rows := self._rows(values):
-            yield Table(rows)
+            yield from table_blocks(rows, depth)
         elif all(map(_is_line, values)):
             yield Paragraph("\n".join(f"- {_line(value)}" for value in values))
         else:
             for number, value in enumerate(values, 1):
-                yield HeadingBlock(_title(value) or f"#{number}", depth)
-                yield from self.blocks(value, depth + 1)
+                title = _title(value)
+                yield HeadingBlock(value[title] if title else f"#{number}", depth)
+                if isinstance(value, dict) and depth < _MAX_DEPTH:
+                    yield from self._object(value, depth + 1, title)
+                else:
+                    yield from self.blocks(value, depth + 1)
 
     def _rows(self, values: list[Json]) -> list[list[str]]:
-        """Return a table of objects that share their keys and hold only short plain members, else nothing."""
+        """Return a table of objects that share their keys and hold only prose and short members, else nothing."""
         if len(values) < 2 or not all(isinstance(value, dict) and value for value in values):
             return []
         keys = list(dict.fromkeys(key for value in values for key in value))
         filled = sum(map(len, values))
-        is_short = all(
-            _is_line(member) and len(_line(member)) <= _MAX_CELL
-            for value in values
-            for member in value.values()
-        )
-        if not is_short or filled * 2 < len(keys) * len(values):
+        is_flat = all(_is_text(member) for value in values for member in value.values())
+        if not is_flat or filled * 2 < len(keys) * len(values):
             return []
         CellBudget(self._limits).spend(len(keys) * len(values))
-        return [keys, *([_line(value.get(key, "")) for key in keys] for value in values)]
+        rows = [keys, *([_line(value.get(key, "")) for key in keys] for value in values)]
+        columns = Columns.of(rows)
+        cells = {at for at in range(len(keys)) if at != columns.title} - columns.prose
+        is_short = all(
+            len(row[at]) <= _MAX_CELL and "\n" not in row[at] for row in rows for at in cells
+        )
+        return rows if is_short else []
+
+
+def _is_text(value: Json) -> bool:
+    """Return whether a value is read as a line or as the lines that a text has."""
+    return isinstance(value, str) or _is_line(value)
 
 
 def _is_line(value: Json) -> bool:
@@ -159,9 +183,6 @@ def _plain(value: Json) -> str:
 
 
 def _title(value: Json) -> str:
-    if not isinstance(value, dict):
-        return ""
-    found = (
-        value[key] for key in _TITLES if isinstance(value.get(key), str) and value[key].strip()
-    )
-    return next(found, "")
+    """Return the key of what an object is called by; "" if it has none."""
+    members = value.items() if isinstance(value, dict) else ()
+    return title_key([key for key, member in members if isinstance(member, str) and member.strip()])

@@ -452,10 +452,64 @@ class TestJson:
             ),
         )
 
-        assert headings(found) == [(1, "targets"), (1, "chapters"), (2, "症状"), (3, "text")]
+        assert headings(found) == [(1, "targets"), (1, "chapters"), (2, "症状")]
         assert table(found) == [["name", "below"], ["HbA1c", "7.0"], ["BMI", "24"]]
         prose = [block.text for block in found if isinstance(block, Paragraph)]
-        assert prose == ["title: 指南\nversion: 1.5", "title: 症状\ntags: a, b", "第一行\n第二行"]
+        assert prose == ["title: 指南\nversion: 1.5", "第一行\n第二行", "title: 症状; tags: a, b"]
+
+    def test_prose_of_records_is_read_below_their_names_without_keys(self) -> None:
+        records = [
+            {"id": "K1", "product": "Otter", "question": "Can the otter swim?", "answer": "Yes. It swims for two hours."},
+            {"id": "K2", "product": "Otter", "question": "坏了怎么办？", "answer": "两年内免费更换。"},
+        ]  # fmt: skip
+        lines = "\n".join(json.dumps(record) for record in records)
+        rows = "\n".join(";".join(record.values()) for record in records)
+        for found in (
+            blocks(FileType.JSON, json.dumps(records)),
+            blocks(FileType.JSON, lines),
+            blocks(FileType.CSV, f"{';'.join(records[0])}\n{rows}\n"),
+        ):
+            assert table(found) == [
+                ["id", "product"],
+                ["K1", "Otter"],
+                ["K2", "Otter"],
+            ]
+            assert headings(found) == [
+                (1, "Can the otter swim? (K1, Otter)"),
+                (1, "坏了怎么办？ (K2, Otter)"),
+            ]
+            assert [block.text for block in found if isinstance(block, Paragraph)] == [
+                "Yes. It swims for two hours.",
+                "两年内免费更换。",
+            ]
+
+    def test_several_texts_of_a_record_keep_what_they_are_called(self) -> None:
+        found = blocks(
+            FileType.JSON,
+            json.dumps([
+                {
+                    "name": "E42", "level": 3, "likely_cause": "The belt is jammed by a parcel.",
+                    "remedy": "Stop the line and clear it.", "parts": [{"no": "1"}, {"no": "2"}],
+                },
+                {"name": "E43", "level": 1, "remedy": "Close the lid until it clicks."},
+            ]),
+        )  # fmt: skip
+        assert headings(found) == [
+            (1, "E42"), (2, "likely cause"), (2, "remedy"), (2, "parts"), (1, "E43"),
+        ]  # fmt: skip
+        assert [block.text for block in found if isinstance(block, Paragraph)] == [
+            "name: E42; level: 3",
+            "The belt is jammed by a parcel.",
+            "Stop the line and clear it.",
+            "Close the lid until it clicks.",
+            "name: E43; level: 1",
+        ]
+
+    def test_a_column_of_prose_leaves_what_can_be_computed_whole(self) -> None:
+        rows = "item,price,note\nBolt,4,Sold only in boxes of ten.\nNut,2,\nPin,3,Comes with a free washer.\n"
+        found = blocks(FileType.CSV, rows)
+        assert table(found) == [["item", "price"], ["Bolt", "4"], ["Nut", "2"], ["Pin", "3"]]
+        assert headings(found) == [(1, "Bolt"), (1, "Pin")]
 
     @pytest.mark.parametrize(
         "line",
